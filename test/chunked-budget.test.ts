@@ -6,6 +6,8 @@ import * as path from "node:path";
 import { test } from "node:test";
 import { createJob } from "../src/arrays/chunked/job/create-job.ts";
 import { openContext } from "../src/arrays/chunked/job/job.ts";
+import { resolveCall } from "../src/arrays/chunked/job/call-spec.ts";
+import { addressOf } from "../src/arrays/chunked/stages/address.ts";
 import { chunksPerTaskOf } from "../src/arrays/chunked/stages/budget.ts";
 import { needsOf } from "../src/arrays/chunked/stages/context.ts";
 import { combineEntries } from "../src/arrays/chunked/stages/combine-early.ts";
@@ -194,20 +196,38 @@ const WRONG_SPECS: readonly (readonly [key: string, value: unknown])[] = [
 ];
 
 test("small chunks share tasks where many tasks remain", async () => {
-  const perTask = async (chunks: number, bytes: number, isGather = false): Promise<number> => {
+  /** @param pieces in how many chunks a slice lies; those of a gather go to one task */
+  const perTask = async (
+    chunks: number,
+    bytes: number,
+    isGather = false,
+    pieces = 1,
+  ): Promise<number> => {
     const file = path.join(makeHome(), "many.zarr");
     const data = await createArray(file, {
       dtype: "uint8",
-      shape: [chunks, bytes],
+      shape: [chunks / pieces, bytes * pieces],
       chunkShape: [1, bytes],
     });
-    return chunksPerTaskOf({ data, updates: isGather ? undefined : data });
+    const [updates, indices] = [
+      isGather ? undefined : data,
+      { dtype: "int64", shape: [1, 1] } as const,
+    ];
+    const call = { function: "gatherND", options: {} };
+    const { layout } = resolveCall(call, { data, indices });
+    return chunksPerTaskOf({ data, updates, address: addressOf(layout, data.shape, [1, bytes]) });
   };
   // At least 16 tasks remain, and a task takes at most 64 chunks.
   assert.deepEqual([await perTask(31, 8), await perTask(32, 8), await perTask(100, 8)], [1, 2, 6]);
   assert.deepEqual([await perTask(1024, 8), await perTask(10_000, 8)], [64, 64]);
   assert.deepEqual([await perTask(10_000, 65_536), await perTask(10_000, 65_537)], [64, 1]);
-  assert.equal(await perTask(10_000, 8, true), 1);
+  assert.deepEqual([await perTask(10_000, 8, true), await perTask(10_000, 65_537, true)], [64, 1]);
+  // Whole slices: of 5 chunks 60, of 100 chunks 100; of 700 chunks one chunk, otherwise fewer than 16 tasks would remain.
+  const ofPieces = [5, 100, 700].map((pieces) => perTask(7000, 8, true, pieces));
+  assert.deepEqual(await Promise.all(ofPieces), [60, 100, 1]);
+  assert.equal(await perTask(7000, 8, false, 100), 64);
+  // The marks of a task name at most 4096 chunks.
+  assert.equal(await perTask(100_000, 1, true, 5000), 1);
 });
 
 test("a task of several chunks counts the memory of those that it has at once", async () => {

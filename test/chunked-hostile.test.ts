@@ -39,7 +39,7 @@ before(async () => {
   await pool.run(folder, "partition", 0);
   for (const chunk of [1, 3]) await pool.run(folder, "apply", chunk);
   await pool.end();
-  fs.cpSync(home, template, { recursive: true });
+  fs.cpSync(home, template, { recursive: true, preserveTimestamps: true });
   roots = await rootsFrom([home]);
 });
 

@@ -16,6 +16,7 @@ import {
 import { createJob } from "../src/arrays/chunked/job/create-job.ts";
 import { removeJob } from "../src/arrays/chunked/job/job-folder.ts";
 import { openContext } from "../src/arrays/chunked/job/job.ts";
+import { markedState } from "../src/arrays/chunked/stages/marks.ts";
 import { startPool } from "../src/arrays/chunked/run/pool.ts";
 import { runJob } from "../src/arrays/chunked/run/run-job.ts";
 import { markComplete, readSpec } from "../src/arrays/chunked/job/spec-file.ts";
@@ -313,7 +314,7 @@ test("a task of several small chunks changes those that have updates, once each"
   }
   await pool.end();
   const lines = fs.readFileSync(path.join(folder, "applied", "0"), "utf8").split("\n");
-  assert.match(lines[0], new RegExp(`^${spec.id}-0-[0-9a-f]{12}$`));
+  assert.match(lines[0], new RegExp(`^${spec.id}-0-[0-9a-f]{12} c/0 4 \\d+$`));
   assert.deepEqual(lines.slice(1), ["-"]);
   assert.deepEqual(fs.readdirSync(path.join(array, ".ndscatter", "changed")), ["0.1"]);
   await run(folder);
@@ -329,7 +330,11 @@ test("a run that ended between the mark of several chunks and their renaming is 
     fs.writeFileSync(path.join(staging, `${id}-${chunk}-ab`), Float32Array.of(value));
   // One of both was renamed before the end: its name is gone.
   staged(3, 40);
-  fs.writeFileSync(path.join(folder, "applied", "1"), `${id}-2-ab\n${id}-3-ab`);
+  const own = await openArray(array);
+  const lines = [2, 3].map(
+    async (chunk) => `${id}-${chunk}-ab ${markedState(await own.stateOf([chunk], [1]))}`,
+  );
+  fs.writeFileSync(path.join(folder, "applied", "1"), (await Promise.all(lines)).join("\n"));
   await run(folder);
   assert.deepEqual(await readAll(array), [6, 1, 1, 40]);
 });
@@ -350,9 +355,11 @@ test("how much of an array is changed counts chunks, whatever tasks changed them
 test("the mark of several chunks has a line for each, in their order", async () => {
   const { folder, array } = await makePairs();
   const { id } = await readSpec(folder);
-  const [first, second] = [`${id}-0-ab`, `${id}-1-ab`];
+  const [first, second] = [0, 1].map((chunk) => `${id}-${chunk}-ab ${markedState("any")}`);
   for (const lines of [
     [first],
+    [`${id}-0-ab`, second],
+    [first, `${id}-1-ab`],
     [second, first],
     [first, second, "-"],
     [first, ""],

@@ -62,8 +62,9 @@ async function makeJob(kind: Kind): Promise<{ folder: string; out: string }> {
   const table = await store(`${name}-data.zarr`, data, [50, 4]);
   const folder = path.join(root, `${name}-job`);
   const out = kind === "in place" ? table.location.path : path.join(root, `${name}-out.zarr`);
-  // Tasks of one chunk, and of several.
-  const restore = setLimits({ CHUNKED: { groups: 1, group: 1 + random(5) } });
+  // Tasks of one chunk, and of several: of a gather two or four, because a slice lies in two.
+  const small = random(4) === 0 ? 0 : 2 ** 16;
+  const restore = setLimits({ CHUNKED: { small, groups: 1, group: 1 + random(5) } });
   await createJob({
     folder,
     call:

@@ -103,7 +103,7 @@ test("a job.json that divides the chunks of its arrays in another way is not run
   const says: readonly (readonly [string, object, RegExp])[] = [
     ["scatter", { chunks: 5 }, /^job\.json says 5 chunks, but the array has 4$/],
     ["scatter", { chunksPerTask: 3 }, /^job\.json says 4 tasks of apply, but its arrays have 2$/],
-    ["gather", { chunksPerTask: 2 }, /^job\.json gives a task of a gather several chunks/],
+    ["gather", { chunksPerTask: 2 }, /^job\.json says 4 tasks of apply, but its arrays have 2$/],
   ];
   for (const [i, [kind, more, sentence]] of says.entries()) {
     const folder = path.join(home, `job${i}`);
@@ -119,6 +119,27 @@ test("a job.json that divides the chunks of its arrays in another way is not run
       runJob(folder, { threads: 0, memory: MEMORY }),
     );
   }
+});
+
+test("a job.json that gives a task of a gather a part of some slices is not run", async () => {
+  const home = makeHome();
+  await store(path.join(home, "data.zarr"), tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]), [1, 1]);
+  for (const name of ["indices.zarr", "updates.zarr"])
+    await store(path.join(home, name), tensor("int64", [1, 1], [1]), [1, 1]);
+  const gather = { function: "gatherND", options: {} };
+  const { folder, ...request } = await requestIn(home, gather, { updates: undefined });
+  await createJob({ folder, ...request });
+  const spec = await readSpec(folder);
+  const stages = spec.stages.map((one) => (one.name === "apply" ? { ...one, tasks: 3 } : one));
+  fs.writeFileSync(
+    path.join(folder, "job.json"),
+    JSON.stringify({ ...spec, chunksPerTask: 2, stages }),
+  );
+  const says =
+    /^job\.json gives a task of a gather 2 chunks, but a slice lies in 3, and a task of several chunks takes whole/;
+  await assertRejected("malformed-file", says, () =>
+    runJob(folder, { threads: 0, memory: MEMORY }),
+  );
 });
 
 test("a call without positions copies data, or gathers nothing", async () => {

@@ -101,14 +101,39 @@ test("what reading and writing hold is that of the stage that takes most", () =>
   const holds = (read: number, write: number): MemoryArray =>
     Object.assign(new MemoryArray(zeros("int8", [1]), [1]), { held: { read, write } });
   const [data, indices, updates] = [holds(5, 0), holds(3, 0), holds(4, 0)];
-  const parts = { data, indices, updates };
+  const address = addressOf(
+    resolveCall(
+      { function: "gatherND", options: {} },
+      { data, indices: { dtype: "int64", shape: [1] } },
+    ).layout,
+    data.shape,
+    data.chunkShape,
+  );
+  const parts = { data, indices, updates, address, chunksPerTask: 1 };
+  const gather = { ...parts, updates: undefined };
   assert.equal(heldBy(parts, { read: 0, write: 1 }), 3 + 4);
-  assert.equal(heldBy({ ...parts, updates: undefined }, { read: 0, write: 1 }), 5);
+  assert.equal(heldBy(gather, { read: 0, write: 1 }), 5);
   assert.equal(heldBy(parts, { read: 0, write: 9 }), 9);
+  // Of several chunks at most eight are read at once. A scatter writes as many at once, and a gather writes one.
+  for (const [chunksPerTask, atOnce] of [
+    [3, 3],
+    [64, 8],
+  ] as const) {
+    const several = { read: 0, write: 100 };
+    assert.equal(heldBy({ ...parts, chunksPerTask }, several), atOnce * 100);
+    assert.equal(heldBy({ ...gather, chunksPerTask }, several), 100);
+    assert.equal(heldBy({ ...gather, chunksPerTask }, { read: 0, write: 1 }), atOnce * 5);
+  }
 });
 
 /** Data of [10, 6] float32 in chunks of [5, 3], and 8 index tuples of int64. */
-function bytesOf(called: string, k: number, options: object = {}, hasWholeSlices = false) {
+function bytesOf(
+  called: string,
+  k: number,
+  options: object = {},
+  hasWholeSlices = false,
+  chunksPerTask = 1,
+) {
   const data = zeros("float32", [10, 6]);
   const indices = zeros("int64", [8, k]);
   const updates = called === "gatherND" ? undefined : zeros("float32", [8, ...[6].slice(k - 1)]);
@@ -121,7 +146,7 @@ function bytesOf(called: string, k: number, options: object = {}, hasWholeSlices
     indices: new MemoryArray(indices, [8, k]),
     updates: updates && new MemoryArray(updates, updates.shape),
   };
-  return taskBytes({ ...arrays, resolved, address }, hasWholeSlices);
+  return taskBytes({ ...arrays, resolved, address, chunksPerTask }, hasWholeSlices);
 }
 
 test("a task holds a chunk, with a counter of 4 bytes for each row where updates are counted", () => {
@@ -133,6 +158,9 @@ test("a task holds a chunk, with a counter of 4 bytes for each row where updates
   assert.equal(bytesOf("scatterND", 2, { reduction: "mean" }).chunk, chunk + 15 * 4);
   const first = { reduction: "add", includeSelf: false };
   assert.equal(bytesOf("scatterND", 1, first).chunk, chunk + 5 * 4);
+  // Of 20 chunks a scatter has eight at once; a gather those that hold the same one of the two pieces of a slice.
+  assert.equal(bytesOf("scatterND", 1, {}, false, 20).chunk, 8 * chunk);
+  assert.equal(bytesOf("gatherND", 1, {}, false, 20).chunk, 10 * chunk);
 });
 
 test("a task holds slices, their rows, indices, and a table of a chunk's rows", () => {

@@ -13,6 +13,7 @@ import {
   resolveCall,
   type CallSpec,
 } from "../src/arrays/chunked/job/call-spec.ts";
+import { addressOf } from "../src/arrays/chunked/stages/address.ts";
 import { contextOf, type JobContext } from "../src/arrays/chunked/stages/context.ts";
 import {
   FOLDERS,
@@ -53,7 +54,7 @@ interface Divided {
   readonly chunkShape: readonly number[];
   readonly blockShape: readonly number[];
   readonly inPlace: boolean;
-  /** 1 by default. Tasks of a scatter may take more. */
+  /** 1 by default. */
   readonly chunksPerTask?: number;
 }
 
@@ -155,11 +156,13 @@ function divide(one: Case): Divided {
       ? layout.positions.map(() => 1)
       : contiguousChunks(layout.positions, most);
   const isScatter = operator.kind === "scatter";
+  // A task of a gather has a single chunk, or whole slices.
+  const together = isScatter ? 1 : addressOf(layout, data.shape, chunkShape).pieces.size;
   return {
     chunkShape,
     blockShape,
     inPlace: isScatter && random(2) === 0,
-    chunksPerTask: isScatter ? 1 + random(4) : 1,
+    chunksPerTask: together === 0 || random(3) === 0 ? 1 : together * (1 + random(4)),
   };
 }
 

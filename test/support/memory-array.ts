@@ -94,6 +94,10 @@ export class MemoryArray implements PendingArray {
     return true;
   }
 
+  async isStaged(_at: readonly number[], name: string): Promise<boolean> {
+    return this.staged.has(name);
+  }
+
   async discard(name: string): Promise<void> {
     this.staged.delete(name);
   }

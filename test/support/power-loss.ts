@@ -13,6 +13,8 @@ import type { Random } from "./random.ts";
 /** What a file holds: its contents are those that were synced, then each one that was written after. */
 interface Inode {
   contents: Uint8Array[];
+  /** When it was written; a file that was synced keeps that in a crash. */
+  time?: Date;
 }
 
 /** What is done to a name. A folder has no inode. */
@@ -21,7 +23,7 @@ type Change = { readonly set: string; readonly to: Inode | "folder" } | { readon
 type Step =
   | { readonly kind: "change"; readonly changes: readonly Change[] }
   | { readonly kind: "write"; readonly inode: Inode; readonly bytes: Uint8Array }
-  | { readonly kind: "sync"; readonly inode: Inode | null };
+  | { readonly kind: "sync"; readonly inode: Inode | null; readonly time: Date | null };
 
 type Names = Map<string, Inode | "folder">;
 
@@ -149,7 +151,11 @@ export class Disk {
           if (name === "write" || name === "writeFile" || name === "truncate")
             this.#written(nameOf());
           if (name === "sync" || name === "datasync")
-            this.#steps.push({ kind: "sync", inode: isFile ? inode : null });
+            this.#steps.push({
+              kind: "sync",
+              inode: isFile ? inode : null,
+              time: isFile ? timeOf(nameOf()) : null,
+            });
           return result;
         };
       },
@@ -166,10 +172,13 @@ export class Disk {
       if (one.kind === "change") for (const change of one.changes) apply(names, change);
     /** What each file that was written to may hold. */
     const contents = new Map<Inode, Uint8Array[]>();
+    const times = new Map<Inode, Date>();
     for (const one of done) {
       if (one.kind === "change" || one.inode === null) continue;
       const known = contents.get(one.inode) ?? [one.inode.contents[0] ?? new Uint8Array()];
       contents.set(one.inode, one.kind === "write" ? [...known, one.bytes] : known.slice(-1));
+      if (one.kind === "sync" && one.time !== null) times.set(one.inode, one.time);
+      else times.delete(one.inode);
     }
     // Files that nobody wrote to stay, with their times.
     const stays = (name: string): boolean => {
@@ -187,6 +196,8 @@ export class Disk {
       }
       fs.mkdirSync(path.dirname(name), { recursive: true });
       fs.writeFileSync(name, lost(contents.get(inode) ?? inode.contents.slice(-1), random));
+      const time = contents.has(inode) ? times.get(inode) : inode.time;
+      if (time !== undefined) fs.utimesSync(name, time, time);
     }
   }
 }
@@ -216,8 +227,13 @@ function namesIn(root: string): Names {
       const name = path.join(entry.parentPath ?? entry.path, entry.name);
       return [
         name,
-        entry.isDirectory() ? "folder" : { contents: [new Uint8Array(fs.readFileSync(name))] },
+        entry.isDirectory()
+          ? "folder"
+          : { contents: [new Uint8Array(fs.readFileSync(name))], time: timeOf(name) },
       ];
     }),
   );
 }
+
+/** To the millisecond, as it can be set again. */
+const timeOf = (name: string): Date => new Date(Math.round(fs.statSync(name).mtimeMs));

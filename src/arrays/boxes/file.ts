@@ -28,6 +28,10 @@ export async function isThere(file: string): Promise<boolean> {
   }
 }
 
+/** What tells a file from what it was before. Some programs that copy files keep their times to the millisecond only. */
+export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
+  `${size} ${Math.round(mtimeMs)}`;
+
 /** Opens a file. Close it with {@link closeFile}, which counts open files. */
 export async function openFile(file: string, flags: string): Promise<OpenFile> {
   const handle = await files.open(file, flags);

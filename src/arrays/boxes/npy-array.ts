@@ -24,7 +24,7 @@ import type {
 } from "./array.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
 import { files, type OpenFile } from "./files.ts";
-import { isCode, isThere, readFully, withFile, writeFully } from "./file.ts";
+import { isCode, isThere, printState, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
 import { contiguousRuns, groupsOf, readGroup, type ReadAt, type Run } from "./runs.ts";
@@ -203,8 +203,7 @@ export class NpyArray implements ChunkedArray {
   }
 
   async stateOf(): Promise<string> {
-    const { size, mtimeMs } = await files.stat(await this.place());
-    return `${size} ${mtimeMs}`;
+    return printState(await files.stat(await this.place()));
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
@@ -289,6 +288,10 @@ class PendingNpyArray extends NpyArray implements PendingArray {
 
   async publishChunk(): Promise<boolean> {
     return true;
+  }
+
+  async isStaged(): Promise<boolean> {
+    return false;
   }
 
   async discard(): Promise<void> {}

@@ -153,6 +153,17 @@ export class SlicedArray implements StagedArray {
     return isThere;
   }
 
+  async isStaged(at: readonly number[], name: string): Promise<boolean> {
+    const base = this.#stagedBase();
+    const parts = [
+      ...this.#partsOf(new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this))),
+    ];
+    const found = await Promise.all(
+      parts.map((part, number) => base.isStaged(part.at, nameOfPart(name, number))),
+    );
+    return found.every(Boolean);
+  }
+
   async discard(name: string): Promise<void> {
     const base = this.#stagedBase();
     const count = this.#staged.get(name) ?? 1;

@@ -11,7 +11,7 @@ import { fileOf } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { FOLDERS } from "./job.ts";
 import { createOutput, openLocated, openOutput, partOf } from "./open-arrays.ts";
-import { countChanged } from "../stages/publish.ts";
+import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
 
 /**

@@ -9,7 +9,7 @@ import { endClaim, giveUpClaim, readClaim, removeLateChunks } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
-import { FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
+import { checkUnchanged, FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
 import { openOutput, partOf } from "./open-arrays.ts";
 import { markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
@@ -18,7 +18,10 @@ import { WORKERS } from "./workers.ts";
 /** What is added to the name of a folder that is being removed. */
 const TRASH = ".trash";
 
-/** @throws TensorError of the job's first bad index; `engine` where tasks are not done */
+/**
+ * @throws TensorError of the job's first bad index; `engine` where tasks are not done; `attribute` for an input that has
+ * changed since a task has read it
+ */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
   const listed = jobOf(job);
@@ -36,8 +39,10 @@ export async function finish(job: JobContext): Promise<void> {
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done`;
     throw new TensorError("engine", sentence);
   }
+  await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
   if (!spec.inPlace && "publish" in out) await out.publish();
-  // A run may have ended between its mark, which makes the task done, and the renaming of its chunk.
+  // A run may have ended between its mark, which makes the task done, and the renaming of its chunks. Chunks that were
+  // renamed are compared with what they were then.
   if (spec.inPlace)
     for (const { name, tasks } of listed.stages)
       if (name === "apply")

@@ -19,7 +19,7 @@ import { isCode, isThere } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { contextOf, fileOf, type JobContext } from "../stages/context.ts";
-import { checkSeen } from "../stages/seen.ts";
+import { checkSeen, type SeenStage } from "../stages/seen.ts";
 import { openArrays } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
@@ -86,9 +86,15 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
-/** @throws TensorError `attribute` for an input that has changed since a task that is done has read it */
-export async function checkUnchanged(context: JobContext): Promise<void> {
-  for (const stage of ["partition", "apply"] as const) {
+/**
+ * @param stages those whose tasks are compared
+ * @throws TensorError `attribute` for an input that has changed since a task that is done has read it
+ */
+export async function checkUnchanged(
+  context: JobContext,
+  stages: readonly SeenStage[] = ["partition", "apply"],
+): Promise<void> {
+  for (const stage of stages) {
     // oxlint-disable-next-line no-await-in-loop -- the first stage with a change is the error
     await checkSeen(context, stage, [...(await listTasks(context.folder, stage)).done]);
   }

@@ -94,12 +94,12 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   const { layout } = resolved;
   const address = addressOf(layout, data.shape, data.chunkShape);
   if (request.blockShape !== undefined) checkBlocks(request.blockShape, address.positions);
-  const parts = { data, indices, updates, resolved, address };
+  const chunksPerTask = chunksPerTaskOf({ data, updates, address });
+  const parts = { data, indices, updates, resolved, address, chunksPerTask };
   const { blockShape, threads, taskBytes: largest } = fittingBlocks(request, parts);
   await checkUnused(resolved, data.shape, indices);
   const { size: blocks } = new Grid(address.positions, blockShape);
   const { size: chunks } = new Grid(data.shape, data.chunkShape);
-  const chunksPerTask = chunksPerTaskOf({ data, updates });
   const spec: JobSpec = {
     version: 1,
     id: randomBytes(8).toString("hex"),

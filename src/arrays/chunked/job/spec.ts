@@ -33,7 +33,7 @@ export interface JobSpec {
 export const MOST_TASKS = 2 ** 24;
 
 /** A task writes the names of its chunks into one file. */
-const MOST_CHUNKS_PER_TASK = 2 ** 12;
+export const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
 export type StageName = "partition" | "check" | "apply" | "place" | "finish";
 

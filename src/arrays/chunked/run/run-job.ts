@@ -90,6 +90,9 @@ async function runStages(context: JobContext, options: RunJobOptions): Promise<v
     const job = jobOf(context);
     for (const stage of job.stages) {
       signal?.throwIfAborted();
+      // The last stage looks at this too, but then the array is changed.
+      if (stage.name === "apply" && context.spec.inPlace)
+        await checkUnchanged(context, ["partition"]);
       await runStage(context, job, stage, pool, options);
       const failure = await jobFailure(job);
       if (failure === null) continue;

@@ -9,8 +9,9 @@ import { cleanUpDone, finish } from "../job/finish.ts";
 import { FOLDERS, isBadIndex, jobFailure, jobOf, writeBad, type StageName } from "../job/job.ts";
 import { partition } from "../stages/partition.ts";
 import { placeBlock } from "../stages/place.ts";
-import { mark } from "../stages/publish.ts";
-import { noteSeen } from "../stages/seen.ts";
+import { checkOwner } from "../job/owner.ts";
+import { mark } from "../stages/marks.ts";
+import { checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
 
 /** What a task may use beside the job. */
@@ -58,15 +59,37 @@ async function runOne(
   // A marker of a chunk that is changed in place may have left something to do.
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
-  const isFirst = !(await isThere(file));
-  if (isFirst && stage === "partition") await noteSeen(job, stage, task);
-  if (stage === "partition") return runPartition(job, task, workspace, reading);
   if (stage === "check") return runCheck(job, task, workspace);
-  const failure = await jobFailure(jobOf(job));
-  if (failure !== null) throw failure;
-  if (isFirst && stage === "apply") await noteSeen(job, stage, task);
-  if (stage === "apply") return applyTask(job, task, workspace, allowance);
-  return placeBlock(job, task, workspace);
+  if (stage === "place") return placeBlock(job, task, workspace);
+  if (stage === "apply") {
+    const failure = await jobFailure(jobOf(job));
+    if (failure !== null) throw failure;
+  }
+  try {
+    const check = await lookBefore(job, stage, task);
+    if (stage === "partition") await runPartition(job, task, workspace, reading, check);
+    else await applyTask(job, task, workspace, allowance, check);
+  } catch (error) {
+    // Another run of this task was first, and has left nothing to do.
+    if (job.spec.inPlace && stage === "apply") throw error;
+    if (!(await isThere(file))) throw error;
+  }
+}
+
+/** Notes what a task is about to read, and returns what checks that it is still there when the task has read it. */
+async function lookBefore(
+  job: JobContext,
+  stage: SeenStage,
+  task: number,
+): Promise<() => Promise<void>> {
+  // Chunks that are changed in place are compared one by one.
+  const isRead = stage === "partition" || !job.spec.inPlace;
+  const isDone = await isThere(fileOf.task(job.folder, FOLDERS[stage], task));
+  const seen = isRead && !isDone ? await noteSeen(job, stage, task) : {};
+  return async () => {
+    await checkOwner(job);
+    await checkStill(job, stage, task, seen);
+  };
 }
 
 async function runPartition(
@@ -74,11 +97,13 @@ async function runPartition(
   block: number,
   memory: Workspace,
   reading: number,
+  check: () => Promise<void>,
 ): Promise<void> {
   try {
-    await partition(job, block, memory, reading);
+    await partition(job, block, memory, reading, check);
   } catch (error) {
     if (!isBadIndex(error)) throw error;
+    await check();
     await writeBad(job.folder, "partition", block, { block, position: 0, error });
   }
 }

@@ -1,6 +1,6 @@
 /**
  * A stage after partition: one chunk of data, or several small ones. A scatter applies the updates that all blocks have for
- * them and writes the chunks; a gather writes the slices that all blocks want of its one chunk.
+ * them and writes the chunks; a gather writes the slices that all blocks want of its chunks.
  */
 
 import type { Box } from "../../boxes/grid.ts";
@@ -17,8 +17,7 @@ import {
   type Fragment,
 } from "./fragments.ts";
 import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
-import { checkOwner } from "../job/owner.ts";
-import { isPublished, publish } from "./publish.ts";
+import { isPublished, publish, stateOfChunk, type StageChunk } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A chunk of data, and what the blocks have for it. */
@@ -36,31 +35,34 @@ interface ChunkTask {
 
 /**
  * @param allowance how many bytes of updates may be in memory at once, beside the chunks
+ * @param check is called when all is read; throws if the job has lost its folder, or an input has changed
  */
 export async function applyTask(
   job: JobContext,
   task: number,
   memory: Workspace,
   allowance: number,
+  check: () => Promise<void>,
 ): Promise<void> {
   if (!job.isGather && (await isPublished(job, task))) return;
   const chunks = await chunkTasksOf(job, chunksOfTask(job, task));
-  if (job.isGather) return gatherChunk(job, chunks[0], memory);
+  if (job.isGather) return gatherChunks(job, task, chunks, memory, check);
   const lanes = Math.min(CHUNKED.reads, chunks.length);
-  await publish(job, task, (_, i, name) =>
-    applyChunk(job, chunks[i], memory.lane(i % lanes), allowance / lanes, name),
-  );
+  const stage: StageChunk = (_, i, name) =>
+    applyChunk(job, chunks[i], memory.lane(i % lanes), allowance / lanes, name);
+  await publish(job, task, stage, check);
 }
 
-/** Stages a chunk with its updates; false where the chunk stays as it is. */
+/** Stages a chunk with its updates. Returns what {@link StageChunk} does. */
 async function applyChunk(
   job: JobContext,
   task: ChunkTask,
   memory: Workspace,
   allowance: number,
   name: string,
-): Promise<boolean> {
-  if (task.entries === 0) return passOn(job, task, memory, name);
+): Promise<string | null> {
+  if (task.entries === 0) return (await passOn(job, task, memory, name)) ? "" : null;
+  const state = job.spec.inPlace ? await stateOfChunk(job, task.chunk) : "";
   const { bytes: data } = await readData(job, task, memory);
   const { data: array, resolved } = job;
   const { settings, fields } = resolved.call;
@@ -78,7 +80,7 @@ async function applyChunk(
   }
   combiner.end();
   await job.out.stageChunk(task.at, data, name);
-  return true;
+  return state;
 }
 
 /** @param numbers of chunks that follow each other */
@@ -189,41 +191,91 @@ async function applyBatch(
   combiner.add(rows, elementsOf(job.data.dtype, updates));
 }
 
-/** Writes the slices that the blocks want of a chunk, block by block. */
-async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace): Promise<void> {
-  const { data: array, folder, pieceBytes, shuffle } = job;
-  const { chunk, piece, slice, fragments } = task;
-  const { bytes: data } = await readData(job, task, memory);
-  const starts = memory.words("starts", fragments.length + 1);
+/** Writes the slices that the blocks want of a task's chunks, piece by piece and block by block. */
+async function gatherChunks(
+  job: JobContext,
+  task: number,
+  chunks: readonly ChunkTask[],
+  memory: Workspace,
+  check: () => Promise<void>,
+): Promise<void> {
+  const { blocks, folder, pieceBytes, shuffle } = job;
+  const layout = job.gathered(task);
+  // Chunks of one piece after those of another, so that what a block wants of a piece is one call.
+  const byPiece = layout.pieceBytes.map((_, i, { length }) =>
+    chunks.filter((_chunk, at) => at % length === i),
+  );
+  const [alike] = byPiece;
+  const starts = memory.words("starts", blocks.size + 1);
   starts[0] = 0;
-  for (const [block, { count }] of fragments.entries()) starts[block + 1] = starts[block] + count;
-  const file = fileOf.task(folder, "applied", chunk);
-  const check = (): Promise<void> => checkOwner(job);
-  const most = fragments.reduce((found, { count }) => Math.max(found, count), 0);
+  const wanted = Array.from({ length: blocks.size }, (_, block): Fragment => {
+    const count = alike.reduce((sum, { fragments }) => sum + fragments[block].count, 0);
+    starts[block + 1] = starts[block] + count;
+    return { ...alike[0].fragments[block], count };
+  });
+  const file = fileOf.task(folder, "applied", task);
+  const most = wanted.reduce((found, { count }) => Math.max(found, count), 0);
   // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
   memory.words("rows", most);
-  memory.bytes("slices", most * pieceBytes[piece]);
-  await writeFragments(file, job.gathered(piece), starts, [], check, async (append) => {
-    for (const fragment of fragments) {
-      const rows = memory.words("rows", fragment.count);
-      const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
-      if (slices.length === 0) continue;
-      await readColumn(fragment, shuffle, ROWS, 0, rows);
-      checkRows(rows, job, task);
-      renumber(rows, job, task.box);
-      const { dtype } = array;
-      gatherSlices(
-        memory.executor,
-        dtype,
-        toOffsets(rows, slice),
-        slice,
-        elementsOf(dtype, data),
-        elementsOf(dtype, slices),
-        job.resolved.call.fields,
-      );
-      await append(slices);
+  memory.bytes("slices", most * Math.max(...layout.pieceBytes));
+  await writeFragments(file, layout, starts, [], check, async (append) => {
+    for (const own of byPiece) {
+      const { piece, slice } = own[0];
+      const { dtype } = job.data;
+      const data = elementsOf(dtype, await readTogether(job, own, memory));
+      for (const [block, fragment] of wanted.entries()) {
+        const rows = memory.words("rows", fragment.count);
+        const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
+        if (slices.length === 0) continue;
+        await readColumn(fragment, shuffle, ROWS, 0, rows);
+        addressTogether(job, own, block, rows);
+        gatherSlices(
+          memory.executor,
+          dtype,
+          toOffsets(rows, slice),
+          slice,
+          data,
+          elementsOf(dtype, slices),
+          job.resolved.call.fields,
+        );
+        await append(slices);
+      }
     }
   });
+}
+
+/** Reads chunks of one piece into one memory, each to where the rows of the chunks before it would end if all were whole. */
+async function readTogether(
+  job: JobContext,
+  chunks: readonly ChunkTask[],
+  memory: Workspace,
+): Promise<Uint8Array> {
+  const { address, elementBytes, pieceBytes } = job;
+  const sizes = chunks.map(({ box }) => product(box.shape) * elementBytes);
+  const stride = product(address.leads.chunkShape) * pieceBytes[chunks[0].piece];
+  const last = chunks.length - 1;
+  const bytes = memory.bytes("data", last * stride + sizes[last]);
+  await inGroups(chunks, ({ at }, i) =>
+    job.data.readChunk(at, bytes.subarray(i * stride, i * stride + sizes[i])),
+  );
+  return bytes;
+}
+
+/** Makes the rows of single chunks, which follow one another, rows of all of them together. */
+function addressTogether(
+  job: JobContext,
+  chunks: readonly ChunkTask[],
+  block: number,
+  rows: Uint32Array,
+): void {
+  const whole = product(job.address.leads.chunkShape);
+  let from = 0;
+  for (const [i, task] of chunks.entries()) {
+    const own = rows.subarray(from, (from += task.fragments[block].count));
+    checkRows(own, job, task);
+    renumber(own, job, task.box);
+    if (i > 0) for (let p = 0; p < own.length; p++) own[p] += i * whole;
+  }
 }
 
 /** A row beyond the chunk would be written beyond its memory. Files of a job may have been damaged. */

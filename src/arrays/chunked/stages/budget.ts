@@ -9,6 +9,7 @@ import type { Address } from "./address.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
+import { MOST_CHUNKS_PER_TASK } from "../job/spec.ts";
 
 const MEGABYTE = 2 ** 20;
 
@@ -45,26 +46,40 @@ export interface JobParts {
   readonly updates: ChunkedArray | undefined;
   readonly resolved: ResolvedCall;
   readonly address: Address;
+  /** By {@link chunksPerTaskOf}. */
+  readonly chunksPerTask: number;
 }
 
-/** How many chunks of data a task of a scatter takes: several where they are small and many. */
-export function chunksPerTaskOf({ data, updates }: Pick<JobParts, "data" | "updates">): number {
-  const { shape, chunkShape, dtype } = data;
-  const isSmall = product(chunkShape) * DTYPES[dtype].bytes <= CHUNKED.small;
-  if (updates === undefined || !isSmall) return 1;
+/**
+ * How many chunks of data a task of `apply` takes: several where they are small and many. A task of a gather that takes
+ * several takes whole slices, whose pieces lie in chunks that follow each other.
+ */
+export function chunksPerTaskOf({
+  data: { shape, chunkShape, dtype },
+  updates,
+  address,
+}: Pick<JobParts, "data" | "updates" | "address">): number {
+  if (product(chunkShape) * DTYPES[dtype].bytes > CHUNKED.small) return 1;
+  const together = updates === undefined ? Math.max(1, address.pieces.size) : 1;
+  const least = Math.max(CHUNKED.group, together);
   const most = Math.floor(new Grid(shape, chunkShape).size / CHUNKED.groups);
-  return Math.max(1, Math.min(CHUNKED.group, most));
+  const count = Math.min(least, most, MOST_CHUNKS_PER_TASK);
+  return Math.max(1, count - (count % together));
 }
 
-/** How many of a task's chunks are in memory at once. */
-export const lanesOf = (parts: Pick<JobParts, "data" | "updates">): number =>
-  Math.min(CHUNKED.reads, chunksPerTaskOf(parts));
+/** How many of a task's chunks are in memory at once: those of a gather all have the same piece of their slices. */
+const chunksAtOnce = ({
+  updates,
+  address,
+  chunksPerTask,
+}: Pick<JobParts, "updates" | "address" | "chunksPerTask">): number =>
+  updates === undefined
+    ? Math.max(1, Math.floor(chunksPerTask / Math.max(1, address.pieces.size)))
+    : Math.min(CHUNKED.reads, chunksPerTask);
 
 /** @param hasWholeSlices true where a gather writes whole slices, which data may have in several pieces */
-export function taskBytes(
-  { data, indices, updates, resolved, address }: JobParts,
-  hasWholeSlices: boolean,
-): TaskBytes {
+export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
+  const { data, indices, updates, resolved, address } = parts;
   const { bytes } = DTYPES[data.dtype];
   const { first, later, divides } = stepsOf(resolved.call.settings);
   const isScatter = updates !== undefined;
@@ -73,9 +88,8 @@ export function taskBytes(
   const whole = hasWholeSlices && address.pieces.size > 1 ? product(address.slice) * bytes : 0;
   const index = DTYPES[indices.dtype].bytes * Math.max(1, address.tuple.length);
   const rows = product(address.leads.chunkShape);
-  const lanes = lanesOf({ data, updates });
   return {
-    chunk: lanes * (product(data.chunkShape) * bytes + (isCounted ? 4 * rows : 0)),
+    chunk: chunksAtOnce(parts) * (product(data.chunkShape) * bytes + (isCounted ? 4 * rows : 0)),
     position: 3 * slice + whole + 2 * index + 40,
     entry: slice + 4 + (isCounted ? 17 : 0),
     table: isScatter ? 4 * Math.min(rows, CHUNKED.rows) : 0,
@@ -83,12 +97,13 @@ export function taskBytes(
 }
 
 /** Bytes that reading and writing chunks takes beside the chunks, in the stage that takes most. */
-export const heldBy = (
-  { data, indices, updates }: Pick<JobParts, "data" | "indices" | "updates">,
-  out: HeldBytes,
-): number => {
-  const chunks = lanesOf({ data, updates }) * Math.max(data.held.read, out.write);
-  return Math.max(chunks, indices.held.read + (updates?.held.read ?? 0));
+export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): number => {
+  const { data, indices, updates } = parts;
+  const lanes = Math.min(CHUNKED.reads, chunksAtOnce(parts));
+  // A gather writes chunks one by one.
+  const written = updates === undefined ? out.write : lanes * out.write;
+  const read = indices.held.read + (updates?.held.read ?? 0);
+  return Math.max(lanes * data.held.read, written, read);
 };
 
 /**
@@ -103,7 +118,7 @@ export function neededBytes(
   isGather: boolean,
 ): number {
   const divided = block * position + table + held;
-  // A gather writes all slices that a block wants from a chunk at once. Updates are applied in parts.
+  // A gather writes all slices that a block wants from a task's chunks at once. Updates are applied in parts.
   const applied = isGather ? chunk + Math.max(held, block * entry) : chunk + held + LEAST_UPDATES;
   return Math.max(divided, applied);
 }

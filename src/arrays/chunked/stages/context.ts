@@ -37,8 +37,8 @@ export interface JobContext extends JobArrays {
   readonly pieceBytes: readonly number[];
   /** Files in `shuffle/`, one a block. A scatter keeps the updates there. */
   readonly shuffle: FragmentLayout;
-  /** Files in `applied/` of a gather, one a chunk: for each block the slices that it gets. */
-  readonly gathered: (piece: number) => FragmentLayout;
+  /** Files in `applied/` of a gather, one a task: for each block the slices, or the pieces of slices, that it gets. */
+  readonly gathered: (task: number) => FragmentLayout;
 }
 
 /** The files of a job. */
@@ -68,8 +68,11 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   }
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
-  if (isGather && spec.chunksPerTask !== 1)
-    throw malformed("job.json gives a task of a gather several chunks, but it takes one");
+  const takesWhole = takesWholeSlices({ address, spec });
+  if (isGather && spec.chunksPerTask !== 1 && !takesWhole) {
+    const sentence = `job.json gives a task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${pieces.size}`;
+    throw malformed(`${sentence}, and a task of several chunks takes whole slices`);
+  }
   if (spec.chunks !== chunks.size)
     throw malformed(`job.json says ${spec.chunks} chunks, but the array has ${chunks.size}`);
   checkStages(spec, {
@@ -97,12 +100,33 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
       columns: isGather || refusesRepeats ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
     },
-    gathered: (piece) => ({
+    gathered: (task) => ({
       fragments: blocks.size,
       columns: 0,
-      pieceBytes: [pieceBytes[piece]],
+      pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % pieces.size]],
     }),
   };
+}
+
+/** Whether a task of `apply` has chunks of whole slices, not a single piece of them. */
+const takesWholeSlices = ({ address, spec }: Pick<JobContext, "address" | "spec">): boolean =>
+  spec.chunksPerTask % address.pieces.size === 0;
+
+/**
+ * The tasks of `apply` of a gather that write a piece of slices, in the order of their chunks, and the number that the piece
+ * has in their files.
+ */
+export function tasksOfPiece(job: JobContext, piece: number): { tasks: number[]; number: number } {
+  const { address, chunks, spec } = job;
+  const { leads, pieces } = address;
+  if (!takesWholeSlices(job)) {
+    return {
+      tasks: Array.from({ length: leads.size }, (_, i) => i * pieces.size + piece),
+      number: 0,
+    };
+  }
+  const length = Math.ceil(chunks.size / spec.chunksPerTask);
+  return { tasks: Array.from({ length }, (_, task) => task), number: piece };
 }
 
 /** The numbers of the chunks that a task of `apply` takes. */
@@ -132,8 +156,9 @@ export interface JobNeeds {
 }
 
 export function needsOf(job: JobContext): JobNeeds {
-  const sizes = taskBytes(job, job.out.location.format === "npy");
-  const held = heldBy(job, job.out.held);
+  const parts = { ...job, chunksPerTask: job.spec.chunksPerTask };
+  const sizes = taskBytes(parts, job.out.location.format === "npy");
+  const held = heldBy(parts, job.out.held);
   const positions = product(job.spec.blockShape);
   return {
     sizes,

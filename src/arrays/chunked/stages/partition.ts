@@ -15,12 +15,12 @@ import { writeFragments } from "./fragments.ts";
 import { locate, type LocateRules } from "./locate.ts";
 import { combineEntries, isAssociative, type CombinedEntries } from "./combine-early.ts";
 import { Combiner, elementsOf, gatherSlices, toOffsets } from "./move.ts";
-import { checkOwner } from "../job/owner.ts";
 import { sortByKey } from "./sort.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
  * @param reading bytes that reading may hold, not counting what a single chunk takes
+ * @param check is called when all is read; throws if the job has lost its folder, or an input has changed
  * @throws TensorError `index-out-of-range` for the first bad index of the block, with its place in all indices
  */
 export async function partition(
@@ -28,6 +28,7 @@ export async function partition(
   block: number,
   memory: Workspace,
   reading: number,
+  check: () => Promise<void>,
 ): Promise<void> {
   const { address, folder, shuffle } = job;
   const box = job.blocks.box(block);
@@ -56,7 +57,6 @@ export async function partition(
   const entries = early ?? { rows: sorted, starts, positions, later: null };
   const columns = shuffle.columns === 2 ? [sorted, positions] : [entries.rows];
   const file = fileOf.task(folder, "shuffle", block);
-  const check = (): Promise<void> => checkOwner(job);
   await writeFragments(file, shuffle, entries.starts, columns, check, async (append) => {
     for (let piece = 0; piece < job.pieceBytes.length; piece++) {
       if (pending === undefined) return;

@@ -2,10 +2,11 @@
 
 import { contiguousRuns } from "../../boxes/runs.ts";
 import { product } from "../../../core/tensor/shape.ts";
-import { fileOf, POSITIONS, type JobContext } from "./context.ts";
+import { fileOf, POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
 import { findFragment, inGroups, readColumn, readSlices } from "./fragments.ts";
 import { elementsOf, placeSlices, toOffsets } from "./move.ts";
-import { mark, putNew } from "./publish.ts";
+import { mark } from "./marks.ts";
+import { putNew } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function placeBlock(job: JobContext, block: number, memory: Workspace): Promise<void> {
@@ -33,7 +34,7 @@ async function readPiece(
   count: number,
   memory: Workspace,
 ): Promise<Uint8Array> {
-  const { address, data, elementBytes, folder, pieceBytes, shuffle, resolved } = job;
+  const { data, elementBytes, folder, pieceBytes, shuffle, resolved } = job;
   const bytes = pieceBytes[piece];
   const wanted = fileOf.task(folder, "shuffle", block);
   const { total } = await findFragment(wanted, shuffle, 0);
@@ -41,23 +42,17 @@ async function readPiece(
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
   await readColumn(everything, shuffle, POSITIONS, 0, positions);
-  const layout = job.gathered(piece);
-  const leads = Array.from({ length: address.leads.size }, (_, lead) => lead);
-  const found = await inGroups(leads, (lead) =>
-    findFragment(fileOf.task(folder, "applied", lead * address.pieces.size + piece), layout, block),
-  );
+  const { tasks, number } = tasksOfPiece(job, piece);
+  const found = await inGroups(tasks, async (task) => {
+    const layout = job.gathered(task);
+    return { layout, ...(await findFragment(fileOf.task(folder, "applied", task), layout, block)) };
+  });
   let at = 0;
   const places = found.map((one) => (at += one.count) - one.count);
-  await inGroups(leads, async (lead) => {
-    const { [lead]: fragment } = found;
-    const place = places[lead] * bytes;
-    await readSlices(
-      fragment,
-      layout,
-      0,
-      0,
-      sorted.subarray(place, place + fragment.count * bytes),
-    );
+  await inGroups(found, async ({ layout, ...fragment }, i) => {
+    const place = places[i] * bytes;
+    const own = sorted.subarray(place, place + fragment.count * bytes);
+    await readSlices(fragment, layout, number, 0, own);
   });
   const slices = memory.bytes("slices", count * bytes);
   if (total < count) slices.fill(0);

@@ -8,88 +8,84 @@
  * `link`, which fails where there is one: that decides. Then the chunks are renamed. Whoever finds a marker renames what it
  * names, if that is still there, and has nothing else to do. To rename first and mark then was wrong in 12 of 12 jobs that were killed at
  * random, this way in 0 of 25.
+ *
+ * Nobody else may write to such an array meanwhile. A chunk that has another state before its mark than when it was read, or
+ * another than that before it is renamed by a later run, is an error, otherwise what a stranger wrote would be lost.
  */
 
 import { randomBytes } from "node:crypto";
-import { malformed } from "../../../core/errors.ts";
-import { files } from "../../boxes/files.ts";
-import { isCode, syncFolder, withFile } from "../../boxes/file.ts";
 import { noteChanges } from "../job/claim.ts";
+import { checkOwner } from "../job/owner.ts";
+import { isThere } from "../../boxes/file.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
-import { checkOwner } from "../job/owner.ts";
-
-/** What a marker says of a chunk that stays as it is. */
-const UNCHANGED = "-";
+import { markedState, mark, printMark, readMark, type ChangedChunk } from "./marks.ts";
+import { changedSince, changedWhileRead, checkChanged, noteSeen } from "./seen.ts";
 
 /** A name for something staged, which no other run has. */
 const nameOf = (job: JobContext, what: number | string): string =>
   `${job.spec.id}-${what}-${randomBytes(6).toString("hex")}`;
 
-/** A chunk as a task has named it where it is staged; null where the chunk stays as it is. */
-interface StagedChunk {
-  readonly chunk: number;
-  readonly name: string | null;
-}
+/** The state of a chunk of data. */
+export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promise<string> => {
+  const { start, shape } = chunks.box(chunk);
+  return data.stateOf(start, shape);
+};
 
-/** Whether the chunks of a task are in the output, after what a run that was interrupted had left to do. */
+/**
+ * Whether the chunks of a task are in the output, after what a run that was interrupted had left to do.
+ * @throws TensorError `attribute` for a chunk that a stranger has written to since the job has read or changed it
+ */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
-  const marker = fileOf.task(job.folder, "applied", task);
-  const text = await readIfThere(marker);
-  if (text === null) return false;
-  if (job.spec.inPlace) await change(job, task, parseMarker(job, marker, task, text));
+  if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
+  const changed = await readMark(job, task);
+  if (changed === null) return false;
+  if (await checkChanged(job, task)) return true;
+  await inGroups(changed, async ({ chunk, name, before }) => {
+    // In this order: another run may be renaming the chunk.
+    if (markedState(await stateOfChunk(job, chunk)) === before) return;
+    if (await job.out.isStaged(job.chunks.at(chunk), name)) throw changedSince(job, "data");
+  });
+  await change(job, task, changed);
   return true;
-}
-
-/** @throws TensorError `malformed-file` unless the marker names one chunk of this job for each chunk of the task */
-function parseMarker(
-  job: JobContext,
-  marker: string,
-  task: number,
-  text: string,
-): readonly StagedChunk[] {
-  const lines = text.split("\n");
-  const chunks = chunksOfTask(job, task);
-  const isRight = (line: string, i: number): boolean =>
-    line === UNCHANGED ||
-    (line.startsWith(`${job.spec.id}-${chunks[i]}-`) && /^[0-9a-f-]+$/.test(line));
-  if (lines.length !== chunks.length || !lines.every(isRight))
-    throw malformed(`${marker} does not name the chunks of its task`);
-  return chunks.map((chunk, i) => ({ chunk, name: lines[i] === UNCHANGED ? null : lines[i] }));
 }
 
 /** Moves staged chunks that have their mark to their places in the array. The array's folder records the change first. */
 async function change(
   job: JobContext,
   task: number,
-  chunks: readonly StagedChunk[],
+  changed: readonly ChangedChunk[],
 ): Promise<void> {
-  const changed = chunks.filter(({ name }) => name !== null).length;
-  if (changed === 0) return;
-  await noteChanges(job.out.location.path, task, changed);
-  await place(job, chunks);
+  if (changed.length === 0) return;
+  await noteChanges(job.out.location.path, task, changed.length);
+  await place(job, changed);
+  await noteSeen(job, "apply", task);
 }
 
-async function place(job: JobContext, chunks: readonly StagedChunk[]): Promise<void> {
-  await inGroups(chunks, async ({ chunk, name }) => {
-    if (name !== null) await job.out.publishChunk(job.chunks.at(chunk), name);
-  });
+async function place(
+  job: JobContext,
+  chunks: readonly Pick<ChangedChunk, "chunk" | "name">[],
+): Promise<void> {
+  await inGroups(chunks, ({ chunk, name }) => job.out.publishChunk(job.chunks.at(chunk), name));
 }
 
-/** How many chunks a task has changed in place, by its mark. */
-export async function countChanged(marker: string): Promise<number> {
-  const lines = (await readIfThere(marker))?.split("\n") ?? [];
-  return lines.filter((line) => line !== UNCHANGED).length;
-}
-
-/** Writes a chunk under a name; false where there is nothing to write, because the chunk stays as it is. */
-export type StageChunk = (chunk: number, index: number, name: string) => Promise<boolean>;
+/**
+ * Writes a chunk under a name. Returns the state that the chunk had before it was read, which only matters in place; null where
+ * there is nothing to write, because the chunk stays as it is.
+ */
+export type StageChunk = (chunk: number, index: number, name: string) => Promise<string | null>;
 
 /**
  * Puts the chunks of a task into the output.
  * @param stage is called for several chunks at once, with the index of each among the chunks of the task
+ * @param check is called when all chunks are staged; throws if the job has lost its folder, or an input has changed
  */
-export async function publish(job: JobContext, task: number, stage: StageChunk): Promise<void> {
+export async function publish(
+  job: JobContext,
+  task: number,
+  stage: StageChunk,
+  check: () => Promise<void>,
+): Promise<void> {
   const { inPlace } = job.spec;
   const names: string[] = [];
   let isKept = false;
@@ -97,18 +93,30 @@ export async function publish(job: JobContext, task: number, stage: StageChunk):
     const staged = await inGroups(chunksOfTask(job, task), async (chunk, i) => {
       const name = nameOf(job, chunk);
       names.push(name);
-      return { chunk, name: (await stage(chunk, i, name)) ? name : null };
+      const state = await stage(chunk, i, name);
+      return state === null ? null : { chunk, name, state };
     });
+    const changed = staged.filter((one) => one !== null);
+    await check();
     if (!inPlace) {
-      await checkOwner(job);
-      await place(job, staged);
+      await place(job, changed);
       isKept = true;
       await mark(job, "applied", task);
       return;
     }
-    const text = staged.map(({ name }) => name ?? UNCHANGED).join("\n");
-    isKept = await mark(job, "applied", task, text);
-    if (isKept) await change(job, task, staged);
+    const states = await inGroups(changed, ({ chunk }) => stateOfChunk(job, chunk));
+    // Another run of this task may have changed the chunks. Its mark comes before the change, and decides.
+    const isOther = states.some((state, i) => state !== changed[i].state);
+    if (isOther && !(await isThere(fileOf.task(job.folder, "applied", task))))
+      throw changedWhileRead(job, "data");
+    const marked = staged.map((one) => one && { ...one, before: markedState(one.state) });
+    isKept = await mark(job, "applied", task, printMark(marked));
+    if (isKept)
+      await change(
+        job,
+        task,
+        marked.filter((one) => one !== null),
+      );
   } finally {
     if (!isKept) await inGroups(names, (name) => job.out.discard(name));
   }
@@ -129,45 +137,6 @@ export async function putNew(
     await job.out.publishChunk(at, name);
   } catch (error) {
     await job.out.discard(name);
-    throw error;
-  }
-}
-
-/**
- * Leaves the mark of a task.
- * @returns whether this call, and no other, has marked it
- */
-export async function mark(
-  job: JobContext,
-  stage: string,
-  task: number,
-  text = UNCHANGED,
-): Promise<boolean> {
-  const marker = fileOf.task(job.folder, stage, task);
-  const temporary = `${marker}.${randomBytes(6).toString("hex")}.tmp`;
-  try {
-    await withFile(temporary, "wx", async (handle) => {
-      await handle.writeFile(text);
-      await handle.datasync();
-    });
-    await checkOwner(job);
-    await files.link(temporary, marker);
-    // A crash of the machine must not keep the chunk and lose its mark.
-    if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
-    return true;
-  } catch (error) {
-    if (isCode(error, "EEXIST")) return false;
-    throw error;
-  } finally {
-    await files.rm(temporary, { force: true });
-  }
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await files.readFile(file, "utf8");
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return null;
     throw error;
   }
 }

@@ -1,23 +1,29 @@
 /**
  * What a task has seen of its inputs: a hash of names, sizes and times, or of ETags, of all chunks that it reads. Each task
- * leaves it beside its own file before it reads, so that a job that goes on later notices an input that changed meanwhile:
- * its result would be half of the old values and half of the new.
+ * leaves it beside its own file before it reads, looks again when it has read, and the last stage looks at all of it, so that
+ * an input that changes meanwhile is noticed: the result would be half of the old values and half of the new. A task that
+ * changes chunks in place leaves what they are then: whoever writes to them before the job has ended is noticed too.
  */
 
 import { createHash, randomBytes } from "node:crypto";
 import * as path from "node:path";
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
-import type { ChunkedArray } from "../../boxes/array.ts";
+import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import type { Box } from "../../boxes/grid.ts";
 import { isCode, withFile } from "../../boxes/file.ts";
 import { files } from "../../boxes/files.ts";
 import { checkOwner } from "../job/owner.ts";
+import type { JobSpec } from "../job/spec.ts";
 import { indexBox } from "./address.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
+import { readMark } from "./marks.ts";
 
-type SeenStage = "partition" | "apply";
+export type SeenStage = "partition" | "apply";
+
+/** Hashes by the names of inputs. */
+export type Seen = Readonly<Record<string, string>>;
 
 const FOLDERS: Readonly<Record<SeenStage, string>> = { partition: "shuffle", apply: "applied" };
 
@@ -31,20 +37,14 @@ interface Part {
 const seenFile = (folder: string, stage: SeenStage, task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.seen`;
 
-/** What a task reads; of an array that the job changes in place, nothing, because its chunks change. */
-const partsOf = (job: JobContext, stage: SeenStage, task: number): readonly Part[] =>
-  readBy(job, stage, task).filter(
-    ({ array }) => !(job.spec.inPlace && array.location.path === job.spec.out.path),
-  );
-
-function readBy(job: JobContext, stage: SeenStage, task: number): readonly Part[] {
-  const { address, blocks, chunks, data, indices, updates } = job;
+/** What a task reads; of data that the job changes in place, what the task has changed. */
+async function partsOf(job: JobContext, stage: SeenStage, task: number): Promise<readonly Part[]> {
+  const { address, blocks, chunks, data, indices, spec, updates } = job;
   if (stage === "apply") {
-    return chunksOfTask(job, task).map((chunk) => ({
-      name: "data",
-      array: data,
-      box: chunks.box(chunk),
-    }));
+    const numbers = spec.inPlace
+      ? ((await readMark(job, task)) ?? []).map(({ chunk }) => chunk)
+      : chunksOfTask(job, task);
+    return numbers.map((chunk) => ({ name: "data", array: data, box: chunks.box(chunk) }));
   }
   const box = blocks.box(task);
   const hasTuples = indices.shape.length > address.indexAxes.length;
@@ -63,13 +63,9 @@ function readBy(job: JobContext, stage: SeenStage, task: number): readonly Part[
 }
 
 /** What is there of each input that a task reads, by the input's name. */
-async function lookAt(
-  job: JobContext,
-  stage: SeenStage,
-  task: number,
-): Promise<Readonly<Record<string, string>>> {
+async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const hashes = new Map<string, ReturnType<typeof createHash>>();
-  for (const { name, array, box } of partsOf(job, stage, task)) {
+  for (const { name, array, box } of await partsOf(job, stage, task)) {
     const hash = hashes.get(name) ?? createHash("sha256");
     hashes.set(name, hash);
     // oxlint-disable-next-line no-await-in-loop -- the order is part of the hash
@@ -79,12 +75,12 @@ async function lookAt(
 }
 
 /**
- * Notes what a task is about to read.
+ * Notes what a task is about to read, or has changed in place.
  * @throws TensorError `engine` where another job has the folder or the output
  */
-export async function noteSeen(job: JobContext, stage: SeenStage, task: number): Promise<void> {
+export async function noteSeen(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const seen = await lookAt(job, stage, task);
-  if (Object.keys(seen).length === 0) return;
+  if (Object.keys(seen).length === 0) return seen;
   const file = seenFile(job.folder, stage, task);
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
@@ -94,10 +90,26 @@ export async function noteSeen(job: JobContext, stage: SeenStage, task: number):
     });
     await checkOwner(job);
     await files.rename(temporary, file);
+    return seen;
   } catch (error) {
     await files.rm(temporary, { force: true });
     throw error;
   }
+}
+
+/**
+ * Compares the inputs of a task, which has read them, with what it saw before.
+ * @throws TensorError `attribute` for an input that changed meanwhile
+ */
+export async function checkStill(
+  job: JobContext,
+  stage: SeenStage,
+  task: number,
+  seen: Seen,
+): Promise<void> {
+  if (Object.keys(seen).length === 0) return;
+  const name = firstOther(seen, await lookAt(job, stage, task));
+  if (name !== undefined) throw changedWhileRead(job, name);
 }
 
 /**
@@ -110,22 +122,52 @@ export async function checkSeen(
   stage: SeenStage,
   done: readonly number[],
 ): Promise<void> {
-  await inGroups(done, async (task) => {
-    const before = await readSeen(seenFile(job.folder, stage, task));
-    const now = before === null ? {} : await lookAt(job, stage, task);
-    const name = Object.keys(now).find((one) => now[one] !== before?.[one]);
-    if (name !== undefined) throw changed(job, name);
-  });
+  await inGroups(done, (task) => compare(job, stage, task));
 }
 
-function changed({ folder, spec }: JobContext, name: string): TensorError {
-  const { [name as "data" | "indices" | "updates"]: input } = spec;
+/**
+ * Compares chunks that a task has changed in place with what they were then.
+ * @returns false for a task that has not noted that all of its chunks are changed
+ * @throws TensorError `attribute` for a chunk that has changed since
+ */
+export const checkChanged = (job: JobContext, task: number): Promise<boolean> =>
+  compare(job, "apply", task);
+
+/** @returns false for a task that has noted nothing */
+async function compare(job: JobContext, stage: SeenStage, task: number): Promise<boolean> {
+  const before = await readSeen(seenFile(job.folder, stage, task));
+  if (before === null) return false;
+  const name = firstOther(before, await lookAt(job, stage, task));
+  if (name === undefined || isOwnChange(job, stage, name)) return true;
+  throw changedSince(job, name);
+}
+
+const firstOther = (before: Readonly<Record<string, unknown>>, now: Seen): string | undefined =>
+  Object.keys(now).find((one) => now[one] !== before[one]);
+
+/** Whether an input of the first stage is a part of the array that the job changes in place. All of it was read before. */
+const isOwnChange = ({ spec }: JobContext, stage: SeenStage, name: string): boolean =>
+  stage === "partition" && spec.inPlace && inputOf(spec, name)?.path === spec.out.path;
+
+const inputOf = (spec: JobSpec, name: string): ArrayLocation | undefined =>
+  spec[name as Part["name"]];
+
+/** The error for an input that has changed after a task has read a part of it. */
+export function changedSince({ folder, spec }: JobContext, name: string): TensorError {
   const advice = spec.inPlace
     ? "bring the old values back, or give the job up, which leaves the array changed in part"
     : "bring the old values back, or give the job up";
   const sentence =
-    `${name} (${input?.path}) has changed since the job in ${folder} read a part of it; ` +
+    `${name} (${inputOf(spec, name)?.path}) has changed since the job in ${folder} read a part of it; ` +
     `${advice} (ndscatter job remove ${folder})`;
+  return new TensorError("attribute", sentence, { input: name });
+}
+
+/** The error for an input that has changed while a task has read it. The task has left nothing, so it can run again. */
+export function changedWhileRead({ folder, spec }: JobContext, name: string): TensorError {
+  const sentence =
+    `${name} (${inputOf(spec, name)?.path}) changed while the job in ${folder} read it; ` +
+    `when nothing writes to it any more, finish the job (ndscatter job resume ${folder})`;
   return new TensorError("attribute", sentence, { input: name });
 }
 

@@ -1,0 +1,97 @@
+/**
+ * Marks of tasks: files in the folder of a stage that say that a task is done. The mark of a task that changes chunks in place
+ * has a line for each chunk: the name under which the chunk is staged, and the state in which the task has read the chunk; or
+ * a sign that the chunk stays as it is.
+ */
+
+import { randomBytes } from "node:crypto";
+import { malformed } from "../../../core/errors.ts";
+import { isCode, syncFolder, withFile } from "../../boxes/file.ts";
+import { files } from "../../boxes/files.ts";
+import { checkOwner } from "../job/owner.ts";
+import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
+
+/** What a mark says of a chunk that stays as it is. */
+const UNCHANGED = "-";
+
+/** A chunk that a task changes in place. */
+export interface ChangedChunk {
+  readonly chunk: number;
+  /** Where it is staged. */
+  readonly name: string;
+  /** By {@link markedState}, of the chunk before the change. */
+  readonly before: string;
+}
+
+/** A state of an array as a mark has it: on one line. */
+export const markedState = (state: string): string => state.replaceAll("\n", "|");
+
+/** @param changed for each chunk of the task; null for one that stays as it is */
+export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
+  changed.map((one) => (one === null ? UNCHANGED : `${one.name} ${one.before}`)).join("\n");
+
+/**
+ * The chunks that a task changes in place; null where the task has no mark.
+ * @throws TensorError `malformed-file` unless the mark has a line for each chunk of the task, which is of this job
+ */
+export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {
+  const marker = fileOf.task(job.folder, "applied", task);
+  const lines = (await readIfThere(marker))?.split("\n");
+  if (lines === undefined) return null;
+  const chunks = chunksOfTask(job, task);
+  if (lines.length !== chunks.length) throw wrong(marker);
+  return chunks.flatMap((chunk, i) => {
+    if (lines[i] === UNCHANGED) return [];
+    const [, name, before] = /^([0-9a-f-]+) (.+)$/.exec(lines[i]) ?? [];
+    if (name?.startsWith(`${job.spec.id}-${chunk}-`) !== true) throw wrong(marker);
+    return [{ chunk, name, before }];
+  });
+}
+
+const wrong = (marker: string): Error =>
+  malformed(`${marker} does not name the chunks of its task`);
+
+/** How many chunks a task has changed in place, by its mark. */
+export async function countChanged(marker: string): Promise<number> {
+  const lines = (await readIfThere(marker))?.split("\n") ?? [];
+  return lines.filter((line) => line !== UNCHANGED).length;
+}
+
+/**
+ * Leaves the mark of a task.
+ * @returns whether this call, and no other, has marked it
+ */
+export async function mark(
+  job: JobContext,
+  stage: string,
+  task: number,
+  text = UNCHANGED,
+): Promise<boolean> {
+  const marker = fileOf.task(job.folder, stage, task);
+  const temporary = `${marker}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    await withFile(temporary, "wx", async (handle) => {
+      await handle.writeFile(text);
+      await handle.datasync();
+    });
+    await checkOwner(job);
+    await files.link(temporary, marker);
+    // A crash of the machine must not keep the chunk and lose its mark.
+    if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
+    return true;
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    await files.rm(temporary, { force: true });
+  }
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await files.readFile(file, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
