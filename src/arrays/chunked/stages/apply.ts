@@ -3,6 +3,7 @@
  * them and writes the chunks; a gather writes the slices that all blocks want of its one chunk.
  */
 
+import { isUrl } from "../../boxes/file.ts";
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
@@ -191,26 +192,23 @@ async function applyBatch(
 
 /** Writes the slices that the blocks want of a chunk, block by block. */
 async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace): Promise<void> {
-  const { data: array, folder, pieceBytes, shuffle } = job;
+  const { data: array, folder, pieceBytes } = job;
   const { chunk, piece, slice, fragments } = task;
-  const { bytes: data } = await readData(job, task, memory);
+  const most = fragments.reduce((found, { count }) => Math.max(found, count), 0);
+  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
+  memory.words("rows", most);
+  memory.bytes("slices", most * pieceBytes[piece]);
+  const data = await readWanted(job, task, memory);
   const starts = memory.words("starts", fragments.length + 1);
   starts[0] = 0;
   for (const [block, { count }] of fragments.entries()) starts[block + 1] = starts[block] + count;
   const file = fileOf.task(folder, "applied", chunk);
   const check = (): Promise<void> => checkOwner(job);
-  const most = fragments.reduce((found, { count }) => Math.max(found, count), 0);
-  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
-  memory.words("rows", most);
-  memory.bytes("slices", most * pieceBytes[piece]);
   await writeFragments(file, job.gathered(piece), starts, [], check, async (append) => {
     for (const fragment of fragments) {
-      const rows = memory.words("rows", fragment.count);
       const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
       if (slices.length === 0) continue;
-      await readColumn(fragment, shuffle, ROWS, 0, rows);
-      checkRows(rows, job, task);
-      renumber(rows, job, task.box);
+      const rows = await readRows(job, task, fragment, memory);
       const { dtype } = array;
       gatherSlices(
         memory.executor,
@@ -224,6 +222,74 @@ async function gatherChunk(job: JobContext, task: ChunkTask, memory: Workspace):
       await append(slices);
     }
   });
+}
+
+/** The rows that a fragment has of a chunk. */
+async function readRows(
+  job: JobContext,
+  task: ChunkTask,
+  fragment: Fragment,
+  memory: Workspace,
+): Promise<Uint32Array> {
+  const rows = memory.words("rows", fragment.count);
+  await readColumn(fragment, job.shuffle, ROWS, 0, rows);
+  checkRows(rows, job, task);
+  renumber(rows, job, task.box);
+  return rows;
+}
+
+/**
+ * The memory of a chunk, filled as far as a gather wants it. Where the wanted rows are few and far apart, and the file
+ * has them as memory does, only they are read: the rest of the memory keeps what was there, and nothing addresses it.
+ */
+async function readWanted(
+  job: JobContext,
+  task: ChunkTask,
+  memory: Workspace,
+): Promise<Uint8Array> {
+  const { address, data: array, elementBytes } = job;
+  const { box, entries, fragments } = task;
+  if (entries === 0) return memory.bytes("data", 0);
+  const size = product(box.shape) * elementBytes;
+  const { gap } = CHUNKED;
+  const isInPlace = array.held.read === 0 && !isUrl(array.location.path);
+  if (!isInPlace || entries * gap >= size || address.addressed === 0) {
+    return (await readData(job, task, memory)).bytes;
+  }
+  const bytes = memory.bytes("data", size);
+  const [length, ...rest] = box.shape;
+  // Bytes of a place on the first axis, and how many rows it has.
+  const step = size / length;
+  const { lead } = splitShape(rest, address.addressed - 1);
+  const wanted = new Set<number>();
+  for (const fragment of fragments) {
+    if (fragment.count === 0) continue;
+    const rows = await readRows(job, task, fragment, memory);
+    for (const row of rows) wanted.add(Math.floor(row / product(lead)));
+  }
+  const places = Uint32Array.from(wanted).sort();
+  await inGroups(spansOf(places, Math.ceil(gap / step)), async ({ first, count }) => {
+    const start = [box.start[0] + first, ...box.start.slice(1)];
+    const into = bytes.subarray(first * step, (first + count) * step);
+    await array.readBytes(start, [count, ...rest], into);
+  });
+  return bytes;
+}
+
+interface Span {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Sorted places as spans, of which those closer than `gap` are one. */
+function spansOf(places: Uint32Array, gap: number): Span[] {
+  const spans: Span[] = [];
+  for (let i = 0, first = 0; i < places.length; i++) {
+    if (i + 1 < places.length && places[i + 1] - places[i] < gap) continue;
+    spans.push({ first: places[first], count: places[i] + 1 - places[first] });
+    first = i + 1;
+  }
+  return spans;
 }
 
 /** A row beyond the chunk would be written beyond its memory. Files of a job may have been damaged. */
