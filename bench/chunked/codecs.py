@@ -51,7 +51,7 @@ def write():
 writes, reads = [], []
 for _ in range(TIMES + 1):
     writes.append(timed(write)[0])
-    seconds, read = timed(lambda: array[:])
+    seconds, read = timed(lambda: np.ascontiguousarray(array[:]))
     reads.append(seconds)
 shutil.rmtree(place)
 assert np.array_equal(read, chunk)
