@@ -95,8 +95,14 @@ function compare(bytes, kind) {
   const own = median(rounds.map(([seconds]) => seconds));
   for (const [i, { name }] of CONTESTANTS.entries()) {
     const each = rounds.map(({ [i]: seconds }) => seconds);
-    const cells = [`${bytes} B`, kind, name, each.map((one) => one.toFixed(2)).join(", ")];
-    const ratio = i === 0 ? "" : (median(each) / own).toFixed(2);
+    const cells = [
+      `${bytes} B`,
+      kind,
+      name,
+      each.map((one) => (one === Infinity ? "given up" : one.toFixed(2))).join(", "),
+    ];
+    const times = median(each.map((one) => Math.min(one, LONGEST / 1000))) / own;
+    const ratio = i === 0 ? "" : `${each.includes(Infinity) ? "above " : ""}${times.toFixed(2)}`;
     process.stdout.write(`| ${[...cells, ratio].join(" | ")} |\n`);
   }
 }
