@@ -170,12 +170,15 @@ test("axes change their order", () => {
     ),
   );
   fc.assert(
-    fc.property(orders, widths, ([shape, order], width) => {
+    fc.property(orders, widths, fc.integer({ min: 1, max: 3 }), ([shape, order], width, tile) => {
       // What is copied has its axes in `order`; the target has them from 0 on.
       const stored = order.map((axis) => shape[axis]);
       const from = bytesFor(size(shape) * width, 0);
       const into = new Uint8Array(size(shape) * width);
+      // So small that most arrays have several tiles, of which the last ones are cut off.
+      const restore = setLimits({ ARRAYS: { tile } });
       copyTransposed(from, { bytes: into, shape, start: shape.map(() => 0) }, stored, order, width);
+      restore();
       for (const at of coordinates(stored)) {
         const target = shape.map((_, axis) => at[order.indexOf(axis)]);
         assert.deepEqual(elementAt(into, shape, target, width), elementAt(from, stored, at, width));

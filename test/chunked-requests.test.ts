@@ -202,6 +202,51 @@ test("chunks that an NPY file cannot have do not matter when the result is opene
   assert.deepEqual([...(await rows.read()).data], [5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
+test("a gather of few rows reads these rows alone, and no chunk without one", async () => {
+  const home = makeHome();
+  const at = (name: string): string => path.join(home, name);
+  const rows = Array.from({ length: 24 }, (_, row) => row % 2);
+  await store(at("data.zarr"), tensor("bool", [12, 2], rows), [4, 2]);
+  await store(at("packed.zarr"), tensor("bool", [12, 2], rows), [4, 2], ["gzip"]);
+  fs.writeFileSync(at("data.npy"), writeNpy(tensor("bool", [12, 2], rows)));
+  await store(at("indices.zarr"), tensor("int64", [3, 1], [3, 0, 3]), [2, 1]);
+  const header = fs.statSync(at("data.npy")).size - 24;
+  const spoil = (file: string, bytes: readonly number[]): void => {
+    const content = fs.readFileSync(file);
+    for (const byte of bytes) content[byte] = 7;
+    fs.writeFileSync(file, content);
+  };
+  // A byte that is no bool is an error where it is read.
+  const unwanted = [2, 5, 8, 23];
+  spoil(
+    at("data.npy"),
+    unwanted.map((byte) => header + byte),
+  );
+  for (const name of ["data.zarr", "packed.zarr"]) {
+    fs.writeFileSync(at(`${name}/c/2/0`), "short");
+  }
+  const indices = await openArray(at("indices.zarr"));
+  const settings = { memory: MEMORY, threads: 0 };
+  const taken = async (name: string, out: string): Promise<readonly unknown[]> => {
+    const data = await openArray(at(name));
+    const gathered = await gatherChunked(data, indices, { out: at(out), ...settings });
+    return [...(await gathered.read()).data];
+  };
+  for (const name of ["data.zarr", "packed.zarr"]) {
+    assert.deepEqual(await taken(name, `${name}.npy`), [0, 1, 0, 1, 0, 1]);
+  }
+  await assertRejected("malformed-file", /bool is 0 or 1/, () => taken("data.npy", "b.npy"));
+  // A row is two bytes, and three entries that are so far apart are fewer than the bytes of the array.
+  const restore = setLimits({ CHUNKED: { gap: 2 } });
+  try {
+    assert.deepEqual(await taken("data.npy", "c.npy"), [0, 1, 0, 1, 0, 1]);
+    spoil(at("data.npy"), [header + 7]);
+    await assertRejected("malformed-file", /bool is 0 or 1/, () => taken("data.npy", "d.npy"));
+  } finally {
+    restore();
+  }
+});
+
 test("a start that fails leaves nothing, and an unfinished output says whose it is", async () => {
   const home = makeHome();
   await storeInputs(home);

@@ -10,6 +10,12 @@ import { makeBloscCodec } from "../src/arrays/zarr/codecs/blosc.ts";
 import type { ByteCodec } from "../src/arrays/zarr/codecs/byte-codec.ts";
 import { makeCrc32c, makeCrc32cCodec } from "../src/arrays/zarr/codecs/crc32c.ts";
 import { makeDeflateCodec } from "../src/arrays/zarr/codecs/gzip.ts";
+import {
+  shuffleBits,
+  shuffleBytes,
+  unshuffleBits,
+  unshuffleBytes,
+} from "../src/arrays/zarr/codecs/shuffle.ts";
 import { makeZstdCodec } from "../src/arrays/zarr/codecs/zstd.ts";
 import { BLOSC_CHUNKS } from "./cases/blosc-chunks.ts";
 import { hexBytes } from "./support/npy-file.ts";
@@ -32,7 +38,7 @@ for (const [name, bytes, expected] of VECTORS) {
   });
 }
 
-test("crc32c is that of one byte after the other, at any length", () => {
+test("crc32c is that of one byte after the other, at any length and address", () => {
   const checksum = makeCrc32c();
   const slow = (bytes: Uint8Array): number => {
     let crc = 0xffffffff;
@@ -43,7 +49,8 @@ test("crc32c is that of one byte after the other, at any length", () => {
     return ~crc >>> 0;
   };
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
+    fc.property(fc.uint8Array({ maxLength: 70, size: "max" }), fc.nat({ max: 5 }), (all, first) => {
+      const bytes = all.subarray(first);
       assert.equal(checksum(bytes), slow(bytes));
     }),
   );
@@ -193,6 +200,49 @@ for (const [cname, shuffle, typesize, chunk] of BLOSC_CHUNKS) {
     await refusesBytes(codec, bytes.subarray(0, -1), 1200, /but says/);
   });
 }
+
+const widths = fc.integer({ min: 1, max: 17 });
+/** How far an address is behind a multiple of eight. */
+const skews = fc.nat({ max: 5 });
+
+test("bytes and bits are shuffled by their definition at any width and address, and back", () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 400 }),
+      widths,
+      skews,
+      skews,
+      (content, width, skew, other) => {
+        const bytesAt = (from: number): Uint8Array =>
+          new Uint8Array(content.length + from).subarray(from);
+        const bytes = bytesAt(skew);
+        bytes.set(content);
+        const count = Math.floor(content.length / width);
+        const place = { bytes: new Uint8Array(content), bits: new Uint8Array(content) };
+        for (let e = 0; e < count; e++) {
+          for (let j = 0; j < width; j++) place.bytes[j * count + e] = bytes[e * width + j];
+        }
+        if (count % 8 === 0) place.bits.fill(0, 0, count * width);
+        for (let e = 0; e < (count % 8 === 0 ? count : 0); e++) {
+          for (let bit = 0; bit < 8 * width; bit++) {
+            const isSet = (bytes[e * width + (bit >> 3)] >> (bit & 7)) & 1;
+            place.bits[(bit * count + e) >> 3] |= isSet << (e & 7);
+          }
+        }
+        for (const [shuffle, unshuffle, expected] of [
+          [shuffleBytes, unshuffleBytes, place.bytes],
+          [shuffleBits, unshuffleBits, place.bits],
+        ] as const) {
+          const [shuffled, back] = [bytesAt(other), bytesAt(skew)];
+          shuffle(bytes, shuffled, width);
+          assert.deepEqual([...shuffled], [...expected]);
+          unshuffle(shuffled, back, width);
+          assert.deepEqual([...back], [...content]);
+        }
+      },
+    ),
+  );
+});
 
 for (const cname of ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"]) {
   test(`blosc and C-Blosc of numcodecs decode each other's ${cname}`, async () => {

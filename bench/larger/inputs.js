@@ -58,7 +58,7 @@ export async function makeInputs(folder, gigabytes) {
 }
 
 /** An NPY file with its header written. */
-function begin(folder, name, descr, shape) {
+export function begin(folder, name, descr, shape) {
   const file = fs.openSync(path.join(folder, name), "w");
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
   const header = `${text.padEnd(117)}\n`;

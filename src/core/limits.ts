@@ -180,6 +180,11 @@ export const CHUNKED = {
   group: 64,
   /** Small chunks share tasks only where so many tasks remain: for threads, and for other machines. */
   groups: 16,
+  /**
+   * Bytes that a disk reads in the time in which it finds another place: a gather reads what lies between two rows where it
+   * is less, and whole chunks where it wants a row of each so many bytes.
+   */
+  gap: 65_536,
   /** Files whose times are read to compute the speed of a stage. */
   rated: 500,
   /** Jobs whose arrays a thread keeps open. */
@@ -267,6 +272,11 @@ export const FILES = {
 
 /** Boxes of arrays, and NPY files. */
 export const ARRAYS = {
+  /**
+   * Elements of 4 bytes that are transposed together: a cache line of 64 bytes. Without this a line is loaded for each
+   * element of it, which takes 2 to 4 times as long.
+   */
+  tile: 16,
   /** Runs of fewer bytes are copied word by word, because `set` and `subarray` take as long as copying 200 bytes. */
   run: 256,
   /** Runs of a file of fewer bytes are read in one piece with the bytes between them. */

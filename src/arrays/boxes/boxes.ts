@@ -163,14 +163,37 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
   while (axes > 0 && isNext(axes - 1, run, shape, from) && isNext(axes - 1, run, shape, into)) {
     run *= shape[--axes];
   }
-  const inner = axes === 0 ? 1 : shape[axes - 1];
-  const fromStep = axes === 0 ? 0 : from.strides[axes - 1];
-  const intoStep = axes === 0 ? 0 : into.strides[axes - 1];
   const copy = runCopier(from.bytes, into.bytes, run * width, width);
-  const outer = shape.slice(0, Math.max(0, axes - 1));
-  walk(outer, from.strides, into.strides, (fromAt, intoAt) => {
-    copy(from.at + fromAt, into.at + intoAt, inner, fromStep, intoStep);
+  if (axes === 0) return copy(from.at, into.at, 1, 0, 0, 1, 0, 0);
+  // The axis along which places are closest, in each memory; the same axis unless something is transposed.
+  const row = closestAxis(from, shape, axes);
+  const column = closestAxis(into, shape, axes);
+  const outer = Array.from({ length: axes }, (_, axis) => axis).filter(
+    (axis) => axis !== row && axis !== column,
+  );
+  const pick = (list: readonly number[]): number[] => outer.map((axis) => list[axis]);
+  const [rowFrom, rowInto] = [from.strides[row], into.strides[row]];
+  const [columnFrom, columnInto] = [from.strides[column], into.strides[column]];
+  const tile = ARRAYS.tile * Math.ceil(4 / width);
+  walk(pick(shape), pick(from.strides), pick(into.strides), (fromAt, intoAt) => {
+    const [first, target] = [from.at + fromAt, into.at + intoAt];
+    if (row === column) return copy(first, target, 1, 0, 0, shape[row], rowFrom, rowInto);
+    for (let c = 0; c < shape[column]; c += tile) {
+      const count = Math.min(tile, shape[column] - c);
+      const [source, place] = [first + c * columnFrom, target + c * columnInto];
+      copy(source, place, shape[row], rowFrom, rowInto, count, columnFrom, columnInto);
+    }
   });
+}
+
+/** The axis with the smallest steps among the first `axes`; axes of one element have none. */
+function closestAxis({ strides }: Strided, shape: readonly number[], axes: number): number {
+  let closest = axes - 1;
+  for (let axis = axes - 1; axis >= 0; axis--) {
+    if (shape[axis] > 1 && (shape[closest] === 1 || strides[axis] < strides[closest]))
+      closest = axis;
+  }
+  return closest;
 }
 
 /**
@@ -207,10 +230,13 @@ function walk(
   }
 }
 
-/** Copies `count` runs; places and steps are in elements. */
+/** Copies `rows` times `count` runs; places and steps are in elements. */
 type CopyRuns = (
   from: number,
   into: number,
+  rows: number,
+  fromRow: number,
+  intoRow: number,
   count: number,
   fromStep: number,
   intoStep: number,
@@ -218,23 +244,29 @@ type CopyRuns = (
 
 function runCopier(from: Uint8Array, into: Uint8Array, run: number, width: number): CopyRuns {
   if (run >= ARRAYS.run) {
-    return (fromAt, intoAt, count, fromStep, intoStep) => {
-      for (let i = 0; i < count; i++) {
-        const first = (fromAt + i * fromStep) * width;
-        into.set(from.subarray(first, first + run), (intoAt + i * intoStep) * width);
+    return (fromAt, intoAt, rows, fromRow, intoRow, count, fromStep, intoStep) => {
+      for (let r = 0; r < rows; r++) {
+        for (let i = 0; i < count; i++) {
+          const first = (fromAt + r * fromRow + i * fromStep) * width;
+          const target = (intoAt + r * intoRow + i * intoStep) * width;
+          into.set(from.subarray(first, first + run), target);
+        }
       }
     };
   }
   const word = wordOf(from.byteOffset, into.byteOffset, width);
   const [source, target] = [wordsOf(from, word), wordsOf(into, word)];
   const [words, scale] = [run / word, width / word];
-  return (fromAt, intoAt, count, fromStep, intoStep) => {
+  return (fromAt, intoAt, rows, fromRow, intoRow, count, fromStep, intoStep) => {
     copyWords(
       source,
       target,
       words,
       fromAt * scale,
       intoAt * scale,
+      rows,
+      fromRow * scale,
+      intoRow * scale,
       count,
       fromStep * scale,
       intoStep * scale,
@@ -250,14 +282,24 @@ function copyWords(
   run: number,
   fromAt: number,
   intoAt: number,
+  rows: number,
+  fromRow: number,
+  intoRow: number,
   count: number,
   fromStep: number,
   intoStep: number,
 ): void {
-  for (let i = 0; i < count; i++) {
-    for (let word = 0; word < run; word++) into[intoAt + word] = from[fromAt + word];
-    fromAt += fromStep;
-    intoAt += intoStep;
+  for (let r = 0; r < rows; r++) {
+    let at = fromAt + r * fromRow;
+    let to = intoAt + r * intoRow;
+    if (run === 1) {
+      // An inner loop would take longer than the word.
+      for (let i = 0; i < count; i++, at += fromStep, to += intoStep) into[to] = from[at];
+      continue;
+    }
+    for (let i = 0; i < count; i++, at += fromStep, to += intoStep) {
+      for (let word = 0; word < run; word++) into[to + word] = from[at + word];
+    }
   }
 }
 

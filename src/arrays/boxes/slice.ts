@@ -156,7 +156,7 @@ export class SlicedArray implements StagedArray {
   async isStaged(at: readonly number[], name: string): Promise<boolean> {
     const base = this.#stagedBase();
     const parts = [
-      ...this.#partsOf(new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this))),
+      ...this.#axes.partsOf(new Grid(this.shape, this.chunkShape).boxAt(checkChunk(at, this))),
     ];
     const found = await Promise.all(
       parts.map((part, number) => base.isStaged(part.at, nameOfPart(name, number))),

@@ -3,6 +3,7 @@
  * them and writes the chunks; a gather writes the slices that all blocks want of its chunks.
  */
 
+import { isUrl } from "../../boxes/file.ts";
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
@@ -222,7 +223,9 @@ async function gatherChunks(
     for (const own of byPiece) {
       const { piece, slice } = own[0];
       const { dtype } = job.data;
-      const data = elementsOf(dtype, await readTogether(job, own, memory));
+      const read =
+        own.length === 1 ? readWanted(job, own[0], memory) : readTogether(job, own, memory);
+      const data = elementsOf(dtype, await read);
       for (const [block, fragment] of wanted.entries()) {
         const rows = memory.words("rows", fragment.count);
         const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
@@ -255,9 +258,10 @@ async function readTogether(
   const stride = product(address.leads.chunkShape) * pieceBytes[chunks[0].piece];
   const last = chunks.length - 1;
   const bytes = memory.bytes("data", last * stride + sizes[last]);
-  await inGroups(chunks, ({ at }, i) =>
-    job.data.readChunk(at, bytes.subarray(i * stride, i * stride + sizes[i])),
-  );
+  await inGroups(chunks, async ({ at, entries }, i) => {
+    if (entries === 0) return;
+    await job.data.readChunk(at, bytes.subarray(i * stride, i * stride + sizes[i]));
+  });
   return bytes;
 }
 
@@ -276,6 +280,74 @@ function addressTogether(
     renumber(own, job, task.box);
     if (i > 0) for (let p = 0; p < own.length; p++) own[p] += i * whole;
   }
+}
+
+/** The rows that a fragment has of a chunk. */
+async function readRows(
+  job: JobContext,
+  task: ChunkTask,
+  fragment: Fragment,
+  memory: Workspace,
+): Promise<Uint32Array> {
+  const rows = memory.words("rows", fragment.count);
+  await readColumn(fragment, job.shuffle, ROWS, 0, rows);
+  checkRows(rows, job, task);
+  renumber(rows, job, task.box);
+  return rows;
+}
+
+/**
+ * The memory of a chunk, filled as far as a gather wants it. Where the wanted rows are few and far apart, and the file
+ * has them as memory does, only they are read: the rest of the memory keeps what was there, and nothing addresses it.
+ */
+async function readWanted(
+  job: JobContext,
+  task: ChunkTask,
+  memory: Workspace,
+): Promise<Uint8Array> {
+  const { address, data: array, elementBytes } = job;
+  const { box, entries, fragments } = task;
+  if (entries === 0) return memory.bytes("data", 0);
+  const size = product(box.shape) * elementBytes;
+  const { gap } = CHUNKED;
+  const isInPlace = array.held.read === 0 && !isUrl(array.location.path);
+  if (!isInPlace || entries * gap >= size || address.addressed === 0) {
+    return (await readData(job, task, memory)).bytes;
+  }
+  const bytes = memory.bytes("data", size);
+  const [length, ...rest] = box.shape;
+  // Bytes of a place on the first axis, and how many rows it has.
+  const step = size / length;
+  const { lead } = splitShape(rest, address.addressed - 1);
+  const wanted = new Set<number>();
+  for (const fragment of fragments) {
+    if (fragment.count === 0) continue;
+    const rows = await readRows(job, task, fragment, memory);
+    for (const row of rows) wanted.add(Math.floor(row / product(lead)));
+  }
+  const places = Uint32Array.from(wanted).sort();
+  await inGroups(spansOf(places, Math.ceil(gap / step)), async ({ first, count }) => {
+    const start = [box.start[0] + first, ...box.start.slice(1)];
+    const into = bytes.subarray(first * step, (first + count) * step);
+    await array.readBytes(start, [count, ...rest], into);
+  });
+  return bytes;
+}
+
+interface Span {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Sorted places as spans, of which those closer than `gap` are one. */
+function spansOf(places: Uint32Array, gap: number): Span[] {
+  const spans: Span[] = [];
+  for (let i = 0, first = 0; i < places.length; i++) {
+    if (i + 1 < places.length && places[i + 1] - places[i] < gap) continue;
+    spans.push({ first: places[first], count: places[i] + 1 - places[first] });
+    first = i + 1;
+  }
+  return spans;
 }
 
 /** A row beyond the chunk would be written beyond its memory. Files of a job may have been damaged. */

@@ -12,6 +12,19 @@ export const shuffleBytes = (from: Uint8Array, into: Uint8Array, width: number):
 /** Byte j of element e lies at `e * width + j` among elements, and at `j * count + e` among shuffled bytes. */
 function moveBytes(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   const count = Math.floor(from.length / width);
+  const areWords = (from.byteOffset | into.byteOffset | width | count) % 4 === 0;
+  if (areWords) moveSquares(wordsOf(from), wordsOf(into), width / 4, count / 4, isBack);
+  else moveSingles(from, into, width, count, isBack);
+  into.set(from.subarray(count * width), count * width);
+}
+
+function moveSingles(
+  from: Uint8Array,
+  into: Uint8Array,
+  width: number,
+  count: number,
+  isBack: boolean,
+): void {
   const read = isBack ? 1 : width;
   const write = isBack ? width : 1;
   for (let j = 0; j < width; j++) {
@@ -19,7 +32,44 @@ function moveBytes(from: Uint8Array, into: Uint8Array, width: number, isBack: bo
     let to = isBack ? j : j * count;
     for (let e = 0; e < count; e++, at += read, to += write) into[to] = from[at];
   }
-  into.set(from.subarray(count * width), count * width);
+}
+
+const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
+  new Int32Array(buffer, byteOffset, length >> 2);
+
+/**
+ * Moves four bytes of four elements at a time, which are a square whichever way they lie: four times as fast as single bytes.
+ * @param width of an element, and `count` of a row of shuffled bytes, in words
+ */
+function moveSquares(
+  from: Int32Array,
+  into: Int32Array,
+  width: number,
+  count: number,
+  isBack: boolean,
+): void {
+  const [read, write] = isBack ? [count, width] : [width, count];
+  for (let j = 0; j < width; j++) {
+    for (let e = 0; e < count; e++) {
+      const elements = 4 * e * width + j;
+      const rows = 4 * j * count + e;
+      const at = isBack ? rows : elements;
+      const to = isBack ? elements : rows;
+      const a = from[at];
+      const b = from[at + read];
+      const c = from[at + 2 * read];
+      const d = from[at + 3 * read];
+      // Squares of 2 x 2 bytes are turned first: `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
+      const evenAB = (a & 0x00ff00ff) | ((b & 0x00ff00ff) << 8);
+      const oddAB = ((a >>> 8) & 0x00ff00ff) | (b & 0xff00ff00);
+      const evenCD = (c & 0x00ff00ff) | ((d & 0x00ff00ff) << 8);
+      const oddCD = ((c >>> 8) & 0x00ff00ff) | (d & 0xff00ff00);
+      into[to] = (evenAB & 0xffff) | (evenCD << 16);
+      into[to + write] = (oddAB & 0xffff) | (oddCD << 16);
+      into[to + 2 * write] = (evenAB >>> 16) | (evenCD & 0xffff0000);
+      into[to + 3 * write] = (oddAB >>> 16) | (oddCD & 0xffff0000);
+    }
+  }
 }
 
 /** Rows of bits go by eights of elements; blosc leaves other blocks as they are. */
@@ -32,46 +82,48 @@ export const unshuffleBits = (from: Uint8Array, into: Uint8Array, width: number)
 export const shuffleBits = (from: Uint8Array, into: Uint8Array, width: number): void =>
   moveBits(from, into, width, false);
 
-/** Bit k of element e's byte j is, among shuffled bits, bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. */
+/**
+ * Bit k of element e's byte j is, among shuffled bits, bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. So bit k of
+ * byte e and bit e of byte k are exchanged, in squares of 1, 2 and 4 bits ("Hacker's Delight", section 7-3).
+ */
 function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   if (!hasEights(from, width)) return into.set(from);
   const count = Math.floor(from.length / width);
   const row = count / 8;
   const [read, write] = isBack ? [row, width] : [width, row];
-  const eight = new Uint8Array(8);
   for (let j = 0; j < width; j++) {
     for (let group = 0; group < row; group++) {
       const elements = 8 * group * width + j;
       const bits = 8 * j * row + group;
       const at = isBack ? bits : elements;
       const to = isBack ? elements : bits;
-      for (let i = 0; i < 8; i++) eight[i] = from[at + i * read];
-      transposeBits(eight);
-      for (let i = 0; i < 8; i++) into[to + i * write] = eight[i];
+      const fifth = at + 4 * read;
+      let low =
+        from[at] |
+        (from[at + read] << 8) |
+        (from[at + 2 * read] << 16) |
+        (from[at + 3 * read] << 24);
+      let high =
+        from[fifth] |
+        (from[fifth + read] << 8) |
+        (from[fifth + 2 * read] << 16) |
+        (from[fifth + 3 * read] << 24);
+      let odd = (low ^ (low >>> 7)) & 0x00aa00aa;
+      low ^= odd ^ (odd << 7);
+      odd = (high ^ (high >>> 7)) & 0x00aa00aa;
+      high ^= odd ^ (odd << 7);
+      odd = (low ^ (low >>> 14)) & 0x0000cccc;
+      low ^= odd ^ (odd << 14);
+      odd = (high ^ (high >>> 14)) & 0x0000cccc;
+      high ^= odd ^ (odd << 14);
+      odd = (high ^ (low >>> 4)) & 0x0f0f0f0f;
+      high ^= odd;
+      low ^= odd << 4;
+      for (let i = 0, place = to; i < 32; i += 8, place += write) {
+        into[place] = low >>> i;
+        into[place + 4 * write] = high >>> i;
+      }
     }
   }
   into.set(from.subarray(count * width), count * width);
-}
-
-/**
- * Exchanges bit k of byte e with bit e of byte k, in squares of 1, 2 and 4 bits ("Hacker's Delight", section 7-3).
- */
-function transposeBits(eight: Uint8Array): void {
-  let low = eight[0] | (eight[1] << 8) | (eight[2] << 16) | (eight[3] << 24);
-  let high = eight[4] | (eight[5] << 8) | (eight[6] << 16) | (eight[7] << 24);
-  let odd = (low ^ (low >>> 7)) & 0x00aa00aa;
-  low ^= odd ^ (odd << 7);
-  odd = (high ^ (high >>> 7)) & 0x00aa00aa;
-  high ^= odd ^ (odd << 7);
-  odd = (low ^ (low >>> 14)) & 0x0000cccc;
-  low ^= odd ^ (odd << 14);
-  odd = (high ^ (high >>> 14)) & 0x0000cccc;
-  high ^= odd ^ (odd << 14);
-  odd = (high ^ (low >>> 4)) & 0x0f0f0f0f;
-  high ^= odd;
-  low ^= odd << 4;
-  for (let i = 0; i < 4; i++) {
-    eight[i] = low >>> (8 * i);
-    eight[i + 4] = high >>> (8 * i);
-  }
 }
