@@ -5,6 +5,7 @@ import * as os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StageName } from "../chunked/job/job.ts";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
+import { MOST_TASKS } from "../chunked/job/spec.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import { isTensorError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
@@ -22,7 +23,15 @@ import {
 } from "./packages.ts";
 import { isLocal } from "./probe.ts";
 import { parseNumbers } from "./ranges.ts";
-import { isWorthRetry, otherJob, ROOT, stepRoot, type RootData, type TaskData } from "./steps.ts";
+import {
+  isEntry,
+  isWorthRetry,
+  otherJob,
+  ROOT,
+  stepRoot,
+  type RootData,
+  type TaskData,
+} from "./steps.ts";
 
 /** The name of the queue where none is given. */
 export const QUEUE = "ndscatter";
@@ -70,9 +79,6 @@ export interface JobWorker {
  * loses each, and must fail in the end.
  */
 const MAX_STALLED_COUNT = 10;
-
-/** The most tasks of one entry of the queue. Real entries have far fewer. */
-const MOST_TASKS = 10_000_000;
 
 type Bullmq = Awaited<ReturnType<typeof loadBullmq>>;
 
@@ -122,12 +128,10 @@ async function checkEntry(
   roots: Roots | null,
   job: QueuedJob,
 ): Promise<void> {
-  const { folder, id } = (job.data ?? {}) as Partial<Record<string, unknown>>;
-  const isOurs =
-    typeof folder === "string" && folder !== "" && !folder.includes("\0") && typeof id === "string";
-  if (!isOurs)
+  if (!isEntry(job))
     throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
   if (roots === null) return;
+  const { folder } = job.data as TaskData;
   try {
     await checkFolderIn(roots, folder);
   } catch (error) {
@@ -261,8 +265,8 @@ class TaskRunner {
     const { WaitingError, UnrecoverableError } = this.#bullmq;
     const start = performance.now();
     const { folder, stage, tasks } = job.data as TaskData;
-    const numbers = parseNumbers(String(tasks), MOST_TASKS);
-    if (typeof stage !== "string" || numbers === null) {
+    const numbers = parseNumbers(tasks, MOST_TASKS);
+    if (numbers === null) {
       throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
     }
     const { signal } = this.#aborted;

@@ -50,8 +50,6 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const BLANKS = /[ \t\r\n]*/y;
-/** Text up to its end, with what a backslash stands before. */
-const TEXT = /"(?:[^"\\]|\\.)*"/y;
 
 const WORDS: Readonly<Record<string, Json>> = {
   null: null,
@@ -127,16 +125,28 @@ class Parser {
   }
 
   #string(): string {
-    TEXT.lastIndex = this.#at;
-    const [quoted] = TEXT.exec(this.#text) ?? [];
-    if (quoted === undefined) throw this.#unexpected("text in quotes");
+    const end = this.#endOfText();
+    if (end === -1) throw this.#unexpected("text in quotes");
     try {
-      const value = JSON.parse(quoted) as string;
-      this.#at += quoted.length;
+      const value = JSON.parse(this.#text.slice(this.#at, end)) as string;
+      this.#at = end;
       return value;
     } catch (cause) {
       throw malformed(`${this.#file} has text that JSON does not allow`, {}, { cause });
     }
+  }
+
+  /** Where text in quotes ends; -1 where none begins here. A regular expression would overflow the stack on megabytes. */
+  #endOfText(): number {
+    if (this.#text.charAt(this.#at) !== '"') return -1;
+    let quote = this.#at;
+    let escapes = 0;
+    do {
+      quote = this.#text.indexOf('"', quote + 1);
+      escapes = 0;
+      while (this.#text.charAt(quote - 1 - escapes) === "\\") escapes++;
+    } while (quote !== -1 && escapes % 2 === 1);
+    return quote === -1 ? -1 : quote + 1;
   }
 
   #number(): Json {

@@ -1,6 +1,7 @@
 /** Arrays by their paths and URLs: opened, or made. */
 
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
+import type { Guard } from "../boxes/file.ts";
 import { checkFiles } from "../boxes/node.ts";
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -41,17 +42,19 @@ const formatOf = (location: string): FileFormat | undefined =>
 
 /**
  * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
+ * @param guard for the package alone
  * @throws TensorError `malformed-file` where there is no array, `dtype` for a data type that this package lacks; the
  * system's own error where nothing can be read
  */
 export async function openArray(
   location: string,
   options: OpenOptions = {},
+  guard?: Guard,
 ): Promise<ChunkedArray> {
   const { chunkShape, s3 } = optionsOf(options, ["chunkShape", "s3"], {}) as OpenOptions;
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.open(location, chunkShape);
-  const store = await storeOf(location, s3);
+  const store = await storeOf(location, s3, guard);
   if (chunkShape !== undefined) {
     throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
   }
@@ -70,12 +73,17 @@ async function checkWhole(store: Store): Promise<void> {
   if (staging === undefined || store.path.includes("://")) return;
   const text = await readKey(store, PARTIAL, (key) => staging.open(key));
   if (text === null) return;
-  const { job, changed, chunks } = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
+  const mark = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
+  const [job, changed, chunks] = ["job", "changed", "chunks"].map((name) => printPlain(mark[name]));
   throw malformed(
-    `${store.path} is changed in part: job ${String(job)} changed ${String(changed)} of ${String(chunks)} chunks ` +
+    `${store.path} is changed in part: job ${job} changed ${changed} of ${chunks} chunks ` +
       "and was given up; restore the array from a copy",
   );
 }
+
+/** Objects of JSON have no text of their own. */
+const printPlain = (value: unknown): string =>
+  typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
 /**
  * Makes an array of Zarr v3 whose chunks are all missing, so that its elements are the fill value.
@@ -130,15 +138,19 @@ export async function createPending(
   );
 }
 
-/** Opens an array that {@link createPending} made, also where it was published since. */
+/**
+ * Opens an array that {@link createPending} made, also where it was published since.
+ * @param guard for the package alone
+ */
 export async function openPending(
   location: string,
   options: Pick<OpenOptions, "s3"> = {},
+  guard?: Guard,
 ): Promise<PendingArray> {
   const { s3 } = optionsOf(options, ["s3"], {}) as OpenOptions;
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.openPending(location);
-  const store = await storeOf(location, s3);
+  const store = await storeOf(location, s3, guard);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
@@ -154,12 +166,12 @@ function checkLocation(location: unknown): string {
 }
 
 /** Each kind of store is loaded when it is needed: a page has no files. */
-export async function storeOf(location: string, s3?: S3Options): Promise<Store> {
+export async function storeOf(location: string, s3?: S3Options, guard?: Guard): Promise<Store> {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
     checkFiles(location);
     const { FileStore } = await import("./stores/file-store.ts");
-    return new FileStore(location);
+    return new FileStore(location, guard);
   }
   if (["s3", "https", "http"].includes(scheme.toLowerCase())) {
     const { openS3Store } = await import("./stores/s3-store.ts");

@@ -1,16 +1,19 @@
 /** Runs tasks of any jobs in this thread, one after the other. */
 
 import { TensorError } from "../../../core/errors.ts";
+import { isUrl, placeError } from "../../boxes/file.ts";
+import { checkStaging } from "../job/claim.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { openContext, type StageName } from "../job/job.ts";
-import { checkFolderIn, checkJobIn, type Roots } from "../job/roots.ts";
+import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
 import { runTask } from "./tasks.ts";
 import { Workspace } from "../stages/workspace.ts";
 
 interface OpenJob {
   readonly folder: string;
+  readonly spec: string;
   readonly context: Promise<JobContext>;
 }
 
@@ -32,7 +35,11 @@ export class Runner {
   }
 
   run(folder: string, stage: StageName, task: number): Promise<void> {
-    const result = this.#last.then(() => this.#run(folder, stage, task));
+    const result = this.#last
+      .then(() => this.#run(folder, stage, task))
+      .catch((error: unknown) => {
+        throw placeError(error);
+      });
     this.#last = result.catch(() => {});
     return result;
   }
@@ -60,12 +67,19 @@ export class Runner {
     const spec = await readSpec(folder);
     // Links may have changed since the last task.
     if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
+    if (spec.out.format === "zarr" && !isUrl(spec.out.path)) await checkStaging(spec.out.path);
     const known = jobs.get(spec.id);
-    if (known?.folder === folder) return known.context;
+    // Arrays that are open were looked at by the names that they had, so a file that says anything else is opened anew.
+    const text = JSON.stringify(spec);
+    if (known?.folder === folder && known.spec === text) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);
     for (const old of [...jobs.keys()].slice(0, surplus)) jobs.delete(old);
-    const context = openContext(folder, spec);
-    jobs.set(spec.id, { folder, context });
+    const context = openContext(
+      folder,
+      spec,
+      this.#roots === null ? undefined : guardOf(this.#roots),
+    );
+    jobs.set(spec.id, { folder, spec: text, context });
     context.catch(() => jobs.delete(spec.id));
     return context;
   }

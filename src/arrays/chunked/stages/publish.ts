@@ -13,7 +13,7 @@
 import { randomBytes } from "node:crypto";
 import { malformed } from "../../../core/errors.ts";
 import { files } from "../../boxes/files.ts";
-import { isCode, syncFolder, withFile } from "../../boxes/file.ts";
+import { findText, isCode, syncFolder, withFile } from "../../boxes/file.ts";
 import { noteChanges } from "../job/claim.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
@@ -35,7 +35,7 @@ interface StagedChunk {
 /** Whether the chunks of a task are in the output, after what a run that was interrupted had left to do. */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   const marker = fileOf.task(job.folder, "applied", task);
-  const text = await readIfThere(marker);
+  const text = await findText(marker);
   if (text === null) return false;
   if (job.spec.inPlace) await change(job, task, parseMarker(job, marker, task, text));
   return true;
@@ -78,7 +78,7 @@ async function place(job: JobContext, chunks: readonly StagedChunk[]): Promise<v
 
 /** How many chunks a task has changed in place, by its mark. */
 export async function countChanged(marker: string): Promise<number> {
-  const lines = (await readIfThere(marker))?.split("\n") ?? [];
+  const lines = (await findText(marker))?.split("\n") ?? [];
   return lines.filter((line) => line !== UNCHANGED).length;
 }
 
@@ -160,14 +160,5 @@ export async function mark(
     throw error;
   } finally {
     await files.rm(temporary, { force: true });
-  }
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await files.readFile(file, "utf8");
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return null;
-    throw error;
   }
 }

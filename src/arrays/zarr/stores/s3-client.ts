@@ -44,6 +44,7 @@ export interface S3Client {
 export async function makeClient(location: string, given: S3Options = {}): Promise<S3Client> {
   const settings = settingsOf(given);
   const url = parseUrl(location);
+  checkNoSecret(url);
   const fetch = await fetchOf(settings, location);
   if (url.protocol !== "s3:") {
     const base = `${url.href.replace(/\/+$/, "")}/`;
@@ -94,6 +95,15 @@ function parseUrl(text: string): URL {
   } catch (cause) {
     throw new TensorError("attribute", `${printValue(text)} is no URL`, {}, { cause });
   }
+}
+
+/** An address is written into the file of a job, and into messages, which many may read. */
+function checkNoSecret({ protocol, host, username, password, search, hash }: URL): void {
+  if (username + password + search + hash === "") return;
+  const sentence =
+    `the address of an array at ${protocol}//${host} must be without a user, a password, ? and #, because it is written ` +
+    "into files and messages; give keys in the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)";
+  throw new TensorError("attribute", sentence);
 }
 
 export const encodeKey = (key: string): string => key.split("/").map(encodeURIComponent).join("/");
