@@ -17,7 +17,7 @@ import type { S3Options } from "./stores/s3-client.ts";
 import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
 
 export interface OpenOptions {
-  /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/zarr.md`. */
+  /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[];
   /** For `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
