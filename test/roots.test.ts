@@ -9,6 +9,7 @@ import { readSpec } from "../src/arrays/chunked/job/spec-file.ts";
 import { startPool } from "../src/arrays/chunked/run/pool.ts";
 import { isLocal } from "../src/arrays/distributed/probe.ts";
 import { createWorker } from "../src/entries/bullmq.ts";
+import { openArray } from "../src/entries/zarr.ts";
 import { add, makeHome, makeJob, MEMORY, readAll, storeInputs } from "./support/job-files.ts";
 import { assertRejected } from "./support/refusal.ts";
 
@@ -337,4 +338,15 @@ test("a queue is local where no other machine reaches it", () => {
     "",
   ])
     assert.equal(isLocal(other), false, JSON.stringify(other));
+});
+
+test("an address with a secret is refused, and the error does not say it", async () => {
+  for (const address of [
+    "s3://me:hidden@bucket/x",
+    "https://me:hidden@h/x",
+    "https://h/x?sig=hidden",
+  ])
+    await assertRejected("attribute", /^(?!.*hidden).* without a user, a password/, () =>
+      openArray(address),
+    );
 });
