@@ -127,7 +127,7 @@ function mutateMembers(text: string, paths: readonly string[], random: Random): 
         else printed = JSON.stringify(key);
         break;
       default:
-        Reflect.set(container, key, pick(VALUES, random));
+        Reflect.set(container, key, structuredClone(pick(VALUES, random)));
     }
   }
   const whole = JSON.stringify(json);

@@ -69,7 +69,7 @@ export async function findText(file: string): Promise<string | null> {
     return await withFile(file, "r", (handle) => readText(handle, file));
   } catch (error) {
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
-    throw error;
+    throw placeError(error);
   }
 }
 
