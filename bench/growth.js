@@ -1,6 +1,6 @@
 /**
  * How a scatter job grows with machines: a simulation of the stages partition and apply, task by task, by measured times.
- * `docs/distributed.md` has the formulas, which the simulation must not fall below.
+ * `docs/arrays/distributed.md` has the formulas, which the simulation must not fall below.
  *
  *   node bench/growth.js --data 10T --updates 2.5T --chunk 1G --machines 1,10,100
  */

@@ -45,7 +45,9 @@ const DOCUMENTS = [
   "CHANGELOG.md",
   "bench/README.md",
   "bench/LOG.md",
-  ...fs.readdirSync(path.join(ROOT, "docs")).map((name) => `docs/${name}`),
+  ...["docs", "docs/arrays"].flatMap((folder) =>
+    fs.readdirSync(path.join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  ),
 ].filter((file) => file.endsWith(".md"));
 
 type Manifest = Readonly<Record<"dependencies" | "devDependencies", Record<string, string>>> & {
@@ -311,7 +313,7 @@ test("dialects.md lists every fact of the table, and no other, and its examples 
 });
 
 test("the examples of zarr.md are what the code and the command say", async () => {
-  for (const [number, code] of blocksOf(read("docs/zarr.md"), "ts").entries()) {
+  for (const [number, code] of blocksOf(read("docs/arrays/zarr.md"), "ts").entries()) {
     await inFolder(async (folder) => {
       const place = JSON.stringify(path.join(folder, "table.zarr")).slice(0, -1);
       const name = `zarr-example-${number}`;
@@ -319,12 +321,12 @@ test("the examples of zarr.md are what the code and the command say", async () =
       assertSays(code, printed);
     });
   }
-  const [shown] = blocksOf(read("docs/zarr.md"), "text");
+  const [shown] = blocksOf(read("docs/arrays/zarr.md"), "text");
   assert.deepEqual(await assertPrints(shown), [0]);
 });
 
 test("zarr.md has a row for every codec, and no other", () => {
-  const table = tablesOf(read("docs/zarr.md")).find(({ head }) => head[1] === "by");
+  const table = tablesOf(read("docs/arrays/zarr.md")).find(({ head }) => head[1] === "by");
   const listed = table?.rows.flatMap(([codecs]) => quotedIn(codecs));
   assert.deepEqual(listed?.toSorted(), codecNames().toSorted());
 });

@@ -14,9 +14,9 @@ const simulate = (...args: readonly string[]): string[][] => {
   return lines.map((line) => line.trim().split(/\s+/));
 };
 
-test("docs/distributed.md shows what the simulation prints", () => {
+test("docs/arrays/distributed.md shows what the simulation prints", () => {
   assert.deepEqual(
-    markedRows("docs/distributed.md", "growth"),
+    markedRows("docs/arrays/distributed.md", "growth"),
     simulate().map((row) => row.slice(0, 6)),
   );
 });

@@ -156,6 +156,65 @@ async function checkRefused(
   assert.deepEqual(contentsOf(outside), before);
 }
 
+/** Links within arrays, and within what tasks make of a job. */
+const LINKS_WITHIN: Readonly<Record<string, readonly [from: string, to: string, says: RegExp]>> = {
+  "a chunk": ["data.zarr/c/0", "data.zarr/c/0", /^the file \S+c\/0 lies outside/],
+  "the chunks of an input": ["updates.zarr/c", "updates.zarr/c", /^the file \S+c\/0 lies outside/],
+  "the chunks of the output": ["out.zarr/c", "data.zarr/c", /^the file \S+\/c lies outside/],
+  metadata: ["data.zarr/zarr.json", "data.zarr/zarr.json", /^the file \S+zarr.json lies outside/],
+};
+
+for (const [name, [from, to, says]] of Object.entries(LINKS_WITHIN)) {
+  test(`a link in the place of ${name} leads out of the root and is refused`, async () => {
+    const { inside, outside, roots } = await makePlaces();
+    const folder = await makeJob(inside, add);
+    const before = contentsOf(outside);
+    fs.rmSync(path.join(inside, from), { recursive: true, force: true });
+    fs.symlinkSync(path.join(outside, to), path.join(inside, from));
+    await assertRejected("attribute", says, () => runWithin(roots, folder));
+    assert.deepEqual(contentsOf(outside), before);
+  });
+}
+
+test("a file of a job that names other arrays under the same id is opened anew", async () => {
+  const places = await makePlaces();
+  const { inside, outside, roots } = places;
+  const folder = await makeJob(inside, add);
+  const pool = startPool({ threads: 0, memory: MEMORY, roots });
+  await pool.run(folder, "partition", 0);
+  // What was looked at becomes a link, and the file names what may be looked at.
+  fs.renameSync(path.join(inside, "data.zarr"), path.join(inside, "other.zarr"));
+  fs.symlinkSync(path.join(outside, "data.zarr"), path.join(inside, "data.zarr"));
+  rewrite(folder, (spec) => (spec["data"].path = path.join(inside, "other.zarr")));
+  fs.writeFileSync(path.join(outside, "data.zarr/c/0"), new Uint8Array(4));
+  for (let task = 0; task < 4; task++) await pool.run(folder, "apply", task);
+  await pool.run(folder, "finish", 0);
+  await pool.end();
+  assert.deepEqual(await readAll(path.join(inside, "out.zarr")), [6, 6, 6, 6]);
+});
+
+test("links in a job's folder, and in the place of an array's .ndscatter, are refused without roots too", async () => {
+  const { inside, outside } = await makePlaces();
+  const folder = await makeJob(inside, add);
+  const before = contentsOf(outside);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  const places = ["shuffle", "done", "../out.zarr/.ndscatter"].map((name) =>
+    path.join(folder, name),
+  );
+  for (const place of places) {
+    const kept = `${place}-kept`;
+    if (fs.existsSync(place)) fs.renameSync(place, kept);
+    fs.symlinkSync(path.join(outside, "data.zarr"), place);
+    await assertRejected("malformed-file", /must (not be a link|be a folder)/, () =>
+      pool.run(folder, "partition", 0),
+    );
+    fs.rmSync(place);
+    if (fs.existsSync(kept)) fs.renameSync(kept, place);
+  }
+  await pool.end();
+  assert.deepEqual(contentsOf(outside), before);
+});
+
 test("a job's folder outside of the roots is refused before its file is read", async () => {
   const { inside, outside, roots } = await makePlaces();
   const folder = await makeJob(outside, add);

@@ -1,5 +1,6 @@
 /** Files by ranges. The system reads and writes at most 2 GiB at once, and less when it likes. */
 
+import type * as Fs from "node:fs";
 import type * as Path from "node:path";
 import { isTensorError, malformed } from "../../core/errors.ts";
 import { FILES } from "../../core/limits.ts";
@@ -8,10 +9,14 @@ import { files, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 
 // Loaded only where there are files.
+const fs = moduleOfNode("node:fs") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
 /** True for a place in object storage, or anywhere else that has no paths. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
+
+/** Looks at a file before it is opened, written or removed. @throws TensorError for one that links lead elsewhere */
+export type Guard = (file: string) => Promise<void>;
 
 /** True for an error of the system with one of these codes, such as `ENOENT`. */
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
@@ -34,9 +39,69 @@ export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number })
 
 /** Opens a file. Close it with {@link closeFile}, which counts open files. */
 export async function openFile(file: string, flags: string): Promise<OpenFile> {
-  const handle = await files.open(file, flags);
+  const handle = await files.open(file, flags === "r" ? readFlags() : flags);
   OPEN.files++;
   return handle;
+}
+
+/** Without waiting: opening a pipe in the place of a file would last until somebody writes to the pipe. */
+function readFlags(): number {
+  const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
+  return O_RDONLY | O_NONBLOCK;
+}
+
+/** The longest text that a task leaves is the mark of 4096 chunks. */
+const MOST_TEXT = 2 ** 20;
+
+/**
+ * The text of a file that is open.
+ * @throws TensorError `malformed-file` for more than 1 MiB, and for a folder, a pipe or a device, which may have no end
+ */
+export async function readText(handle: OpenFile, file: string): Promise<string> {
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw malformed(`${file} must be a file, but something else has its name`);
+  if (stat.size > MOST_TEXT)
+    throw malformed(`${file} has ${stat.size} bytes, more than a task writes`);
+  const bytes = new Uint8Array(stat.size);
+  await readFully(handle, bytes, 0);
+  return new TextDecoder().decode(bytes);
+}
+
+/** Reads a small file, as {@link readText} does; null where there is none. */
+export async function findText(file: string): Promise<string | null> {
+  try {
+    return await withFile(file, "r", (handle) => readText(handle, file));
+  } catch (error) {
+    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
+    throw placeError(error);
+  }
+}
+
+/** What the system says of a folder, a pipe, a circle of links or a name without end in the place of a file, or the reverse. */
+const WRONG_PLACE = [
+  "EISDIR",
+  "ERR_FS_EISDIR",
+  "ENOTDIR",
+  "ELOOP",
+  "ENAMETOOLONG",
+  "EEXIST",
+  "ESPIPE",
+  "ENXIO",
+];
+
+/** An error of the system as one of the file, where another try would end in the same way. */
+export function placeError(error: unknown): unknown {
+  if (!isCode(error, ...WRONG_PLACE)) return error;
+  const { code, path: place = "a file" } = error as NodeJS.ErrnoException;
+  const sentence = `${place} must be a file or a folder that a task made, but something else has its name (${code})`;
+  return malformed(sentence, {}, { cause: error });
+}
+
+/** Makes an empty file where nothing has its name. A link is not followed, so no other file is emptied. */
+export async function makeEmpty(file: string): Promise<void> {
+  await files.writeFile(file, "", { flag: "wx" }).catch((error: unknown) => {
+    if (!isCode(error, "EEXIST")) throw error;
+  });
 }
 
 export async function closeFile(handle: OpenFile): Promise<void> {

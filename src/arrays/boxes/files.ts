@@ -22,6 +22,7 @@ const NAMES = [
   "link",
   "mkdir",
   "readFile",
+  "realpath",
   "rename",
   "rm",
   "stat",
@@ -53,7 +54,7 @@ export interface OpenFile {
 }
 
 export interface Files extends Pick<typeof FsPromises, (typeof NAMES)[number]> {
-  open(file: string, flags: string): Promise<OpenFile>;
+  open(file: string, flags: string | number): Promise<OpenFile>;
 }
 
 /** Decides by how long calls took whether the next call blocks. */
@@ -95,7 +96,7 @@ export class Pace {
 export function blockingFiles(): Files {
   const pace = new Pace(FILES.slowCall);
   const syncs = new Pace(FILES.slowSync);
-  const open = async (file: string, flags: string): Promise<OpenFile> =>
+  const open = async (file: string, flags: string | number): Promise<OpenFile> =>
     pace.next()
       ? new BlockingFile(
           pace.block(() => sync.openSync(file, flags)),

@@ -1,5 +1,5 @@
 /**
- * `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. `docs/chunked.md` says how a
+ * `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. `docs/arrays/chunked.md` says how a
  * job works.
  *
  * Its files, by the question that each answers:

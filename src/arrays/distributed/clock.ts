@@ -5,12 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface Clock {
   /** Milliseconds since any moment. */
   now(): number;
-  /** Rejects with an AbortError when the signal aborts. */
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Rejects with an AbortError when the signal aborts.
+   * @param ref false lets the process end meanwhile
+   */
+  sleep(milliseconds: number, signal?: AbortSignal, ref?: boolean): Promise<void>;
 }
 
 export const CLOCK: Clock = {
   now: () => performance.now(),
-  sleep: (milliseconds, signal) =>
-    sleep(milliseconds, undefined, signal === undefined ? {} : { signal }),
+  sleep: (milliseconds, signal, ref = true) =>
+    sleep(milliseconds, undefined, signal === undefined ? { ref } : { ref, signal }),
 };

@@ -46,7 +46,7 @@ export async function giveSigns(
     // Never waited for: a command waits as long as Redis is gone.
     client.set(signOf(name), "", "PX", DISTRIBUTED.silent).catch(() => {});
     // oxlint-disable-next-line no-await-in-loop
-    await clock.sleep(DISTRIBUTED.sign, signal).catch(() => {});
+    await clock.sleep(DISTRIBUTED.sign, signal, false).catch(() => {});
   }
 }
 

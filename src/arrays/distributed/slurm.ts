@@ -1,7 +1,7 @@
 /**
  * A job for Slurm: a script for sh that submits each stage as an array, which begins when the stage before has ended
  * well. Nothing here runs sbatch. Schedulers that hand out a number in another way call the same command:
- * `docs/distributed.md` shows some.
+ * `docs/arrays/distributed.md` shows some.
  */
 
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";

@@ -47,6 +47,29 @@ export interface TaskData {
   readonly code?: ErrorCode;
 }
 
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= MOST_TEXT && !value.includes("\0");
+
+/** Longer than any path, and than the numbers of 10,000 tasks. */
+const MOST_TEXT = 2 ** 18;
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
+
+/** Checks an entry of the queue, which anybody may have written who can reach Redis. */
+export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boolean {
+  const { folder, id, run, attempts, tasksPerJob, stage, round, tasks } = (data ?? {}) as Partial<
+    Record<string, unknown>
+  >;
+  if (!isText(folder) || !isText(id)) return false;
+  if (name !== ROOT) return isText(run) && isText(stage) && isText(tasks);
+  return (
+    isCount(attempts) &&
+    isCount(tasksPerJob) &&
+    (stage === undefined || isText(stage)) &&
+    (round === undefined || isCount(round))
+  );
+}
+
 /**
  * The id of a job's root: the same for everyone who submits the folder, so that they share one. Ids hold no colon, and
  * are no numbers.

@@ -2,6 +2,7 @@
 
 import * as os from "node:os";
 import type { StageName } from "../chunked/job/job.ts";
+import { MOST_TASKS } from "../chunked/job/spec.ts";
 import { isTensorError, messageOf, TensorError, type ErrorCode } from "../../core/errors.ts";
 import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
@@ -18,9 +19,6 @@ export interface TasksDone {
   readonly tasks: string;
   readonly seconds: number;
 }
-
-/** The most tasks of one entry of the queue. Real entries have far fewer. */
-const MOST_TASKS = 10_000_000;
 
 /** What a worker is told about. */
 export interface TaskOptions {
@@ -76,8 +74,8 @@ export class TaskRunner {
     const { WaitingError, UnrecoverableError } = bullmq;
     const start = clock.now();
     const { folder, stage, tasks, run } = job.data as TaskData;
-    const numbers = parseNumbers(String(tasks), MOST_TASKS);
-    if (typeof stage !== "string" || typeof run !== "string" || numbers === null) {
+    const numbers = parseNumbers(tasks, MOST_TASKS);
+    if (numbers === null) {
       throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
     }
     const { signal } = this.#aborted;

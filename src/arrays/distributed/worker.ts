@@ -21,7 +21,7 @@ import {
 } from "./packages.ts";
 import { isLocal } from "./probe.ts";
 import { giveSigns, workerName } from "./signs.ts";
-import { ROOT, stepRoot, type RootData, type StepParts } from "./steps.ts";
+import { isEntry, ROOT, stepRoot, type RootData, type StepParts, type TaskData } from "./steps.ts";
 import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 
 /** The name of the queue where none is given. */
@@ -122,11 +122,9 @@ async function checkEntry(
   roots: Roots | null,
   job: QueuedJob,
 ): Promise<void> {
-  const { folder, id, version } = (job.data ?? {}) as Partial<Record<string, unknown>>;
-  const isOurs =
-    typeof folder === "string" && folder !== "" && !folder.includes("\0") && typeof id === "string";
-  if (!isOurs)
+  if (!isEntry(job))
     throw new UnrecoverableError(`the entry ${job.id} of the queue must be a job of ndscatter`);
+  const { folder, version } = job.data as TaskData & { readonly version?: unknown };
   if (version !== core.version) {
     await job.updateData({ ...(job.data as object), code: "engine" satisfies ErrorCode });
     throw new UnrecoverableError(otherVersion(core.version, version));

@@ -137,26 +137,28 @@ class Parser {
   }
 
   #string(): string {
-    if (this.#text.charAt(this.#at) !== '"') throw this.#unexpected("text in quotes");
-    const quoted = this.#text.slice(this.#at, this.#endOfString());
+    const end = this.#endOfText();
+    if (end === -1) throw this.#unexpected("text in quotes");
     try {
-      const value = JSON.parse(quoted) as string;
-      this.#at += quoted.length;
+      const value = JSON.parse(this.#text.slice(this.#at, end)) as string;
+      this.#at = end;
       return value;
     } catch (cause) {
       throw malformed(`${this.#file} has text that JSON does not allow`, {}, { cause });
     }
   }
 
-  /** The place behind the quote that no backslash escapes. A pattern would take a stack as deep as the text is long. */
-  #endOfString(): number {
-    for (let end = this.#at; ;) {
-      end = this.#text.indexOf('"', end + 1);
-      if (end === -1) throw this.#unexpected("text in quotes");
-      let escapes = 0;
-      while (this.#text.charAt(end - 1 - escapes) === "\\") escapes++;
-      if (escapes % 2 === 0) return end + 1;
-    }
+  /** Where text in quotes ends; -1 where none begins here. A regular expression would overflow the stack on megabytes. */
+  #endOfText(): number {
+    if (this.#text.charAt(this.#at) !== '"') return -1;
+    let quote = this.#at;
+    let escapes = 0;
+    do {
+      quote = this.#text.indexOf('"', quote + 1);
+      escapes = 0;
+      while (this.#text.charAt(quote - 1 - escapes) === "\\") escapes++;
+    } while (quote !== -1 && escapes % 2 === 1);
+    return quote === -1 ? -1 : quote + 1;
   }
 
   #number(): Json {

@@ -1,7 +1,7 @@
 /** Arrays by their paths and URLs: opened, or made. */
 
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
-import { isUrl } from "../boxes/file.ts";
+import { isUrl, type Guard } from "../boxes/file.ts";
 import { checkFiles } from "../boxes/node.ts";
 import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
 import { isTensorError, malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -18,7 +18,7 @@ import type { S3Options } from "./stores/s3-client.ts";
 import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
 
 export interface OpenOptions {
-  /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/zarr.md`. */
+  /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[];
   /** For `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
@@ -53,12 +53,14 @@ const formatOf = (location: string): FileFormat | undefined =>
 
 /**
  * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
+ * @param guard for the package alone
  * @throws TensorError `malformed-file` where there is no array, `dtype` for a data type that this package lacks; the
  * system's own error where nothing can be read
  */
 export async function openArray(
   location: string,
   options: OpenOptions = {},
+  guard?: Guard,
 ): Promise<ChunkedArray> {
   const { chunkShape, s3, signal } = optionsOf(
     options,
@@ -71,7 +73,7 @@ export async function openArray(
     return format.openIn(await storeOf(folder, s3, signal), name, chunkShape);
   }
   if (format !== undefined) return format.open(location, chunkShape);
-  const store = await storeOf(location, s3, signal);
+  const store = await storeOf(location, s3, signal, guard);
   if (chunkShape !== undefined) {
     throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
   }
@@ -90,12 +92,17 @@ async function checkWhole(store: Store): Promise<void> {
   if (staging === undefined || store.path.includes("://")) return;
   const text = await readKey(store, PARTIAL, (key) => staging.open(key));
   if (text === null) return;
-  const { job, changed, chunks } = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
+  const mark = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
+  const [job, changed, chunks] = ["job", "changed", "chunks"].map((name) => printPlain(mark[name]));
   throw malformed(
-    `${store.path} is changed in part: job ${String(job)} changed ${String(changed)} of ${String(chunks)} chunks ` +
+    `${store.path} is changed in part: job ${job} changed ${changed} of ${chunks} chunks ` +
       "and was given up; restore the array from a copy",
   );
 }
+
+/** Objects of JSON have no text of their own. */
+const printPlain = (value: unknown): string =>
+  typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
 /**
  * Makes an array of Zarr v3 whose chunks are all missing, so that its elements are the fill value.
@@ -150,15 +157,19 @@ export async function createPending(
   );
 }
 
-/** Opens an array that {@link createPending} made, also where it was published since. */
+/**
+ * Opens an array that {@link createPending} made, also where it was published since.
+ * @param guard for the package alone
+ */
 export async function openPending(
   location: string,
   options: Pick<OpenOptions, "s3"> = {},
+  guard?: Guard,
 ): Promise<PendingArray> {
   const { s3 } = optionsOf(options, ["s3"], {}) as OpenOptions;
   const format = formatOf(checkLocation(location));
   if (format !== undefined) return format.openPending(checkPath(location));
-  const store = await storeOf(location, s3);
+  const store = await storeOf(location, s3, undefined, guard);
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
@@ -185,6 +196,7 @@ export async function storeOf(
   location: string,
   s3?: S3Options,
   signal?: AbortSignal,
+  guard?: Guard,
 ): Promise<Store> {
   checkLocation(location);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
@@ -194,7 +206,7 @@ export async function storeOf(
   if (scheme === undefined) {
     checkFiles(location);
     const { FileStore } = await import("./stores/file-store.ts");
-    return new FileStore(location);
+    return new FileStore(location, guard);
   }
   if (["s3", "https", "http"].includes(scheme.toLowerCase())) {
     const { openS3Store } = await import("./stores/s3-store.ts");

@@ -213,20 +213,29 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
+/** A process runs so many in minutes to hours. */
+const MOST_TASKS = 1_000_000;
+
 /** The numbers that `0-3,7` names. */
 export function parseTasks(text: string, { name, tasks }: Stage): number[] {
-  const numbers = new Set<number>();
-  for (const part of text.split(",")) {
+  const ranges = text.split(",").map((part): [number, number] => {
     const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
     if (first === undefined || Number(first) > Number(last)) {
       throw wrongUsage(`tasks are numbers and ranges, such as 0-15, got ${quote(part)}`);
     }
+    if (Number(first) >= tasks)
+      throw wrongUsage(`${name} has the tasks 0 to ${tasks - 1}, got ${part}`);
     // A scheduler's last range may reach beyond the last task.
-    for (let task = Number(first); task <= Math.min(Number(last), tasks - 1); task++) {
-      numbers.add(task);
-    }
-    if (Number(first) < tasks) continue;
-    throw wrongUsage(`${name} has the tasks 0 to ${tasks - 1}, got ${part}`);
+    return [Number(first), Math.min(Number(last), tasks - 1)];
+  });
+  const numbers: number[] = [];
+  const all = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  if (all > MOST_TASKS)
+    throw wrongUsage(`a command runs at most ${MOST_TASKS} tasks, got ${all}; give shorter ranges`);
+  let next = 0;
+  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
+    for (let task = Math.max(next, first); task <= last; task++) numbers.push(task);
+    next = Math.max(next, last + 1);
   }
-  return [...numbers];
+  return numbers;
 }

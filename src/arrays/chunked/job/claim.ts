@@ -11,9 +11,15 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { files } from "../../boxes/files.ts";
-import { isCode, makeFolders, withFile } from "../../boxes/file.ts";
-import { TensorError } from "../../../core/errors.ts";
+import {
+  findText,
+  isCode,
+  makeEmpty,
+  makeFolders,
+  placeError,
+  withFile,
+} from "../../boxes/file.ts";
+import { malformed, TensorError } from "../../../core/errors.ts";
 import { readSpec } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
@@ -34,15 +40,35 @@ export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim
   chunks,
 });
 
+/** The folder for what tasks have changed in place. */
+const CHANGED = "changed";
+
 const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);
+
+/**
+ * Checks that the folder of an array in which jobs write and remove files is no link, because what lies behind the link would
+ * be written and removed.
+ * @throws TensorError `malformed-file`
+ */
+export async function checkStaging(array: string): Promise<void> {
+  for (const folder of [inStaging(array), inStaging(array, CHANGED)]) {
+    const stat = await fs.lstat(folder).catch((error: unknown) => {
+      if (isCode(error, "ENOENT", "ENOTDIR")) return null;
+      throw error;
+    });
+    if (stat === null || stat.isDirectory()) continue;
+    throw malformed(`${folder} must be a folder that a job made, and not a link; remove ${folder}`);
+  }
+}
 
 /** @throws TensorError `attribute` where another job has the array */
 export async function claim(array: string, own: Claim): Promise<void> {
   const file = inStaging(array, CLAIM);
+  await checkStaging(array);
   // Several runs of the job may claim the array at once.
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
-  await makeFolders(own.inPlace ? inStaging(array, "changed") : path.dirname(file));
+  await makeFolders(own.inPlace ? inStaging(array, CHANGED) : path.dirname(file));
   // Durable before it has its name: a claim that a crash has emptied would belong to nobody.
   await withFile(temporary, "wx", async (handle) => {
     await handle.writeFile(JSON.stringify(own));
@@ -63,13 +89,8 @@ export async function claim(array: string, own: Claim): Promise<void> {
 
 /** Reads which job has the array; null where none has. */
 export async function readClaim(array: string): Promise<Claim | null> {
-  let text: string;
-  try {
-    text = await files.readFile(inStaging(array, CLAIM), "utf8");
-  } catch (error) {
-    if (isCode(error, "ENOENT", "ENOTDIR")) return null;
-    throw error;
-  }
+  const text = await findText(inStaging(array, CLAIM));
+  if (text === null) return null;
   try {
     const { id, inPlace, folder, chunks } = JSON.parse(text) as Record<string, unknown>;
     if (typeof id === "string" && typeof folder === "string") {
@@ -94,21 +115,21 @@ export async function checkUnclaimed(array: string, id: string | null): Promise<
 
 /** Records that a task is about to change chunks. Nothing is recorded for an array without a claim. */
 export async function noteChanges(array: string, task: number, chunks: number): Promise<void> {
-  const file = inStaging(array, "changed", `${task}.${chunks}`);
-  await files.writeFile(file, "").catch((error: unknown) => {
+  const file = inStaging(array, CHANGED, `${task}.${chunks}`);
+  await makeEmpty(file).catch((error: unknown) => {
     if (!isCode(error, "ENOENT")) throw error;
   });
 }
 
 /** The number of changed chunks, including those that a run was about to change when it ended. */
 export async function changesOf(array: string): Promise<number> {
-  try {
-    const names = await fs.readdir(inStaging(array, "changed"));
-    return names.reduce((sum, name) => sum + Number(name.split(".")[1]), 0);
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return 0;
-    throw error;
-  }
+  const names = await fs.readdir(inStaging(array, CHANGED)).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw placeError(error);
+  });
+  // Other names are none of a task's.
+  const counts = names.map((name) => /^\d+\.(\d{1,9})$/.exec(name)?.[1] ?? 0);
+  return counts.reduce<number>((sum, count) => sum + Number(count), 0);
 }
 
 /** Ends the claim of a job that does not finish, and leaves a mark where chunks were changed. */
@@ -116,7 +137,11 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
   const changed = await changesOf(array);
   if (changed > 0) {
     const text = JSON.stringify({ job: id, changed, chunks });
-    await fs.writeFile(inStaging(array, PARTIAL), text);
+    const [file, temporary] = [PARTIAL, `${PARTIAL}.tmp`].map((name) => inStaging(array, name));
+    // A link in the place of either is replaced and not followed.
+    await fs.rm(temporary, { force: true });
+    await fs.writeFile(temporary, text, { flag: "wx" });
+    await fs.rename(temporary, file);
   }
   await endClaim(array, { id });
 }
@@ -146,6 +171,7 @@ export async function removeLateChunks(array: string, id: string): Promise<void>
 
 /** The files that jobs have in the folder of an array, beside its chunks. */
 async function staged(array: string): Promise<string[]> {
+  await checkStaging(array);
   return fs.readdir(path.join(array, STAGING)).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return [];
     throw error;

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere, isUrl } from "../../boxes/file.ts";
+import { isCode, isThere, isUrl, makeEmpty } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { endClaim, giveUpClaim, readClaim, removeLateChunks } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
@@ -49,7 +49,7 @@ export async function finish(job: JobContext): Promise<void> {
         await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
   await markComplete(folder);
   await endStaging(job);
-  await fs.writeFile(fileOf.done(folder), "");
+  await makeEmpty(fileOf.done(folder));
   await cleanUpDone(folder, spec);
 }
 

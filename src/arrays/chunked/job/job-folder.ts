@@ -4,12 +4,12 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
-import { isCode, isThere, makeFolders, withFile } from "../../boxes/file.ts";
+import { isCode, isThere, makeFolders, placeError, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
 import { abandon, cleanUp } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
 import { WORKERS } from "./workers.ts";
-import { findSpec, specFile } from "./spec-file.ts";
+import { checkFolderOf, findSpec, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 
 /**
@@ -66,8 +66,17 @@ async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
  * @throws TensorError `malformed-file` for a folder that holds something else
  */
 export async function removeJob(folder: string, id?: string): Promise<void> {
+  try {
+    await removeAll(folder, id);
+  } catch (error) {
+    throw placeError(error);
+  }
+}
+
+async function removeAll(folder: string, id: string | undefined): Promise<void> {
   const spec = await findSpec(folder);
   if (spec === null || (id !== undefined && spec.id !== id)) return;
+  await checkFolderOf(folder);
   const isDone = await isThere(fileOf.done(folder));
   // The folders of stages are removed first: without them no task can leave a mark.
   await cleanUp(folder);

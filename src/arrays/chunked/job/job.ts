@@ -15,10 +15,10 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere } from "../../boxes/file.ts";
+import { findText, isCode, isThere, placeError, type Guard } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { contextOf, fileOf, type JobContext } from "../stages/context.ts";
+import { checkStages, contextOf, fileOf, type JobContext } from "../stages/context.ts";
 import { checkSeen, type SeenStage } from "../stages/seen.ts";
 import { openArrays } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
@@ -52,9 +52,19 @@ export async function openJob(folder: string): Promise<Job> {
   return { folder, id, stages };
 }
 
-/** @param spec what `job.json` of the folder says */
-export const openContext = async (folder: string, spec: JobSpec): Promise<JobContext> =>
-  contextOf(folder, spec, await openArrays(spec));
+/**
+ * @param spec what `job.json` of the folder says
+ * @param guard is asked for each file of the arrays
+ */
+export async function openContext(
+  folder: string,
+  spec: JobSpec,
+  guard?: Guard,
+): Promise<JobContext> {
+  const context = contextOf(folder, spec, await openArrays(spec, guard));
+  checkStages(context);
+  return context;
+}
 
 export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
   folder,
@@ -172,7 +182,7 @@ async function readBad(
   const file = badFile(folder, stage, task);
   try {
     const { block, position, error } = JSON.parse(
-      await fs.readFile(file, "utf8"),
+      (await findText(file)) ?? "",
       (_, value: unknown) =>
         typeof value === "object" && value !== null && "bigint" in value
           ? BigInt(String(value.bigint))
@@ -195,7 +205,7 @@ async function listTasks(
 ): Promise<{ done: ReadonlySet<number>; bad: ReadonlySet<number> }> {
   const names = await fs.readdir(fileOf.stage(folder, FOLDERS[name])).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return [];
-    throw error;
+    throw placeError(error);
   });
   const numbers = (pattern: RegExp): Set<number> =>
     new Set(names.flatMap((one) => (pattern.test(one) ? [parseInt(one, 10)] : [])));

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
-import { isCode, isUrl } from "../../boxes/file.ts";
+import { isCode, isUrl, type Guard } from "../../boxes/file.ts";
 import type {
   ArrayLocation,
   ArrayType,
@@ -20,14 +20,14 @@ import { createPending, heldBy, openArray, openPending } from "../../zarr/open.t
 import type { JobArrays } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 
-export async function openLocated(location: ArrayLocation): Promise<ChunkedArray> {
+export async function openLocated(location: ArrayLocation, guard?: Guard): Promise<ChunkedArray> {
   const { format, path, chunkShape } = location;
   const isFile = format === "npy" && !isUrl(path);
   return partAt(
     location,
     isFile
       ? await openNpyArray(path, chunkShape)
-      : await openArray(path, chunkShape === undefined ? {} : { chunkShape }),
+      : await openArray(path, chunkShape === undefined ? {} : { chunkShape }, guard),
   );
 }
 
@@ -42,10 +42,10 @@ const partAt = <T extends ChunkedArray>(
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
 
 /** The output of a job that makes a new array. */
-export const openOutput = (spec: JobSpec): Promise<PendingArray> =>
+export const openOutput = (spec: JobSpec, guard?: Guard): Promise<PendingArray> =>
   spec.out.format === "npy"
     ? openPendingNpy(spec.out.path, spec.out.chunkShape, partOf(spec))
-    : openPending(spec.out.path);
+    : openPending(spec.out.path, {}, guard);
 
 /**
  * Begins the new array of a job.
@@ -96,18 +96,19 @@ export const heldByOutput = (
   codecs: JobSpec["codecs"],
 ): HeldBytes => (format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like, codecs)));
 
-export async function openArrays(spec: JobSpec): Promise<JobArrays> {
+export async function openArrays(spec: JobSpec, guard?: Guard): Promise<JobArrays> {
   const { data, indices, updates, out, inPlace } = spec;
   return {
-    data: await openLocated(data),
-    indices: await openLocated(indices),
-    updates: updates === undefined ? undefined : await openLocated(updates),
-    out: inPlace ? await openInPlace(out) : await openOutput(spec),
+    data: await openLocated(data, guard),
+    indices: await openLocated(indices, guard),
+    updates: updates === undefined ? undefined : await openLocated(updates, guard),
+    out: inPlace ? await openInPlace(out, guard) : await openOutput(spec, guard),
   };
 }
 
 /** An array that is there and whose chunks can be staged. */
-async function openInPlace(location: ArrayLocation): Promise<StagedArray> {
-  if (location.format === "zarr") return partAt(location, await openPending(location.path));
+async function openInPlace(location: ArrayLocation, guard?: Guard): Promise<StagedArray> {
+  if (location.format === "zarr")
+    return partAt(location, await openPending(location.path, {}, guard));
   throw new TensorError("attribute", `${location.path} cannot be changed in place`);
 }

@@ -6,7 +6,9 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { printValue, TensorError } from "../../../core/errors.ts";
-import { isCode, isUrl } from "../../boxes/file.ts";
+import { isCode, isUrl, type Guard } from "../../boxes/file.ts";
+import { files } from "../../boxes/files.ts";
+import { partOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";
 
 /** Folders without links, and addresses of object storage such as `s3://bucket/prefix`. */
@@ -41,6 +43,12 @@ async function realFolder(root: string): Promise<string> {
   throw new TensorError("attribute", `the root ${root} must be a folder that exists`);
 }
 
+/** Refuses files of arrays that links lead out of all roots. */
+export const guardOf =
+  (roots: Roots): Guard =>
+  (file) =>
+    checkPlace(roots, file, "the file");
+
 /** @throws TensorError `attribute` for a folder outside of all roots */
 export const checkFolderIn = (roots: Roots, folder: string): Promise<void> =>
   checkPlace(roots, folder, "the job's folder");
@@ -55,6 +63,8 @@ export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): P
     // oxlint-disable-next-line no-await-in-loop -- the first one that is outside is the error
     await checkPlace(roots, array.path, what);
   }
+  // The unfinished output has another name, which may be a link too.
+  if (out.format === "npy") await checkPlace(roots, partOf(spec), "the job's output");
 }
 
 async function checkPlace(roots: Roots, place: string, what: string): Promise<void> {
@@ -98,7 +108,7 @@ async function isInFolders(folders: readonly string[], place: string): Promise<b
  */
 async function realPath(place: string): Promise<string | null> {
   try {
-    return await fs.realpath(place);
+    return await files.realpath(place);
   } catch (error) {
     const above = path.dirname(place);
     if (!isCode(error, "ENOENT") || above === place) return null;

@@ -6,8 +6,8 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { OpenFile } from "../../boxes/files.ts";
-import { closeFile, isCode, openFile } from "../../boxes/file.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { closeFile, isCode, openFile, placeError, readText } from "../../boxes/file.ts";
+import { malformed, TensorError } from "../../../core/errors.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
 /** The last bytes of the file of a complete job: the newline of the text, and an empty line. */
@@ -24,8 +24,24 @@ export interface BegunJob {
   close(): Promise<void>;
 }
 
-/** @throws TensorError `malformed-file` for a folder that holds no job */
+/**
+ * Checks that nothing in a job's folder is a link, because tasks write and remove what has the names of their files.
+ * @throws TensorError `malformed-file`
+ */
+export async function checkFolderOf(folder: string): Promise<void> {
+  const entries = await fs.readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isCode(error, "ENOENT", "ENOTDIR")) return [];
+    throw placeError(error);
+  });
+  const link = entries.find((entry) => entry.isSymbolicLink());
+  if (link === undefined) return;
+  const file = path.join(folder, link.name);
+  throw malformed(`${file} must not be a link, because tasks would write where the link leads`);
+}
+
+/** @throws TensorError `malformed-file` for a folder that holds no job, or links */
 export async function openSpec(folder: string): Promise<BegunJob> {
+  await checkFolderOf(folder);
   const file = await findJob(folder);
   if (file !== null) return file;
   throw new TensorError("malformed-file", `${folder} must be a job's folder, but has no job.json`);
@@ -36,7 +52,7 @@ export async function findJob(folder: string): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
   try {
-    const text = await handle.readFile("utf8");
+    const text = await readText(handle, specFile(folder));
     // A crash may leave zeros in place of what was appended and did not reach the disk; more may be appended later.
     const spec = parseSpec(text.replace(/[\0\n]+$/, ""));
     return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
@@ -64,7 +80,7 @@ async function open(folder: string): Promise<OpenFile | null> {
     return await openFile(specFile(folder), "r");
   } catch (error) {
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
-    throw error;
+    throw placeError(error);
   }
 }
 
@@ -77,10 +93,10 @@ async function endsComplete(handle: OpenFile): Promise<boolean> {
 
 /** Marks the output of a job as complete. */
 export async function markComplete(folder: string): Promise<void> {
-  const { O_APPEND, O_WRONLY } = fs.constants;
+  const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
   try {
-    // The flags do not create the file, so nothing appears where the job was removed.
-    const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY);
+    // The flags do not create the file, so nothing appears where the job was removed, and nothing is written behind a link.
+    const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       await handle.writeFile("\n");
       // After a crash an array without a claim is either complete, or was never begun.

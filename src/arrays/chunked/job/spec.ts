@@ -111,12 +111,20 @@ function checkPackage(made: unknown): void {
 function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    if (isObject(value) && isShallow(value, DEPTH)) return value;
   } catch (cause) {
     throw malformed("job.json is not JSON", {}, { cause });
   }
-  throw malformed("job.json holds no object");
+  throw malformed(`job.json must hold an object of at most ${DEPTH} levels`);
 }
+
+/** Attributes of a node have three levels; thousands would overflow the stack. */
+const DEPTH = 32;
+
+const isShallow = (value: unknown, levels: number): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((one) => isShallow(one, levels - 1)));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

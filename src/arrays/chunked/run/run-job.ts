@@ -15,7 +15,7 @@ import {
   type Stage,
   type StageName,
 } from "../job/job.ts";
-import { isThere } from "../../boxes/file.ts";
+import { isThere, placeError } from "../../boxes/file.ts";
 import { openSpec, type BegunJob } from "../job/spec-file.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -73,7 +73,7 @@ export async function runBegun(
     if (!isChecked) await checkUnchanged(context);
     await runStages(context, options);
   } catch (error) {
-    if (!(await job.isComplete())) throw error;
+    if (!(await job.isComplete())) throw placeError(error);
   }
 }
 

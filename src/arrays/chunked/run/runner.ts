@@ -1,17 +1,20 @@
 /** Runs tasks of any jobs in this thread, one after the other. */
 
 import { TensorError } from "../../../core/errors.ts";
+import { isUrl, placeError } from "../../boxes/file.ts";
+import { checkStaging } from "../job/claim.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { openContext, type StageName } from "../job/job.ts";
 import { replaced } from "../job/owner.ts";
-import { checkFolderIn, checkJobIn, type Roots } from "../job/roots.ts";
+import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
 import { readSpec } from "../job/spec-file.ts";
 import { runTask } from "./tasks.ts";
 import { Workspace } from "../stages/workspace.ts";
 
 interface OpenJob {
   readonly folder: string;
+  readonly spec: string;
   readonly context: Promise<JobContext>;
 }
 
@@ -34,7 +37,11 @@ export class Runner {
 
   /** @param id refuses to run a task of another job, which the folder may hold by now */
   run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
-    const result = this.#last.then(() => this.#run(folder, stage, task, id));
+    const result = this.#last
+      .then(() => this.#run(folder, stage, task, id))
+      .catch((error: unknown) => {
+        throw placeError(error);
+      });
     this.#last = result.catch(() => {});
     return result;
   }
@@ -64,12 +71,19 @@ export class Runner {
     if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
     if (id !== undefined && spec.id !== id)
       throw new TensorError("attribute", replaced(folder, id, spec.id));
+    if (spec.out.format === "zarr" && !isUrl(spec.out.path)) await checkStaging(spec.out.path);
     const known = jobs.get(spec.id);
-    if (known?.folder === folder) return known.context;
+    // Arrays that are open were looked at by the names that they had, so a file that says anything else is opened anew.
+    const text = JSON.stringify(spec);
+    if (known?.folder === folder && known.spec === text) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);
     for (const old of [...jobs.keys()].slice(0, surplus)) jobs.delete(old);
-    const context = openContext(folder, spec);
-    jobs.set(spec.id, { folder, context });
+    const context = openContext(
+      folder,
+      spec,
+      this.#roots === null ? undefined : guardOf(this.#roots),
+    );
+    jobs.set(spec.id, { folder, spec: text, context });
     context.catch(() => jobs.delete(spec.id));
     return context;
   }

@@ -40,6 +40,9 @@ export interface Address {
   readonly slice: readonly number[];
 }
 
+/** A task has a list of the pieces of a slice. */
+const MOST_PIECES = 2 ** 20;
+
 /** @throws TensorError `too-large` for chunks of more than 2^32 - 1 elements, and for as many chunks */
 export function addressOf(
   { positions, indexAt, addressed, axes }: Layout,
@@ -51,6 +54,10 @@ export function addressOf(
   if (product(chunkShape) > MAX_SIZE || leads.size > MAX_SIZE) {
     const sentence = `chunks ${printShape(chunkShape)} of data ${printShape(data)} cannot be counted in 32 bits`;
     throw new TensorError("too-large", sentence);
+  }
+  if (pieces.size > MOST_PIECES) {
+    const sentence = `chunks ${printShape(chunkShape)} divide a slice of data ${printShape(data)} into ${pieces.size} pieces`;
+    throw new TensorError("too-large", `${sentence}, and ${MOST_PIECES} are the most`);
   }
   const leadStrides = stridesOf(leads.counts);
   const rowStrides = stridesOf(leads.chunkShape);

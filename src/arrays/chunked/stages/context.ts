@@ -54,18 +54,19 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   const resolved = resolveCall(spec.call, { data, indices, updates });
   const address = addressOf(resolved.layout, data.shape, data.chunkShape);
   const isGather = updates === undefined;
+  const most = product(spec.blockShape);
   const refusesRepeats = refusesDuplicates(resolved);
   const elementBytes = DTYPES[data.dtype].bytes;
-  const { pieces } = address;
-  const pieceBytes = Array.from(
-    { length: pieces.size },
-    (_, piece) => product(pieces.box(piece).shape) * elementBytes,
-  );
   if (!areContiguous(spec.blockShape, address.positions)) {
     throw malformed(
       "the blocks in job.json must be runs of the positions in row-major order, and are not",
     );
   }
+  const { pieces } = address;
+  const pieceBytes = Array.from(
+    { length: pieces.size },
+    (_, piece) => product(pieces.box(piece).shape) * elementBytes,
+  );
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
   const takesWhole = takesWholeSlices({ address, spec });
@@ -75,13 +76,6 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   }
   if (spec.chunks !== chunks.size)
     throw malformed(`job.json says ${spec.chunks} chunks, but the array has ${chunks.size}`);
-  checkStages(spec, {
-    partition: blocks.size,
-    check: address.leads.size,
-    apply: Math.ceil(chunks.size / spec.chunksPerTask),
-    place: blocks.size,
-    finish: 1,
-  });
   return {
     ...arrays,
     folder,
@@ -99,11 +93,13 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
       // The rows; and the positions in the block, where a later stage needs them.
       columns: isGather || refusesRepeats ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
+      most,
     },
     gathered: (task) => ({
       fragments: blocks.size,
       columns: 0,
       pieceBytes: takesWhole ? pieceBytes : [pieceBytes[task % pieces.size]],
+      most,
     }),
   };
 }
@@ -136,12 +132,26 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-/** Nobody but the job itself says how many tasks it has. */
-function checkStages({ stages }: JobSpec, tasks: Readonly<Record<StageName, number>>): void {
-  const wrong = stages.find((stage) => stage.tasks !== tasks[stage.name]);
-  if (wrong === undefined) return;
-  const sentence = `job.json says ${wrong.tasks} tasks of ${wrong.name}, but its arrays have ${tasks[wrong.name]}`;
-  throw malformed(sentence);
+/**
+ * Checks the stages in job.json against its arrays, because a job without one of its stages ends with another result.
+ * @throws TensorError `malformed-file`
+ */
+export function checkStages(job: JobContext): void {
+  const { address, blocks, chunks, isGather, refusesRepeats, spec } = job;
+  const tasks: Readonly<Record<StageName, number | null>> = {
+    partition: blocks.size,
+    check: refusesRepeats ? address.leads.size : null,
+    apply: Math.ceil(chunks.size / spec.chunksPerTask),
+    place: isGather ? blocks.size : null,
+    finish: 1,
+  };
+  const said = new Map(spec.stages.map((stage) => [stage.name, stage.tasks]));
+  for (const [name, expected] of Object.entries(tasks) as [StageName, number | null][]) {
+    const count = said.get(name) ?? null;
+    if (count === expected) continue;
+    const sentence = `job.json says ${count ?? "no"} tasks of ${name}, but its arrays have ${expected ?? "none"}`;
+    throw malformed(sentence);
+  }
 }
 
 /** Bytes of memory that the tasks of a job take. */

@@ -25,6 +25,8 @@ export interface FragmentLayout {
   readonly columns: number;
   /** Bytes of an entry's part of each piece. */
   readonly pieceBytes: readonly number[];
+  /** The most entries that a fragment has: the positions of a block. */
+  readonly most: number;
 }
 
 /** Where a fragment lies in its file. */
@@ -106,7 +108,12 @@ export async function findFragments(
     magic === MAGIC &&
     all === fragments &&
     columns === layout.columns &&
-    starts.every((start, i) => start <= (starts[i + 1] ?? total)) &&
+    (first > 0 || starts[0] === 0) &&
+    (first + count < fragments || starts[count] === total) &&
+    starts.every((start, i) => {
+      const end = i === count ? total : starts[i + 1];
+      return start <= end && (i === count || end - start <= layout.most);
+    }) &&
     size === sliceStart(layout, total, layout.pieceBytes.length);
   if (!isRight) throw malformed(`${file} is not what a task of this job wrote`);
   return Array.from({ length: count }, (_, i) => {

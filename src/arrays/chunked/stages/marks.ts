@@ -6,7 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import { malformed } from "../../../core/errors.ts";
-import { isCode, syncFolder, withFile } from "../../boxes/file.ts";
+import { findText, isCode, syncFolder, withFile } from "../../boxes/file.ts";
 import { files } from "../../boxes/files.ts";
 import { checkOwner } from "../job/owner.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
@@ -36,7 +36,7 @@ export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
  */
 export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {
   const marker = fileOf.task(job.folder, "applied", task);
-  const lines = (await readIfThere(marker))?.split("\n");
+  const lines = (await findText(marker))?.split("\n");
   if (lines === undefined) return null;
   const chunks = chunksOfTask(job, task);
   if (lines.length !== chunks.length) throw wrong(marker);
@@ -53,7 +53,7 @@ const wrong = (marker: string): Error =>
 
 /** How many chunks a task has changed in place, by its mark. */
 export async function countChanged(marker: string): Promise<number> {
-  const lines = (await readIfThere(marker))?.split("\n") ?? [];
+  const lines = (await findText(marker))?.split("\n") ?? [];
   return lines.filter((line) => line !== UNCHANGED).length;
 }
 
@@ -84,14 +84,5 @@ export async function mark(
     throw error;
   } finally {
     await files.rm(temporary, { force: true });
-  }
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await files.readFile(file, "utf8");
-  } catch (error) {
-    if (isCode(error, "ENOENT")) return null;
-    throw error;
   }
 }

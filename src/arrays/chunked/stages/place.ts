@@ -1,5 +1,6 @@
 /** The last stage of a gather: one block of positions. Puts the slices that the chunks gave it in their places. */
 
+import { malformed } from "../../../core/errors.ts";
 import { contiguousRuns } from "../../boxes/runs.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { fileOf, POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
@@ -39,9 +40,15 @@ async function readPiece(
   const wanted = fileOf.task(folder, "shuffle", block);
   const { total } = await findFragment(wanted, shuffle, 0);
   const everything = { file: wanted, start: 0, count: total, total };
+  if (total > count)
+    throw malformed(`${wanted} has ${total} positions, but its block has ${count}`);
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
   await readColumn(everything, shuffle, POSITIONS, 0, positions);
+  // A slice of another position would be written beyond the memory of the block.
+  const wrong = positions.find((position) => position >= count);
+  if (wrong !== undefined)
+    throw malformed(`${wanted} has position ${wrong}, but its block has ${count}`);
   const { tasks, number } = tasksOfPiece(job, piece);
   const found = await inGroups(tasks, async (task) => {
     const layout = job.gathered(task);
@@ -49,6 +56,10 @@ async function readPiece(
   });
   let at = 0;
   const places = found.map((one) => (at += one.count) - one.count);
+  if (at !== total)
+    throw malformed(
+      `${folder}/applied has ${at} slices for block ${block}, which asked for ${total}`,
+    );
   await inGroups(found, async ({ layout, ...fragment }, i) => {
     const place = places[i] * bytes;
     const own = sorted.subarray(place, place + fragment.count * bytes);

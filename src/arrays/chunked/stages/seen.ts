@@ -11,7 +11,7 @@ import { malformed, TensorError } from "../../../core/errors.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import type { Box } from "../../boxes/grid.ts";
-import { isCode, withFile } from "../../boxes/file.ts";
+import { findText, withFile } from "../../boxes/file.ts";
 import { files } from "../../boxes/files.ts";
 import { checkOwner } from "../job/owner.ts";
 import type { JobSpec } from "../job/spec.ts";
@@ -172,12 +172,13 @@ export function changedWhileRead({ folder, spec }: JobContext, name: string): Te
 }
 
 async function readSeen(file: string): Promise<Readonly<Record<string, unknown>> | null> {
+  const text = await findText(file);
+  // The task has not begun, or read nothing that could change.
+  if (text === null) return null;
   try {
-    const seen: unknown = JSON.parse(await files.readFile(file, "utf8"));
+    const seen: unknown = JSON.parse(text);
     if (typeof seen === "object" && seen !== null) return { ...seen };
   } catch (error) {
-    // The task has not begun, or read nothing that could change.
-    if (isCode(error, "ENOENT")) return null;
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw malformed(

@@ -13,6 +13,7 @@ import {
   withFile,
   withPath,
   writeFully,
+  type Guard,
 } from "../../boxes/file.ts";
 import { files, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
@@ -148,8 +149,12 @@ export class FileStore implements Store {
   readonly concurrency = ZARR.requests;
   readonly staging: Staging;
 
-  constructor(folder: string) {
+  readonly #guard: Guard;
+
+  /** @param guard is asked before a file is opened, written or removed */
+  constructor(folder: string, guard: Guard = async () => {}) {
     this.path = path.resolve(folder);
+    this.#guard = guard;
     this.staging = new FileStaging(this);
   }
 
@@ -159,30 +164,45 @@ export class FileStore implements Store {
     return this.path + path.sep + (path.sep === "/" ? key : key.replaceAll("/", path.sep));
   }
 
-  open(key: string): Promise<Source | null> {
-    return openSource(this.fileOf(key));
+  /** The file of a key that is going to be read. @throws what the guard throws */
+  async fileToRead(key: string): Promise<string> {
+    const file = this.fileOf(key);
+    await this.#guard(file);
+    return file;
+  }
+
+  /** The file of a key that is going to be replaced or removed: a link in its own place is not followed then. */
+  async fileToWrite(key: string): Promise<string> {
+    const file = this.fileOf(key);
+    await this.#guard(path.dirname(file));
+    return file;
+  }
+
+  async open(key: string): Promise<Source | null> {
+    return openSource(await this.fileToRead(key));
   }
 
   async stateOf(key: string): Promise<string> {
-    const stat = await ifThere(() => files.stat(this.fileOf(key)));
+    const file = await this.fileToRead(key);
+    const stat = await ifThere(() => files.stat(file));
     return stat === null ? "" : printState(stat);
   }
 
-  put(key: string, parts: readonly Uint8Array[], isDurable = false): Promise<void> {
-    const file = this.fileOf(key);
+  async put(key: string, parts: readonly Uint8Array[], isDurable = false): Promise<void> {
+    const file = await this.fileToWrite(key);
     return writeBeside(file, parts, isDurable, (beside) => files.rename(beside, file));
   }
 
-  sync(key: string): Promise<void> {
-    return withFile(this.fileOf(key), "r+", (handle) => handle.datasync());
+  async sync(key: string): Promise<void> {
+    return withFile(await this.fileToWrite(key), "r+", (handle) => handle.datasync());
   }
 
-  putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
-    return putNewFile(this.fileOf(key), parts);
+  async putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    return putNewFile(await this.fileToWrite(key), parts);
   }
 
-  remove(key: string): Promise<void> {
-    return files.rm(this.fileOf(key), { force: true });
+  async remove(key: string): Promise<void> {
+    await files.rm(await this.fileToWrite(key), { force: true });
   }
 
   async clear(): Promise<void> {
@@ -227,25 +247,25 @@ class FileStaging implements Staging {
     this.#store = store;
   }
 
-  #file(name: string): string {
-    return this.#store.fileOf(`${STAGING}/${name}`);
+  #file(name: string): Promise<string> {
+    return this.#store.fileToWrite(`${STAGING}/${name}`);
   }
 
   open(name: string): Promise<Source | null> {
-    return openSource(this.#file(name));
+    return this.#store.open(`${STAGING}/${name}`);
   }
 
-  put(name: string, parts: readonly Uint8Array[]): Promise<void> {
-    return writeFile(this.#file(name), parts, true);
+  async put(name: string, parts: readonly Uint8Array[]): Promise<void> {
+    await writeFile(await this.#file(name), parts, true);
   }
 
-  putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
-    return putNewFile(this.#file(name), parts);
+  async putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean> {
+    return putNewFile(await this.#file(name), parts);
   }
 
   async copy(from: Store, key: string, name: string): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
-    const [source, file] = [from.fileOf(key), this.#file(name)];
+    const [source, file] = [await from.fileToRead(key), await this.#file(name)];
     // Of both files either may be missing: the chunk, or the folder that the copy goes to.
     const stat = await ifThere(() => files.stat(source));
     if (stat === null) return false;
@@ -262,7 +282,7 @@ class FileStaging implements Staging {
   }
 
   async publish(name: string, key: string): Promise<boolean> {
-    const [staged, file] = [this.#file(name), this.#store.fileOf(key)];
+    const [staged, file] = [await this.#file(name), await this.#store.fileToWrite(key)];
     const rename = (): Promise<true | null> =>
       ifThere(() => files.rename(staged, file).then(() => true as const));
     if (this.#isNew) await this.#makeFolder(path.dirname(file));
@@ -284,8 +304,8 @@ class FileStaging implements Staging {
     }
   }
 
-  remove(name: string): Promise<void> {
-    return files.rm(this.#file(name), { force: true });
+  async remove(name: string): Promise<void> {
+    await files.rm(await this.#file(name), { force: true });
   }
 
   end(): Promise<void> {
