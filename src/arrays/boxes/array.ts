@@ -17,6 +17,8 @@ export interface ArrayLocation {
   readonly slice?: readonly AxisPart[];
   /** True for a part whose chunks share no chunk of the array. */
   readonly isExclusive?: boolean;
+  /** The shape of the chunks in which the array, or its part, is read, where they are not the array's own. */
+  readonly readAs?: readonly number[];
 }
 
 /**

@@ -62,6 +62,14 @@ export function areContiguous(chunkShape: readonly number[], shape: readonly num
   return wide === -1 || chunkShape.every((dim, d) => d <= wide || dim >= dims[d]);
 }
 
+/** True if every block of a grid has whole chunks only, so that no chunk lies in two blocks. */
+export const areWhole = (
+  blockShape: readonly number[],
+  shape: readonly number[],
+  chunkShape: readonly number[],
+): boolean =>
+  blockShape.every((size, axis) => size % chunkShape[axis] === 0 || size >= shape[axis]);
+
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, high));
 

@@ -2,7 +2,7 @@
 
 import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
-import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
+import { printShape, product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import type {
@@ -15,6 +15,7 @@ import type {
 } from "./array.ts";
 import { chunksOf, clippedShape, copySteps } from "./boxes.ts";
 import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "./checks.ts";
+import { ARRAYS } from "../../core/limits.ts";
 import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
@@ -42,24 +43,42 @@ export class SlicedArray implements StagedArray {
    * For the package alone.
    * @param isExclusive whether no two chunks of the slice share a chunk of the array, so that each can be written by itself.
    * Such chunks may be as long as the slice.
+   * @param readAs the shape of the chunks of the slice, where they do not follow from those of the array
    */
-  constructor(base: ChunkedArray, parts: readonly AxisPart[], isExclusive = false) {
+  constructor(
+    base: ChunkedArray,
+    parts: readonly AxisPart[],
+    isExclusive = false,
+    readAs?: readonly number[],
+  ) {
     this.base = base;
     this.#axes = new PartAxes(base, parts);
     this.dtype = base.dtype;
     this.shape = Object.freeze(this.#axes.shape);
-    this.chunkShape = Object.freeze(this.#axes.chunkShape(isExclusive));
+    this.chunkShape = Object.freeze(readAs ?? this.#axes.chunkShape(isExclusive));
+    if (this.chunkShape.length !== this.shape.length) {
+      const sentence = `chunks ${printShape(this.chunkShape)} of ${base.location.path} must have the rank of ${printShape(this.shape)}`;
+      throw new TensorError("rank", sentence);
+    }
     const names = base.dimensionNames ?? null;
     this.dimensionNames = names && this.#axes.kept.map((axis) => names[axis]);
-    this.location = { ...base.location, slice: parts, ...(isExclusive && { isExclusive }) };
+    this.location = {
+      ...base.location,
+      slice: parts,
+      ...(isExclusive && { isExclusive }),
+      ...(readAs !== undefined && { readAs }),
+    };
     this.fingerprint = `${base.fingerprint} ${printParts(parts)}`;
     this.#width = rowOf(base.dtype).bytes;
     const chunk = product(base.chunkShape) * this.#width;
     const { read, write } = base.held;
     // Elements between those of a slice in steps are read too; a chunk of the array is read before a part of it is written.
     const span = product(this.#axes.span(this.chunkShape)) * this.#width;
+    // A box that has a part of a chunk's rows is copied out of the whole rows; of a file out of a piece of it.
+    const rows = base.location.format === "npy" ? ARRAYS.span : chunk;
+    const isRun = this.#axes.isRun(this.chunkShape);
     this.held = {
-      read: read + (this.#axes.isRun(this.chunkShape) ? 0 : span),
+      read: read + (isRun ? 0 : span) + (readAs === undefined ? 0 : rows),
       write: chunk + Math.max(read, write),
     };
   }
@@ -67,6 +86,11 @@ export class SlicedArray implements StagedArray {
   /** The same slice in chunks that share no chunk of the array. */
   exclusive(): SlicedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], true);
+  }
+
+  /** The same slice in chunks of any shape: each is read out of all chunks of the array that it has a part of. */
+  readAs(chunkShape: readonly number[]): SlicedArray {
+    return new SlicedArray(this.base, this.location.slice ?? [], false, chunkShape);
   }
 
   /** A part of this part. */

@@ -52,6 +52,13 @@ export interface ChunkedOptions extends RunJobOptions {
    * and not written.
    */
   readonly codecs?: CreateOptions["codecs"] | undefined;
+  /**
+   * The chunks of a new Zarr array, those in a shard where it has shards. By default a scatter has those of data, and a gather
+   * such as memory allows.
+   */
+  readonly chunkShape?: CreateOptions["chunkShape"] | undefined;
+  /** The shards of a new Zarr array, which are multiples of `chunkShape`. */
+  readonly shards?: CreateOptions["shards"] | undefined;
   readonly reduction?: string | undefined;
   readonly batchDims?: number | undefined;
   readonly bounds?: string | undefined;
@@ -66,6 +73,8 @@ const OWN: ReadonlySet<string> = new Set([
   "function",
   "node",
   "codecs",
+  "chunkShape",
+  "shards",
   "job",
   "memory",
   "threads",
@@ -120,8 +129,13 @@ async function run(
     throw new TensorError("attribute", `a job for ${place} needs a folder here: give job`);
   }
   const folder = path.resolve(job ?? `${place}.job`);
-  const { codecs } = given as Pick<ChunkedOptions, "codecs">;
-  const request = { folder, call, data, indices, updates, out, codecs, memory, threads };
+  const { codecs, chunkShape, shards } = given as Partial<ChunkedOptions>;
+  const encoding = {
+    ...(codecs !== undefined && { codecs }),
+    ...(chunkShape !== undefined && { chunkShape }),
+    ...(shards !== undefined && { shards }),
+  };
+  const request = { folder, call, data, indices, updates, out, ...encoding, memory, threads };
   const file = await beginJob(request);
   const { id, out: made } = file.spec;
   const end = async (): Promise<void> => {

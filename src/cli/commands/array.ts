@@ -111,7 +111,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     });
 }
 
-const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
+export const parseChunks = (text: string): readonly number[] => parseShape(text, 1);
 const parseSizes = (text: string): readonly number[] => parseShape(text, 0);
 
 function parseShape(text: string, least: number): readonly number[] {

@@ -8,7 +8,7 @@ import { isTensorError, roleOf, type Role, type Tensor } from "../../entries/ind
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
 import { printNote, type Io } from "../io.ts";
-import { addCodec } from "./array.ts";
+import { addCodec, parseChunks } from "./array.ts";
 import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
 import { printPlan } from "./job-plan.ts";
 import { JobReport } from "./job-report.ts";
@@ -35,6 +35,8 @@ export interface ChunkedOptions extends CallOptions {
   readonly tasksPerElement?: number;
   readonly plan?: boolean;
   readonly codec?: JobRequest["codecs"];
+  readonly chunks?: readonly number[];
+  readonly shards?: readonly number[];
   readonly output?: readonly string[];
   readonly expect?: readonly string[];
   readonly json?: boolean;
@@ -50,6 +52,8 @@ const CHUNKED = [
   "queue",
   "slurm",
   "codec",
+  "chunks",
+  "shards",
   "tasksPerElement",
   "plan",
 ] as const;
@@ -72,6 +76,16 @@ export function addChunkedOptions(command: Command): Command {
       "--codec <name>",
       "a codec of a new Zarr array, such as zstd or gzip:9; may be repeated (default: those of data)",
       addCodec,
+    )
+    .option(
+      "--chunks <shape>",
+      "the shape of a chunk of a new Zarr array, such as 1000,128 (default: that of data)",
+      parseChunks,
+    )
+    .option(
+      "--shards <shape>",
+      "the shape of a shard of a new Zarr array, a multiple of --chunks",
+      parseChunks,
     )
     .option(
       "--threads <count>",
@@ -249,6 +263,8 @@ async function requestOf(
     updates: updatesFile === undefined ? undefined : await open(io, updatesFile),
     out,
     ...(options.codec !== undefined && { codecs: options.codec }),
+    ...(options.chunks !== undefined && { chunkShape: options.chunks }),
+    ...(options.shards !== undefined && { shards: options.shards }),
     memory,
     threads,
   };

@@ -146,6 +146,8 @@ function checkRequest({
   folder,
   out,
   codecs,
+  chunkShape,
+  shards,
 }: JobRequest): void {
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
@@ -164,8 +166,10 @@ function checkRequest({
     const sentence = `the output ${out.path} cannot be written: an NPY file is written to a path, and Zarr to s3://`;
     throw new TensorError("attribute", sentence, { input: "out" });
   }
-  if (codecs !== undefined && out?.format !== "zarr") {
-    const sentence = "codecs are those of a new Zarr array, and the output is";
+  for (const [name, given] of Object.entries({ codecs, chunkShape, shards })) {
+    if (given === undefined || out?.format === "zarr") continue;
+    const [of, verb] = name === "chunkShape" ? ["that", "is"] : ["those", "are"];
+    const sentence = `${name} ${verb} ${of} of a new Zarr array, and the output is`;
     const what = out === null ? "data itself" : `${out.path}, an NPY file`;
     throw new TensorError("attribute", `${sentence} ${what}`);
   }
@@ -200,11 +204,12 @@ function checkEnding(folder: string): void {
 }
 
 /** What makes two requests the same. The memory and the threads do not. */
-function hashOf({ call, data, indices, updates, out, codecs }: JobRequest): string {
+function hashOf(request: JobRequest): string {
+  const { call, data, indices, updates, out, codecs, chunkShape, shards } = request;
   // Of a Zarr array the fingerprint is that of its metadata, so it stays while the job changes the array in place.
   const inputs = [data, indices, updates].map((array) =>
     array === undefined ? null : [array.location.format, array.location.path, array.fingerprint],
   );
-  const text = JSON.stringify({ call, inputs, out, codecs });
+  const text = JSON.stringify({ call, inputs, out, codecs, chunkShape, shards });
   return createHash("sha256").update(text).digest("hex");
 }

@@ -33,10 +33,10 @@ export async function openLocated(location: ArrayLocation, guard?: Guard): Promi
 
 /** The part of an array that a location names. */
 const partAt = <T extends ChunkedArray>(
-  { slice, isExclusive }: ArrayLocation,
+  { slice, isExclusive, readAs }: ArrayLocation,
   array: T,
 ): T | SlicedArray =>
-  slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true);
+  slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true, readAs);
 
 /** Where the NPY file of a job lies until it is complete. */
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
@@ -58,7 +58,7 @@ export async function createOutput(
 ): Promise<void> {
   const { format, path } = spec.out;
   if (format === "npy") return createPart(spec, type);
-  await createPending(path, optionsOf(type, like, spec.codecs));
+  await createPending(path, optionsOf(type, like, spec));
 }
 
 /** Two runs may create the file at once, so it gets its name only when it is complete enough to be opened. */
@@ -74,16 +74,18 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   }
 }
 
+/** What was asked for of a new Zarr array. */
+type Encoding = Pick<JobSpec, "codecs" | "chunking">;
+
 function optionsOf(
   { dtype, shape, chunkShape }: ArrayType,
   like: ChunkedArray,
-  codecs: JobSpec["codecs"],
+  { codecs, chunking }: Encoding,
 ): CreateOptions {
   const encoding = codecs === undefined ? {} : { codecs };
-  if (sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape)) {
-    return { like, dtype, shape, ...encoding };
-  }
-  const own = { dtype, shape, chunkShape, shards: null, ...encoding };
+  const hasOwn = sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape);
+  if (hasOwn && chunking === undefined) return { like, dtype, shape, ...encoding };
+  const own = { dtype, shape, chunkShape, shards: null, ...chunking, ...encoding };
   // An order of axes, which may be among the codecs, is that of an array of the same rank.
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
@@ -93,8 +95,9 @@ export const heldByOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,
   like: ChunkedArray,
-  codecs: JobSpec["codecs"],
-): HeldBytes => (format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like, codecs)));
+  encoding: Encoding,
+): HeldBytes =>
+  format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like, encoding));
 
 export async function openArrays(spec: JobSpec, guard?: Guard): Promise<JobArrays> {
   const { data, indices, updates, out, inPlace } = spec;

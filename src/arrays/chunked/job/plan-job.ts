@@ -5,15 +5,15 @@
 
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { isArray, printValue, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
-import { part, printShape, product } from "../../../core/tensor/shape.ts";
+import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
-import { areContiguous, Grid } from "../../boxes/grid.ts";
+import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
 import { areApart } from "../../boxes/ranges.ts";
-import { SlicedArray } from "../../boxes/slice.ts";
-import { addressOf, type Address } from "../stages/address.ts";
+import { SlicedArray, sliceOf } from "../../boxes/slice.ts";
+import { addressOf } from "../stages/address.ts";
 import {
   blockShapeFor,
   chunksFor,
@@ -33,7 +33,7 @@ import { readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { stagesOf } from "./job.ts";
 import { heldByOutput, openLocated } from "./open-arrays.ts";
-import { MOST_TASKS, type JobSpec, type Stage } from "./spec.ts";
+import { MOST_TASKS, type Chunking, type JobSpec, type Stage } from "./spec.ts";
 
 export interface JobRequest {
   readonly folder: string;
@@ -45,6 +45,10 @@ export interface JobRequest {
   readonly out: Pick<ArrayLocation, "format" | "path"> | null;
   /** The codecs of a new Zarr array; those of data by default. */
   readonly codecs?: CreateOptions["codecs"];
+  /** The chunks of a new Zarr array, those in a shard where it has shards; by default those of data, or as memory allows. */
+  readonly chunkShape?: CreateOptions["chunkShape"];
+  /** The shards of a new Zarr array, multiples of `chunkShape`. */
+  readonly shards?: CreateOptions["shards"];
   readonly memory: number;
   readonly threads: number;
   /**
@@ -85,18 +89,19 @@ export interface PlannedJob {
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, folder, out, codecs } = request;
+  const chunking = chunkingOf(request);
   for (const array of [request.data, indices, updates]) {
     if (array?.dtype !== "string") continue;
     throw new TensorError("dtype", `${array.location.path} holds text, which has no chunked calls`);
   }
   const resolved = resolveCall(call, { data: request.data, indices, updates });
-  const data = await divided(request);
+  const data = await divided(request, resolved.shape, chunking);
   const { layout } = resolved;
   const address = addressOf(layout, data.shape, data.chunkShape);
   if (request.blockShape !== undefined) checkBlocks(request.blockShape, address.positions);
   const chunksPerTask = chunksPerTaskOf({ data, updates, address });
   const parts = { data, indices, updates, resolved, address, chunksPerTask };
-  const { blockShape, threads, taskBytes: largest } = fittingBlocks(request, parts);
+  const { blockShape, threads, taskBytes: largest } = fittingBlocks(request, parts, chunking);
   await checkUnused(resolved, data.shape, indices);
   const { size: blocks } = new Grid(address.positions, blockShape);
   const { size: chunks } = new Grid(data.shape, data.chunkShape);
@@ -111,9 +116,10 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
     out:
       out === null
         ? data.location
-        : { ...out, chunkShape: outChunks(out, address, blockShape, data, updates) },
+        : { ...out, chunkShape: outChunks(out, parts, blockShape, chunking) },
     inPlace: out === null,
     codecs,
+    ...(chunking !== undefined && { chunking }),
     blockShape,
     chunks,
     chunksPerTask,
@@ -177,11 +183,15 @@ interface Divided extends Pick<JobPlan, "threads" | "taskBytes"> {
 function fittingBlocks(
   { memory, threads, out, codecs, blockShape: given }: JobRequest,
   parts: JobParts,
+  chunking: Chunking | undefined,
 ): Divided {
   const { data, updates, resolved, address } = parts;
   const { positions } = address;
   const { dtype } = data;
-  const sizes = taskBytes(parts, out?.format === "npy");
+  const isGather = updates === undefined;
+  const isCut = isGather && chunking !== undefined;
+  const sizes = taskBytes(parts, out?.format === "npy" || isCut);
+  const cut = isCut ? outer(chunking).slice(0, positions.length) : positions.map(() => 1);
   const needed = (block: readonly number[]): number => {
     const held =
       out === null
@@ -191,16 +201,32 @@ function fittingBlocks(
             {
               dtype,
               shape: resolved.shape,
-              chunkShape: outChunks(out, address, block, data, updates),
+              chunkShape: outChunks(out, parts, block, chunking),
             },
             data,
-            codecs,
+            { codecs, chunking },
           );
-    return neededBytes(sizes, heldBy(parts, held), product(block), updates === undefined);
+    const buffer = isCut ? product(outer(chunking)) * DTYPES[dtype].bytes : 0;
+    const own = { ...held, write: held.write + buffer };
+    return neededBytes(sizes, heldBy(parts, own), product(block), isGather);
   };
-  const least = needed(given ?? positions.map(() => 1));
-  const most = threadsFor(memory, Math.max(1, threads), least, data.chunkShape);
-  const blockShape = given ?? blockShapeFor(positions, sizes, shareOf(memory, most), needed);
+  const smallest = wholeChunks(
+    positions.map(() => 1),
+    positions,
+    cut,
+  );
+  const least = needed(given ?? smallest);
+  const largest = isCut ? outer(chunking) : data.chunkShape;
+  const most = threadsFor(memory, Math.max(1, threads), least, largest);
+  const share = shareOf(memory, most);
+  const wanted =
+    given ?? wholeChunks(blockShapeFor(positions, sizes, share, needed), positions, cut);
+  if (given !== undefined && !areWhole(given, positions, cut)) {
+    const sentence = `blockShape must cover whole chunks ${printShape(cut)} of the output, got ${printShape(given)}`;
+    throw new TensorError("attribute", sentence);
+  }
+  // Rounded up to whole chunks, a block may be larger than what fits.
+  const blockShape = given === undefined && needed(wanted) > share ? smallest : wanted;
   return { blockShape, threads: most, taskBytes: needed(blockShape) };
 }
 
@@ -208,7 +234,18 @@ function fittingBlocks(
  * Data in chunks that fit in the memory: a file without chunks of its own is divided anew. A part of an array that is changed
  * in place is divided so that no two tasks write one chunk of the array.
  */
-async function divided({ data, memory, threads, out }: JobRequest): Promise<ChunkedArray> {
+async function divided(
+  { data, updates, memory, threads, out }: JobRequest,
+  result: readonly number[],
+  chunking: Chunking | undefined,
+): Promise<ChunkedArray> {
+  if (chunking !== undefined) checkRank(chunking, result);
+  if (chunking !== undefined && updates !== undefined) {
+    // Each chunk of the output is a task, which reads the same box of data, whatever chunks that lies in.
+    const wanted = outer(chunking);
+    if (sameShape(wanted, data.chunkShape)) return data;
+    return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);
+  }
   if (out === null && data instanceof SlicedArray) return data.exclusive();
   if (data.location.format !== "npy" || data.location.chunkShape !== undefined) return data;
   const { bytes } = DTYPES[data.dtype];
@@ -220,15 +257,59 @@ async function divided({ data, memory, threads, out }: JobRequest): Promise<Chun
 /** The chunks of the new array: those of data, or for a gather a block each, so that each is written by one task. */
 function outChunks(
   { format }: Pick<ArrayLocation, "format">,
-  { addressed, slice }: Address,
+  { data, updates, address }: JobParts,
   blockShape: readonly number[],
-  data: ChunkedArray,
-  updates: ChunkedArray | undefined,
+  chunking: Chunking | undefined,
 ): readonly number[] {
+  if (chunking !== undefined) return outer(chunking);
   if (updates !== undefined) return data.chunkShape;
+  const { addressed, slice } = address;
   const pieces =
     format === "npy" ? slice.map((dim) => Math.max(1, dim)) : part(data.chunkShape, addressed);
   return [...blockShape, ...pieces];
+}
+
+/** The chunks that were asked for. @throws TensorError `attribute` */
+function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
+  if (chunkShape === undefined && shards == null) return undefined;
+  if (chunkShape === undefined) {
+    const sentence = "shards hold chunks, whose shape is missing; give chunkShape (--chunks) too";
+    throw new TensorError("attribute", sentence);
+  }
+  for (const [name, given] of Object.entries({ chunkShape, shards: shards ?? [] })) {
+    const isShape = isArray(given) && given.every((dim) => Number.isSafeInteger(dim) && dim >= 1);
+    if (isShape) continue;
+    const areNumbers = isArray(given) && given.every((dim) => typeof dim === "number");
+    const got = areNumbers ? printShape(given) : printValue(given);
+    const sentence = `${name} must be a list of positive integers, got ${got}`;
+    throw new TensorError("attribute", sentence);
+  }
+  return { chunkShape: [...chunkShape], shards: shards == null ? null : [...shards] };
+}
+
+/** The shape of what one file holds. */
+const outer = ({ chunkShape, shards }: Chunking): readonly number[] => shards ?? chunkShape;
+
+function checkRank(chunking: Chunking, shape: readonly number[]): void {
+  for (const [name, given] of Object.entries(chunking) as [string, readonly number[] | null][]) {
+    if (given === null || given.length === shape.length) continue;
+    const sentence = `${name} must have a size for each axis of the output, whose shape is ${printShape(shape)}, got ${printShape(given)}`;
+    throw new TensorError("attribute", sentence);
+  }
+}
+
+/** The largest block of whole chunks that a block has, or the smallest there is. Both are runs of positions. */
+function wholeChunks(
+  block: readonly number[],
+  positions: readonly number[],
+  chunk: readonly number[],
+): readonly number[] {
+  if (areWhole(block, positions, chunk)) return block;
+  const wide = chunk.findIndex((size, d) => Math.min(size, positions[d]) > 1);
+  return block.map((size, d) => {
+    if (d !== wide) return d < wide ? 1 : Math.max(1, positions[d]);
+    return Math.max(1, Math.floor(size / chunk[d])) * chunk[d];
+  });
 }
 
 function checkBlocks(blockShape: readonly number[], positions: readonly number[]): void {

@@ -21,12 +21,20 @@ export interface JobSpec {
   readonly inPlace: boolean;
   /** The codecs of a new Zarr array; those of data without them. */
   readonly codecs?: CreateOptions["codecs"];
+  /** The chunks of a new Zarr array, where they were asked for. */
+  readonly chunking?: Chunking | undefined;
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
   /** Chunks of data, and how many of them, in the order of their numbers, a task of `apply` takes. */
   readonly chunks: number;
   readonly chunksPerTask: number;
   readonly stages: readonly Stage[];
+}
+
+/** How a new array is divided: into chunks, or into shards of chunks. */
+export interface Chunking {
+  readonly chunkShape: readonly number[];
+  readonly shards: readonly number[] | null;
 }
 
 /** So many names fit in a folder, and in memory. */
@@ -59,7 +67,7 @@ export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);
   const { version, id, request, call, data, indices, updates, out } = spec;
-  const { codecs, inPlace, blockShape, chunks, chunksPerTask, stages } = spec;
+  const { codecs, chunking, inPlace, blockShape, chunks, chunksPerTask, stages } = spec;
   const isRight =
     version === 1 &&
     typeof id === "string" &&
@@ -72,6 +80,7 @@ export function parseSpec(text: string): JobSpec {
     isLocation(out) &&
     typeof inPlace === "boolean" &&
     (codecs === undefined || Array.isArray(codecs)) &&
+    (chunking === undefined || isChunking(chunking)) &&
     isSizes(blockShape) &&
     Number.isSafeInteger(chunks) &&
     isSizes([chunksPerTask]) &&
@@ -91,6 +100,7 @@ export function parseSpec(text: string): JobSpec {
     out: inPlace ? data : out,
     inPlace,
     ...(codecs !== undefined && { codecs: codecs as JobSpec["codecs"] }),
+    ...(chunking !== undefined && { chunking }),
     blockShape,
     chunks: Number(chunks),
     chunksPerTask: Number(chunksPerTask),
@@ -132,6 +142,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isSizes = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && Number(size) >= 1);
 
+const isChunking = (value: unknown): value is Chunking =>
+  isObject(value) && isSizes(value.chunkShape) && (value.shards === null || isSizes(value.shards));
+
 const isStage = (value: unknown): value is Stage =>
   isObject(value) &&
   STAGE_NAMES.has(value.name) &&
@@ -156,7 +169,8 @@ const isLocation = (value: unknown): value is ArrayLocation =>
   typeof value.path === "string" &&
   (value.chunkShape === undefined || isSizes(value.chunkShape)) &&
   (value.slice === undefined || (Array.isArray(value.slice) && value.slice.every(isAxisPart))) &&
-  (value.isExclusive === undefined || value.isExclusive === true);
+  (value.isExclusive === undefined || value.isExclusive === true) &&
+  (value.readAs === undefined || (value.slice !== undefined && isSizes(value.readAs)));
 
 /** Whether it lies within its array is found out when that is open. */
 const isAxisPart = (value: unknown): boolean =>

@@ -2,10 +2,10 @@
 
 import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.ts";
-import { areContiguous, Grid } from "../../boxes/grid.ts";
+import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
-import { part, product } from "../../../core/tensor/shape.ts";
+import { part, product, sameShape } from "../../../core/tensor/shape.ts";
 import { addressOf, type Address } from "./address.ts";
 import { heldBy, neededBytes, taskBytes, type TaskBytes } from "./budget.ts";
 import { refusesDuplicates, resolveCall, type ResolvedCall } from "../job/call-spec.ts";
@@ -25,6 +25,8 @@ export interface JobContext extends JobArrays {
   readonly spec: JobSpec;
   readonly resolved: ResolvedCall;
   readonly isGather: boolean;
+  /** Whether blocks of a gather are cut into the chunks of the output, because these were asked for. */
+  readonly isCut: boolean;
   /** Whether two updates of one target are an error. */
   readonly refusesRepeats: boolean;
   readonly address: Address;
@@ -49,8 +51,11 @@ export const fileOf = {
     path.join(folder, stage, String(task)),
 } as const;
 
+const bytesOfPieces = ({ pieces }: Address, elementBytes: number): readonly number[] =>
+  Array.from({ length: pieces.size }, (_, i) => product(pieces.box(i).shape) * elementBytes);
+
 export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): JobContext {
-  const { data, indices, updates } = arrays;
+  const { data, indices, updates, out } = arrays;
   const resolved = resolveCall(spec.call, { data, indices, updates });
   const address = addressOf(resolved.layout, data.shape, data.chunkShape);
   const isGather = updates === undefined;
@@ -63,13 +68,18 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     );
   }
   const { pieces } = address;
-  const pieceBytes = Array.from(
-    { length: pieces.size },
-    (_, piece) => product(pieces.box(piece).shape) * elementBytes,
-  );
+  const pieceBytes = bytesOfPieces(address, elementBytes);
   const blocks = new Grid(address.positions, spec.blockShape);
   const chunks = new Grid(data.shape, data.chunkShape);
   const takesWhole = takesWholeSlices({ address, spec });
+  const isCut =
+    isGather &&
+    out.location.format === "zarr" &&
+    !sameShape(out.chunkShape, [...spec.blockShape, ...pieces.chunkShape]);
+  if (isCut && !areWhole(spec.blockShape, address.positions, out.chunkShape))
+    throw malformed("the blocks in job.json must have whole chunks of the output, and do not");
+  if (!isGather && !sameShape(out.chunkShape, data.chunkShape))
+    throw malformed("the chunks of the output must be those in which job.json reads data");
   if (isGather && spec.chunksPerTask !== 1 && !takesWhole) {
     const sentence = `job.json gives a task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${pieces.size}`;
     throw malformed(`${sentence}, and a task of several chunks takes whole slices`);
@@ -82,6 +92,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     spec,
     resolved,
     isGather,
+    isCut,
     refusesRepeats,
     address,
     blocks,
@@ -166,9 +177,11 @@ export interface JobNeeds {
 }
 
 export function needsOf(job: JobContext): JobNeeds {
+  const { out, isCut } = job;
   const parts = { ...job, chunksPerTask: job.spec.chunksPerTask };
-  const sizes = taskBytes(parts, job.out.location.format === "npy");
-  const held = heldBy(parts, job.out.held);
+  const sizes = taskBytes(parts, out.location.format === "npy" || isCut);
+  const buffer = isCut ? product(out.chunkShape) * job.elementBytes : 0;
+  const held = heldBy(parts, { ...out.held, write: out.held.write + buffer });
   const positions = product(job.spec.blockShape);
   return {
     sizes,

@@ -1,6 +1,7 @@
 /** The last stage of a gather: one block of positions. Puts the slices that the chunks gave it in their places. */
 
 import { malformed } from "../../../core/errors.ts";
+import { chunksOf, copyBox } from "../../boxes/boxes.ts";
 import { contiguousRuns } from "../../boxes/runs.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { fileOf, POSITIONS, tasksOfPiece, type JobContext } from "./context.ts";
@@ -11,20 +12,42 @@ import { putNew } from "./publish.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function placeBlock(job: JobContext, block: number, memory: Workspace): Promise<void> {
-  const { address, elementBytes, out } = job;
+  const { address, elementBytes, isCut, out } = job;
   const at = job.blocks.at(block);
   const count = product(job.blocks.box(block).shape);
   const pieces = address.pieces.size;
-  // The chunks of an NPY file hold whole slices, those of other results one piece of each.
-  const isWhole = pieces > 1 && out.location.format === "npy";
+  // The chunks of an NPY file hold whole slices, those of other results one piece of each, or what was asked for.
+  const isWhole = pieces > 1 && (isCut || out.location.format === "npy");
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
   for (let piece = 0; piece < pieces; piece++) {
     const slices = await readPiece(job, block, piece, count, memory);
     if (isWhole) interleave(job, slices, piece, count, whole);
+    else if (isCut) await cut(job, block, slices, memory);
     else await putNew(job, [...at, ...address.pieces.at(piece)], slices);
   }
-  if (isWhole) await putNew(job, [...at, ...address.slice.map(() => 0)], whole);
+  if (isWhole && isCut) await cut(job, block, whole, memory);
+  else if (isWhole) await putNew(job, [...at, ...address.slice.map(() => 0)], whole);
   await mark(job, "placed", block);
+}
+
+/** Puts the chunks of the output that a block has, out of its whole slices. */
+async function cut(
+  job: JobContext,
+  block: number,
+  slices: Uint8Array,
+  memory: Workspace,
+): Promise<void> {
+  const { address, blocks, elementBytes, out } = job;
+  const box = blocks.box(block);
+  const start = [...box.start, ...address.slice.map(() => 0)];
+  const shape = [...box.shape, ...address.slice];
+  for (const { at, boxStart, shape: own } of chunksOf(start, shape, out.chunkShape)) {
+    const bytes = memory.bytes("chunk", product(own) * elementBytes);
+    const into = { bytes, shape: own, start: own.map(() => 0) };
+    copyBox({ bytes: slices, shape, start: boxStart }, into, own, elementBytes);
+    // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
+    await putNew(job, at, bytes);
+  }
 }
 
 /** One piece of every slice of a block, in the order of the positions; zeros where an index was left out. */
