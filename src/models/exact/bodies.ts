@@ -228,14 +228,13 @@ class Iterations {
   }
 
   /**
-   * The output of no iterations, as onnxruntime has it: sizes that are not known are 0, and values of unknown rank count as
-   * scalars in a Loop. A Scan is an error there.
+   * The output of no iterations, as onnxruntime has it: sizes that are not known are 0. A value of unknown rank is refused,
+   * because onnxruntime gives the shape [0] where its own inference does not know the rank either, and another shape where it does.
    */
   #empty(name: string): Tensor {
     const { model, node } = this.#own;
     const type = model.typeOf(this.#body, name);
-    const known = type?.shape ?? this.#body.scope.typeOf(name)?.shape ?? null;
-    const dims = known ?? (node.op === "Loop" ? [] : null);
+    const dims = type?.shape ?? this.#body.scope.typeOf(name)?.shape ?? null;
     if (type !== null && dims !== null) {
       return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
     }
