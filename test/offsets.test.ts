@@ -7,11 +7,11 @@ import type { Engine } from "../src/core/create-engine.ts";
 import { isTensorError } from "../src/core/errors.ts";
 import { readIndices } from "../src/core/kernels/read-indices.ts";
 import type { Bounds, IndexJob, IndexRules } from "../src/core/plan/index-job.ts";
-import { planElements } from "../src/core/plan/elements.ts";
+import { elementPlanner } from "../src/core/plan/elements.ts";
 import { absoluteOffsets, without, type Plan } from "../src/core/plan/plan.ts";
-import { planSequences } from "../src/core/plan/sequences.ts";
-import { planSlices } from "../src/core/plan/slices.ts";
-import { planTuples } from "../src/core/plan/tuples.ts";
+import { sequencePlanner } from "../src/core/plan/sequences.ts";
+import { slicePlanner } from "../src/core/plan/slices.ts";
+import { tuplePlanner } from "../src/core/plan/tuples.ts";
 import type { DType } from "../src/core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { product } from "../src/core/tensor/shape.ts";
@@ -27,21 +27,58 @@ const rulesFor = (bounds: Bounds, negative = true): IndexRules => ({
   negative,
   bounds,
   merge: false,
-  read: readIndices,
 });
 const strict = rulesFor("error");
 
 const ints = (shape: Shape, values: Values, dtype: DType = "int64"): Tensor =>
   tensor(dtype, shape, values as number[]);
 
-const tuples = (data: Shape, shape: Shape, values: Values, batchDims = 0, rules = strict): Plan =>
-  planTuples(ints(shape, values), data, batchDims, rules, {});
-const slices = (data: Shape, shape: Shape, values: Values, at: Shape = [0, 0], rules = strict) =>
-  planSlices(ints(shape, values), data, at[0], at[1], rules, {});
-const elements = (data: Shape, shape: Shape, values: Values, axis: number, rules = strict) =>
-  planElements(ints(shape, values), data, axis, rules, {});
+/** Rules, and which function reads indices. */
+type Reading = IndexRules & { readonly read?: typeof readIndices };
+
+const planTuples = (indices: Tensor, data: Shape, batchDims: number, rules: Reading): Plan =>
+  tuplePlanner(indices.shape, data, batchDims, rules, {})(indices, rules.read ?? readIndices);
+const planSlices = (
+  indices: Tensor,
+  data: Shape,
+  axis: number,
+  batchDims: number,
+  rules: Reading,
+) =>
+  slicePlanner(indices.shape, data, axis, batchDims, rules, {})(indices, rules.read ?? readIndices);
+const planElements = (indices: Tensor, data: Shape, axis: number, rules: Reading): Plan =>
+  elementPlanner(indices.shape, data, axis, rules, {})(indices, rules.read ?? readIndices);
+
+const tuples = (
+  data: Shape,
+  shape: Shape,
+  values: Values,
+  batchDims = 0,
+  rules: Reading = strict,
+) => planTuples(ints(shape, values), data, batchDims, rules);
+const slices = (
+  data: Shape,
+  shape: Shape,
+  values: Values,
+  at: Shape = [0, 0],
+  rules: Reading = strict,
+) => planSlices(ints(shape, values), data, at[0], at[1], rules);
+const elements = (
+  data: Shape,
+  shape: Shape,
+  values: Values,
+  axis: number,
+  rules: Reading = strict,
+) => planElements(ints(shape, values), data, axis, rules);
 const sequences = (data: Shape, values: Values, axis: number, length: number, circular = false) =>
-  planSequences(ints([values.length], values), data, axis, length, circular, strict, {});
+  sequencePlanner(
+    data,
+    axis,
+    length,
+    circular,
+    strict,
+    {},
+  )(ints([values.length], values), readIndices);
 
 /** Slice, count, span and batches of a Plan, and its lanes where it has them. */
 type Counts = readonly [
@@ -143,9 +180,9 @@ test("every Plan: slices are equal or disjoint, lanes share no target, nothing l
         const along = indicesOf("int32", pattern, shape, [data[axis]], random);
         const pairs = indicesOf("int64", pattern, [data[0], 5, 2], [data[1], data[2]], random);
         const rows = indicesOf("int64", pattern, [7], [data[axis]], random);
-        checkPlan(planElements(along, data, axis, rules, {}), size);
-        checkPlan(planTuples(pairs, data, 1, rules, {}), size);
-        checkPlan(planSlices(rows, data, axis, 0, rules, {}), size);
+        checkPlan(planElements(along, data, axis, rules), size);
+        checkPlan(planTuples(pairs, data, 1, rules), size);
+        checkPlan(planSlices(rows, data, axis, 0, rules), size);
       }
     }
     session.end();
@@ -193,7 +230,7 @@ const TYPES: readonly (readonly [dtype: DType, values: Values, offsets: Shape, s
 
 for (const [dtype, values, offsets, source] of TYPES) {
   test(`${dtype} indices outside their axis are left out`, () => {
-    const plan = planSlices(ints([4], values, dtype), [3], 0, 0, fill, {});
+    const plan = planSlices(ints([4], values, dtype), [3], 0, 0, fill);
     assert.deepEqual([Array.from(plan.offsets), Array.from(plan.source ?? [])], [offsets, source]);
   });
 }
@@ -264,7 +301,7 @@ test("every bad index is reported before the first one is thrown", () => {
   assert.throws(() => elements([2, 2], [2, 2], [0, 5, -3, 1], 1, rules));
   assert.equal(reported.length, 5);
   const starts = ints([3], [4, 0, -1]);
-  assert.throws(() => planSequences(starts, [3, 2], 1, 1, false, rules, {}));
+  assert.throws(() => sequencePlanner([3, 2], 1, 1, false, rules, {})(starts, readIndices));
   assert.equal(reported.length, 7);
 });
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createJs } from "../src/core/engines/js.ts";
-import { planElements } from "../src/core/plan/elements.ts";
-import { planTuples } from "../src/core/plan/tuples.ts";
+import { elementPlanner } from "../src/core/plan/elements.ts";
+import { tuplePlanner } from "../src/core/plan/tuples.ts";
 import { readIndices } from "../src/core/kernels/read-indices.ts";
 import { absoluteOffsets, coarsen, type Plan } from "../src/core/plan/plan.ts";
 import { split } from "../src/core/plan/repeats.ts";
@@ -11,7 +11,7 @@ import { tensor, zeros } from "../src/core/tensor/tensor.ts";
 
 const js = createJs().begin();
 const seed = Number(process.env["SEED"] ?? 20261120);
-const rules = { negative: true, bounds: "error" as const, merge: false, read: readIndices };
+const rules = { negative: true, bounds: "error" as const, merge: false };
 
 const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan => ({
   offsets: Uint32Array.from(offsets),
@@ -31,7 +31,8 @@ test("tuples: offsets of slices, batch by batch", () => {
       [[2], [1]],
     ],
   );
-  assert.deepEqual(planTuples(indices, [2, 3, 4], 1, rules, {}), {
+  const planner = tuplePlanner([2, 2, 1], [2, 3, 4], 1, rules, {});
+  assert.deepEqual(planner(indices, readIndices), {
     offsets: Uint32Array.of(0, 8, 8, 4),
     slice: 4,
     count: 2,
@@ -43,7 +44,8 @@ test("tuples: offsets of slices, batch by batch", () => {
 
 test("elements: leading axes that indices cover are batches", () => {
   const indices = tensor("int32", [2, 3, 2], [0, 1, 2, 3, 3, 2, 1, 0, 0, 0, -1, -4]);
-  assert.deepEqual(planElements(indices, [5, 3, 4], 2, rules, {}), {
+  const planner = elementPlanner([2, 3, 2], [5, 3, 4], 2, rules, {});
+  assert.deepEqual(planner(indices, readIndices), {
     offsets: Uint32Array.of(0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 3, 0),
     slice: 1,
     count: 2,
@@ -56,7 +58,8 @@ test("elements: leading axes that indices cover are batches", () => {
 
 test("elements: an axis that indices do not cover ends the batches", () => {
   const indices = zeros("int32", [2, 2, 1]);
-  const { batches, count, span, offsets } = planElements(indices, [5, 3, 4], 2, rules, {});
+  const planner = elementPlanner([2, 2, 1], [5, 3, 4], 2, rules, {});
+  const { batches, count, span, offsets } = planner(indices, readIndices);
   assert.deepEqual(
     { batches, count, span, offsets },
     { batches: 2, count: 2, span: 12, offsets: Uint32Array.of(0, 4, 0, 4) },

@@ -132,9 +132,13 @@ for (const [title, inputs, attributes, types, more] of ROWS) {
 }
 
 test("the form of indices that a row names is the way in which its operator addresses data", () => {
-  const plans = { tuples: byTuples.plan, elements: byElements.plan, slices: bySlices.plan };
-  for (const { versions, plan } of findOperators(() => true)) {
-    const way = Object.entries(plans).find(([, one]) => one === plan)?.[0] ?? "sequences";
+  const plans = {
+    tuples: byTuples.planner,
+    elements: byElements.planner,
+    slices: bySlices.planner,
+  };
+  for (const { versions, planner } of findOperators(() => true)) {
+    const way = Object.entries(plans).find(([, one]) => one === planner)?.[0] ?? "sequences";
     for (const version of versions) assert.equal(version.indexForm, way, titleOf(version));
   }
 });

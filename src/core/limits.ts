@@ -39,6 +39,18 @@ export const WASM = {
   row: 8,
 };
 
+/** Calls of plain functions that were made before. */
+export const CALLS = {
+  /** How many are kept of each function, and forms of tensors of each of these. To compare one takes some 10 ns. */
+  kept: 4,
+};
+
+/** Nested lists as inputs. */
+export const LISTS = {
+  /** Up to this many numbers a list is first read as what it most often is: short lists are typed by people. */
+  numbers: 4096,
+};
+
 export type WasmLimits = Readonly<typeof WASM>;
 
 /** Calls on a GPU. */

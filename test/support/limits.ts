@@ -28,6 +28,8 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     partition: 1,
     row: 1,
   },
+  CALLS: { kept: 0 },
+  LISTS: { numbers: 0 },
   GPU: {
     kept: 0,
     spare: 2 ** 30,

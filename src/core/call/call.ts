@@ -6,7 +6,6 @@ import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
 import { objectOf } from "../tensor/options.ts";
-import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
 
 /** A node of a model: an operator at an opset, and the attributes that it is called with. */
 export interface NodeSpec extends OperatorId {
@@ -47,66 +46,6 @@ export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorFields =
   op: name,
   opset: sinceVersion,
 });
-
-/** A call of a plain function, and what its options ask for beyond the attributes. */
-export interface PlainCall extends Call {
-  readonly policies: Policies;
-}
-
-type Options = Readonly<Record<string, unknown>>;
-
-const NO_OPTIONS: Options = Object.freeze({});
-
-/** Options without `out`, and the call that they make. */
-interface LastCall {
-  readonly names: readonly string[];
-  readonly values: readonly unknown[];
-  readonly call: PlainCall;
-}
-
-/**
- * The last options of each plain function. Most callers give the same words in the same order again and again, and
- * checking them takes ten times as long as comparing them.
- */
-const LAST = new WeakMap<Operator, LastCall>();
-
-/**
- * The call that options make, and `out` as it was given. Each option is read once.
- * @param options attributes in JavaScript's spelling, `out` and the policies
- * @throws TensorError `attribute`, `reduction`
- */
-export function plainCallOf(
-  operator: Operator,
-  options: unknown,
-): { readonly call: PlainCall; readonly out: unknown } {
-  const version = plainVersionOf(operator);
-  const given: Options =
-    options === undefined ? NO_OPTIONS : objectOf("options", options, { op: version.name });
-  const { out } = given;
-  const last = LAST.get(operator);
-  if (last !== undefined && areSame(given, last)) return { call: last.call, out };
-  const fields: ErrorFields = { op: version.name };
-  const { out: _, ...rest } = given;
-  const policies = policiesOf(operator, rest, fields);
-  const settings = settingsOf(version, [version], rest, fields, POLICY_NAMES);
-  const { includeSelf = true } = policies;
-  const own = { ...settings, includeSelf };
-  const signature = signatureOf(version);
-  const call = { operator, version, signature, settings: own, fields, policies };
-  LAST.set(operator, { names: Object.keys(rest), values: Object.values(rest), call });
-  return { call, out };
-}
-
-/** Whether options but `out` are those of before. What was accepted holds no objects, which could have changed. */
-function areSame(given: Options, { names, values }: LastCall): boolean {
-  let count = 0;
-  for (const name in given) {
-    if (name === "out") continue;
-    if (name !== names[count] || given[name] !== values[count]) return false;
-    count++;
-  }
-  return count === names.length;
-}
 
 /** The version behind the plain function of an operator that has one. */
 export function plainVersionOf({ plain, versions }: Operator): OperatorVersion {

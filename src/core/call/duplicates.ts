@@ -5,18 +5,14 @@
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
-import type { PlanInputs } from "../operators/operator.ts";
+import { planIndices, type PlanInputs } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import { firstRepeat, type Repeat } from "../plan/repeats.ts";
 import { coordinatesOf, printShape } from "../tensor/shape.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { tensorsOf } from "./inputs.ts";
-import { policiesOf, type Policies } from "./policies.ts";
+import { policiesOf } from "./policies.ts";
 import { prepare, rulesOf } from "./prepare.ts";
-
-/** Whether two updates of one target are an error of the call. */
-export const refusesRepeats = ({ operator, settings }: Call, { duplicates }: Policies): boolean =>
-  duplicates === "error" && settings.reduction === "none" && operator.kind === "scatter";
 
 /**
  * True if two updates of a call have the same target, whatever the reduction.
@@ -27,8 +23,8 @@ export function hasRepeats(node: NodeSpec, inputs: readonly unknown[]): boolean 
   if (unsettled.operator.kind !== "scatter") return false;
   const { call, planInputs } = prepare(unsettled, tensorsOf(unsettled, inputs));
   const policies = policiesOf(call.operator, {}, call.fields);
-  const rules = { ...rulesOf(call, policies, readIndices), merge: false };
-  return firstRepeat(call.operator.plan(planInputs, call, rules)) !== null;
+  const rules = { ...rulesOf(call, policies), merge: false };
+  return firstRepeat(planIndices(planInputs, call, rules, readIndices)) !== null;
 }
 
 /** @throws TensorError `duplicate-index` at the first index whose target an earlier one has */

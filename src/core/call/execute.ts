@@ -51,12 +51,18 @@ export function gatherExecution(
   out: Tensor | undefined,
 ): Execution {
   const { dtype } = data;
-  const result =
-    out ?? new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
+  const result = out ?? newResult(executor, dtype, shape, size);
   const gather = { plan, dtype, step: null, data: data.data, updates: null, out: result.data };
   const actions = plan.source === undefined ? [gather] : [local(() => clear(result.data)), gather];
   return { result, actions };
 }
+
+const newResult = (
+  executor: Executor,
+  dtype: DType,
+  shape: readonly number[],
+  size: number,
+): Tensor => new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
 
 function clear(data: Storage): void {
   if (isNumericStorage(data)) bytesOf(data).fill(0);
@@ -72,18 +78,23 @@ export function scatterExecution(
   reducing: Reducing,
   out: Tensor | undefined,
 ): Execution {
-  const result = out ?? Tensor.like(data, executor.allocate(data.dtype, data.size), executor);
+  const result = out ?? newLike(executor, data);
   if (isNumericStorage(result.data)) {
-    // Two views of one memory become one array, so that engines need not compare memories.
-    const isInPlace = out !== undefined && Tensor.memoryOf(out).isSame(Tensor.memoryOf(data));
-    const from = isInPlace ? out : data;
-    return { result, actions: scatterActions(plan, from, updates, reducing, result.data) };
+    const actions = scatterActions(plan, sourceOf(data, out), updates, reducing, result.data);
+    return { result, actions };
   }
   // Text can outgrow what a string holds, half-way through: it is put together elsewhere first.
   const work: Storage = Array.from(result.data);
   const actions = scatterActions(plan, data, updates, reducing, work);
   return { result, actions: actions.concat(local(() => copy(work, result.data))) };
 }
+
+const newLike = (executor: Executor, data: Tensor): Tensor =>
+  Tensor.like(data, executor.allocate(data.dtype, data.size), executor);
+
+/** Data, or `out` where it is the same memory: two views become one array, so that engines need not compare memories. */
+const sourceOf = (data: Tensor, out: Tensor | undefined): Tensor =>
+  out !== undefined && Tensor.memoryOf(out).isSame(Tensor.memoryOf(data)) ? out : data;
 
 /**
  * One scatter of the Plan, or two where the first update of a target differs from the others, or is counted: the Plan of
@@ -134,6 +145,46 @@ export function callNow<W, T>(
 /** The result of an execution, at once. */
 export function execute(session: Session<void>, { result, actions }: Execution): Tensor {
   for (let i = 0; i < actions.length; i++) act(session, actions[i]);
+  return result;
+}
+
+/** {@link gatherExecution}, executed. Most calls are one action, which then needs no record: they take a fifth less. */
+export function gatherNow(
+  session: Session<void>,
+  executor: Executor,
+  plan: Plan,
+  data: Tensor,
+  shape: readonly number[],
+  size: number,
+  out: Tensor | undefined,
+): Tensor {
+  if (plan.source !== undefined) {
+    return execute(session, gatherExecution(executor, plan, data, shape, size, out));
+  }
+  const { dtype } = data;
+  const result = out ?? newResult(executor, dtype, shape, size);
+  session.gather(plan, dtype, data.data, result.data);
+  return result;
+}
+
+/** {@link scatterExecution}, executed, as {@link gatherNow} does it. */
+export function scatterNow(
+  session: Session<void>,
+  executor: Executor,
+  plan: Plan,
+  data: Tensor,
+  updates: Tensor,
+  reducing: Reducing,
+  out: Tensor | undefined,
+): Tensor {
+  const { dtype } = data;
+  if (dtype === "string" || !isOneStep(reducing)) {
+    return execute(session, scatterExecution(executor, plan, data, updates, reducing, out));
+  }
+  const result = out ?? newLike(executor, data);
+  const from = sourceOf(data, out);
+  const step = reducing.reduction as Step;
+  session.scatter(plan, dtype, step, from.data, updates.data, result.data);
   return result;
 }
 

@@ -3,7 +3,7 @@
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
-import { isList } from "../tensor/values.ts";
+import { isList, numbersOf } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
 /** The inputs of a node as tensors; `undefined` for one that is left out. */
@@ -16,7 +16,10 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
   return tensors;
 }
 
-/** The inputs of a plain function, which takes nested lists of indices, read as int64, and of updates, of data's type. */
+/**
+ * The inputs of a plain function, which takes nested lists of indices, read as int32 where they fit and else as int64, and of
+ * updates, of data's type.
+ */
 export function tensorsOrLists(
   { signature, fields }: Call,
   inputs: Inputs<unknown>,
@@ -29,9 +32,13 @@ export function tensorsOrLists(
   for (let position = 1; position < rules.length; position++) {
     const { name, role, isOptional } = rules[position];
     const given = inputs[position];
-    const dtype = role === "indices" ? "int64" : data.dtype;
     const isLeftOut = given === undefined && isOptional;
-    const tensor = isLeftOut ? undefined : listOrTensor(dtype, given, fields, name);
+    const tensor = isLeftOut
+      ? undefined
+      : role === "indices"
+        ? ((isArray(given) ? typedNumbers("int32", given) : null) ??
+          listOrTensor("int64", given, fields, name))
+        : listOrTensor(data.dtype, given, fields, name);
     isForeign ||= tensor !== given;
     tensors[position] = tensor;
   }
@@ -56,15 +63,24 @@ export function checkAlive(
 }
 
 /** A tensor, or a nested list as one of `dtype`. */
-export const listOrTensor = (
+export function listOrTensor(
   dtype: Tensor["dtype"],
   value: unknown,
   who: ErrorFields,
   input: string,
-): Tensor =>
-  Tensor.isTensor(value) || (typeof value === "object" && !isList(value))
-    ? asTensor(value, who, input)
-    : fromNested(dtype, value, { ...who, input });
+): Tensor {
+  if (Tensor.isTensor(value) || (typeof value === "object" && !isList(value))) {
+    return asTensor(value, who, input);
+  }
+  return typedNumbers(dtype, value) ?? fromNested(dtype, value, { ...who, input });
+}
+
+/** A short list of usual numbers as a tensor; null for every other list. */
+function typedNumbers(dtype: Tensor["dtype"], value: unknown): Tensor | null {
+  if (dtype !== "int32" && dtype !== "float32" && dtype !== "float64") return null;
+  const numbers = numbersOf(dtype, value);
+  return numbers && new Tensor(dtype, numbers.shape, numbers.size, numbers.data);
+}
 
 /** A list of inputs from outside the package. */
 export interface GivenInputs {

@@ -2,7 +2,7 @@
 
 import type { Executor, Session } from "../engines/executor.ts";
 import { TensorError, type ErrorFields } from "../errors.ts";
-import type { Operator } from "../operators/operator.ts";
+import { planIndices, type Operator } from "../operators/operator.ts";
 import { noReduction } from "../operators/dtypes.ts";
 import { settingsOf } from "../operators/settings.ts";
 import { signatureOf } from "../operators/signature.ts";
@@ -13,11 +13,12 @@ import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/s
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
 import { plainVersionOf } from "./call.ts";
-import { callNow, executeMade, gatherExecution, scatterExecution } from "./execute.ts";
+import { callNow, gatherNow, scatterNow } from "./execute.ts";
 import { checkAlive, listOrTensor } from "./inputs.ts";
 import { objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
+import type { Reducing } from "./steps.ts";
 
 /** A target that more than one index addresses. */
 export interface RepeatedTarget {
@@ -90,9 +91,9 @@ export function keptParts(
   const inputs = { data: dataDims, indices: tensor };
   const { positions, addressed } = operator.layout(inputs, call);
   const { shape, size } = shapeOf([...positions, ...dataDims.slice(addressed)], fields);
+  const rules = { ...rulesOf(call, {}), merge: false };
   const planIn = ({ readIndices }: Session<void>): Plan => {
-    const rules = { ...rulesOf(call, {}, readIndices), merge: false };
-    const made = operator.plan(inputs, call, rules);
+    const made = planIndices(inputs, call, rules, readIndices);
     // The offsets outlive the session.
     return { ...made, offsets: made.offsets.slice(), isKept: true };
   };
@@ -131,7 +132,7 @@ const keptPlan = (parts: KeptParts): KeptPlan =>
   });
 
 function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unknown = {}): Tensor {
-  const { executor, plan, dataDims, dims, fields } = parts;
+  const { executor, dataDims, dims, fields } = parts;
   const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
   const data = dataOf(parts, given);
   const { dtype } = data;
@@ -145,23 +146,39 @@ function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unk
       ? undefined
       : checkOut(out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
   const reducing = { reduction, includeSelf: true };
-  return callNow(executor, fields, executeMade, () =>
-    scatterExecution(executor, plan, data, updates, reducing, target),
-  );
+  return callNow(executor, fields, scatterKept, { parts, data, updates, reducing, target });
 }
 
 function gatherBy(parts: KeptParts, given: unknown, options: unknown = {}): Tensor {
-  const { executor, plan, dims, size, fields } = parts;
+  const { executor, dims, fields } = parts;
   const { out } = optionsOf(options, GATHER_OPTIONS, fields);
   const data = dataOf(parts, given);
   const target =
     out === undefined
       ? undefined
       : checkOut(out, data.dtype, dims, SCATTERED, [data], null, fields);
-  return callNow(executor, fields, executeMade, () =>
-    gatherExecution(executor, plan, data, dims, size, target),
-  );
+  return callNow(executor, fields, gatherKept, { parts, data, target });
 }
+
+/** A call of a kept plan of which everything is checked. */
+interface KeptGather {
+  readonly parts: KeptParts;
+  readonly data: Tensor;
+  readonly target: Tensor | undefined;
+}
+
+interface KeptScatter extends KeptGather {
+  readonly updates: Tensor;
+  readonly reducing: Reducing;
+}
+
+const gatherKept = (session: Session<void>, { parts, data, target }: KeptGather): Tensor =>
+  gatherNow(session, parts.executor, parts.plan, data, parts.dims, parts.size, target);
+
+const scatterKept = (session: Session<void>, call: KeptScatter): Tensor => {
+  const { parts, data, updates, reducing, target } = call;
+  return scatterNow(session, parts.executor, parts.plan, data, updates, reducing, target);
+};
 
 function dataOf({ dataDims, fields }: KeptParts, given: unknown): Tensor {
   const data = asTensor(given, fields, "data");

@@ -2,29 +2,53 @@
 
 import { TensorError } from "../errors.ts";
 import { checkDTypes } from "../operators/dtypes.ts";
-import type { Inputs, InputShapes, PlanInputs, TensorType } from "../operators/operator.ts";
+import type {
+  Inputs,
+  InputShapes,
+  PlanInputs,
+  PlanShapes,
+  TensorType,
+} from "../operators/operator.ts";
 import { axisFrom } from "../operators/settings.ts";
 import { rolesOf, type ByRole } from "../operators/signature.ts";
-import type { IndexRules, ReadIndices } from "../plan/index-job.ts";
+import type { IndexRules } from "../plan/index-job.ts";
+import type { Planner } from "../plan/plan.ts";
 import { sizeOf, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import type { Call } from "./call.ts";
 import type { Policies } from "./policies.ts";
 
-/** A call whose inputs fit, except for the values of its indices. */
-export interface PreparedCall {
+/** What follows of a call from data types and shapes, and not from the values of tensors. */
+interface FormOfTensors {
   readonly call: Call;
   /** Of the output. */
   readonly shape: readonly number[];
   readonly size: number;
+  /** The name of the input that a scatter may write to; null for a gather. */
+  readonly inPlace: string | null;
+}
+
+/** A form with the rules for its indices: all that can be known of a call before its tensors are read. */
+export interface Form extends FormOfTensors {
+  /** The positions of the inputs; -1 where a gather has no updates. */
+  readonly data: number;
+  readonly indices: number;
+  readonly updates: number;
+  readonly shapes: PlanShapes;
+  readonly planner: Planner;
+  /** The indices of a call without indices. */
+  readonly defaultIndices: Tensor | undefined;
+  readonly refusesRepeats: boolean;
+}
+
+/** A call whose inputs fit, except for the values of its indices. */
+export interface PreparedCall extends FormOfTensors {
   readonly data: Tensor;
   /** Of a scatter. */
   readonly updates: Tensor | undefined;
   readonly planInputs: PlanInputs;
   /** The tensors that were given, in the order of the version's inputs. */
   readonly tensors: Inputs<Tensor>;
-  /** The name of the input that a scatter may write to; null for a gather. */
-  readonly inPlace: string | null;
 }
 
 /** @throws TensorError for data types, ranks, an axis and shapes, in this order */
@@ -58,12 +82,33 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
   };
 }
 
+/** {@link prepare} without what belongs to these tensors alone. */
+export function formOf(unsettled: Call, policies: Policies, tensors: Inputs<Tensor>): Form {
+  const { call, shape, size, inPlace, planInputs } = prepare(unsettled, tensors);
+  const { indices } = planInputs;
+  const shapes = { ...planInputs, indices: Tensor.dimsOf(indices) };
+  const { positions } = call.signature;
+  return {
+    call,
+    data: positions.data,
+    indices: positions.indices,
+    updates: positions.updates,
+    shapes,
+    shape,
+    size,
+    inPlace,
+    planner: call.operator.planner(shapes, call, rulesOf(call, policies)),
+    defaultIndices: tensors.includes(indices) ? undefined : indices,
+    refusesRepeats: refusesRepeats(call, policies),
+  };
+}
+
 /**
  * A prepared call may wait for others before it runs. Memory that was transferred in the meantime is gone; tensors that
  * were disposed of are still there, because their memory is released after the call.
  * @throws TensorError `disposed`
  */
-export function checkMemory({ call, tensors }: PreparedCall, out: Tensor | undefined): void {
+export function checkMemory(call: Call, tensors: Inputs<Tensor>, out: Tensor | undefined): void {
   const { inputs } = call.version;
   for (const [position, tensor] of [...tensors, out].entries()) {
     if (tensor === undefined || Tensor.memoryOf(tensor).isThere) continue;
@@ -73,17 +118,19 @@ export function checkMemory({ call, tensors }: PreparedCall, out: Tensor | undef
   }
 }
 
+/** Whether two updates of one target are an error of the call. */
+export const refusesRepeats = ({ operator, settings }: Call, { duplicates }: Policies): boolean =>
+  duplicates === "error" && settings.reduction === "none" && operator.kind === "scatter";
+
 /** How the indices of a call are read. */
 export const rulesOf = (
   { version, settings }: Call,
   { negative, bounds, duplicates }: Policies,
-  read: ReadIndices,
 ): IndexRules => ({
   negative: negative === undefined ? version.negativeIndices : negative === "wrap",
   bounds: bounds ?? version.outOfRange ?? "error",
   // Duplicates are detected, first updates found and means counted per index, so rows must not be merged before.
   merge: duplicates !== "error" && settings.includeSelf && settings.reduction !== "mean",
-  read,
 });
 
 /**

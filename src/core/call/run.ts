@@ -10,22 +10,25 @@ import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
-import { callOf, nodeFrom, plainCallOf, type Call, type NodeSpec } from "./call.ts";
-import { checkDuplicates, refusesRepeats } from "./duplicates.ts";
+import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { checkDuplicates } from "./duplicates.ts";
 import {
   callNow,
-  execute,
   executeAsync,
   gatherExecution,
+  gatherNow,
   scatterExecution,
+  scatterNow,
   type Execution,
 } from "./execute.ts";
 import { tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
-import { policiesOf, type Policies } from "./policies.ts";
-import { checkMemory, prepare, rulesOf, type PreparedCall } from "./prepare.ts";
+import { knownForm, plainCallOf } from "./plain-call.ts";
+import { policiesOf } from "./policies.ts";
+import { checkMemory, formOf, type Form } from "./prepare.ts";
 
 export interface RunOptions {
   /** Where the result goes, which then is this tensor. A scatter may write into `data` itself. */
@@ -72,7 +75,7 @@ export function runOn(
   const policies = policiesOf(call.operator, { duplicates }, call.fields);
   const tensors = tensorsOf(call, inputs);
   const executor = engine === undefined ? byDefault() : executorOf(engine, call.fields);
-  return [runChecked(checked(executor, call, tensors, policies, out))];
+  return [runChecked(checked(executor, formOf(call, policies, tensors), tensors, out))];
 }
 
 /** A node as {@link runCall} takes it, for callers that run it many times: reading a node takes half the time of a small call. */
@@ -80,7 +83,10 @@ export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 
 /** {@link run} for a node that was read before. */
 export const runCall = (call: Call, inputs: readonly unknown[], out?: Tensor): Tensor =>
-  runChecked(checked(defaultExecutor(), call, tensorsOf(call, inputs), {}, out));
+  runRead(call, tensorsOf(call, inputs), out);
+
+const runRead = (call: Call, tensors: Inputs<Tensor>, out: Tensor | undefined): Tensor =>
+  runChecked(checked(defaultExecutor(), formOf(call, {}, tensors), tensors, out));
 
 /**
  * Runs an operator without a version: int32 or int64 indices, every data type and reduction, and nested lists for
@@ -106,8 +112,8 @@ export async function runPlainAsync(
   options?: unknown,
 ): Promise<Tensor> {
   const call = checkedPlain(executor, operator, inputs, options);
-  const { fields } = call.prepared.call;
-  const check = (): void => checkMemory(call.prepared, call.out);
+  const { fields } = call.form.call;
+  const check = (): void => checkMemory(call.form.call, call.tensors, call.out);
   const use = (session: Session<Promise<void> | void>): Execution => executionOf(session, call);
   return executor.queue.enqueue(() => executeAsync(executor, fields, check, use));
 }
@@ -115,8 +121,8 @@ export async function runPlainAsync(
 /** A call of which everything is checked but the values of its indices. */
 interface CheckedCall {
   readonly executor: Executor;
-  readonly prepared: PreparedCall;
-  readonly policies: Policies;
+  readonly form: Form;
+  readonly tensors: Inputs<Tensor>;
   readonly out: Tensor | undefined;
 }
 
@@ -126,42 +132,53 @@ function checkedPlain(
   inputs: Inputs<unknown>,
   options: unknown,
 ): CheckedCall {
-  const { call, out } = plainCallOf(operator, options);
-  return checked(executor, call, tensorsOrLists(call, inputs), call.policies, out);
+  const { known, out } = plainCallOf(operator, options);
+  const tensors = tensorsOrLists(known.call, inputs);
+  return checked(executor, knownForm(known, tensors), tensors, out);
 }
 
 function checked(
   executor: Executor,
-  call: Call,
+  form: Form,
   tensors: Inputs<Tensor>,
-  policies: Policies,
   out: unknown,
 ): CheckedCall {
-  const prepared = prepare(call, tensors);
-  if (out === undefined) return { executor, prepared, policies, out };
-  const { shape, data, inPlace, tensors: inputs } = prepared;
+  if (out === undefined) return { executor, form, tensors, out };
+  const { shape, inPlace, call } = form;
+  const { dtype } = tensors[form.data] as Tensor;
   const names = call.signature.inputs;
-  const own = checkOut(out, data.dtype, shape, names, inputs, inPlace, call.fields);
-  return { executor, prepared, policies, out: own };
+  const own = checkOut(out, dtype, shape, names, tensors, inPlace, call.fields);
+  return { executor, form, tensors, out: own };
 }
 
 const runChecked = (call: CheckedCall): Tensor =>
-  callNow(call.executor, call.prepared.call.fields, executeCall, call);
+  callNow(call.executor, call.form.call.fields, executeCall, call);
 
-const executeCall = (session: Session<void>, call: CheckedCall): Tensor =>
-  execute(session, executionOf(session, call));
+function executeCall(session: Session<void>, call: CheckedCall): Tensor {
+  const { executor, form, tensors, out } = call;
+  const plan = planOf(session, call);
+  // The version demands data, and a scatter updates.
+  const data = tensors[form.data] as Tensor;
+  if (form.updates < 0) return gatherNow(session, executor, plan, data, form.shape, form.size, out);
+  const updates = tensors[form.updates] as Tensor;
+  return scatterNow(session, executor, plan, data, updates, form.call.settings, out);
+}
+
+function executionOf(session: Session<unknown>, call: CheckedCall): Execution {
+  const { executor, form, tensors, out } = call;
+  const plan = planOf(session, call);
+  const data = tensors[form.data] as Tensor;
+  if (form.updates < 0) return gatherExecution(executor, plan, data, form.shape, form.size, out);
+  const updates = tensors[form.updates] as Tensor;
+  return scatterExecution(executor, plan, data, updates, form.call.settings, out);
+}
 
 /** Reads the indices; what is left to do cannot fail but for memory and engines. */
-function executionOf(
-  session: Session<unknown>,
-  { executor, prepared, policies, out }: CheckedCall,
-): Execution {
-  const { call, shape, size, data, updates, planInputs } = prepared;
-  const { operator, settings } = call;
-  const plan = operator.plan(planInputs, call, rulesOf(call, policies, session.readIndices));
-  if (updates === undefined) return gatherExecution(executor, plan, data, shape, size, out);
-  if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
-  return scatterExecution(executor, plan, data, updates, settings, out);
+function planOf({ readIndices }: Session<unknown>, { form, tensors }: CheckedCall): Plan {
+  const indices = (tensors[form.indices] ?? form.defaultIndices) as Tensor;
+  const plan = form.planner(indices, readIndices);
+  if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
+  return plan;
 }
 
 function executorOf(engine: unknown, fields: ErrorFields): Executor {

@@ -1,22 +1,22 @@
 /**
  * The three ways in which operators address data: by index tuples, by slices along an axis, by single elements. Each
- * way is a pair of functions, `plan` and `layout`, that all operators of that way have in common.
+ * way is a pair of functions, `planner` and `layout`, that all operators of that way have in common.
  *
  * How offsets are computed is the matter of `src/core/plan/`; this file finds the axis and the batches among the settings.
  */
 
-import { planElements } from "../plan/elements.ts";
-import { planSlices } from "../plan/slices.ts";
-import { planTuples } from "../plan/tuples.ts";
+import { elementPlanner } from "../plan/elements.ts";
+import { slicePlanner } from "../plan/slices.ts";
+import { tuplePlanner } from "../plan/tuples.ts";
 import { normalizeAxis, normalizeBatchDims } from "./checks.ts";
-import type { Operator, OperatorCall, PlanInputs } from "./operator.ts";
+import type { Operator, OperatorCall } from "./operator.ts";
 
-type Addressing = Pick<Operator, "plan" | "layout">;
+type Addressing = Pick<Operator, "planner" | "layout">;
 
 /** ScatterND, GatherND and their kin: the last axis of indices holds tuples, which address the axes after batches. */
 export const byTuples: Addressing = {
-  plan: ({ data, indices }, { settings, fields }, rules) =>
-    planTuples(indices, data, settings.batchDims, rules, fields),
+  planner: ({ data, indices }, { settings, fields }, rules) =>
+    tuplePlanner(indices, data, settings.batchDims, rules, fields),
 
   layout({ indices }, { settings: { batchDims } }) {
     const k = indices.shape[indices.shape.length - 1];
@@ -31,19 +31,19 @@ export const byTuples: Addressing = {
 
 /** Gather and ScatterUpdate: each index addresses a slice along the axis, once for each place before the axis. */
 export const bySlices: Addressing = {
-  plan: (inputs, call, rules) =>
-    planSlices(
-      inputs.indices,
-      inputs.data,
-      axisOfCall(inputs, call),
-      batchDimsOfCall(inputs, call),
+  planner: ({ data, indices }, call, rules) =>
+    slicePlanner(
+      indices,
+      data,
+      axisOfCall(data, call),
+      batchDimsOfCall(indices, call),
       rules,
       call.fields,
     ),
 
   layout(inputs, call) {
-    const axis = axisOfCall(inputs, call);
-    const batchDims = batchDimsOfCall(inputs, call);
+    const axis = axisOfCall(inputs.data, call);
+    const batchDims = batchDimsOfCall(inputs.indices.shape, call);
     return {
       positions: [...inputs.data.slice(0, axis), ...inputs.indices.shape.slice(batchDims)],
       indexAt: (position) => [...position.slice(0, batchDims), ...position.slice(axis)],
@@ -55,20 +55,20 @@ export const bySlices: Addressing = {
 
 /** ScatterElements, GatherElements and their kin: an index replaces its own coordinate along the axis. */
 export const byElements: Addressing = {
-  plan: (inputs, call, rules) =>
-    planElements(inputs.indices, inputs.data, axisOfCall(inputs, call), rules, call.fields),
+  planner: ({ data, indices }, call, rules) =>
+    elementPlanner(indices, data, axisOfCall(data, call), rules, call.fields),
 
   layout: (inputs, call) => ({
     positions: inputs.indices.shape,
     indexAt: (position) => position,
     addressed: inputs.data.length,
-    axes: [axisOfCall(inputs, call)],
+    axes: [axisOfCall(inputs.data, call)],
   }),
 };
 
 /** Before a Plan is made the axis is known: one that is an input has become a setting. */
-const axisOfCall = ({ data }: PlanInputs, { settings, fields }: OperatorCall): number =>
+const axisOfCall = (data: readonly number[], { settings, fields }: OperatorCall): number =>
   normalizeAxis(Number(settings.axis), data.length, fields);
 
-const batchDimsOfCall = ({ indices }: PlanInputs, { settings }: OperatorCall): number =>
-  Number(normalizeBatchDims(settings.batchDims, indices.shape));
+const batchDimsOfCall = (indices: readonly number[], { settings }: OperatorCall): number =>
+  Number(normalizeBatchDims(settings.batchDims, indices));

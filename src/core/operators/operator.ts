@@ -5,10 +5,10 @@
 
 import type { DType, Reduction } from "../tensor/dtype.ts";
 import type { ErrorFields } from "../errors.ts";
-import type { Bounds, IndexRules } from "../plan/index-job.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Bounds, IndexRules, ReadIndices } from "../plan/index-job.ts";
+import type { Plan, Planner } from "../plan/plan.ts";
 import type { Dim, PartialShape } from "../tensor/shape.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 export type Domain = "ai.onnx" | "openvino";
 
@@ -162,6 +162,13 @@ export interface PlanInputs {
   readonly updates?: readonly number[] | undefined;
 }
 
+/** The shapes of {@link PlanInputs}. */
+export interface PlanShapes {
+  readonly data: readonly number[];
+  readonly indices: readonly number[];
+  readonly updates?: readonly number[] | undefined;
+}
+
 /** Where the offsets of a Plan come from in indices, and where they lead in data. */
 export interface Layout {
   /** The leading shape of updates or of the output. It has one position for each offset, in the order of the Plan. */
@@ -195,13 +202,24 @@ export interface Operator {
    * @throws TensorError `rank`, `axis` or `shape-mismatch` where nothing follows
    */
   derive(inputs: RankedShapes, call: OperatorCall): readonly Derivation[];
-  /**
-   * The Plan of the indices. Shapes must have been checked by {@link inferShape}.
-   * @throws TensorError `index-out-of-range`
-   */
-  plan(inputs: PlanInputs, call: OperatorCall, rules: IndexRules): Plan;
-  /** How the offsets of {@link plan} belong to positions, indices and axes. */
+  /** What makes the Plans of a call's indices. Shapes must have been checked by {@link inferShape}. */
+  planner(shapes: PlanShapes, call: OperatorCall, rules: IndexRules): Planner;
+  /** How the offsets of a Plan belong to positions, indices and axes. */
   layout(inputs: PlanInputs, call: OperatorCall): Layout;
+}
+
+/**
+ * The Plan of one call's indices, for callers that do not keep its planner.
+ * @throws TensorError `index-out-of-range`
+ */
+export function planIndices(
+  { data, indices, updates }: PlanInputs,
+  call: OperatorCall & { readonly operator: Operator },
+  rules: IndexRules,
+  read: ReadIndices,
+): Plan {
+  const shapes = { data, indices: Tensor.dimsOf(indices), updates };
+  return call.operator.planner(shapes, call, rules)(indices, read);
 }
 
 /** What all versions of a domain have in common; `negativeIndices` is overridden where it is not so. */
@@ -237,6 +255,6 @@ export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>
 
 /** An operator that addresses data in a way that others share (`addressing.ts`). */
 export const operatorBy = (
-  way: Pick<Operator, "plan" | "layout">,
-  own: Omit<Operator, "plan" | "layout">,
+  way: Pick<Operator, "planner" | "layout">,
+  own: Omit<Operator, "planner" | "layout">,
 ): Operator => ({ ...way, ...own });

@@ -1,9 +1,9 @@
 /** TensorScatter of ai.onnx: writes a sequence into a cache, from one position for each sample of a batch. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
-import { planSequences } from "../plan/sequences.ts";
+import { sequencePlanner } from "../plan/sequences.ts";
 import type { IndexRules } from "../plan/index-job.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Planner } from "../plan/plan.ts";
 import { compatible, part, printShape, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { plainVersion } from "./settings.ts";
@@ -16,6 +16,7 @@ import {
   type Operator,
   type OperatorCall,
   type PlanInputs,
+  type PlanShapes,
   type RankedShapes,
   type Term,
 } from "./operator.ts";
@@ -80,7 +81,7 @@ export const tensorScatter: Operator = {
   defaultIndices: ([batch]) => new Tensor("int32", [batch], batch, new Int32Array(batch)),
   inferShape: inferTensorScatter,
   derive: deriveTensorScatter,
-  plan: planTensorScatter,
+  planner: planTensorScatter,
   layout: layoutSequences,
 };
 
@@ -164,14 +165,14 @@ function checkSequence(
 }
 
 function planTensorScatter(
-  { data, indices, updates }: PlanInputs,
+  { data, updates }: PlanShapes,
   { settings, fields }: OperatorCall,
   rules: IndexRules,
-): Plan {
+): Planner {
   const axis = sequenceAxis(settings.axis, data.length, fields);
   const length = updates?.[axis] ?? 0;
   const isCircular = settings.mode === "circular";
-  return planSequences(indices, data, axis, length, isCircular, rules, fields);
+  return sequencePlanner(data, axis, length, isCircular, rules, fields);
 }
 
 /** An update is a slice at one place of its sequence; the index of a sequence is that of its sample. */

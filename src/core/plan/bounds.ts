@@ -4,7 +4,13 @@ import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Storage } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape, type PartialShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { indexAt, type IndexAxis, type IndexJob, type IndexRules } from "./index-job.ts";
+import {
+  indexAt,
+  type IndexAxis,
+  type IndexJob,
+  type IndexRules,
+  type ReadIndices,
+} from "./index-job.ts";
 
 /** The offsets of a job, and a byte for each offset: 1 where its update or element is left out. */
 export interface CheckedOffsets {
@@ -26,13 +32,15 @@ export function readOffsets(
   dataShape: readonly number[],
   axis: number,
   fields: ErrorFields,
+  read: ReadIndices,
 ): CheckedOffsets {
-  const offsets = rules.read(job);
+  const offsets = read(job);
   if (offsets instanceof Uint32Array) return { offsets, outside: null };
-  const k = axesOf(job).length;
-  return offsetsByRules(job, offsets.bad, rules, (position) =>
-    outOfRangeError(indices, position, dataShape, axis + (position % k), rules, fields),
-  );
+  const { bad } = offsets;
+  return offsetsByRules(job, bad, rules, read, (position) => {
+    const k = axesOf(job).length;
+    return outOfRangeError(indices, position, dataShape, axis + (position % k), rules, fields);
+  });
 }
 
 /** The offsets of a job that has an index outside its axis, the first of them at `bad`. */
@@ -40,6 +48,7 @@ function offsetsByRules(
   job: IndexJob,
   bad: number,
   rules: IndexRules,
+  read: ReadIndices,
   errorAt: (position: number) => TensorError,
 ): CheckedOffsets {
   if (rules.bounds === "error") {
@@ -49,7 +58,7 @@ function offsetsByRules(
   const { words, outside } = boundedWords(job, rules, errorAt);
   // Marks are per index, so rows must not be merged.
   const unmerged = job.kind === "elements" ? { merge: false } : {};
-  const again = rules.read({ ...job, ...unmerged, words, step: 2 });
+  const again = read({ ...job, ...unmerged, words, step: 2 });
   // In an axis without elements even 0 is outside, so all of these indices are; their offsets are never used.
   return { offsets: again instanceof Uint32Array ? again : new Uint32Array(job.count), outside };
 }

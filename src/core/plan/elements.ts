@@ -2,53 +2,52 @@
 
 import type { ErrorFields } from "../errors.ts";
 import { product, stridesOf } from "../tensor/shape.ts";
-import { Tensor } from "../tensor/tensor.ts";
 import { readOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
-import { without, type Plan } from "./plan.ts";
+import { without, type Plan, type Planner } from "./plan.ts";
 
 /**
- * The Plan in which each index addresses the element of data at the index's own coordinates, with the coordinate along
+ * Makes Plans in which each index addresses the element of data at the index's own coordinates, with the coordinate along
  * `axis` replaced by the index. Shapes must have been checked.
- * @throws TensorError `index-out-of-range`
+ * @param shape of indices
  */
-export function planElements(
-  indices: Tensor,
+export function elementPlanner(
+  shape: readonly number[],
   dataShape: readonly number[],
   axis: number,
   rules: IndexRules,
   fields: ErrorFields,
-): Plan {
-  const { size: count } = indices;
-  const shape = Tensor.dimsOf(indices);
+): Planner {
+  const count = product(shape);
   const strides = stridesOf(dataShape);
   const batchAxes = countBatchAxes(shape, dataShape, axis);
   // An offset within its batch: the batch axes add nothing, the axis adds the index, other axes add their coordinates.
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
   const along = indexAxis(dataShape, axis, rules);
   const { merge } = rules;
-  const { offsets, outside } = readOffsets(
-    { kind: "elements", ...indexWordsOf(indices), count, shape, steps, axis: along, merge },
-    rules,
-    indices,
-    dataShape,
-    axis,
-    fields,
-  );
   const batches = product(shape, 0, batchAxes);
-  // Fewer offsets than indices: the rows were merged.
-  const slice = offsets.length === 0 ? 1 : count / offsets.length;
-  const plan = {
-    offsets,
-    slice,
-    count: batches === 0 ? 0 : offsets.length / batches,
-    size: product(dataShape),
-    batches,
-    span: product(dataShape, batchAxes),
-    // Two elements of data are different if their coordinates behind the axis are.
-    ...(slice === 1 && { lanes: product(shape, axis + 1) }),
+  const size = product(dataShape);
+  const span = product(dataShape, batchAxes);
+  // Two elements of data are different if their coordinates behind the axis are.
+  const lanes = product(shape, axis + 1);
+  return (indices, read) => {
+    const { words, step } = indexWordsOf(indices);
+    const { offsets, outside } = readOffsets(
+      { kind: "elements", words, step, count, shape, steps, axis: along, merge },
+      rules,
+      indices,
+      dataShape,
+      axis,
+      fields,
+      read,
+    );
+    // Fewer offsets than indices: the rows were merged.
+    const slice = offsets.length === 0 ? 1 : count / offsets.length;
+    const perBatch = batches === 0 ? 0 : offsets.length / batches;
+    const merged: Plan = { offsets, slice, count: perBatch, size, batches, span };
+    const plan = slice === 1 ? { ...merged, lanes } : merged;
+    return outside === null ? plan : without(plan, outside);
   };
-  return outside === null ? plan : without(plan, outside);
 }
 
 /**

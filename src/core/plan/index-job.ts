@@ -11,14 +11,13 @@ import { Tensor } from "../tensor/tensor.ts";
  */
 export type Bounds = "error" | "clip" | "drop" | "fill";
 
-/** What indices mean beyond their values, and which function reads them. */
+/** What indices mean beyond their values. */
 export interface IndexRules {
   /** Whether -1 is the last place of an axis. If not, a negative index is an error whatever `bounds` says. */
   readonly negative: boolean;
   readonly bounds: Bounds;
   /** Whether a row of element indices that holds one index throughout may become one offset. */
   readonly merge: boolean;
-  readonly read: ReadIndices;
   /** Called for every bad index in row-major order, before the error for the first one is thrown. */
   readonly onBad?: (errorOf: () => TensorError) => void;
   /** What errors say where the Plan is made for sizes that stand in for unknown ones. */

@@ -10,6 +10,9 @@
  * checked before its offset is made, so nothing behind a Plan checks bounds.
  */
 
+import type { Tensor } from "../tensor/tensor.ts";
+import type { ReadIndices } from "./index-job.ts";
+
 /**
  * `slice`, `size` and `span` count elements, `count` counts offsets, `source` counts slices.
  *
@@ -41,6 +44,13 @@ export interface Plan {
   /** Whether the offsets never change and are used again, so that an engine may keep what it made of them. */
   readonly isKept?: boolean;
 }
+
+/**
+ * Makes the Plans of all indices of one shape into data of one shape: what does not depend on the values of indices was
+ * decided when the planner was made.
+ * @throws TensorError `index-out-of-range`
+ */
+export type Planner = (indices: Tensor, read: ReadIndices) => Plan;
 
 /**
  * The same Plan with fewer, longer slices where offsets form contiguous runs of one length: a ScatterElements whose

@@ -5,22 +5,21 @@ import { printShape, product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { describeIndex, printKnown } from "./bounds.ts";
 import type { IndexRules } from "./index-job.ts";
-import type { Plan } from "./plan.ts";
+import type { Planner } from "./plan.ts";
 
 /**
- * The Plan in which sample b of the batch, axis 0 of data, addresses `length` slices along `axis` from position
+ * Makes Plans in which sample b of the batch, axis 0 of data, addresses `length` slices along `axis` from position
  * `indices[b]` on. Where `circular`, positions wrap around at the end of the axis. Shapes must have been checked.
- * @throws TensorError `index-out-of-range` for a sequence that does not fit into the axis, unless `circular`
+ * A planner throws `index-out-of-range` for a sequence that does not fit into the axis, unless `circular`.
  */
-export function planSequences(
-  indices: Tensor,
+export function sequencePlanner(
   dataShape: readonly number[],
   axis: number,
   length: number,
   circular: boolean,
   { onBad, shown }: IndexRules,
   fields: ErrorFields,
-): Plan {
+): Planner {
   const dim = dataShape[axis];
   const slice = product(dataShape, axis + 1);
   const batches = product(dataShape, 0, axis);
@@ -30,7 +29,9 @@ export function planSequences(
   const { data = dataShape, updates } = shown ?? {};
   const isKnown = typeof data?.[axis] === "number";
   const shownLength = shown === undefined ? length : (updates?.[axis] ?? "?");
-  const errorAt = (sample: number): TensorError => {
+  const perSample = product(dataShape, 1, axis);
+  const size = product(dataShape);
+  const errorAt = (indices: Tensor, sample: number): TensorError => {
     const { at, exact, got } = describeIndex(indices, sample);
     const expected = isKnown ? [0, most] : undefined;
     return new TensorError(
@@ -40,24 +41,25 @@ export function planSequences(
       { ...fields, input: "write_indices", at, axis, got, expected },
     );
   };
-  let bad = -1;
-  const starts = Array.from({ length: indices.size }, (_, sample) => {
-    const { exact } = describeIndex(indices, sample);
-    // Without places in the axis the sequence is empty too: its length was checked against the axis.
-    if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
-    if (exact >= 0 && exact <= most) return Number(exact);
-    if (bad === -1) bad = sample;
-    onBad?.(() => errorAt(sample));
-    return 0;
-  });
-  if (bad !== -1) throw errorAt(bad);
-  const perSample = product(dataShape, 1, axis);
-  const offsets = new Uint32Array(count === 0 ? 0 : batches * count);
-  for (let p = 0; p < offsets.length; p++) {
-    const sample = Math.floor(p / count / perSample);
-    offsets[p] = ((starts[sample] + (p % count)) % dim) * slice;
-  }
-  return { offsets, slice, count, size: product(dataShape), batches, span: dim * slice };
+  return (indices) => {
+    let bad = -1;
+    const starts = Array.from({ length: indices.size }, (_, sample) => {
+      const { exact } = describeIndex(indices, sample);
+      // Without places in the axis the sequence is empty too: its length was checked against the axis.
+      if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
+      if (exact >= 0 && exact <= most) return Number(exact);
+      if (bad === -1) bad = sample;
+      onBad?.(() => errorAt(indices, sample));
+      return 0;
+    });
+    if (bad !== -1) throw errorAt(indices, bad);
+    const offsets = new Uint32Array(count === 0 ? 0 : batches * count);
+    for (let p = 0; p < offsets.length; p++) {
+      const sample = Math.floor(p / count / perSample);
+      offsets[p] = ((starts[sample] + (p % count)) % dim) * slice;
+    }
+    return { offsets, slice, count, size, batches, span: dim * slice };
+  };
 }
 
 /** The remainder with the sign of the divisor. */

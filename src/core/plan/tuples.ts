@@ -2,24 +2,22 @@
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
-import { Tensor } from "../tensor/tensor.ts";
 import { readOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexAxis, type IndexRules } from "./index-job.ts";
-import { without, type Plan } from "./plan.ts";
+import { without, type Planner } from "./plan.ts";
 
 /**
- * The Plan in which each tuple `indices[..., :]` addresses the slice `data[batch..., tuple...]`. The first `batchDims`
+ * Makes Plans in which each tuple `indices[..., :]` addresses the slice `data[batch..., tuple...]`. The first `batchDims`
  * axes of data and indices are batches. Shapes must have been checked.
- * @throws TensorError `index-out-of-range`
+ * @param shape of indices
  */
-export function planTuples(
-  indices: Tensor,
+export function tuplePlanner(
+  shape: readonly number[],
   dataShape: readonly number[],
   batchDims: number,
   rules: IndexRules,
   fields: ErrorFields,
-): Plan {
-  const shape = Tensor.dimsOf(indices);
+): Planner {
   const last = shape.length - 1;
   const k = shape[last];
   const slice = product(dataShape, batchDims + k);
@@ -28,23 +26,22 @@ export function planTuples(
   const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
   const axes: IndexAxis[] = k === 0 ? [] : [indexAxis(dataShape, batchDims, rules)];
   for (let j = 1; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));
-  const { words, step } = indexWordsOf(indices);
-  const { offsets, outside } = readOffsets(
-    { kind: "tuples", words, step, count, axes },
-    rules,
-    indices,
-    dataShape,
-    batchDims,
-    fields,
-  );
   const batches = product(dataShape, 0, batchDims);
-  const plan = {
-    offsets,
-    slice,
-    count: batches === 0 ? 0 : count / batches,
-    size: product(dataShape),
-    batches,
-    span: product(dataShape, batchDims),
+  const perBatch = batches === 0 ? 0 : count / batches;
+  const size = product(dataShape);
+  const span = product(dataShape, batchDims);
+  return (indices, read) => {
+    const { words, step } = indexWordsOf(indices);
+    const { offsets, outside } = readOffsets(
+      { kind: "tuples", words, step, count, axes },
+      rules,
+      indices,
+      dataShape,
+      batchDims,
+      fields,
+      read,
+    );
+    const plan = { offsets, slice, count: perBatch, size, batches, span };
+    return outside === null ? plan : without(plan, outside);
   };
-  return outside === null ? plan : without(plan, outside);
 }

@@ -17,6 +17,7 @@ import {
   type Storage,
 } from "./dtype.ts";
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import { LISTS } from "../limits.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
 import { classOf, isDetached, plainArray, typedLength } from "./storage.ts";
@@ -115,6 +116,58 @@ function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Stor
   if (!isArray(list) || list.length !== size || Object.isFrozen(list)) return false;
   for (let p = 0; p < size; p++) if (typeof list[p] !== "string") return false;
   return true;
+}
+
+/** What {@link numbersOf} writes: types whose numbers an array class takes as they are. */
+type Plain = Float32Array | Float64Array | Int32Array;
+
+/**
+ * The shape and the elements of a nested list of numbers, as people type them: a fifth of the time that {@link storageFor}
+ * takes. Null for everything unusual, such as a number that the type cannot hold, text, or lists of two lengths; then
+ * {@link storageFor} reads the list anew, and says what is wrong.
+ */
+export function numbersOf(
+  dtype: "float32" | "float64" | "int32",
+  values: unknown,
+): { readonly shape: number[]; readonly size: number; readonly data: Plain } | null {
+  try {
+    const shape: number[] = [];
+    let size = 1;
+    for (let list = values; Array.isArray(list); list = (list as readonly unknown[])[0]) {
+      size *= shape.push(list.length) > MAX_RANK ? 0 : list.length;
+      if (size === 0 || size > LISTS.numbers) return null;
+    }
+    if (shape.length === 0) return null;
+    const data = allocate(dtype, size) as Plain;
+    return writeNumbers(data, 0, values, shape, 0) === size ? { shape, size, data } : null;
+  } catch {
+    // A getter or a Proxy that throws.
+    return null;
+  }
+}
+
+/** Writes the numbers of a list from position `at` on, and gives the position behind them; -1 where one is unusual. */
+function writeNumbers(
+  data: Plain,
+  at: number,
+  list: unknown,
+  shape: readonly number[],
+  axis: number,
+): number {
+  const length = shape[axis];
+  if (!Array.isArray(list) || list.length !== length) return -1;
+  const isInt = data instanceof Int32Array;
+  for (let i = 0; i < length; i++) {
+    const value: unknown = list[i];
+    if (axis < shape.length - 1) {
+      at = writeNumbers(data, at, value, shape, axis + 1);
+      if (at === -1) return -1;
+    } else {
+      if (typeof value !== "number" || (isInt && (value | 0) !== value)) return -1;
+      data[at++] = value;
+    }
+  }
+  return at;
 }
 
 /** Fresh storage with the elements of a flat or nested list, or of a bare value. */

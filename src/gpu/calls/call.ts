@@ -12,18 +12,18 @@
  *     kernels/status.ts, calls/checks.ts, core.ts        how does the host learn of bad indices?
  */
 
-import { plainCallOf } from "../../core/call/call.ts";
-import { checkDuplicates, refusesRepeats } from "../../core/call/duplicates.ts";
+import { checkDuplicates } from "../../core/call/duplicates.ts";
 import { stepsOf, type Reducing } from "../../core/call/steps.ts";
 import type { Policies } from "../../core/call/policies.ts";
-import { prepare, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
+import { plainCallOf } from "../../core/call/plain-call.ts";
+import { prepare, refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import { copyOnGpu, gatherOnGpu } from "../kernels/moves.ts";
 import type { Recording, Span } from "../kernels/recording.ts";
 import { applyUpdates } from "../kernels/scatter.ts";
 import { TensorError, type ErrorFields } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
-import type { Inputs, Operator } from "../../core/operators/operator.ts";
+import { planIndices, type Inputs, type Operator } from "../../core/operators/operator.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
 import type { GpuCore } from "./core.ts";
 import { gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
@@ -42,7 +42,8 @@ export function callOnGpu(
   given: Inputs<unknown>,
   options: unknown,
 ): DeviceTensor {
-  const { call, out: givenOut } = plainCallOf(operator, options);
+  const { known, out: givenOut } = plainCallOf(operator, options);
+  const { call } = known;
   const inputs = gpuInputs(core, call, given);
   const types = inputs.map((input) => input?.type);
   const prepared = prepare(call, types);
@@ -76,8 +77,8 @@ function targetsOnHost(
   policies: Policies,
   sequential: number,
 ): UploadedTargets {
-  const rules = { ...rulesOf(call, policies, readIndices), merge: false };
-  const plan = call.operator.plan(planInputs, call, rules);
+  const rules = { ...rulesOf(call, policies), merge: false };
+  const plan = planIndices(planInputs, call, rules, readIndices);
   if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
   return uploadedTargets(plan, positions, (recording, words) => uploaded(core, recording, words));

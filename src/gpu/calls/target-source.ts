@@ -3,9 +3,9 @@
  * operator makes a Plan all the same, for the job that reading them is and for all of the Plan but its offsets.
  */
 
-import { refusesRepeats, repeatError } from "../../core/call/duplicates.ts";
+import { repeatError } from "../../core/call/duplicates.ts";
 import type { Policies } from "../../core/call/policies.ts";
-import { rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
+import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
 import { readIndicesOnGpu, readSequencesOnGpu } from "../kernels/read-indices.ts";
 import type { Recording, Span } from "../kernels/recording.ts";
 import { findRepeat } from "../kernels/repeats.ts";
@@ -14,7 +14,7 @@ import { sortOnHost } from "../kernels/sort.ts";
 import type { BadIndex, IndexSpan, RepeatFound } from "../kernels/status.ts";
 import { flatTargetsFrom, targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
 import { isTensorError, type TensorError } from "../../core/errors.ts";
-import { readIndices } from "../../core/kernels/read-indices.ts";
+import { planIndices } from "../../core/operators/operator.ts";
 import type { IndexJob, IndexRules } from "../../core/plan/index-job.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Storage } from "../../core/tensor/dtype.ts";
@@ -90,7 +90,7 @@ export function checkedTargets(
   indices: DeviceTensor,
 ): CheckedTargets {
   const { call, planInputs } = prepared;
-  const rules = { ...rulesOf(call, policies, readIndices), merge: false };
+  const rules = { ...rulesOf(call, policies), merge: false };
   const step = indices.dtype === "int64" ? 2 : 1;
   return {
     indices: { ...indices.span, step },
@@ -131,7 +131,7 @@ function readJob(
     job = given;
     return new Uint32Array(given.count);
   };
-  const plan = call.operator.plan(planInputs, call, { ...rules, read });
+  const plan = planIndices(planInputs, call, rules, read);
   if (job === undefined) throw new Error("the operator has read no indices");
   const words = recording.scratch(4 * job.count);
   const { negative, bounds } = rules;
@@ -165,15 +165,13 @@ function readSequences(
 
 /** The Plan of indices that are all 0: what does not depend on their values is as in any other. */
 function slicesOf({ call, planInputs }: PreparedCall): Plan {
-  const { operator } = call;
   const { dtype, shape } = planInputs.indices;
   const indices = zeros(dtype, shape);
-  const rules: IndexRules = {
-    ...rulesOf(call, {}, (job) => new Uint32Array(job.count)),
-    merge: false,
-  };
-  return operator.plan({ ...planInputs, indices }, call, rules);
+  const rules = { ...rulesOf(call, {}), merge: false };
+  return planIndices({ ...planInputs, indices }, call, rules, zeroOffsets);
 }
+
+const zeroOffsets = (job: IndexJob): Uint32Array => new Uint32Array(job.count);
 
 /** The error of a bad index that the GPU found: the operator makes it, of indices that are 0 but for this one. */
 function badIndexError(
@@ -186,9 +184,9 @@ function badIndexError(
   const data = indices.data as Storage<"int32" | "int64">;
   if (data instanceof BigInt64Array) data[place] = (BigInt(high) << 32n) | BigInt(low);
   else data[place] = low;
-  const found: IndexRules = { ...rules, bounds: "error", read: () => ({ bad: place }) };
+  const found: IndexRules = { ...rules, bounds: "error" };
   try {
-    call.operator.plan({ ...planInputs, indices }, call, found);
+    planIndices({ ...planInputs, indices }, call, found, () => ({ bad: place }));
   } catch (error) {
     if (isTensorError(error)) return error;
     throw error;

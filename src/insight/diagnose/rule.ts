@@ -9,7 +9,7 @@ import { createJs } from "../../core/engines/js.ts";
 import { isTensorError } from "../../core/errors.ts";
 import { divide } from "../../core/kernels/divide.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
-import type { PlanInputs, Settings } from "../../core/operators/operator.ts";
+import { planIndices, type PlanInputs, type Settings } from "../../core/operators/operator.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
 import { absoluteOffsets, without, type Plan } from "../../core/plan/plan.ts";
 import { countTargets, split } from "../../core/plan/repeats.ts";
@@ -182,8 +182,8 @@ function newPlan(rule: Rule): Plan {
   const { call, placeOf } = rule;
   if (placeOf !== null) return placedPlan(rule, placeOf);
   const { negativeIndices: negative, outOfRange: bounds = "error" } = call.version;
-  const rules = { negative, bounds, merge: false, read: readIndices } as const;
-  const plan = call.operator.plan(inputsOf(rule), call, rules);
+  const rules = { negative, bounds, merge: false } as const;
+  const plan = planIndices(inputsOf(rule), call, rules, readIndices);
   return rule.rewrite?.(plan) ?? plan;
 }
 
@@ -213,8 +213,8 @@ function newPlacing(rule: Rule): Placing {
     ...inputsOf(rule),
     indices: new Tensor(indices.dtype, [...indices.shape], indices.size, zeros),
   };
-  const rules = { negative: true, bounds: "error", merge: false, read: readIndices } as const;
-  const plan = call.operator.plan(inputs, call, rules);
+  const rules = { negative: true, bounds: "error", merge: false } as const;
+  const plan = planIndices(inputs, call, rules, readIndices);
   const axes = call.operator.layout(inputs, call).axes.map((axis) => ({
     dim: data.shape[axis],
     stride: product(data.shape, axis + 1),

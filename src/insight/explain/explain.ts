@@ -12,7 +12,12 @@ import {
   gatherExecution,
   scatterExecution,
 } from "../../core/call/execute.ts";
-import { roleOf, type Inputs, type OperatorVersion } from "../../core/operators/operator.ts";
+import {
+  planIndices,
+  roleOf,
+  type Inputs,
+  type OperatorVersion,
+} from "../../core/operators/operator.ts";
 import { byRole } from "../../core/operators/signature.ts";
 import { lookUp } from "../../core/operators/registry.ts";
 import { joinTerms, printTerms } from "../../core/operators/terms.ts";
@@ -119,8 +124,8 @@ function storyOf(
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
   // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a session's.
-  const rules = { ...rulesOf(call, {}, readIndices), merge: false };
-  const plan = call.operator.plan(planInputs, call, rules);
+  const rules = { ...rulesOf(call, {}), merge: false };
+  const plan = planIndices(planInputs, call, rules, readIndices);
   const { fields } = call;
   if (updates === undefined) {
     const output = callNow(executor, fields, executeMade, () =>
@@ -202,8 +207,7 @@ function badIndicesOf(
   attempted(() => {
     if (knownInputs(unsettled, tensors) === null) return;
     const { call, planInputs } = prepare(unsettled, fitting);
-    const rules = { ...rulesOf(call, {}, readIndices), onBad };
-    call.operator.plan(planInputs, call, rules);
+    planIndices(planInputs, call, { ...rulesOf(call, {}), onBad }, readIndices);
   });
   return { badIndices, badCount };
 }

@@ -7,6 +7,7 @@ import { isTensorError } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import type { KnownCall } from "../model/family.ts";
 import {
+  planIndices,
   roleOf,
   type InputShapes,
   type OperatorCall,
@@ -103,14 +104,14 @@ function notChecked(call: IndexedCall, why: string): Finding {
 
 function planOf(call: IndexedCall, made: PlanInputs): Plan {
   const { data, updates } = call.shapes;
-  return call.operator.plan(made, call, {
+  const rules = {
     // Negative indices that the version does not take are another finding.
     negative: true,
     bounds: "error",
     merge: false,
-    read: readIndices,
     shown: { data, updates, negative: call.version.negativeIndices },
-  });
+  } as const;
+  return planIndices(made, call, rules, readIndices);
 }
 
 function repeatFinding(

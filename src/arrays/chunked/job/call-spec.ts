@@ -3,16 +3,10 @@
  * function; both are resolved and checked as `run` does it, by the same functions.
  */
 
-import {
-  callOf,
-  nodeFrom,
-  plainCallOf,
-  type Call,
-  type NodeSpec,
-} from "../../../core/call/call.ts";
-import { refusesRepeats } from "../../../core/call/duplicates.ts";
+import { callOf, nodeFrom, type Call, type NodeSpec } from "../../../core/call/call.ts";
+import { plainCallOf } from "../../../core/call/plain-call.ts";
 import { policiesOf, type Policies } from "../../../core/call/policies.ts";
-import { settle } from "../../../core/call/prepare.ts";
+import { refusesRepeats, settle } from "../../../core/call/prepare.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";
 import { FUNCTIONS } from "../../../core/operators/plain.ts";
@@ -99,7 +93,7 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
     const sentence = `there is no function ${printValue(name)}, only ${known}`;
     throw new TensorError("unknown-operator", sentence);
   }
-  const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options);
+  const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options).known;
   return { call, policies: call.policies };
 }
 

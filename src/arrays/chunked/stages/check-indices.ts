@@ -7,14 +7,13 @@ import { isTensorError, sentenceOf, TensorError } from "../../../core/errors.ts"
 import { readIndices } from "../../../core/kernels/read-indices.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { readOffsets } from "../../../core/plan/bounds.ts";
-import { indexWordsOf, type IndexRules } from "../../../core/plan/index-job.ts";
+import { indexWordsOf, type IndexRules, type ReadIndices } from "../../../core/plan/index-job.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
 import type { Tensor } from "../../../core/tensor/tensor.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
 
 /** The rules of a call for its indices. */
-export const indexRules = ({ call, policies }: ResolvedCall): IndexRules =>
-  rulesOf(call, policies, readIndices);
+export const indexRules = ({ call, policies }: ResolvedCall): IndexRules => rulesOf(call, policies);
 
 /**
  * The error for index `bad` of a part of the indices, with its place in all of them.
@@ -27,9 +26,9 @@ export function badIndex(
   origin: readonly number[],
   bad: number,
 ): TensorError {
-  const rules: IndexRules = { ...indexRules(resolved), bounds: "error", read: () => ({ bad }) };
+  const rules: IndexRules = { ...indexRules(resolved), bounds: "error" };
   try {
-    read(resolved, data, indices, rules);
+    check(resolved, data, indices, rules, () => ({ bad }));
   } catch (error) {
     if (!isTensorError(error, "index-out-of-range")) throw error;
     return inWhole(error, origin);
@@ -52,18 +51,19 @@ export async function checkUnused(
     const { start, shape } = parts.box(number);
     const part = await indices.read(start, shape);
     try {
-      read(resolved, data, part, indexRules(resolved));
+      check(resolved, data, part, indexRules(resolved), readIndices);
     } catch (error) {
       throw isTensorError(error, "index-out-of-range") ? inWhole(error, start) : error;
     }
   }
 }
 
-function read(
+function check(
   { call, layout }: ResolvedCall,
   data: readonly number[],
   indices: Tensor,
   rules: IndexRules,
+  read: ReadIndices,
 ): void {
   const axes = layout.axes.map((axis) => ({
     dim: data[axis],
@@ -72,7 +72,7 @@ function read(
   }));
   const count = axes.length === 0 ? 0 : indices.size / axes.length;
   const job = { kind: "tuples", ...indexWordsOf(indices), count, axes } as const;
-  readOffsets(job, rules, indices, data, layout.axes[0], call.fields);
+  readOffsets(job, rules, indices, data, layout.axes[0], call.fields, read);
 }
 
 /** An error of a part of the indices, with the place of its index in all of them. */
