@@ -366,8 +366,8 @@ export const DISTRIBUTED = {
   differences: 30,
   /** The longest wait for Redis when a job is taken out of the queue. */
   withdrawal: 3000,
-  /** How long Redis keeps that a job was taken back: longer than its tasks can stay in the queue. */
-  takenBack: 7 * 24 * 3_600_000,
+  /** How long Redis keeps that a job was taken back: a week, longer than its tasks can stay in the queue. */
+  takenBack: 604_800_000,
   /** The longest wait of an ending worker for a Redis that is gone. */
   goodbye: 3000,
   /** The time in which Redis must answer. */

@@ -15,9 +15,6 @@ const path = moduleOfNode("node:path") as typeof Path;
 /** True for a place in object storage, or anywhere else that has no paths. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
 
-/** Looks at a file before it is opened, written or removed. @throws TensorError for one that links lead elsewhere */
-export type Guard = (file: string) => Promise<void>;
-
 /** True for an error of the system with one of these codes, such as `ENOENT`. */
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && "code" in error && codes.includes(String(error.code));

@@ -1,7 +1,8 @@
 /** Arrays by their paths and URLs: opened, or made. */
 
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
-import { isUrl, type Guard } from "../boxes/file.ts";
+import { isUrl } from "../boxes/file.ts";
+import type { Guard } from "../boxes/guard.ts";
 import { checkFiles } from "../boxes/node.ts";
 import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
 import { isTensorError, malformed, printValue, TensorError } from "../../core/errors.ts";

@@ -15,7 +15,8 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { findText, isCode, isThere, placeError, type Guard } from "../../boxes/file.ts";
+import { findText, isCode, isThere, placeError } from "../../boxes/file.ts";
+import type { Guard } from "../../boxes/guard.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { checkStages, contextOf, fileOf, type JobContext } from "../stages/context.ts";

@@ -2,7 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
-import { isCode, isUrl, type Guard } from "../../boxes/file.ts";
+import { isCode, isUrl } from "../../boxes/file.ts";
+import type { Guard } from "../../boxes/guard.ts";
 import type {
   ArrayLocation,
   ArrayType,

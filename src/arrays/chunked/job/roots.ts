@@ -6,7 +6,8 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { printValue, TensorError } from "../../../core/errors.ts";
-import { isCode, isUrl, type Guard } from "../../boxes/file.ts";
+import { isCode, isUrl } from "../../boxes/file.ts";
+import type { Guard } from "../../boxes/guard.ts";
 import { files } from "../../boxes/files.ts";
 import { partOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";

@@ -13,8 +13,8 @@ import {
   withFile,
   withPath,
   writeFully,
-  type Guard,
 } from "../../boxes/file.ts";
+import type { Guard } from "../../boxes/guard.ts";
 import { files, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 import { FILES, ZARR } from "../../../core/limits.ts";
