@@ -97,7 +97,7 @@ test("a pool refuses the task of a job whose folder holds another one", async ()
     await assert.rejects(pool.run(folder, "partition", 0, undefined, "0123456789ab"), {
       message: `job 0123456789ab was removed, and ${folder} holds job ${id} now`,
     });
-    const names = fs.readdirSync(path.join(folder, "shuffle"));
+    const names = fs.readdirSync(path.join(folder, "shuffle")).toSorted();
     assert.deepEqual(names, threads === 0 ? [] : ["0", "0.seen"]);
     await pool.run(folder, "partition", 0, undefined, id);
     await pool.end();

@@ -11,6 +11,7 @@ import { createArray, createGroup, openArray, openGroup } from "../src/entries/z
 import type { ErrorCode } from "../src/core/errors.ts";
 import { equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { etagOf, rangeOf, serveFiles, type HttpServer, type Quirk } from "./support/http-server.ts";
+import { WITH_FETCH_OF_BUN } from "./support/platform.ts";
 import { setLimits } from "./support/limits.ts";
 import { assertRejected } from "./support/refusal.ts";
 
@@ -284,7 +285,7 @@ for (const [name, quirk, code, says, most] of REFUSED) {
       server.asked.length = 0;
       server.quirk = quirk;
       await assertRejected(code, says, () => readBoth(urlOf(form)));
-      if (most === undefined) continue;
+      if (most === undefined || WITH_FETCH_OF_BUN !== false) continue;
       const counts = server.asked.map(
         (one) => server.asked.filter((other) => other === one).length,
       );
@@ -294,16 +295,20 @@ for (const [name, quirk, code, says, most] of REFUSED) {
   });
 }
 
-test("a range that breaks off is read on from where it broke", async () => {
-  server.quirk = only(breaking(1));
-  await readBoth(urlOf("v2.zarr"));
-  const ranges = server.asked.filter((one) => one.startsWith("GET /v2.zarr/0.0"));
-  // Of the 112 bytes from 16 on, half came.
-  assert.deepEqual(ranges.slice(0, 2), [
-    "GET /v2.zarr/0.0 bytes=16-127",
-    "GET /v2.zarr/0.0 bytes=72-127",
-  ]);
-});
+test(
+  "a range that breaks off is read on from where it broke",
+  { skip: WITH_FETCH_OF_BUN },
+  async () => {
+    server.quirk = only(breaking(1));
+    await readBoth(urlOf("v2.zarr"));
+    const ranges = server.asked.filter((one) => one.startsWith("GET /v2.zarr/0.0"));
+    // Of the 112 bytes from 16 on, half came.
+    assert.deepEqual(ranges.slice(0, 2), [
+      "GET /v2.zarr/0.0 bytes=16-127",
+      "GET /v2.zarr/0.0 bytes=72-127",
+    ]);
+  },
+);
 
 test("a server without ranges sends a shard once for all reads of it", async () => {
   server.quirk = wholeOnly;

@@ -9,6 +9,16 @@ export const WITHOUT_NODE_ITSELF =
   (typeof process === "undefined" || "bun" in process.versions || "Deno" in globalThis) &&
   "it asks Node itself";
 
+/** Bun's fetch sends a request again by itself where the connection breaks, and gives nothing of a body that breaks off. */
+export const WITH_FETCH_OF_BUN =
+  typeof process !== "undefined" &&
+  "bun" in process.versions &&
+  "Bun's fetch sends requests again by itself";
+
+/** Deno finds packages in its own cache, and not in a folder that a test makes. */
+export const WITHOUT_FOLDERS_OF_PACKAGES =
+  "Deno" in globalThis && "Deno does not load packages from a folder that a test makes";
+
 /** Bun and browsers. Bun counts the memory of typed arrays as that of objects, and gives it back later. */
 export const WITHOUT_V8 =
   (typeof process === "undefined" || "bun" in process.versions) &&
