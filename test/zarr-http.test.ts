@@ -11,7 +11,7 @@ import { createArray, createGroup, openArray, openGroup } from "../src/entries/z
 import type { ErrorCode } from "../src/core/errors.ts";
 import { equals, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { etagOf, rangeOf, serveFiles, type HttpServer, type Quirk } from "./support/http-server.ts";
-import { WITH_FETCH_OF_BUN } from "./support/platform.ts";
+import { WITH_FETCH_OF_BUN, WITH_FETCH_OF_DENO } from "./support/platform.ts";
 import { setLimits } from "./support/limits.ts";
 import { assertRejected } from "./support/refusal.ts";
 
@@ -214,7 +214,8 @@ const READ: readonly (readonly [name: string, quirk: Quirk])[] = [
 ];
 
 for (const [name, quirk] of READ) {
-  test(`arrays are read from a server ${name}`, async () => {
+  const skip = quirk === gzipping && WITH_FETCH_OF_DENO;
+  test(`arrays are read from a server ${name}`, { skip }, async () => {
     server.quirk = quirk;
     for (const form of FORMS) await readBoth(urlOf(form));
   });
@@ -242,7 +243,7 @@ const REFUSED: readonly (readonly [string, Quirk, ErrorCode, RegExp, most?: numb
   ["answers 501", failing(501), "engine", /status 501/, 1],
   ["is always busy", failing(503), "engine", /status 503$/, 6],
   ["always fails", failing(500), "engine", /status 500$/, 6],
-  ["always cuts the connection", resetting(Infinity), "engine", /cannot be reached \(/, 6],
+  ["always cuts the connection", resetting(Infinity), "engine", /cannot be reached( \(|$)/, 6],
   ["always breaks off", only(breaking(Infinity)), "engine", /cannot be reached/],
   ["sends another range", only(ranged(({ answer, file }) => {
     if (file !== null) Object.assign(answer, rangeOf(file, 1, 1 + answer.body.length, answer.headers));

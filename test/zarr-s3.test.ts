@@ -53,7 +53,8 @@ test("a range is read under the condition that the object is the same", async ()
     {
       method: "GET",
       url: "https://bucket.s3.eu-west-1.amazonaws.com/a.zarr/c/0",
-      headers: { range: "bytes=2-5", "if-match": '"one"' },
+      // A page may not send the condition to another origin without asking first; the tag of the answer is compared.
+      headers: { range: "bytes=2-5", ...(WITHOUT_NODE === false && { "if-match": '"one"' }) },
     },
   ]);
 });

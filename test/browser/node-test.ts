@@ -31,6 +31,12 @@ export const before = (run: Body): void =>
 export const after = (run: Body): void =>
   void hooks.after.push({ name: "after all", skip: false, run });
 
+// Only files that are left out of browsers use these two: such files are bundled first, to see what they import.
+const missing = (): never => {
+  throw new Error("the tests of browsers have no describe and no beforeEach");
+};
+export { missing as beforeEach, missing as describe };
+
 /** The tests that were collected since the last call, with their hooks around them. */
 export const takeTests = (): CollectedTest[] =>
   [hooks.before, tests, hooks.after].flatMap((list) => list.splice(0));

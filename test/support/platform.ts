@@ -15,6 +15,10 @@ export const WITH_FETCH_OF_BUN =
   "bun" in process.versions &&
   "Bun's fetch sends requests again by itself";
 
+/** Deno's fetch leaves a body compressed if the request has asked for none that is. */
+export const WITH_FETCH_OF_DENO =
+  "Deno" in globalThis && "Deno's fetch leaves bodies compressed that were not asked for";
+
 /** Deno finds packages in its own cache, and not in a folder that a test makes. */
 export const WITHOUT_FOLDERS_OF_PACKAGES =
   "Deno" in globalThis && "Deno does not load packages from a folder that a test makes";

@@ -119,9 +119,11 @@ export function codesOf(error: unknown): string[] {
   return codes;
 }
 
-/** True for a failure that may pass. Browsers give neither codes nor causes. */
+/** True for a failure that may pass. Browsers give neither codes nor causes, and Deno gives a cause without a code. */
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error);
   if (codes.length > 0) return codes.some((code) => BROKEN.has(code));
-  return error instanceof Error && error.cause === undefined;
+  if (!(error instanceof Error)) return false;
+  const { cause } = error;
+  return cause === undefined || (cause instanceof Error && cause.message.includes("(SendRequest)"));
 }
