@@ -239,7 +239,7 @@ const REFUSED: readonly (readonly [string, Quirk, ErrorCode, RegExp, most?: numb
   ["answers 400", failing(400), "engine", /status 400/, 1],
   ["answers 401", failing(401), "engine", /status 401; check the keys/, 1],
   ["answers 403", only(failing(403)), "engine", /status 403; check the keys.*missing where it may not list/, 1],
-  ["answers 404", ({ answer }) => void (answer.status = 404), "malformed-file", /is no array of Zarr|there is no file at/, 1],
+  ["answers 404", ({ answer }) => void (answer.status = 404), "malformed-file", /is no array of Zarr|\.npy does not exist$/, 1],
   ["answers 501", failing(501), "engine", /status 501/, 1],
   ["is always busy", failing(503), "engine", /status 503$/, 6],
   ["always fails", failing(500), "engine", /status 500$/, 6],

@@ -107,7 +107,7 @@ export interface StagedArray extends ChunkedArray {
   stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean>;
   /** Puts what was staged as `name` in the chunk's place. @returns false where nothing is staged as `name` */
   publishChunk(at: readonly number[], name: string): Promise<boolean>;
-  /** Whether what was staged as `name` is there, and no part of it was put in its place. */
+  /** True while the chunk that was staged as `name` is there as a whole, and no part of it is in its place yet. */
   isStaged(at: readonly number[], name: string): Promise<boolean>;
   /** Removes what was staged as `name`, if it is there. */
   discard(name: string): Promise<void>;

@@ -30,7 +30,7 @@ export async function isThere(file: string): Promise<boolean> {
   }
 }
 
-/** What tells a file from what it was before. Some programs that copy files keep their times to the millisecond only. */
+/** The size and the time of a file, which differ after a change. Some programs copy times to the millisecond only. */
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;
 
@@ -74,7 +74,7 @@ export async function findText(file: string): Promise<string | null> {
   }
 }
 
-/** What the system says of a folder, a pipe, a circle of links or a name without end in the place of a file, or the reverse. */
+/** Codes of the system for a folder, a pipe, a circle of links or an endless name where a file must be, or the reverse. */
 const WRONG_PLACE = [
   "EISDIR",
   "ERR_FS_EISDIR",

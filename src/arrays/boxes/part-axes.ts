@@ -23,7 +23,7 @@ const alongOf = (part: AxisPart): Along =>
     ? { start: part, step: 1, count: 1, isDropped: true }
     : { start: part[0], step: part[1], count: part[2], isDropped: false };
 
-/** What one chunk of the array has of a box of the part. All shapes have the rank of the array. */
+/** The share of one chunk of the array in a box of the part. All shapes have the rank of the array. */
 interface BasePart {
   readonly at: readonly number[];
   /** In the chunk of the array. */

@@ -11,7 +11,7 @@ import { inParallel, type Source, type Store } from "./stores/store.ts";
 /** Bytes of the first request: the header of nearly every file. */
 const FIRST = 1024;
 
-/** @throws TensorError `malformed-file` where there is no such file, or it is none; `engine` for a server that refuses */
+/** @throws TensorError `malformed-file` for a file that is missing or is not NPY; `engine` for a server that refuses */
 export async function openNpyInStore(
   store: Store,
   name: string,
@@ -21,7 +21,7 @@ export async function openNpyInStore(
   // The state first: what changes after it is noticed.
   const state = await store.stateOf(name);
   const source = await store.open(name);
-  if (source === null) throw malformed(`there is no file at ${place}`);
+  if (source === null) throw malformed(`${place} does not exist`);
   const { size } = source;
   const first = new Uint8Array(Math.min(size, FIRST));
   await source.read(0, first);

@@ -114,7 +114,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
   const format = formatOf(checkLocation(location));
   if (format !== undefined) {
     const advice = `createArray makes none of ${format.ending}; createPending does`;
-    throw new TensorError("attribute", `${shownUrl(location)} is no place for Zarr: ${advice}`);
+    throw new TensorError("attribute", `${shownUrl(location)} cannot hold a Zarr array: ${advice}`);
   }
   const store = await storeOf(location, options.s3);
   const metadata = metadataOf(options, store.path);

@@ -47,7 +47,7 @@ const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);
 
 /**
- * Checks that the folder of an array in which jobs write and remove files is no link, because what lies behind the link would
+ * Checks that the folder of an array in which jobs write and remove files is not a link, because the files behind the link would
  * be written and removed.
  * @throws TensorError `malformed-file`
  */

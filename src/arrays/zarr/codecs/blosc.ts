@@ -41,8 +41,10 @@ export function unwrittenOf(codecs: readonly Codec[]): string | null {
     const { cname, codecs: inner } = configuration;
     const isKnown = typeof cname === "string" && Object.hasOwn(COMPRESSORS, cname);
     if (name === "blosc" && isKnown && !WRITTEN.includes(cname)) return cname;
-    if (name === "sharding_indexed" && isArray(inner))
-      return unwrittenOf(inner as unknown as readonly Codec[]);
+    const within: unknown = inner;
+    if (name === "sharding_indexed" && isArray(within)) {
+      return unwrittenOf(within as readonly Codec[]);
+    }
   }
   return null;
 }
