@@ -18,9 +18,9 @@ import type { Policies } from "../../core/call/policies.ts";
 import { plainCallOf } from "../../core/call/plain-call.ts";
 import { prepare, refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
-import { copyOnGpu, gatherOnGpu } from "../kernels/moves.ts";
+import { gatherOnGpu } from "../kernels/moves.ts";
 import type { Recording, Span } from "../kernels/recording.ts";
-import { applyUpdates } from "../kernels/scatter.ts";
+import { applyUpdates, type Operands } from "../kernels/scatter.ts";
 import { TensorError, type ErrorFields } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type Inputs, type Operator } from "../../core/operators/operator.ts";
@@ -124,16 +124,17 @@ export function scatterWork(
   return core.call({
     ...{ fields, source, out, dtype, shape, size },
     inputs: [data, ...given, ...others],
-    record(recording, { targets, arrangements }, result, guard) {
+    record(recording, { targets, arrangements }, span, guard) {
       if (size === 0) return;
       const { device, type } = updates;
-      const span = device?.span ?? uploaded(core, recording, type.data as NumericStorage);
-      if (out === null) recording.copy(data.span, result);
-      else if (out.buffer !== data.buffer) {
-        copyOnGpu(recording, dtype, size, data.span, result, guard);
-      }
-      const steps = stepsOf(reducing);
-      applyUpdates(recording, targets, arrangements, steps, dtype, span, result, guard);
+      const operands: Operands = {
+        dtype,
+        data: data.span,
+        updates: device?.span ?? uploaded(core, recording, type.data as NumericStorage),
+        out: span,
+        result: out === null ? "new" : out.buffer === data.buffer ? "in place" : "given",
+      };
+      applyUpdates(recording, targets, arrangements, stepsOf(reducing), operands, guard);
     },
   });
 }

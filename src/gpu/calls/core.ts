@@ -12,7 +12,8 @@ import {
   TENSOR_USAGE,
 } from "../kernels/gpu.ts";
 import { Params, Recording, type Span } from "../kernels/recording.ts";
-import { beginCall, endChecks, NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
+import { checkInputs } from "../kernels/checks.ts";
+import { NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
 import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
@@ -157,16 +158,12 @@ export class GpuCore implements TensorOwner {
     let slot: number | null = null;
     try {
       slot = isChecked ? this.#board.take() : null;
-      const status = this.#board.span;
-      const guard = { status, slot: slot ?? NEVER };
-      if (slot !== null) beginCall(recording, status, slot, slots);
-      const placed = source.record(recording, status, guard.slot);
-      if (slot !== null) {
-        // What is known to have no contents is written as if it were new.
-        const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
-        endChecks(recording, status, slot, source.indices, before);
-      }
-      record(recording, placed, span, guard);
+      const guard = { status: this.#board.span, slot: slot ?? NEVER };
+      // What is known to have no contents is written as if it were new.
+      const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
+      const checked = { ...guard, inputs: slots, before };
+      if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
+      record(recording, source.record(recording, checked), span, guard);
     } catch (error) {
       recording.abandon();
       if (slot !== null) this.#board.give(slot);
