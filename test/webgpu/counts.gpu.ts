@@ -17,7 +17,7 @@ import { assertSame } from "./ways.ts";
 const js = createEngine({ kind: "js" });
 
 /** What a call gives the device to do, and its result. */
-async function counted(call: () => GpuTensor): Promise<typeof WORK & { result: Tensor }> {
+async function counted(call: () => GpuTensor): Promise<typeof WORK & { readonly result: Tensor }> {
   // What was pending would be an input whose call may have failed.
   await engine.done();
   const before = { ...WORK };
@@ -27,8 +27,7 @@ async function counted(call: () => GpuTensor): Promise<typeof WORK & { result: T
   const result = await made.read();
   return {
     ...{ submits: of("submits"), commands: of("commands"), dispatches: of("dispatches") },
-    bytes: of("bytes"),
-    result,
+    ...{ passes: of("passes"), bytes: of("bytes"), result },
   };
 }
 

@@ -112,12 +112,17 @@ export class Recording {
       layout,
       entries: [uniform, ...entries],
     });
-    this.#pass ??= this.#commands().beginComputePass();
+    this.#pass ??= this.#beginPass();
     this.#pass.setPipeline(pipeline);
     this.#pass.setBindGroup(0, group);
     this.#pass.dispatchWorkgroups(Math.ceil(params.threads / WORKGROUP));
     WORK.dispatches++;
     count(0);
+  }
+
+  #beginPass(): ComputePassLike {
+    WORK.passes++;
+    return this.#commands().beginComputePass();
   }
 
   /** The encoder, outside of a pass. */
