@@ -47,22 +47,15 @@ export interface UploadedTargets {
 /** Where the targets of a call come from. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
-/** Puts words into memory of the call. */
-export type Upload = (recording: Recording, words: Uint32Array) => Span;
-
 /**
  * The targets of a Plan whose indices were checked on the host, uploaded for one call.
  * @param positions slices of the sequential side
  */
-export const uploadedTargets = (
-  plan: Plan,
-  positions: number,
-  upload: Upload,
-): UploadedTargets => ({
+export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
   errorOf: null,
   record(recording) {
     const words = targetsFrom(plan, positions);
-    const span = upload(recording, words);
+    const span = recording.upload(words);
     const known = { isPartial: plan.source !== undefined, isDistinct: false };
     const targets = targetsOf(formOf(plan, positions), words.length, span, known);
     // Only a scatter without a reduction has to know, and to look takes time.
@@ -78,7 +71,7 @@ export const uploadedTargets = (
         sorted: () => {
           const [keys, order] = sortOnHost(flatTargetsFrom(plan, positions), targets.slices);
           const sorted = { count: keys.length, slice: plan.slice, slices: targets.slices };
-          return { ...sorted, keys: upload(recording, keys), positions: upload(recording, order) };
+          return { ...sorted, keys: recording.upload(keys), positions: recording.upload(order) };
         },
       },
     };

@@ -5,6 +5,7 @@
 
 import { GPU } from "../../core/limits.ts";
 import { MEMORY } from "../../core/resources.ts";
+import type { NumericStorage } from "../../core/tensor/dtype.ts";
 import { WORK } from "./counts.ts";
 import { paddedBytes, type Gpu } from "./gpu.ts";
 import { WORKGROUP, type Kernel } from "./kernel.ts";
@@ -49,11 +50,23 @@ export class Recording {
     this.#params = params;
   }
 
+  /** A buffer that is there anyway. */
+  protected get standIn(): GpuBufferLike {
+    return this.#params.buffer;
+  }
+
   /** Memory for the time of the call, with arbitrary contents. */
   scratch(bytes: number): Span {
     const buffer = this.gpu.takeScratch(bytes);
     this.#scratch.push(buffer);
     return { buffer, bytes };
+  }
+
+  /** Memory for the time of the call, with elements of the host. */
+  upload(data: NumericStorage): Span {
+    const span = this.scratch(data.byteLength);
+    this.gpu.write(span.buffer, data);
+    return span;
   }
 
   /** Memory for the time of the call, with zeros. */
