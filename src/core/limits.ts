@@ -55,7 +55,7 @@ export type WasmLimits = Readonly<typeof WASM>;
 
 /** Calls on a GPU. */
 export const GPU = {
-  /** Bytes of free scratch memory that are kept. Buffers beyond them are destroyed. */
+  /** Bytes of free memory that are kept for later calls. Buffers beyond them are destroyed. */
   kept: 268_435_456,
   /** A free buffer serves a call if it is at most this many bytes longer than four times what the call asks for. */
   spare: 65_536,

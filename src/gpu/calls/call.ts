@@ -104,7 +104,7 @@ export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceT
     inputs: [data, ...others],
     record(recording, { targets }, result, guard) {
       if (size === 0) return;
-      gatherOnGpu(recording, targets, dtype, data.span, result, guard);
+      gatherOnGpu(recording, targets, dtype, data.span, result, out === null, guard);
     },
   });
 }
@@ -130,7 +130,7 @@ export function scatterWork(
         data: data.span,
         updates: device?.span ?? recording.upload(type.data as NumericStorage),
         out: span,
-        result: out === null ? "new" : out.buffer === data.buffer ? "in place" : "given",
+        result: out === null ? "new" : out.span.buffer === data.span.buffer ? "in place" : "given",
       };
       applyUpdates(recording, targets, arrangements, stepsOf(reducing), operands, guard);
     },

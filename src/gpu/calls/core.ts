@@ -70,18 +70,20 @@ export class GpuCore implements TensorOwner {
     data: NumericStorage | null,
   ): DeviceTensor {
     const { made, refusal } = watched(this.gpu, () => {
-      const tensor = this.#create(dtype, shape, size);
-      if (data !== null) this.gpu.write(tensor.buffer as GpuBufferLike, data);
+      const tensor = this.#create(dtype, shape, size, false);
+      if (data !== null) this.gpu.write(tensor.span.buffer, data);
       return tensor;
     });
     const parts = { slot: null, inputs: [], before: "new", errorOf: null, refusal } as const;
     return this.#pend(made, new CallCheck(parts));
   }
 
-  #create(dtype: DType, shape: readonly number[], size: number): DeviceTensor {
+  /** @param isWritten whether a call writes all elements, so that memory of earlier ones may serve */
+  #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const what = `a tensor of ${size} elements of ${dtype}`;
-    const buffer = this.gpu.createBuffer(bytes, TENSOR_USAGE, what);
+    const used = isWritten ? this.gpu.takeUsed(bytes) : null;
+    const buffer = used ?? this.gpu.createBuffer(bytes, TENSOR_USAGE, what);
     return new DeviceTensor(this, dtype, part(shape, 0), size, buffer, true);
   }
 
@@ -95,7 +97,7 @@ export class GpuCore implements TensorOwner {
     for (const { lack } of call.inputs) if (lack !== null) throw lack;
     const submit = (): { result: DeviceTensor; slot: number | null } => {
       this.gpu.checkThere();
-      const result = out ?? this.#create(dtype, shape, size);
+      const result = out ?? this.#create(dtype, shape, size, true);
       try {
         return { result, slot: this.#submitCall(call, result) };
       } catch (error) {
@@ -212,6 +214,11 @@ export class GpuCore implements TensorOwner {
     return slot;
   }
 
+  keep(buffer: GpuBufferLike): void {
+    if (this.gpu.hasEnded) destroyBuffer(buffer);
+    else this.gpu.keep([buffer]);
+  }
+
   /** Waits until all calls so far have been done, and learns what became of them. */
   async settle(): Promise<void> {
     this.gpu.checkThere();
@@ -226,7 +233,7 @@ export class GpuCore implements TensorOwner {
       const refusal = await call.refusal();
       const { slot } = call;
       if (!call.isPending) continue;
-      // Scratch memory that could not be made is among what calls share, and each that gets it would be refused.
+      // Memory that could not be made may be among what calls share, and each that gets it would be refused.
       if (refusal !== null) this.gpu.clear();
       call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
       if (slot !== null) this.#board.give(slot);

@@ -33,7 +33,7 @@ interface Compiled extends Omit<KernelText, "code"> {
 export class Gpu {
   readonly device: GpuDeviceLike;
   readonly #compiled = new Map<string, Compiled>();
-  /** Scratch buffers that no call uses. Work on a device is done in order, so the next call may have them at once. */
+  /** Buffers that no call uses and nobody outside has. Work on a device is done in order, so the next call may have them at once. */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
   #hasEnded = false;
@@ -128,9 +128,19 @@ export class Gpu {
     return found;
   }
 
-  /** What was given first is destroyed first. */
+  /** A free buffer of just so many bytes, with arbitrary contents; null where there is none. */
+  takeUsed(bytes: number): GpuBufferLike | null {
+    const at = this.#free.findLastIndex(({ size }) => size === paddedBytes(bytes));
+    return at === -1 ? null : this.#free.splice(at, 1)[0];
+  }
+
   giveScratch(buffers: readonly GpuBufferLike[]): void {
     OPEN.scratch -= buffers.length;
+    this.keep(buffers);
+  }
+
+  /** Keeps buffers for later calls. What was given first is destroyed first. */
+  keep(buffers: readonly GpuBufferLike[]): void {
     for (const buffer of buffers) this.overwrite(buffer, 0, buffer.size);
     let kept = 0;
     const newestFirst = [...this.#free, ...buffers].toReversed();
@@ -193,7 +203,7 @@ export class Gpu {
     this.#hasEnded = true;
   }
 
-  /** Frees scratch memory that is not in use. */
+  /** Frees memory that is not in use. */
   clear(): void {
     for (const buffer of this.#free) destroyBuffer(buffer);
     this.#free = [];

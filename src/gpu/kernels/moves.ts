@@ -32,13 +32,21 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
     : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
 }
 
-/** `out[p] = data[target p]`; 0 where there is no target. */
+/** Begins a kernel that fills a new `out` in another way where the call has failed, and leaves any other as it is. */
+const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
+  if (isBad && params.isNew == 0u) { return; }`;
+
+/**
+ * `out[p] = data[target p]`; 0 where there is no target. Where the call has failed a new `out` gets zeros, and any other is
+ * left as it is.
+ */
 export function gatherOnGpu(
   recording: Recording,
   targets: Targets,
   dtype: DType,
   data: Span,
   out: Span,
+  isNew: boolean,
   { status, slot }: Guard,
 ): void {
   const lookup = lookupOf(targets);
@@ -50,28 +58,28 @@ export function gatherOnGpu(
   if (whole !== null) {
     const { name, units, read, write, zero } = whole;
     const kernel = kernelOf(`gather ${name} ${lookup.name}`, () => ({
-      isGuarded: true,
-      params: ["units", ...lookup.params],
-      buffers: { targets: "read", data: read, out: write },
+      params: ["slot", "isNew", "units", ...lookup.params],
+      buffers: { status: "read", targets: "read", data: read, out: write },
       declarations: lookup.declarations,
-      body: `  let t = targetOf(i / params.units);
+      body: `${UNLESS_BAD}
+  let t = select(targetOf(i / params.units), NOWHERE, isBad);
   var value = ${zero};
   if (t != NOWHERE) { value = data[t * params.units + i % params.units]; }
   out[i] = value;`,
     }));
-    const params = { ...lookupParams(targets), units, slot };
+    const params = { ...lookupParams(targets), units, slot, isNew: isNew ? 1 : 0 };
     recording.run(kernel, positions * units, bytes, params, buffers);
     return;
   }
   const perWord = perWordOf(dtype) as 2 | 4;
   const elements = positions * targets.slice;
   const kernel = kernelOf(`gather ${perWord} in a word ${lookup.name}`, () => ({
-    isGuarded: true,
-    params: ["slice", "elements", ...lookup.params],
-    buffers: { targets: "read", data: "read", out: "write" },
+    params: ["slot", "isNew", "slice", "elements", ...lookup.params],
+    buffers: { status: "read", targets: "read", data: "read", out: "write" },
     declarations: laneSource(perWord) + lookup.declarations,
     // The last word may hold elements of something else behind the tensor.
-    body: `  let begin = i * ${perWord}u;
+    body: `${UNLESS_BAD}
+  let begin = i * ${perWord}u;
   var word = 0u;
   for (var lane = 0u; lane < ${perWord}u; lane++) {
     let element = begin + lane;
@@ -79,14 +87,15 @@ export function gatherOnGpu(
       word |= out[i] & (MASK << shiftOf(element));
       continue;
     }
-    let t = targetOf(element / params.slice);
+    let t = select(targetOf(element / params.slice), NOWHERE, isBad);
     if (t == NOWHERE) { continue; }
     let place = t * params.slice + element % params.slice;
     word |= ((data[wordOf(place)] >> shiftOf(place)) & MASK) << shiftOf(element);
   }
   out[i] = word;`,
   }));
-  const params = { ...lookupParams(targets), slice: targets.slice, elements, slot };
+  const own = { slice: targets.slice, elements, slot, isNew: isNew ? 1 : 0 };
+  const params = { ...lookupParams(targets), ...own };
   recording.run(kernel, Math.ceil(elements / perWord), bytes, params, buffers);
 }
 
@@ -161,8 +170,6 @@ export function pullOnGpu(
   const table = lastKeys(recording, targets);
   const buffers = { status, table, data, updates, out };
   const bytes = table.bytes + 2 * data.bytes;
-  const begin = `  let isBad = status[params.slot] != FINE;
-  if (isBad && params.isNew == 0u) { return; }`;
   const params = { slot, isNew: isNew ? 1 : 0 };
   const whole = unitsOf(dtype, slice, data);
   if (whole !== null) {
@@ -170,7 +177,7 @@ export function pullOnGpu(
     const kernel = kernelOf(`pull ${name}`, () => ({
       params: ["slot", "isNew", "units"],
       buffers: { status: "read", table: "read", data: read, updates: read, out: write },
-      body: `${begin}
+      body: `${UNLESS_BAD}
   let key = select(table[i / params.units], 0u, isBad);
   if (key == 0u) { out[i] = data[i]; return; }
   out[i] = updates[(key - 1u) * params.units + i % params.units];`,
@@ -184,7 +191,7 @@ export function pullOnGpu(
     params: ["slot", "isNew", "slice", "elements"],
     buffers: { status: "read", table: "read", data: "read", updates: "read", out: "write" },
     declarations: laneSource(perWord),
-    body: `${begin}
+    body: `${UNLESS_BAD}
   var word = data[i];
   for (var lane = 0u; lane < ${perWord}u; lane++) {
     let element = i * ${perWord}u + lane;
