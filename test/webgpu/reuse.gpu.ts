@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEngine } from "../../src/core/create-engine.ts";
-import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
+import { full, tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import type { GpuEngine } from "../../src/gpu/calls/types.ts";
 import type { GpuDeviceLike } from "../../src/gpu/kernels/webgpu.ts";
@@ -115,16 +115,30 @@ test("a bad call in memory of earlier ones leaves nothing of them in its buffer"
   const device = await openDevice();
   const engine = await openEngine({ device });
   const bad = engine.upload(tensor("int32", [3, 1], [0, 7, 1]));
+  // So many that they enter a table of winners.
+  const many = 1000;
+  const badOfMany = engine.upload(
+    tensor(
+      "int32",
+      [many, 1],
+      Array.from({ length: many }, (_, i) => (i === 500 ? 7 : i % 3)),
+    ),
+  );
+  const ofMany = (dtype: "float32" | "int8"): Tensor => full(dtype, [many], 9);
   for (const dtype of ["float32", "int8"] as const) {
     const data = engine.upload(tensor(dtype, [3], [1, 2, 3]));
-    const full = tensor(dtype, [3], [77, 78, 79]);
-    const updates = engine.upload(full);
-    const leave = (): void => engine.scatterND(data, [[0], [1], [2]], full).dispose();
+    const marks = tensor(dtype, [3], [77, 78, 79]);
+    const updates = engine.upload(marks);
+    const leave = (): void => engine.scatterND(data, [[0], [1], [2]], marks).dispose();
     leave();
     const gathered = engine.gatherND(data, bad);
     leave();
     const scattered = engine.scatterND(data, bad, updates);
-    const past = [gathered, scattered].map(({ buffer }) => engine.fromBuffer(buffer, dtype, [3]));
+    leave();
+    const pulled = engine.scatterND(data, badOfMany, ofMany(dtype));
+    const past = [gathered, scattered, pulled].map(({ buffer }) =>
+      engine.fromBuffer(buffer, dtype, [3]),
+    );
     const reads = past.map((one) => one.read());
     await assertRejected("index-out-of-range", /is 7/, () => engine.done());
     const read = await Promise.all(reads);
@@ -132,6 +146,7 @@ test("a bad call in memory of earlier ones leaves nothing of them in its buffer"
       read.map((one) => one.toArray()),
       [
         [0, 0, 0],
+        [1, 2, 3],
         [1, 2, 3],
       ],
     );
