@@ -45,11 +45,16 @@ export interface Metrics {
 /** What is drawn between two tables: the target of each tuple, arrows, or that data becomes the output. */
 export type Gutter = "chips" | "wires" | "becomes" | "gap";
 
+const WIDEST = { chips: 150, wires: 180, becomes: 96, gap: 48 };
+const WIDER = { chips: 116, wires: 136, becomes: 72, gap: 36 };
 const WIDE = { chips: 84, wires: 96, becomes: 52, gap: 24 };
 const TIGHT = { chips: 66, wires: 60, becomes: 40, gap: 12 };
 
 /** From the largest to the smallest. The last shows parts of tensors that have no room. */
 const DENSITIES: readonly [Metrics, ...Metrics[]] = [
+  { pitch: 96, font: 40, least: 116, padding: 38, gap: 30, gutters: WIDEST },
+  { pitch: 76, font: 32, least: 92, padding: 30, gap: 24, gutters: WIDER },
+  { pitch: 60, font: 25, least: 73, padding: 24, gap: 20, gutters: WIDER },
   { pitch: 46, font: 19, least: 56, padding: 18, gap: 16, gutters: WIDE },
   { pitch: 38, font: 16, least: 46, padding: 16, gap: 14, gutters: WIDE },
   { pitch: 31, font: 14, least: 36, padding: 12, gap: 10, gutters: WIDE },
