@@ -11,7 +11,8 @@ import { WORKGROUP } from "../../src/gpu/kernels/kernel.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { engine } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
+import type { Case } from "../support/ways.ts";
+import { assertSame, goAll } from "./ways.ts";
 
 const js = createEngine({ kind: "js" });
 
@@ -117,3 +118,25 @@ test("more tiles than a workgroup has invocations", async () => {
     restore();
   }
 });
+
+/** Shapes whose elements end within a word, and beside it. */
+const SHAPES = [[37], [13, 3], [9, 2], [6, 4]] as const;
+
+for (const dtype of ["int8", "float16", "float32", "int64"] as const) {
+  test(`winners of ${dtype} into every tensor, with other bytes behind it`, async () => {
+    const count = GPU.alone + 50;
+    const cases = SHAPES.map(([rows, ...rest]): Case => {
+      // Some rows are no targets, so that they take data.
+      const words = Int32Array.from({ length: count }, () => random(rows - 2));
+      const inputs = [
+        randomTensor(dtype, [rows, ...rest], random),
+        new Tensor("int32", [count, 1], count, words),
+        randomTensor(dtype, [count, ...rest], random),
+      ];
+      const expected = js.scatterND(inputs[0], inputs[1], inputs[2]);
+      const name = `winners into ${[rows, ...rest].join("x")}`;
+      return { name, operator: "scatterND", inputs, options: {}, expected };
+    });
+    await goAll(cases, { areLimitsDrawn: false });
+  });
+}
