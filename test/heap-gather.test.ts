@@ -7,7 +7,8 @@ import { WasmPlatform } from "../src/core/engines/wasm/platform.ts";
 import { WorkerPool } from "../src/core/engines/wasm/worker-pool.ts";
 import { isTensorError } from "../src/core/errors.ts";
 import { MEMORY } from "../src/core/resources.ts";
-import type { DType } from "../src/core/tensor/dtype.ts";
+import type { DType, NumericStorage } from "../src/core/tensor/dtype.ts";
+import { bytesOf } from "../src/core/tensor/storage.ts";
 import { equals, full, tensor, type Tensor } from "../src/core/tensor/tensor.ts";
 import { started, TINY, tracedEngine, type TracedEngine } from "./support/engines.ts";
 import { setLimits } from "./support/limits.ts";
@@ -54,6 +55,7 @@ function checkGather({ engine, paths }: TracedEngine, inputs: Inputs, by: string
   const { data, indices, batchDims, expected } = inputs;
   paths();
   const out = placed(engine, expected, "odd");
+  bytesOf(out.data as NumericStorage).fill(0x5a);
   const result = engine.gatherND(data, indices, { batchDims, out });
   assert.ok(equals(result, expected));
   assert.ok(paths().includes(by as never), `not by ${by}`);
