@@ -33,6 +33,10 @@ export const WASM = {
   regions: 16_777_216,
   /** From this many bytes of moves or indices, waking the workers pays. */
   share: 262_144,
+  /** From this many bytes of a result on the heap, gathering it on several threads pays. */
+  heap: 1_048_576,
+  /** Bytes of a window in memory that is shared with threads. */
+  shared: 1_048_576,
   /** From this many bytes of targets, which no cache holds, single updates are partitioned by destination. */
   partition: 67_108_864,
   /** For rows of at least this many indices, a kernel checks whether all indices of a row are equal. */
