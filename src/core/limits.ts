@@ -188,6 +188,8 @@ export const CHUNKED = {
   reads: 8,
   /** Chunks of data of at most this many bytes share tasks: a task takes about 2 ms beside what it does for each chunk. */
   small: 65_536,
+  /** Bytes of updates that are read at once for the small chunks of a task. */
+  ahead: 4_194_304,
   /** The most chunks of a task. */
   group: 64,
   /** Small chunks share tasks only where so many tasks remain: for threads, and for other machines. */
@@ -277,7 +279,7 @@ export const FILES = {
   /** Milliseconds, on average, above which calls do not block a thread: a promise costs at most 0.25. */
   slowCall: 0.5,
   /** The same for calls that wait until the disk has something. */
-  slowSync: 2,
+  slowSync: 0.1,
   /** Calls that do not block before one is tried again. */
   rest: 1000,
 };

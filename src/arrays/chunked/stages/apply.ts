@@ -24,11 +24,14 @@ export async function applyTask(
   check: () => Promise<void>,
 ): Promise<void> {
   if (!job.isGather && (await isPublished(job, task))) return;
-  const chunks = await chunkTasksOf(job, chunksOfTask(job, task));
+  const numbers = chunksOfTask(job, task);
+  // Half of the allowance at most, because what was read at once is copied chunk by chunk.
+  const ahead = job.isGather || numbers.length === 1 ? 0 : Math.min(CHUNKED.ahead, allowance / 2);
+  const chunks = await chunkTasksOf(job, numbers, ahead);
   if (job.isGather) return gatherChunks(job, task, chunks, memory, check);
   const lanes = Math.min(CHUNKED.reads, chunks.length);
   const stage: StageChunk = (_, i, name) =>
-    applyChunk(job, chunks[i], memory.lane(i % lanes), allowance / lanes, name);
+    applyChunk(job, chunks[i], memory.lane(i % lanes), (allowance - ahead) / lanes, name);
   await publish(job, task, stage, check);
 }
 

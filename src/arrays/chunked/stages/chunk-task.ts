@@ -20,10 +20,14 @@ export interface ChunkTask {
   readonly entries: number;
 }
 
-/** @param numbers of chunks that follow each other */
+/**
+ * @param numbers of chunks that follow each other
+ * @param most bytes of what the blocks have for them that may be read at once
+ */
 export async function chunkTasksOf(
   job: JobContext,
   numbers: readonly number[],
+  most: number,
 ): Promise<ChunkTask[]> {
   const { address, blocks, chunks, folder, shuffle } = job;
   const pieces = address.pieces.size;
@@ -31,7 +35,7 @@ export async function chunkTasksOf(
   const first = leadOf(numbers[0]);
   const leads = leadOf(numbers[numbers.length - 1]) - first + 1;
   const found = await inGroups([...Array(blocks.size).keys()], (block) =>
-    findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads),
+    findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads, most / blocks.size),
   );
   return numbers.map((chunk) => {
     const fragments = found.map((block) => block[leadOf(chunk) - first]);
