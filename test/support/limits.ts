@@ -73,7 +73,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   EXTERNAL: { part: 1 },
   VERIFY: { reruns: 1, rerunTime: 0, oneThreadRuns: 1 },
   FIX: { runs: 1, nodeTime: 0, modelTime: 0, saving: 1e9 },
-  FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, rest: 1 },
+  FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, slowRead: 0, rest: 1 },
   ARRAYS: { tile: 1, run: 1, fileRun: 0, span: 1, chunk: 1, codes: 1 },
   ZARR: {
     // The padding is whole elements.

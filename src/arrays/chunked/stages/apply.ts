@@ -4,6 +4,7 @@
  */
 
 import { CHUNKED } from "../../../core/limits.ts";
+import { product } from "../../../core/tensor/shape.ts";
 import { checkRows, chunkTasksOf, readData, renumber, type ChunkTask } from "./chunk-task.ts";
 import { chunksOfTask, needsOf, ROWS, type JobContext } from "./context.ts";
 import { inGroups, readColumn, readSlices, type Fragment } from "./fragments.ts";
@@ -25,14 +26,20 @@ export async function applyTask(
 ): Promise<void> {
   if (!job.isGather && (await isPublished(job, task))) return;
   const numbers = chunksOfTask(job, task);
-  // Half of the allowance at most, because what was read at once is copied chunk by chunk.
-  const ahead = job.isGather || numbers.length === 1 ? 0 : Math.min(CHUNKED.ahead, allowance / 2);
+  const ahead = numbers.length === 1 ? 0 : Math.min(CHUNKED.ahead, spareOf(job, allowance));
   const chunks = await chunkTasksOf(job, numbers, ahead);
   if (job.isGather) return gatherChunks(job, task, chunks, memory, check);
   const lanes = Math.min(CHUNKED.reads, chunks.length);
   const stage: StageChunk = (_, i, name) =>
     applyChunk(job, chunks[i], memory.lane(i % lanes), (allowance - ahead) / lanes, name);
   await publish(job, task, stage, check);
+}
+
+/** Bytes of the allowance for what is read of all blocks at once. */
+function spareOf(job: JobContext, allowance: number): number {
+  // What a scatter reads at once is copied chunk by chunk.
+  if (!job.isGather) return allowance / 2;
+  return Math.max(0, allowance - product(job.spec.blockShape) * needsOf(job).sizes.entry);
 }
 
 /** Stages a chunk with its updates. Returns what {@link StageChunk} does. */

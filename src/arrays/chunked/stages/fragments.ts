@@ -47,10 +47,13 @@ interface Range {
   readonly bytes: Uint8Array;
 }
 
+/** Writes slices of a piece, from the entry numbered `entry` in the file on. */
+export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
+
 /**
  * Writes a file of fragments.
  * @param check is called last, before the file gets its name; throws if the job has lost its folder or its output
- * @param writeSlices is given a function that appends bytes
+ * @param writeSlices is given a function that writes slices; all of them must be written
  */
 export async function writeFragments(
   file: string,
@@ -58,22 +61,21 @@ export async function writeFragments(
   starts: Uint32Array,
   columns: readonly Uint32Array[],
   check: () => Promise<void>,
-  writeSlices: (append: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
+  writeSlices: (write: WriteSlices) => Promise<void>,
 ): Promise<void> {
   const total = starts[layout.fragments];
   const temporary = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
   await withFile(temporary, "wx", async (handle) => {
-    let at = 0;
-    const append = async (bytes: Uint8Array): Promise<void> => {
-      await writeFully(handle, bytes, at);
-      at += bytes.length;
-    };
-    await append(bytesOfWords(Uint32Array.of(MAGIC, layout.fragments, total, layout.columns)));
-    await append(bytesOfWords(starts));
-    for (const column of columns) {
-      await append(bytesOfWords(column));
+    const head = Uint32Array.of(MAGIC, layout.fragments, total, layout.columns);
+    await writeFully(handle, bytesOfWords(head), 0);
+    await writeFully(handle, bytesOfWords(starts), HEADER);
+    for (const [i, column] of columns.entries()) {
+      await writeFully(handle, bytesOfWords(column), columnStart(layout, total, i));
     }
-    await writeSlices(append);
+    await writeSlices((bytes, piece, entry) => {
+      const at = sliceStart(layout, total, piece) + entry * layout.pieceBytes[piece];
+      return writeFully(handle, bytes, at);
+    });
     await handle.datasync();
     await check();
   }).catch(async (error: unknown) => {

@@ -1,9 +1,9 @@
 /** What a gather does with the chunks of a task: it writes the slices that all blocks want of them. */
 
-import { isUrl } from "../../boxes/file.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { checkRows, readData, renumber, type ChunkTask } from "./chunk-task.ts";
+import { isReadByRows, isSmall } from "./budget.ts";
 import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
 import { inGroups, readColumn, writeFragments, type Fragment } from "./fragments.ts";
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
@@ -17,51 +17,78 @@ export async function gatherChunks(
   memory: Workspace,
   check: () => Promise<void>,
 ): Promise<void> {
-  const { blocks, folder, pieceBytes, shuffle } = job;
+  const { blocks, folder } = job;
   const layout = job.gathered(task);
-  // Chunks of one piece after those of another, so that what a block wants of a piece is one call.
   const byPiece = layout.pieceBytes.map((_, i, { length }) =>
     chunks.filter((_chunk, at) => at % length === i),
   );
   const [alike] = byPiece;
   const starts = memory.words("starts", blocks.size + 1);
   starts[0] = 0;
-  const wanted = Array.from({ length: blocks.size }, (_, block): Fragment => {
-    const count = alike.reduce((sum, { fragments }) => sum + fragments[block].count, 0);
+  let most = 0;
+  for (let block = 0; block < blocks.size; block++) {
+    const count = countOf(alike, block);
     starts[block + 1] = starts[block] + count;
-    return { ...alike[0].fragments[block], count };
-  });
+    most = Math.max(most, count);
+  }
   const file = fileOf.task(folder, "applied", task);
-  const most = wanted.reduce((found, { count }) => Math.max(found, count), 0);
   // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
   memory.words("rows", most);
   memory.bytes("slices", most * Math.max(...layout.pieceBytes));
-  await writeFragments(file, layout, starts, [], check, async (append) => {
-    for (const own of byPiece) {
-      const { piece, slice } = own[0];
-      const { dtype } = job.data;
-      const read =
-        own.length === 1 ? readWanted(job, own[0], memory) : readTogether(job, own, memory);
-      const data = elementsOf(dtype, await read);
-      for (const [block, fragment] of wanted.entries()) {
-        const rows = memory.words("rows", fragment.count);
-        const slices = memory.bytes("slices", fragment.count * pieceBytes[piece]);
-        if (slices.length === 0) continue;
-        await readColumn(fragment, shuffle, ROWS, 0, rows);
-        addressTogether(job, own, block, rows);
-        gatherSlices(
-          memory.executor,
-          dtype,
-          toOffsets(rows, slice),
-          slice,
-          data,
-          elementsOf(dtype, slices),
-          job.resolved.call.fields,
-        );
-        await append(slices);
+  await writeFragments(file, layout, starts, [], check, async (write) => {
+    for (const [number, own] of byPiece.entries()) {
+      const places = starts.slice(0, blocks.size);
+      // What a block wants of small chunks is one call. Of larger ones one is in memory at a time.
+      const groups = areTogether(job) ? [own] : own.map((one) => [one]);
+      for (const group of groups) {
+        await gatherGroup(job, group, memory, async (slices, block) => {
+          await write(slices, number, places[block]);
+          places[block] += countOf(group, block);
+        });
       }
     }
   });
+}
+
+/** How many slices a block wants of chunks. */
+const countOf = (chunks: readonly ChunkTask[], block: number): number =>
+  chunks.reduce((sum, { fragments }) => sum + fragments[block].count, 0);
+
+const areTogether = ({ data: { chunkShape }, elementBytes }: JobContext): boolean =>
+  isSmall(product(chunkShape) * elementBytes);
+
+/** Gathers what each block wants of chunks of one piece that are in memory together. */
+async function gatherGroup(
+  job: JobContext,
+  group: readonly ChunkTask[],
+  memory: Workspace,
+  write: (slices: Uint8Array, block: number) => Promise<void>,
+): Promise<void> {
+  const { blocks, pieceBytes, shuffle } = job;
+  const [{ piece, slice, fragments }] = group;
+  if (group.every(({ entries }) => entries === 0)) return;
+  const { dtype } = job.data;
+  const read =
+    group.length === 1 ? readWanted(job, group[0], memory) : readTogether(job, group, memory);
+  const data = elementsOf(dtype, await read);
+  for (let block = 0; block < blocks.size; block++) {
+    const count = countOf(group, block);
+    const rows = memory.words("rows", count);
+    const slices = memory.bytes("slices", count * pieceBytes[piece]);
+    if (slices.length === 0) continue;
+    await readColumn({ ...fragments[block], count }, shuffle, ROWS, 0, rows);
+    addressTogether(job, group, block, rows);
+    gatherSlices(
+      memory.executor,
+      dtype,
+      toOffsets(rows, slice),
+      slice,
+      data,
+      elementsOf(dtype, slices),
+      job.resolved.call.fields,
+    );
+    await write(slices, block);
+  }
 }
 
 /** Reads chunks of one piece into one memory, each to where the rows of the chunks before it would end if all were whole. */
@@ -127,8 +154,7 @@ async function readWanted(
   if (entries === 0) return memory.bytes("data", 0);
   const size = product(box.shape) * elementBytes;
   const { gap } = CHUNKED;
-  const isInPlace = array.held.read === 0 && !isUrl(array.location.path);
-  if (!isInPlace || entries * gap >= size || address.addressed === 0) {
+  if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0) {
     return (await readData(job, task, memory)).bytes;
   }
   const bytes = memory.bytes("data", size);
