@@ -68,9 +68,11 @@ async function gatherGroup(
   const [{ piece, slice, fragments }] = group;
   if (group.every(({ entries }) => entries === 0)) return;
   const { dtype } = job.data;
-  const read =
-    group.length === 1 ? readWanted(job, group[0], memory) : readTogether(job, group, memory);
-  const data = elementsOf(dtype, await read);
+  const { bytes, spans } =
+    group.length === 1
+      ? await readWanted(job, group[0], memory)
+      : { bytes: await readTogether(job, group, memory), spans: null };
+  const data = elementsOf(dtype, bytes);
   for (let block = 0; block < blocks.size; block++) {
     const count = countOf(group, block);
     const rows = memory.words("rows", count);
@@ -78,6 +80,7 @@ async function gatherGroup(
     if (slices.length === 0) continue;
     await readColumn({ ...fragments[block], count }, shuffle, ROWS, 0, rows);
     addressTogether(job, group, block, rows);
+    if (spans !== null) moveToSpans(rows, spans, rowsOfPlace(job, group[0]));
     gatherSlices(
       memory.executor,
       dtype,
@@ -140,55 +143,81 @@ async function readRows(
   return rows;
 }
 
+/** Places on the first axis of a chunk that are in memory, one span behind the other. */
+interface Span {
+  readonly first: number;
+  readonly count: number;
+  /** How many places the spans before have. */
+  readonly before: number;
+}
+
 /**
- * The memory of a chunk, filled as far as a gather wants it. Where the wanted rows are few and far apart, and the file
- * has them as memory does, only they are read: the rest of the memory keeps what was there, and nothing addresses it.
+ * What a gather wants of a chunk. Where the wanted rows are few and far apart, and the file has them as memory does, only
+ * they are read, and memory holds no more: to make that of a whole chunk would take longer than to read them.
  */
 async function readWanted(
   job: JobContext,
   task: ChunkTask,
   memory: Workspace,
-): Promise<Uint8Array> {
+): Promise<{ bytes: Uint8Array; spans: readonly Span[] | null }> {
   const { address, data: array, elementBytes } = job;
   const { box, entries, fragments } = task;
-  if (entries === 0) return memory.bytes("data", 0);
   const size = product(box.shape) * elementBytes;
   const { gap } = CHUNKED;
   if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0) {
-    return (await readData(job, task, memory)).bytes;
+    return { bytes: (await readData(job, task, memory)).bytes, spans: null };
   }
-  const bytes = memory.bytes("data", size);
   const [length, ...rest] = box.shape;
-  // Bytes of a place on the first axis, and how many rows it has.
+  // Bytes of a place.
   const step = size / length;
-  const { lead } = splitShape(rest, address.addressed - 1);
+  const ofPlace = rowsOfPlace(job, task);
   const wanted = new Set<number>();
   for (const fragment of fragments) {
     if (fragment.count === 0) continue;
     const rows = await readRows(job, task, fragment, memory);
-    for (const row of rows) wanted.add(Math.floor(row / product(lead)));
+    for (const row of rows) wanted.add(Math.floor(row / ofPlace));
   }
-  const places = Uint32Array.from(wanted).sort();
-  await inGroups(spansOf(places, Math.ceil(gap / step)), async ({ first, count }) => {
-    const start = [box.start[0] + first, ...box.start.slice(1)];
-    const into = bytes.subarray(first * step, (first + count) * step);
-    await array.readBytes(start, [count, ...rest], into);
+  const spans = spansOf(Uint32Array.from(wanted).sort(), Math.ceil(gap / step));
+  const { before, count } = spans[spans.length - 1];
+  const bytes = memory.bytes("data", (before + count) * step);
+  await inGroups(spans, async (span) => {
+    const start = [box.start[0] + span.first, ...box.start.slice(1)];
+    const into = bytes.subarray(span.before * step, (span.before + span.count) * step);
+    await array.readBytes(start, [span.count, ...rest], into);
   });
-  return bytes;
+  return { bytes, spans };
 }
 
-interface Span {
-  readonly first: number;
-  readonly count: number;
-}
+/** How many rows a place on the first axis of a chunk has. */
+const rowsOfPlace = ({ address }: JobContext, { box }: ChunkTask): number =>
+  product(splitShape(box.shape.slice(1), address.addressed - 1).lead);
 
 /** Sorted places as spans, of which those closer than `gap` are one. */
 function spansOf(places: Uint32Array, gap: number): Span[] {
   const spans: Span[] = [];
-  for (let i = 0, first = 0; i < places.length; i++) {
+  let before = 0;
+  for (let i = 0, start = 0; i < places.length; i++) {
     if (i + 1 < places.length && places[i + 1] - places[i] < gap) continue;
-    spans.push({ first: places[first], count: places[i] + 1 - places[first] });
-    first = i + 1;
+    const first = places[start];
+    const count = places[i] + 1 - first;
+    spans.push({ first, count, before });
+    before += count;
+    start = i + 1;
   }
   return spans;
+}
+
+/** Turns rows of a chunk into rows of the spans that are in memory. */
+function moveToSpans(rows: Uint32Array, spans: readonly Span[], ofPlace: number): void {
+  for (let p = 0; p < rows.length; p++) {
+    const place = Math.floor(rows[p] / ofPlace);
+    let low = 0;
+    for (let high = spans.length; high - low > 1;) {
+      const middle = (low + high) >> 1;
+      if (spans[middle].first <= place) low = middle;
+      else high = middle;
+    }
+    const { first, before } = spans[low];
+    rows[p] -= (first - before) * ofPlace;
+  }
 }
