@@ -78,9 +78,7 @@ export const GPU = {
   pending: 256,
   /** Workgroups of one dispatch: as many as every device allows. */
   workgroups: 65_535,
-  /**
-   * Invocations of one dispatch of atomic updates. All may change one word, one after the other, and each may wait 1 µs.
-   */
+  /** Invocations of one dispatch of atomic updates. All may change one word in turn, and each may wait 1 µs. */
   atomics: 1_048_576,
   /**
    * From more table entries than this for each position, only the entries in use are cleared: one random access costs as
@@ -132,9 +130,7 @@ export const MOVE = {
    * instead of 1.
    */
   few: 512,
-  /**
-   * Slices of at least this many units are moved by `set`. `set` takes 37 ns for 32 units and for 64, the loop 28 and 52.
-   */
+  /** Slices of at least this many units are moved by `set`: 37 ns for 32 units and for 64, the loop 28 and 52. */
   long: 48,
   /**
    * Slices are prefetched if the side that is accessed at random has at least this many bytes: more than caches and the
@@ -288,18 +284,13 @@ export const FIX = {
 
 /** Files by ranges. */
 export const FILES = {
-  /**
-   * Bytes that are read or written at once. The system takes less than 2 GiB, and signals are handled between two parts.
-   */
+  /** Bytes that are read or written at once. The system takes less than 2 GiB; signals are handled between two parts. */
   atOnce: 1_073_741_824,
   /** Reads and writes of more bytes do not block a thread. */
   short: 65_536,
   /** Milliseconds, on average, above which calls do not block a thread: a promise costs at most 0.25. */
   slowCall: 0.5,
-  /**
-   * The same for calls that wait until the disk has something, and for reads, which wait where the page cache lacks the file.
-   * In groups of 8, syncs of small files take 0.20 to 0.27 and 0.38 ms each, one after the other 0.24 to 0.41 and 0.55.
-   */
+  /** The same for syncs, and for reads: a small file takes 0.38 ms in a group of 8 syncs, and 0.55 by itself. */
   slowSync: 0.1,
   slowRead: 0.1,
   /** Calls that do not block before one is tried again. */
