@@ -88,11 +88,11 @@ export const GPU = {
   /** Up to this many indices are checked by one workgroup, in one dispatch. */
   alone: 256,
   /**
-   * Sorted positions are cut into blocks of this length. An invocation applies up to four updates in a round, and those of
+   * Sorted positions are cut into blocks of this length. An invocation applies up to two updates in a round, and those of
    * two blocks, or of as many as one command buffer may take: a driver ends what takes seconds, and Mesa's llvmpipe silently
    * ends the loops of an invocation after 65,535 rounds.
    */
-  block: 30_720,
+  block: 15_360,
   /** Blocks of one target, whose updates are applied one after the other, in one command buffer. */
   blocks: 8,
   /** Positions that one invocation of the sort on the GPU places in a pass. */

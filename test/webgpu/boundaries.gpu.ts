@@ -11,7 +11,8 @@ import { WORKGROUP } from "../../src/gpu/kernels/kernel.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
 import { engine } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
+import type { Case } from "../support/ways.ts";
+import { assertSame, goAll } from "./ways.ts";
 
 const js = createEngine({ kind: "js" });
 
@@ -39,40 +40,42 @@ const RUNS: Readonly<Record<string, Order>> = Object.fromEntries(
 const around = (...sizes: number[]): number[] =>
   sizes.flatMap((size) => [size - 1, size, size + 1]);
 
-async function checkOrder(count: number, cells: number, name: string, order: Order): Promise<void> {
+type Kind = readonly ["float32" | "uint8", "none" | "add"];
+
+/** A sum in order, one in any order, and winners, of words and of parts of words. */
+const KINDS: readonly Kind[] = [
+  ["float32", "add"],
+  ["uint8", "add"],
+  ["float32", "none"],
+  ["uint8", "none"],
+];
+
+async function checkOrder(
+  count: number,
+  cells: number,
+  name: string,
+  order: Order,
+  kinds = KINDS,
+): Promise<void> {
   const targetOf = order(count, cells);
-  const indices = new Tensor(
-    "int32",
-    [count, 1],
-    count,
-    Int32Array.from({ length: count }, (_, p) => targetOf(p)),
-  );
-  const used = [];
-  for (const dtype of ["float32", "uint8"] as const) {
-    const [values, updates] = [cells, count].map((size) => {
-      const { data: small } = randomTensor("int8", [size], randomFrom(size + 7));
-      const numbers =
-        dtype === "float32"
-          ? Float32Array.from(small as Int8Array)
-          : new Uint8Array(small as Int8Array);
+  const words = Int32Array.from({ length: count }, (_, p) => targetOf(p));
+  const indices = new Tensor("int32", [count, 1], count, words);
+  const places = engine.upload(indices);
+  for (const [dtype, reduction] of kinds) {
+    const [data, updates] = [cells, count].map((size) => {
+      const small = randomTensor("int8", [size], randomFrom(size + 7)).data as Int8Array;
+      const numbers = dtype === "float32" ? Float32Array.from(small) : new Uint8Array(small);
       return new Tensor(dtype, [size], size, numbers);
     });
-    const [a, b, c] = [values, indices, updates].map((one) => engine.upload(one));
-    used.push(a, b, c);
-    for (const reduction of ["none", "add"] as const) {
-      const expected = js.scatterND(values, indices, updates, { reduction });
-      const what = `${count} updates ${name}: ${reduction} of ${dtype}`;
-      for (const result of [
-        engine.scatterND(a, b, c, { reduction }),
-        engine.scatterND(a, indices, c, { reduction }),
-      ]) {
-        // oxlint-disable-next-line no-await-in-loop -- one result at a time
-        assertSame(await result.read(), expected, what);
-        result.dispose();
-      }
-    }
+    const [a, b] = [data, updates].map((one) => engine.upload(one));
+    const expected = js.scatterND(data, indices, updates, { reduction });
+    const what = `${count} updates ${name}: ${reduction} of ${dtype}`;
+    const result = engine.scatterND(a, places, b, { reduction });
+    // oxlint-disable-next-line no-await-in-loop -- one result at a time
+    assertSame(await result.read(), expected, what);
+    for (const one of [a, b, result]) one.dispose();
   }
-  for (const one of used) one.dispose();
+  places.dispose();
 }
 
 const TILE = GPU.run * WORKGROUP;
@@ -96,7 +99,7 @@ for (const blocks of [1, 2, 3, GPU.blocks + 2]) {
         ...RUNS,
       })) {
         // oxlint-disable-next-line no-await-in-loop -- one call at a time
-        await checkOrder(count, 12, name, order);
+        await checkOrder(count, 12, name, order, [["float32", "add"]]);
       }
     }
   });
@@ -115,3 +118,25 @@ test("more tiles than a workgroup has invocations", async () => {
     restore();
   }
 });
+
+/** Shapes whose elements end within a word, and beside it. */
+const SHAPES = [[37], [13, 3], [9, 2], [6, 4]] as const;
+
+for (const dtype of ["int8", "float16", "float32", "int64"] as const) {
+  test(`winners of ${dtype} into every tensor, with other bytes behind it`, async () => {
+    const count = GPU.alone + 50;
+    const cases = SHAPES.map(([rows, ...rest]): Case => {
+      // Some rows are no targets, so that they take data.
+      const words = Int32Array.from({ length: count }, () => random(rows - 2));
+      const inputs = [
+        randomTensor(dtype, [rows, ...rest], random),
+        new Tensor("int32", [count, 1], count, words),
+        randomTensor(dtype, [count, ...rest], random),
+      ];
+      const expected = js.scatterND(inputs[0], inputs[1], inputs[2]);
+      const name = `winners into ${[rows, ...rest].join("x")}`;
+      return { name, operator: "scatterND", inputs, options: {}, expected };
+    });
+    await goAll(cases, { areLimitsDrawn: false });
+  });
+}

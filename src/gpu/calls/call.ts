@@ -9,7 +9,9 @@
  *     kernels/scatter.ts                                 which kernels does a reduction take?
  *     kernels/moves.ts, combine.ts, divide.ts, sort.ts   what do they do?
  *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
- *     kernels/status.ts, calls/checks.ts, core.ts        how does the host learn of bad indices?
+ *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
+ *     calls/core.ts, watched.ts, kernels/kernel-list.ts  in which order, what if the device refuses, what if it only compiles?
+ *     kernels/counts.ts                                  how much does the device have to do?
  */
 
 import { checkDuplicates } from "../../core/call/duplicates.ts";

@@ -3,7 +3,7 @@
  * them. It knows no operator.
  */
 
-import { contentsOf, destroyBuffer, firstLine, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
+import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
 import { KernelList } from "../kernels/kernel-list.ts";
 import { Params, Recording, type Span } from "../kernels/recording.ts";
 import { checkInputs } from "../kernels/checks.ts";
@@ -16,6 +16,7 @@ import { part } from "../../core/tensor/shape.ts";
 import { CallCheck } from "./checks.ts";
 import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
+import { watched, withFields } from "./watched.ts";
 
 /** A call of which everything on the host has been checked. */
 export interface GpuCall {
@@ -309,57 +310,3 @@ export class GpuCore implements TensorOwner {
 
 const checksOf = (tensors: readonly DeviceTensor[]): CallCheck[] =>
   tensors.flatMap(({ check }) => (check === null ? [] : [check]));
-
-/** Begins to collect errors of the device; the function that is returned ends it, and gives what was found. */
-function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
-  const { device } = gpu;
-  for (const filter of ["out-of-memory", "internal", "validation"] as const) {
-    device.pushErrorScope(filter);
-  }
-  return async () => {
-    try {
-      const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
-      const [refusal, failure, noMemory] = await Promise.all(scopes);
-      // Memory first: what uses a buffer that could not be made is invalid too.
-      if (noMemory !== null) {
-        return new TensorError(
-          "too-large",
-          `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
-        );
-      }
-      if (refusal !== null) {
-        return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
-      }
-      // The driver failed at something valid, such as compiling a kernel.
-      return failure && gpu.failureOf(failure);
-    } catch {
-      // The device is lost, which whoever waits for results learns from them.
-      return null;
-    }
-  };
-}
-
-/** What `make` makes, and why the device refused a part of it. */
-function watched<T>(
-  gpu: Gpu,
-  make: () => T,
-): { readonly made: T; readonly refusal: Promise<TensorError | null> } {
-  const scopes = openScopes(gpu);
-  try {
-    return { made: make(), refusal: scopes() };
-  } catch (error) {
-    void scopes();
-    // A device throws by itself for what is no buffer.
-    throw isTensorError(error) ? error : gpu.failureOf(error);
-  }
-}
-
-/** What `use` gives; its errors name the operator. */
-function withFields<T>(fields: ErrorFields, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    if (!isTensorError(error) || error.op !== undefined) throw error;
-    throw new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
-  }
-}

@@ -201,8 +201,9 @@ const REST = {
 };
 
 /**
- * A kernel that applies updates from `at` on to the end of the target or to `end`. Four of one target are loaded at once, so
- * that their loads do not wait for sums, and an invocation makes fewer rounds: see `GPU.block`.
+ * A kernel that applies updates from `at` on to the end of the target or to `end`. Two are loaded at once, so that the second
+ * load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. Four at once are slower where
+ * few updates share a target, in software: both ways of a branch are computed there.
  */
 function orderedKernel(dtype: DType, step: CombineStep, part: typeof BEGIN | typeof REST): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
@@ -225,17 +226,14 @@ ${part.begin}
   var value = before;
   while (at < end) {
     if (keys[at] != t) { break; }
+    let next = min(at + 1u, end - 1u);
+    let isPair = next != at && keys[next] == t;
     let first = updateAt(at, column);
-    if (end - at >= 4u && keys[min(at + 3u, params.count - 1u)] == t) {
-      let second = updateAt(at + 1u, column);
-      let third = updateAt(at + 2u, column);
-      let fourth = updateAt(at + 3u, column);
-      value = combine(combine(combine(combine(value, first), second), third), fourth);
-      at += 4u;
-    } else {
-      value = combine(value, first);
-      at++;
-    }
+    let second = updateAt(next, column);
+    value = combine(value, first);
+    if (!isPair) { break; }
+    value = combine(value, second);
+    at += 2u;
   }
   ${store}`,
   }));

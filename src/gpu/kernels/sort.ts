@@ -65,33 +65,41 @@ var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
   }`,
   }));
 
+/** Digits whose counts one workgroup sums up, and the invocations that each has. */
+const ROWS = 8;
+const LANES = WORKGROUP / ROWS;
+
 /**
- * Turns the counts of a digit into sums of those before: of lower digits, and of this one in earlier tiles. Each digit has
- * a workgroup, and each invocation a run of its tiles: one workgroup for all would be what a large sort waits for.
+ * Turns the counts of a digit into sums of those before: of lower digits, and of this one in earlier tiles. An invocation has
+ * a run of the tiles of a digit: one workgroup for all digits would be what a large sort waits for, and one for each digit
+ * takes drivers in software longer than all the rest of the sort.
  */
 const SUM_UP = kernelOf("sort: sum up", () => ({
   isWhole: true,
-  params: ["tiles", "base"],
+  params: ["digits", "tiles", "base"],
   buffers: { sums: "write", totals: "read" },
-  declarations: `var<workgroup> parts: array<u32, ${WORKGROUP}>;`,
-  body: `  let digit = params.first / ${WORKGROUP}u + workgroup.x;
+  declarations: `var<workgroup> parts: array<u32, ${WORKGROUP}>;
+var<workgroup> below: atomic<u32>;`,
+  body: `  let first = (params.first / ${WORKGROUP}u + workgroup.x) * ${ROWS}u;
+  let digit = first + local / ${LANES}u;
+  let lane = local % ${LANES}u;
   var part = 0u;
-  for (var lower = local; lower < digit; lower += ${WORKGROUP}u) {
+  for (var lower = local; lower < first; lower += ${WORKGROUP}u) {
     part += totals[params.base + lower];
   }
-  parts[local] = part;
+  if (part != 0u) { atomicAdd(&below, part); }
+  // There may be fewer digits than a workgroup has rows.
+  let tiles = select(0u, params.tiles, digit < params.digits);
+  let run = (tiles + ${LANES - 1}u) / ${LANES}u;
+  let begin = digit * params.tiles + min(lane * run, tiles);
+  let end = digit * params.tiles + min((lane + 1u) * run, tiles);
+  var own = 0u;
+  for (var at = begin; at < end; at++) { own += sums[at]; }
+  parts[local] = own;
   workgroupBarrier();
-  var sum = 0u;
-  for (var other = 0u; other < ${WORKGROUP}u; other++) { sum += parts[other]; }
-  workgroupBarrier();
-  let run = (params.tiles + ${WORKGROUP - 1}u) / ${WORKGROUP}u;
-  let begin = digit * params.tiles + min(local * run, params.tiles);
-  let end = digit * params.tiles + min((local + 1u) * run, params.tiles);
-  part = 0u;
-  for (var at = begin; at < end; at++) { part += sums[at]; }
-  parts[local] = part;
-  workgroupBarrier();
-  for (var before = 0u; before < local; before++) { sum += parts[before]; }
+  var sum = atomicLoad(&below);
+  for (var lower = first; lower < digit; lower++) { sum += totals[params.base + lower]; }
+  for (var before = local - lane; before < local; before++) { sum += parts[before]; }
   for (var at = begin; at < end; at++) {
     let count = sums[at];
     sums[at] = sum;
@@ -212,7 +220,13 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
     const all = { ...own, keys, positions, sums, totals, nextKeys, nextPositions };
     const threads = tiles * WORKGROUP;
     recording.run(countKernel(entries), threads, input + sums.bytes + 4 * digits, params, all);
-    recording.run(SUM_UP, digits * WORKGROUP, 2 * sums.bytes + 4 * digits, params, all);
+    recording.run(
+      SUM_UP,
+      Math.ceil(digits / ROWS) * WORKGROUP,
+      2 * sums.bytes + 4 * digits,
+      params,
+      all,
+    );
     const placed = (pass === 0 ? input : 2 * input) + sums.bytes + 8 * count;
     recording.run(placeKernel(entries), threads, placed, params, all);
     [keys, positions, nextKeys, nextPositions] = [nextKeys, nextPositions, keys, positions];
