@@ -28,7 +28,7 @@ export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/ru
 export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
 export { diskRate } from "../arrays/chunked/job/disk.ts";
 export { createJob, planJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
-export type { JobPlan } from "../arrays/chunked/job/plan-job.ts";
+export type { JobPlan, PlannedSeconds, TimedPlan } from "../arrays/chunked/job/job-plan.ts";
 export {
   describeJob,
   findJobs,

@@ -13,7 +13,7 @@ import { heldBytes } from "./chunks/held.ts";
 import { MAX_JSON_BYTES, parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
-import { makePipeline } from "./chunks/pipeline.ts";
+import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
@@ -124,11 +124,24 @@ export async function createArray(location: string, options: CreateOptions): Pro
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
-/** Bytes that reading and writing a chunk takes in the array that {@link createArray} makes of these options. */
-export function heldBy(options: CreateOptions): HeldBytes {
+/** What a chunk takes. */
+export interface ChunkCosts extends HeldBytes {
+  /** Bytes of its file, at most. */
+  readonly stored: number;
+  /** Characters of the metadata of the array. */
+  readonly text: number;
+}
+
+/** What a chunk takes in the array that {@link createArray} makes of these options. */
+export function costsOf(options: CreateOptions): ChunkCosts {
   const metadata = metadataOf(options, "a new array");
   const { dtype, chunkShape, codecs } = metadata;
-  return heldBytes(makePipeline(dtype, chunkShape, codecs, "a new array"), metadata, 1);
+  const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
+  return {
+    ...heldBytes(pipeline, metadata, 1),
+    stored: mostStored(pipeline),
+    text: printMetadata(metadata).length,
+  };
 }
 
 /**

@@ -12,7 +12,8 @@ import { checkUnclaimed } from "./claim.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
 import { checkUnchanged, forgetFailures, openContext } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
-import { planRequest, type JobPlan, type JobRequest } from "./plan-job.ts";
+import { growthOf, type JobPlan } from "./job-plan.ts";
+import { planRequest, type JobRequest } from "./plan-job.ts";
 import { findJob, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 
@@ -32,8 +33,8 @@ export async function planJob(request: JobRequest): Promise<JobPlan> {
     throw new TensorError("attribute", sentence);
   }
   await checkInputs(request, null);
-  const { plan } = await planRequest(request, hashOf(request));
-  return plan;
+  const { plan, spec, parts } = await planRequest(request, hashOf(request));
+  return { ...plan, growth: await growthOf(spec, parts) };
 }
 
 /**

@@ -39,6 +39,19 @@ export interface Fragment {
   readonly total: number;
 }
 
+/** Bytes of `count` files that have so many fragments each, and so many entries and bytes of slices together. */
+export const fragmentBytes = (
+  count: number,
+  fragments: number,
+  entries: number,
+  columns: number,
+  slices: number,
+): number => count * (HEADER + 4 * (fragments + 1)) + 4 * columns * entries + slices;
+
+/** Bytes that {@link findFragments} reads of a file. */
+export const headBytes = (fragments: number, count: number): number =>
+  HEADER + 4 * (fragments <= CHUNKED.fragments ? fragments + 1 : count + 1);
+
 /**
  * Writes a file of fragments.
  * @param check is called last, before the file gets its name; throws if the job has lost its folder or its output
