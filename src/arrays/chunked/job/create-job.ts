@@ -23,7 +23,10 @@ export type { JobRequest } from "./plan-job.ts";
  * What a job will read, write and take, before there is one.
  * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
  */
-export async function planJob(request: JobRequest): Promise<JobPlan> {
+export const planJob = (request: JobRequest): Promise<JobPlan> => planFigures(request);
+
+/** The figures of {@link planJob} that need no measurement. */
+export async function planFigures(request: JobRequest): Promise<JobPlan> {
   checkRequest(request);
   const { folder } = request;
   const known = await findJob(folder);

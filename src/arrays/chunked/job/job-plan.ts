@@ -1,5 +1,6 @@
 /** What a job will do, in figures: upper bounds, which hold whatever the values of its arrays are. */
 
+import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import type { StagedArray } from "../../boxes/array.ts";
 import { isUrl } from "../../boxes/file.ts";
@@ -122,9 +123,7 @@ function outputParts(
   const grid = gridOf(resolved.shape, out.chunkShape ?? resolved.shape);
   const isNpy = out.format === "npy";
   const files = product(grid);
-  const written = isNpy
-    ? (stored / product(out.chunkShape ?? resolved.shape)) * product(resolved.shape)
-    : files * stored;
+  const written = isNpy ? product(resolved.shape) * DTYPES[data.dtype].bytes : files * stored;
   return { read: 0, written, files, isNpy, inPlace, folders: foldersOf(grid), texts };
 }
 

@@ -78,7 +78,7 @@ export function mostBytes(parts: MostParts): MostBytes {
   const shuffle = fragmentBytes(blocks, leads, positions, columns, isGather ? 0 : slices);
   const gathered = isGather ? fragmentBytes(tasks, blocks, positions, 0, slices) : 0;
   // Chunks that follow each other have few leads.
-  const ownLeads = Math.min(leads, Math.floor((chunksPerTask + pieces - 2) / pieces) + 1);
+  const ownLeads = Math.min(leads, Math.floor((chunksPerTask - 2) / Math.max(1, pieces)) + 2);
   const heads = blocks * tasks * headBytes(leads, ownLeads);
   const rows = 4 * positions * pieces;
   // A block finds its slices in every task of each piece.

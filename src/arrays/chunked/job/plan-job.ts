@@ -72,7 +72,7 @@ export interface PlannedJob {
  * hold; `attribute` for an output that is there
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
-  const { call, indices, updates, folder, out, codecs } = request;
+  const { call, indices, updates, out, codecs } = request;
   const chunking = chunkingOf(request);
   for (const array of [request.data, indices, updates]) {
     if (array?.dtype !== "string") continue;
