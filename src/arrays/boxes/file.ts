@@ -95,9 +95,12 @@ export function placeError(error: unknown): unknown {
   return malformed(sentence, {}, { cause: error });
 }
 
-/** Makes an empty file where nothing has its name. A link is not followed, so no other file is emptied. */
-export async function makeEmpty(file: string): Promise<void> {
-  await files.writeFile(file, "", { flag: "wx" }).catch((error: unknown) => {
+/** Makes an empty file, as {@link makeNew} does. */
+export const makeEmpty = (file: string): Promise<void> => makeNew(file, "");
+
+/** Makes a file where nothing has its name. A link is not followed, so no other file is changed. */
+export async function makeNew(file: string, text: string): Promise<void> {
+  await files.writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     if (!isCode(error, "EEXIST")) throw error;
   });
 }
