@@ -12,7 +12,7 @@ import { createJob, planFigures, type JobRequest } from "../src/arrays/chunked/j
 import { sumOf, type JobPlan } from "../src/arrays/chunked/job/job-plan.ts";
 import { jobFailure, jobOf, openContext } from "../src/arrays/chunked/job/job.ts";
 import { runTask } from "../src/arrays/chunked/run/tasks.ts";
-import { shareOf } from "../src/arrays/chunked/stages/budget.ts";
+import { memoryOf, shareOf } from "../src/arrays/chunked/stages/budget.ts";
 import { needsOf, type JobContext } from "../src/arrays/chunked/stages/context.ts";
 import { Workspace } from "../src/arrays/chunked/stages/workspace.ts";
 import { chooseExecutor } from "../src/core/engines/choice.ts";
@@ -222,7 +222,7 @@ async function runPlanned(
     read: sumOf(plan.read),
     written: sumOf(plan.written),
     disk: plan.disk + plan.growth,
-    memory: plan.taskBytes,
+    memory: plan.memory - memoryOf(1, 0),
   };
   for (const [name, most] of Object.entries(planned)) {
     const got = taken[name as keyof Taken];

@@ -36,5 +36,6 @@ export {
   type JobFacts,
 } from "../arrays/chunked/job/find-jobs.ts";
 export { workersOf, type JobWorkerFacts, type Taker } from "../arrays/chunked/job/workers.ts";
+export type { Took } from "../arrays/chunked/job/took.ts";
 export { removeJob } from "../arrays/chunked/job/job-folder.ts";
 export { slurmScript, type SlurmOptions } from "../arrays/distributed/slurm.ts";

@@ -9,7 +9,10 @@ import { isTensorError, malformed, printValue, TensorError } from "../../core/er
 import { optionsOf } from "../../core/tensor/options.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
+import { Buffers } from "./chunks/buffers.ts";
+import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
+import { lengthOf } from "./codecs/gzip.ts";
 import { MAX_JSON_BYTES, parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
@@ -142,6 +145,20 @@ export function costsOf(options: CreateOptions): ChunkCosts {
     stored: mostStored(pipeline),
     text: printMetadata(metadata).length,
   };
+}
+
+/**
+ * Encodes a chunk as an array of these options has it.
+ * @returns the bytes that would be stored; null where a chunk is stored as it is in memory
+ */
+export async function encodeSample(
+  options: CreateOptions,
+  chunk: Uint8Array,
+): Promise<number | null> {
+  const { dtype, chunkShape, codecs, fill } = metadataOf(options, "a new array");
+  const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
+  if (pipeline.isPlain) return null;
+  return lengthOf(await encodeChunk(pipeline, chunk, fill, new Buffers()));
 }
 
 /**

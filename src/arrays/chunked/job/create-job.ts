@@ -12,21 +12,29 @@ import { checkUnclaimed } from "./claim.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
 import { checkUnchanged, forgetFailures, openContext } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
-import { growthOf, type JobPlan } from "./job-plan.ts";
-import { planRequest, type JobRequest } from "./plan-job.ts";
+import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
+import { timed } from "./measure.ts";
+import { planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
 import { findJob, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 
 export type { JobRequest } from "./plan-job.ts";
 
 /**
- * What a job will read, write and take, before there is one.
+ * What a job will read, write and take, and how long, before there is one. Measuring the disk and the codecs takes about a
+ * second.
  * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
  */
-export const planJob = (request: JobRequest): Promise<JobPlan> => planFigures(request);
+export async function planJob(request: JobRequest): Promise<TimedPlan> {
+  const { plan, spec, parts } = await planned(request);
+  return timed(request.folder, plan, spec, parts);
+}
 
 /** The figures of {@link planJob} that need no measurement. */
-export async function planFigures(request: JobRequest): Promise<JobPlan> {
+export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
+  (await planned(request)).plan;
+
+async function planned(request: JobRequest): Promise<PlannedJob> {
   checkRequest(request);
   const { folder } = request;
   const known = await findJob(folder);
@@ -37,7 +45,7 @@ export async function planFigures(request: JobRequest): Promise<JobPlan> {
   }
   await checkInputs(request, null);
   const { plan, spec, parts } = await planRequest(request, hashOf(request));
-  return { ...plan, growth: await growthOf(spec, parts) };
+  return { plan: { ...plan, growth: await growthOf(spec, parts) }, spec, parts };
 }
 
 /**

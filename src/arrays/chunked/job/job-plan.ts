@@ -94,7 +94,7 @@ export function planOf({ spec, parts, takes, costs }: PlanParts): {
       chunks,
       chunksPerTask,
       ...takes,
-      memory: memoryOf(takes.threads, takes.taskBytes),
+      memory: memoryOf(takes.threads, takes.taskBytes + most.lists),
       read: most.read,
       written: most.written,
       disk: job + output,

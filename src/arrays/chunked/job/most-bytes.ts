@@ -55,6 +55,8 @@ export interface MostBytes {
   };
   readonly written: { readonly shuffle: number; readonly output: number };
   readonly disk: Readonly<Record<StageName, StageDisk>>;
+  /** Bytes of memory that a task has for lists by chunk and by block, and for buffers of a few bytes. */
+  readonly lists: number;
 }
 
 /** Bytes on a disk of files that have so many bytes together. */
@@ -103,8 +105,10 @@ export function mostBytes(parts: MostParts): MostBytes {
       check: { job: isChecked ? taskFiles(leads) : 0, output: 0 },
       apply: { job: taskFiles(2 * tasks, gathered + marks), output: isGather ? 0 : output },
       place: { job: isGather ? taskFiles(blocks) : 0, output: isGather ? output : 0 },
+      // Only texts.
       finish: { job: FOLDERS + out.texts, output: FOLDERS + out.texts },
     },
+    lists: 4 * (leads + blocks) + 1024,
   };
 }
 

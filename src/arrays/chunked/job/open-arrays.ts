@@ -65,7 +65,7 @@ export async function createOutput(
 ): Promise<void> {
   const { format, path } = spec.out;
   if (format === "npy") return createPart(spec, type);
-  await createPending(path, optionsOf(type, like, spec));
+  await createPending(path, encodingOf(type, like, spec));
 }
 
 /** Two runs may create the file at once, so it gets its name only when it is complete enough to be opened. */
@@ -84,7 +84,8 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
 /** What was asked for of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
-function optionsOf(
+/** The encoding of the array of {@link createOutput}. */
+export function encodingOf(
   { dtype, shape, chunkShape }: ArrayType,
   like: ChunkedArray,
   { codecs, chunking }: Encoding,
@@ -106,7 +107,7 @@ export const costsOfOutput = (
 ): ChunkCosts =>
   format === "npy"
     ? { read: 0, write: 0, stored: product(type.chunkShape) * DTYPES[type.dtype].bytes, text: 0 }
-    : costsOf(optionsOf(type, like, encoding));
+    : costsOf(encodingOf(type, like, encoding));
 
 export async function openArrays(spec: JobSpec, guard?: Guard): Promise<JobArrays> {
   const { data, indices, updates, out, inPlace } = spec;
