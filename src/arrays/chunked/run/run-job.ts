@@ -110,7 +110,7 @@ async function noteExcess(
 const LOOK = 1000;
 
 /** Says once that the process takes a quarter more memory than it may. @returns what ends the watch */
-function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
+export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
   const timer = setInterval(() => {
     const { rss } = process.memoryUsage();
     if (rss <= 1.25 * memory) return;
