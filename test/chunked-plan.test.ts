@@ -156,7 +156,7 @@ interface Taken {
 
 /** An executor that counts the bytes that are allocated and not recycled. */
 function counting(counts: { now: number; most: number }): Executor {
-  const { executor } = chooseExecutor("wasm", 1);
+  const { executor } = chooseExecutor("wasm");
   const own: Partial<Executor> = {
     alloc(dtype, size) {
       const memory = executor.alloc(dtype, size);

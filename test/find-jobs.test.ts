@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { before, test } from "node:test";
-import { describeJob, findJobs, runJob, startPool, type JobFacts } from "../src/entries/chunked.ts";
+import {
+  checkFree,
+  describeJob,
+  findJobs,
+  runJob,
+  startPool,
+  type JobFacts,
+} from "../src/entries/chunked.ts";
+import { openArray } from "../src/entries/zarr.ts";
 import { makeFolder } from "./support/cli.ts";
 import { add, makeHome, makeJob, MEMORY, storeInputs } from "./support/job-files.ts";
 
@@ -49,6 +57,29 @@ test("jobs are found wherever they lie, and arrays whose jobs lie elsewhere", as
   assert.deepEqual(await findJobs(at("a/job")), [{ folder: at("a/job"), array: null }]);
   assert.deepEqual(await findJobs(at("deep/er/b")), [{ folder: at("deep/er/b/job"), array: null }]);
   await assert.rejects(findJobs(at("nowhere")), { code: "ENOENT" });
+});
+
+test("nobody writes into an array that a job is changing", async () => {
+  const array = "deep/er/b/data.zarr";
+  const before = fs.readFileSync(at(`${array}/c/1`));
+  const says = `another job is changing ${at(array)} in place: 3 of 4 chunks are changed; finish it (ndscatter job resume ${at("deep/er/b/job")})`;
+  await assert.rejects(
+    async () => checkFree(await openArray(at(array))),
+    (error: Error) => error.message.startsWith(says),
+  );
+  const part = (await openArray(at(array))).slice([1, 3]);
+  await assert.rejects(checkFree(part), { code: "attribute" });
+  const line = `array a/updates.zarr[1:3] -o ${array}[1:3]`;
+  const { status, stdout, stderr } = await ndscatter(line);
+  assert.deepEqual([status, stdout], [1, ""]);
+  assert.ok(stderr.includes("another job is changing"), stderr);
+  assert.deepEqual(fs.readFileSync(at(`${array}/c/1`)), before);
+  // An array whose job is done is anybody's, and so is one that a job only reads.
+  for (const name of ["a/out.zarr", "deep/er/b/updates.zarr"]) {
+    await checkFree(await openArray(at(name)));
+    const done = await ndscatter(`array a/updates.zarr[1:3] -o ${name}[1:3]`);
+    assert.deepEqual([done.status, done.stderr], [0, ""]);
+  }
 });
 
 /** Of 4 rows of data, indices and updates; 36 bytes of each file between the stages say where its fragments are. */

@@ -30,6 +30,7 @@ export { diskRate } from "../arrays/chunked/job/disk.ts";
 export { createJob, planJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
 export type { JobPlan, PlannedSeconds, TimedPlan } from "../arrays/chunked/job/job-plan.ts";
 export {
+  checkFree,
   describeJob,
   findJobs,
   type FoundJob,

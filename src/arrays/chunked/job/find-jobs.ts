@@ -2,8 +2,9 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere } from "../../boxes/file.ts";
-import { changesOf, readClaim } from "./claim.ts";
+import { isCode, isThere, isUrl } from "../../boxes/file.ts";
+import type { ChunkedArray } from "../../boxes/array.ts";
+import { changesOf, checkUnclaimed, readClaim } from "./claim.ts";
 import { readSpec, specFile } from "./spec-file.ts";
 import type { Planned } from "./spec.ts";
 import { tookOf, type Took } from "./took.ts";
@@ -55,6 +56,15 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
     // oxlint-disable-next-line no-await-in-loop -- in the order of names
     await search(path.join(folder, entry.name), depth - 1, found);
   }
+}
+
+/**
+ * Checks that no job is changing an array in place, before somebody else writes to the array or to a part of it.
+ * @throws TensorError `attribute` while a job is, with the job's folder and what to do
+ */
+export async function checkFree({ location }: ChunkedArray): Promise<void> {
+  const { format, path: place } = location;
+  if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
 
 /** What a job is about. */

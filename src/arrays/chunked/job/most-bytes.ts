@@ -6,13 +6,12 @@
 
 import type { ChunkedArray, Staged } from "../../boxes/array.ts";
 import { tiled } from "../../boxes/axis-boxes.ts";
-import { isUrl } from "../../boxes/file.ts";
 import { Grid } from "../../boxes/grid.ts";
 import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
 import { fragmentBytes, headBytes } from "../stages/fragments.ts";
-import type { JobParts } from "../stages/budget.ts";
+import { isReadByRows, type JobParts } from "../stages/budget.ts";
 import type { StageName } from "./spec.ts";
 
 /** A file takes whole blocks of a disk, and a name in a folder. */
@@ -93,7 +92,10 @@ export function mostBytes(parts: MostParts): MostBytes {
     : 0;
   // Where a repeat is found, all is read again to find where it was first.
   const checking = isChecked ? 2 * (leads * blocks * headBytes(leads, 1) + 8 * positions) : 0;
-  const applying = heads + rows + (isGather ? rowsAgain(parts, rows) : slices);
+  const applying =
+    heads +
+    rows +
+    (isGather ? rowsAgain(parts, rows) : slices * readsOfLead(chunksPerTask, pieces));
   const marks = isGather || !out.inPlace ? 0 : markBytes(parts, chunks);
   const output = outputDisk(out, threads * chunksPerTask, chunks);
   return {
@@ -139,9 +141,13 @@ function readBytes(
   };
 }
 
+/** How many tasks read what the blocks have for a lead: a task of several chunks may read all pieces of the slices. */
+const readsOfLead = (chunksPerTask: number, pieces: number): number =>
+  chunksPerTask === 1 ? 1 : Math.floor((pieces - 2) / chunksPerTask) + 2;
+
 /** Rows that a gather reads twice: once to find which parts of a chunk it wants, of an uncompressed file. */
 function rowsAgain({ address, data }: MostParts, rows: number): number {
-  if (data.held.read > 0 || isUrl(data.location.path) || address.addressed === 0) return 0;
+  if (!isReadByRows(data) || address.addressed === 0) return 0;
   const size = product(data.shape) * DTYPES[data.dtype].bytes;
   return Math.min(rows, Math.ceil((4 * size) / CHUNKED.gap));
 }
