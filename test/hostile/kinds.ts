@@ -403,6 +403,11 @@ export function kindsIn(places: Places): Readonly<Record<string, () => Promise<K
     claim: file(inPlace, /\.ndscatter\/job$/, json(places)),
     changed: async () => names(places, await inPlace(), /\.ndscatter\/changed\/|applied\/\d$/),
     done: async () => extra(places, await inPlace(), ["job/done", "job/shuffle.trash-x"]),
+    took: async () => names(places, await scatter(), /job\/took\//),
+    "took, more": async () => {
+      const name = "job/took/0123456789abcdef.apply.1.9999.9999.9.9";
+      return extra(places, await scatter(), ["job/took", name, "job/took/apply"]);
+    },
     partial: async () => extra(places, await inPlace(), ["data.zarr/.ndscatter/partial"]),
     entries: async () => entries(places, await scatter()),
     "entries in place": async () => entries(places, await inPlace()),
@@ -430,6 +435,10 @@ const names =
     return use(places, template, random);
   };
 
+/** What a mark of a change in part says, and what a job that is done says of its tasks. */
+const TEXT =
+  '{"job":"ab","changed":2,"chunks":4,"took":{"tasks":5,"read":9,"written":9,"seconds":0.1,"memory":9}}';
+
 /** Files appear that should not be there. */
 const extra =
   (places: Places, template: Template, files: readonly string[]): Kind =>
@@ -440,11 +449,7 @@ const extra =
     const file = sandbox.at(name);
     fs.mkdirSync(path.dirname(file), { recursive: true });
     if (random(2) === 0) replaceEntry(file, places.targets, places.pipe, random);
-    else
-      fs.writeFileSync(
-        file,
-        mutateJson('{"job":"ab","changed":2,"chunks":4}', places.targets, random),
-      );
+    else fs.writeFileSync(file, mutateJson(TEXT, places.targets, random));
     // A job that says that it is done is not run.
     return use(places, template, random, { isOther: name === "job/done" });
   };
