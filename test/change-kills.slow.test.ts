@@ -91,7 +91,7 @@ for (const way of ["append", "resize", "part"]) {
     }
     assert.ok(middles > 0, "no kill was in the middle of a change");
     // What a process was about to rename stays, and is no part of the array.
-    const left = fs.readdirSync(file).filter((name) => !/\.tmp$/.test(name));
+    const left = fs.readdirSync(file).filter((name) => !name.endsWith(".tmp"));
     assert.deepEqual(left.toSorted(), ["c", "zarr.json"]);
   });
 }
