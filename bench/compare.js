@@ -57,8 +57,12 @@ function measuredOf({ machine, workloads = [], curve = [], first = [], scaling =
   const all = new Map();
   const cost = (name, value) => all.set(name, { ...value, isCost: true });
   for (const row of workloads) {
-    const { peer, threads, peerKept, peerKeptThreads } = row.ratios ?? ratiosOf(row);
+    const ratios = row.ratios ?? ratiosOf(row);
+    const { peer, peerUndisposed, threads, peerKept, peerKeptThreads } = ratios;
     if (peer !== undefined) all.set(`${row.name}, best peer / ours`, peer);
+    if (peerUndisposed !== undefined) {
+      all.set(`${row.name}, best peer / ours, undisposed`, peerUndisposed);
+    }
     if (threads !== undefined) all.set(`${row.name}, one thread / two`, threads);
     if (peerKept !== undefined) all.set(`${row.name}, best peer / kept plan`, peerKept);
     if (peerKeptThreads !== undefined) {
@@ -85,7 +89,7 @@ function ratiosOf(row) {
   const judged = judgedMode({ ...row, inPlace: row.inPlace ?? row.name === "kv-cache append" });
   const ratio = (a, b) => (a === undefined || b === undefined ? undefined : { ratio: a / b });
   return {
-    peer: ratio(row.peers[bestPeer(row)], row.modes[judged]),
+    peer: ratio(row.peers[bestPeer(row.peers)], row.modes[judged]),
     threads: ratio(row.threads[1], row.threads[2]),
   };
 }

@@ -6,5 +6,5 @@ export function judgedMode({ inPlace, modes }) {
   return wanted.find((mode) => modes[mode] !== undefined);
 }
 
-/** The name of the fastest peer. */
-export const bestPeer = ({ peers }) => Object.entries(peers).sort(([, a], [, b]) => a - b)[0]?.[0];
+/** The name of the fastest peer, by its times. */
+export const bestPeer = (peers) => Object.entries(peers).sort(([, a], [, b]) => a - b)[0]?.[0];

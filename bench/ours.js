@@ -7,6 +7,7 @@ import { isScatter, optionsOf } from "./workloads.js";
  * @property {string} name
  * @property {() => unknown} call one call, which is timed; a promise is awaited
  * @property {() => unknown} output the elements of one call's result on fresh inputs; a promise is awaited
+ * @property {() => unknown} [litter] of a peer: `call` that leaves its result to the garbage collector; `call` if absent
  * @property {number} [atLeast] the least number of calls a sample
  * @property {number} [cooldown] milliseconds to wait after a sample, because threads go on spinning
  * @property {() => unknown} [release]
@@ -17,6 +18,9 @@ export const THREADS = { 1: "resident", 2: "resident 2" };
 
 /** Those that also have a kept plan: the keys of `kept` in results.json. */
 export const KEPT = { 1: "kept", 2: "kept 2" };
+
+/** The least number of calls a sample of results that are left to the garbage collector, so that it pays for collecting. */
+export const LITTERING = 4;
 
 /**
  * @param {any} lib the library's main entry
@@ -107,9 +111,8 @@ function heapModes(lib, engine, littering, row, inputs) {
   const run = engine[row.op];
   const output = () => run(...tensors, options).data;
   const modes = {
-    // Several calls a sample, so that the cost of collecting their garbage is in the sample.
     undisposed: () => ({
-      atLeast: 4,
+      atLeast: LITTERING,
       call: () => littering[row.op](...tensors, options),
       output: () => littering[row.op](...tensors, options).data,
     }),

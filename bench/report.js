@@ -20,6 +20,7 @@ const MB = 2 ** 20;
  * @property {Record<string, number>} [threads]
  * @property {Record<string, number>} [kept]
  * @property {Record<string, number>} [peers]
+ * @property {Record<string, number>} [peersUndisposed]
  * @property {import("./rows.js").Times["ratios"]} [ratios]
  * @property {import("./baseline.js").BaselineTimes} [cpp]
  * @property {{ peak: number, limit: number }} [memory]
@@ -33,7 +34,8 @@ export function print(record) {
     ...(missing.length === 0 ? [] : [`Not measured: ${missing.join("; ")}\n`]),
     ...(scale === 1 ? [] : [`At scale ${scale}: the times say nothing about the targets\n`]),
     printTimes(workloads, machine.copyGBs),
-    printPeers(workloads),
+    printPeers("Peers", workloads, ({ peers }) => peers),
+    printPeers("Peers, undisposed", workloads, ({ peersUndisposed }) => peersUndisposed),
     printCurve(curve),
     printFirstCalls(first),
     printFindings(findings),
@@ -68,6 +70,7 @@ function printTimes(rows, copyGBs) {
       ratios.peer?.name ?? "",
       ms(peers[ratios.peer?.name]),
       times(ratios.peer),
+      times(ratios.peerUndisposed),
       times(ratios.peerThreads),
       times(ratios.peerKept),
       times(ratios.peerKeptThreads),
@@ -76,17 +79,17 @@ function printTimes(rows, copyGBs) {
     ];
   });
   const own = [...MODES, "threads 2", "kept", "kept 2"];
-  const beside = ["best peer", "ms", "ratio", "2 thr.", "kept", "kept 2"];
+  const beside = ["best peer", "ms", "ratio", "undisposed", "2 thr.", "kept", "kept 2"];
   const head = ["", ...own, ...beside, "GB/s", "of copy"];
   return `Medians in milliseconds; a copy moves ${copyGBs} GB/s\n${table(head, lines)}`;
 }
 
-/** @param {readonly Row[]} rows */
-function printPeers(rows) {
-  const names = [...new Set(rows.flatMap(({ peers = {} }) => Object.keys(peers)))];
+/** @param {readonly Row[]} rows @param {(row: Row) => Record<string, number> | undefined} timesOf */
+function printPeers(title, rows, timesOf) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(timesOf(row) ?? {})))];
   if (names.length === 0) return "";
-  const lines = rows.map(({ name, peers }) => [name, ...names.map((peer) => ms(peers[peer]))]);
-  return `Peers, medians in milliseconds\n${table(["", ...names], lines)}`;
+  const lines = rows.map((row) => [row.name, ...names.map((name) => ms(timesOf(row)?.[name]))]);
+  return `${title}, medians in milliseconds\n${table(["", ...names], lines)}`;
 }
 
 /** @param {readonly Row[]} rows */
@@ -135,6 +138,7 @@ function printTargets({ workloads, scaling, curve, first }) {
   const each = (rows, ratioOf) =>
     rows.map((row) => [row.name, ratioOf(row)?.ratio]).filter(([, value]) => value !== undefined);
   const peer = ({ ratios }) => ratios.peer;
+  const undisposed = ({ ratios }) => ratios.peerUndisposed;
   const threaded = ({ ratios }) => ratios.peerThreads;
   const threads = ({ ratios }) => ratios.threads;
   const kept = ({ ratios }) => ratios.peerKept;
@@ -147,6 +151,8 @@ function printTargets({ workloads, scaling, curve, first }) {
     atLeast("one thread against the best peer, every row", 1.5, each(timed, peer)),
     mean("one thread against the best peer, geometric mean", 2.5, each(plain, peer)),
     mean("  the same with all rows", 2.5, each(timed, peer)),
+    atLeast("results left to the garbage collector, both, every row", 0.9, each(plain, undisposed)),
+    mean("  geometric mean", 1.4, each(plain, undisposed)),
     mean(
       "resident, two threads, against the best peer, geometric mean",
       3.5,

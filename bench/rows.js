@@ -3,7 +3,7 @@
 import { check } from "./check.js";
 import { bestPeer, judgedMode } from "./judged.js";
 import { measure, shortCalls } from "./measure.js";
-import { KEPT, THREADS } from "./ours.js";
+import { KEPT, LITTERING, THREADS } from "./ours.js";
 import { median, ratioOfRounds, round } from "./statistics.js";
 
 /**
@@ -13,11 +13,16 @@ import { median, ratioOfRounds, round } from "./statistics.js";
  * @property {Record<string, number>} threads
  * @property {Record<string, number>} kept
  * @property {Record<string, number>} peers
- * @property {{ peer?: Ratio & { name: string }, peerThreads?: Ratio, threads?: Ratio, peerKept?: Ratio,
- * peerKeptThreads?: Ratio }} ratios of times in the same round: `peer` is the best peer over the judged mode,
- * `peerThreads` the same peer over two threads, `threads` one thread over two, `peerKept` and `peerKeptThreads` the same
- * peer over kept plans
+ * @property {Record<string, number>} [peersUndisposed] the same peers, with their results left to the garbage collector
+ * @property {{ peer?: Ratio & { name: string }, peerUndisposed?: Ratio & { name: string }, peerThreads?: Ratio,
+ * threads?: Ratio, peerKept?: Ratio, peerKeptThreads?: Ratio }} ratios of times in the same round: `peer` is the best peer
+ * over the judged mode, `peerUndisposed` the best of `peersUndisposed` over the mode `undisposed`, `peerThreads` the first
+ * of these peers over two threads, `threads` one thread over two, `peerKept` and `peerKeptThreads` the first over kept
+ * plans
  */
+
+/** The name of a peer as a contestant whose results are left to the garbage collector. */
+const undisposed = (/** @type {string} */ name) => `${name}, undisposed`;
 
 /**
  * @param {import("./workloads.js").Workload} row
@@ -45,7 +50,9 @@ export async function measureRow(row, inputs, ours, peers, pace) {
   }
   const differences = await check(ours.expected(row, inputs), own, others);
   findings.push(...differences.map((finding) => ({ row: row.name, ...finding })));
-  const rounds = await measure([...own, ...others], row.fixed ? shortCalls(pace) : pace);
+  const litters = own.some(({ name }) => name === "undisposed") ? others.map(littering) : [];
+  const all = [...own, ...others, ...litters];
+  const rounds = await measure(all, row.fixed ? shortCalls(pace) : pace);
   for (const { release } of [...own, ...others]) await release?.();
 
   const medians = (entries) =>
@@ -59,18 +66,32 @@ export async function measureRow(row, inputs, ours, peers, pace) {
     threads: byThreads(THREADS),
     kept: byThreads(KEPT),
     peers: medians(names(others)),
+    ...(litters.length > 0 && {
+      peersUndisposed: medians(others.map(({ name }) => [name, undisposed(name)])),
+    }),
   };
   return { times: { ...times, ratios: ratiosOf(row, times, rounds) }, findings };
 }
 
+/** @returns {import("./ours.js").Contestant} a peer, measured as the mode `undisposed` is */
+const littering = ({ name, call, litter = call, output, cooldown }) => ({
+  name: undisposed(name),
+  call: litter,
+  output,
+  cooldown,
+  atLeast: LITTERING,
+});
+
 function ratiosOf({ inPlace }, times, rounds) {
-  const best = bestPeer(times);
+  const best = bestPeer(times.peers);
   const judged = judgedMode({ inPlace, modes: times.modes });
   const ratio = (a, b) =>
     rounds.has(a) && rounds.has(b) ? ratioOfRounds(rounds.get(a), rounds.get(b)) : undefined;
-  const peer = ratio(best, judged);
+  const named = (name, value) => (value === undefined ? undefined : { name, ...value });
+  const bestLittering = bestPeer(times.peersUndisposed ?? {});
   return {
-    ...(peer === undefined ? {} : { peer: { name: best, ...peer } }),
+    peer: named(best, ratio(best, judged)),
+    peerUndisposed: named(bestLittering, ratio(undisposed(bestLittering), "undisposed")),
     peerThreads: ratio(best, THREADS[2]),
     threads: ratio(THREADS[1], THREADS[2]),
     peerKept: ratio(best, KEPT[1]),

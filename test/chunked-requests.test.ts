@@ -13,7 +13,8 @@ import { runBegun, runJob } from "../src/arrays/chunked/run/run-job.ts";
 import { openSpec, readSpec } from "../src/arrays/chunked/job/spec-file.ts";
 import { writeNpy } from "../src/entries/npy.ts";
 import { TensorError } from "../src/core/errors.ts";
-import { tensor } from "../src/core/tensor/tensor.ts";
+import { gatherND } from "../src/core/functions.ts";
+import { equals, tensor } from "../src/core/tensor/tensor.ts";
 import { withFile, writeFully } from "../src/arrays/boxes/file.ts";
 import { checkDisk } from "../src/arrays/chunked/job/disk.ts";
 import { openArray } from "../src/entries/zarr.ts";
@@ -27,6 +28,7 @@ import {
   storeInputs,
 } from "./support/job-files.ts";
 import { setLimits } from "./support/limits.ts";
+import { randomFrom } from "./support/random.ts";
 import { assertRejected } from "./support/refusal.ts";
 
 const none = { function: "scatterND", options: {} };
@@ -245,6 +247,46 @@ test("a gather of few rows reads these rows alone, and no chunk without one", as
   } finally {
     restore();
   }
+});
+
+test("a task of a gather of few rows takes several chunks, one in memory at a time: the bits of a call in memory", async () => {
+  const random = randomFrom(20261124);
+  let shared = 0;
+  for (let round = 0; round < 12; round++) {
+    const home = makeHome();
+    const at = (name: string): string => path.join(home, name);
+    const [rows, columns, wanted] = [20 + random(60), 1 + random(5), 1 + random(40)];
+    const values = Float32Array.from({ length: rows * columns }, (_, i) => i);
+    const data = tensor("float32", [rows, columns], values);
+    // A third of the indices are in the first chunk, of which nothing lies between two rows.
+    const ids = Array.from({ length: wanted }, () => random(random(3) === 0 ? 3 : rows));
+    const indices = tensor("int64", [wanted, 1], ids);
+    await store(at("data.zarr"), data, [3, columns]);
+    await store(at("indices.zarr"), indices, [4, 1]);
+    const folder = at("job");
+    const groups = { groups: 1 + random(4), group: 1 + random(6) };
+    const limits = { small: 0, gap: 1 + random(4), ahead: random(64), ...groups };
+    const restore = setLimits({ CHUNKED: limits });
+    try {
+      const { chunksPerTask } = await createJob({
+        folder,
+        call: { function: "gatherND", options: {} },
+        data: await openArray(at("data.zarr")),
+        indices: await openArray(at("indices.zarr")),
+        out: { format: "npy", path: at("out.npy") },
+        memory: MEMORY,
+        threads: 1,
+        blockShape: [1 + random(wanted)],
+      });
+      if (chunksPerTask > 1) shared++;
+      await runJob(folder, { threads: 0, memory: MEMORY });
+    } finally {
+      restore();
+    }
+    const got = await (await openArray(at("out.npy"))).read();
+    assert.ok(equals(got, gatherND(data, indices)), `round ${round}: ${got}`);
+  }
+  assert.ok(shared > 3, `${shared} of 12`);
 });
 
 test("a start that fails leaves nothing, and an unfinished output says whose it is", async () => {

@@ -15,7 +15,7 @@ function contestant(np, row, { data, indices, updates, shapes }) {
     array(updates, shapes.sequential),
   );
   if (run === null) return null;
-  return { call: () => run().dispose?.(), output: () => run().data.slice() };
+  return { call: () => run().dispose?.(), litter: run, output: () => run().data.slice() };
 }
 
 function callOf(np, row, data, indices, shape, updatesOf) {

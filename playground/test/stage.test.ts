@@ -5,8 +5,8 @@ import fs from "node:fs";
 import { test } from "node:test";
 import { explain, run, tensor } from "ndscatter";
 import type { Page } from "playwright-core";
-import { fromHash } from "../src/model/hash.ts";
-import { readState } from "../src/model/read-state.ts";
+import { fromHash } from "../src/document/hash.ts";
+import { readState } from "../src/document/read-state.ts";
 import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();

@@ -6,6 +6,7 @@ import { keepPlan } from "./call/kept-plan.ts";
 import { optionsOf } from "./tensor/options.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
 import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
+import { threadsOf } from "./engines/wasm/threads.ts";
 import type { Executor } from "./engines/executor.ts";
 import { printValue, TensorError } from "./errors.ts";
 import type * as plain from "./functions.ts";
@@ -142,7 +143,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
     const range = `an integer from 1 to ${MOST_THREADS}`;
     throw new TensorError("attribute", `threads must be ${range}, got ${printValue(threads)}`);
   }
-  return engineOf(chooseExecutor(kind, threads));
+  return engineOf(chooseExecutor(kind, threads === 1 ? null : threadsOf(threads)));
 }
 
 const isKind = (kind: unknown): kind is EngineKind => ENGINE_KINDS.some((one) => one === kind);

@@ -10,6 +10,7 @@ import { WasmExecutor } from "../../src/core/engines/wasm/executor.ts";
 import type { KernelMemory } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
 import type { Path } from "../../src/core/engines/wasm/session.ts";
+import { Threads } from "../../src/core/engines/wasm/threads.ts";
 import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";
 import { WASM, type WasmLimits } from "../../src/core/limits.ts";
 import { settle, WITHOUT_THREADS } from "./platform.ts";
@@ -25,6 +26,8 @@ export const TINY: WasmLimits = {
   element: Infinity,
   regions: 1,
   share: 1,
+  heap: 1,
+  shared: 64,
   partition: 1,
   row: 1,
 };
@@ -53,7 +56,7 @@ export async function tracedEngine(
     js: createJs(),
     platform: on,
     makeShared: () => memory,
-    pool,
+    threading: pool && memory && new Threads(pool, memory),
     // The record itself, so that limits that are drawn later are the engine's.
     limits: limits === WASM ? WASM : { ...WASM, ...limits },
     trace: (path) => seen.push(path),

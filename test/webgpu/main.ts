@@ -1,9 +1,12 @@
 /**
  * The tests of the WebGPU engine, `*.gpu.ts`, in all places that have WebGPU: `npm run test:webgpu`, or in some of them by
- * name. In Node on two drivers, each in a process of its own; in Chromium in a page, and some files in a worker.
+ * name. In Node on two drivers, each in a process of its own; in Deno on a third; in Chromium in a page, and some files in a
+ * worker.
  */
 
 import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { BROWSERS, type Browser } from "../browser/browsers.ts";
 import { bundle, type Files } from "../browser/bundle.ts";
@@ -15,6 +18,7 @@ import { close, closeUnavailable, secondsSince } from "../runtimes/outcome.ts";
 import { inParallel } from "../runtimes/parallel.ts";
 import { exitOnSignals } from "../runtimes/process-group.ts";
 import { NODE } from "../runtimes/runtimes.ts";
+import { findDeno } from "./deno.ts";
 import { DRIVERS, findDriver, NODE_ARGS, type Driver } from "./drivers.ts";
 
 const FILES: Files = { folder: "webgpu", suffix: ".gpu.ts" };
@@ -49,8 +53,27 @@ async function runInNode(driver: Driver, only: readonly string[]): Promise<void>
     // Devices would keep the process alive.
     test: (files: readonly string[]) => [...NODE_ARGS, "--test-force-exit", ...NODE.test(files)],
   };
-  const files = only.map((file) => fileURLToPath(new URL(`${file}.gpu.js`, import.meta.url)));
-  const { counts } = await runTogether(runtime, process.execPath, only.join(", "), files);
+  const { counts } = await runTogether(
+    runtime,
+    process.execPath,
+    only.join(", "),
+    only.map(fileOf),
+  );
+  close(name, counts, secondsSince(start));
+}
+
+const fileOf = (name: string): string => fileURLToPath(new URL(`${name}.gpu.js`, import.meta.url));
+
+async function runInDeno(only: readonly string[]): Promise<void> {
+  const start = performance.now();
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-webgpu-"));
+  process.on("exit", () => fs.rmSync(home, { recursive: true, force: true }));
+  const found = findDeno(home);
+  const name = "Deno on lavapipe";
+  if (typeof found === "string") return closeUnavailable(name, found);
+  const { program, runtime } = found;
+  const named = { ...runtime, name };
+  const { counts } = await runTogether(named, program, only.join(", "), only.map(fileOf));
   close(name, counts, secondsSince(start));
 }
 
@@ -92,6 +115,7 @@ const PLACES: readonly Place[] = [
     files: NAMES,
     run: (only: readonly string[]) => runInNode(driver, only),
   })),
+  { name: "lavapipe", files: NAMES, run: runInDeno },
   inChromium("page", true, NAMES),
   inChromium("worker", false, OF_WORKER),
 ];

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "ndscatter";
-import { PRESETS } from "../../src/model/presets.ts";
-import { explainState } from "../../src/model/read-state.ts";
-import type { State, TensorText } from "../../src/model/state.ts";
-import { summaryOf } from "../../src/model/summary.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { explainState } from "../../src/document/read-state.ts";
+import type { State, TensorText } from "../../src/values/state.ts";
+import { summaryOf } from "../../src/story/summary.ts";
 
 const tensor = (dtype: DType, shape: readonly number[], values = ""): TensorText => {
   const size = shape.reduce((product, length) => product * length, 1);

@@ -5,8 +5,7 @@ import { createJs } from "./js.ts";
 import { WasmExecutor } from "./wasm/executor.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
-import { whyNoWorkers } from "./wasm/spawn.ts";
-import { WorkerPool } from "./wasm/worker-pool.ts";
+import type { Threading } from "./wasm/session.ts";
 
 export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
 
@@ -18,6 +17,14 @@ export interface Choice {
   readonly why: () => string | null;
 }
 
+/** How an engine gets several threads; see `threadsOf` in wasm/threads.ts. */
+export interface WantedThreads {
+  /** Why there are no workers; null where nothing is known to forbid them. */
+  whyNone(): string | null;
+  /** @param memory the shared memory of the engine */
+  make(memory: KernelMemory): Threading;
+}
+
 /** WebAssembly as this process has it. */
 let platform: WasmPlatform | undefined;
 
@@ -25,18 +32,18 @@ let platform: WasmPlatform | undefined;
  * `auto` and `wasm` give JavaScript where WebAssembly is missing, forbidden by a policy, or lacks vectors; and one thread
  * where there are no workers or no shared memory. Nothing is compiled and no worker is started yet.
  */
-export function chooseExecutor(kind: EngineKind, threads = 1): Choice {
+export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {
   const js = createJs();
   if (kind === "js") return { executor: js, why: () => null };
   const wasm = (platform ??= new WasmPlatform());
   let found: SharedMemory | undefined;
   const shared = (): SharedMemory => (found ??= findSharedMemory(wasm));
-  const whyOne = threads === 1 ? null : (whyNoWorkers() ?? shared().why);
-  const memory = threads === 1 || whyOne !== null ? null : shared().memory;
-  const pool = memory && new WorkerPool(threads, memory);
+  const whyOne = threads && (threads.whyNone() ?? shared().why);
+  const memory = threads && whyOne === null ? shared().memory : null;
+  const threading = threads && memory && threads.make(memory);
   const makeShared = (): KernelMemory | null => shared().memory;
-  const executor = new WasmExecutor({ js, platform: wasm, makeShared, pool });
-  return { executor, why: () => wasm.whyNone ?? whyOne ?? pool?.whyUnavailable ?? null };
+  const executor = new WasmExecutor({ js, platform: wasm, makeShared, threading });
+  return { executor, why: () => wasm.whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null };
 }
 
 /** A memory for the tensors of one engine, or why there is none. */

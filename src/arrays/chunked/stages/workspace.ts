@@ -9,7 +9,7 @@ export class Workspace {
   readonly #buffers = new Map<string, Uint8Array>();
   readonly #lanes: Workspace[] = [];
 
-  constructor(executor = chooseExecutor("wasm", 1).executor) {
+  constructor(executor = chooseExecutor("wasm").executor) {
     this.executor = executor;
   }
 

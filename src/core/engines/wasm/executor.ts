@@ -20,10 +20,9 @@ import { WASM, type WasmLimits } from "../../limits.ts";
 import { DTYPES, isNumericStorage, viewOf, type DType, type Storage } from "../../tensor/dtype.ts";
 import type { Executor, Session } from "../executor.ts";
 import type { Queue } from "../queue.ts";
-import { AsyncWasmSession } from "./async-session.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 import type { WasmPlatform } from "./platform.ts";
-import { WasmSession, type Path, type SessionParts } from "./session.ts";
+import { WasmSession, type Path, type SessionParts, type Threading } from "./session.ts";
 import { mayWait } from "./spawn.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
@@ -34,8 +33,8 @@ export interface WasmParts {
   readonly platform: WasmPlatform;
   /** Makes the memory for tensors of the engine when the first is asked for; null where it cannot be had. */
   readonly makeShared: () => KernelMemory | null;
-  /** Workers over the shared memory; null for one thread. */
-  readonly pool: WorkerPool | null;
+  /** Workers over the shared memory, and what they are for; null for one thread. */
+  readonly threading: Threading | null;
   readonly limits?: WasmLimits;
   readonly trace?: (path: Path) => void;
 }
@@ -47,7 +46,7 @@ export class WasmExecutor implements Executor, SessionParts {
   readonly queue: Queue;
   readonly js: Executor;
   readonly limits: WasmLimits;
-  readonly pool: WorkerPool | null;
+  readonly threading: Threading | null;
   readonly mayWait: boolean = mayWait();
   readonly trace: (path: Path) => void;
   readonly #platform: WasmPlatform;
@@ -56,15 +55,19 @@ export class WasmExecutor implements Executor, SessionParts {
   /** A session that has ended, for the next call: to make one takes a tenth of a small call. */
   #idle: WasmSession | null = null;
 
-  constructor({ js, platform, makeShared, pool, limits = WASM, trace = () => {} }: WasmParts) {
+  constructor({ js, platform, makeShared, threading, limits = WASM, trace = () => {} }: WasmParts) {
     this.#makeShared = makeShared;
     this.js = js;
     this.queue = js.queue;
     this.#platform = platform;
-    this.pool = pool;
+    this.threading = threading;
     this.limits = limits;
     this.trace = trace;
-    if (pool !== null) dropped.register(this, pool);
+    if (threading !== null) dropped.register(this, threading.pool);
+  }
+
+  get pool(): WorkerPool | null {
+    return this.threading?.pool ?? null;
   }
 
   get kind(): "js" | "wasm" {
@@ -84,7 +87,8 @@ export class WasmExecutor implements Executor, SessionParts {
   }
 
   get asyncThreads(): number {
-    return this.pool === null || this.pool.whyUnavailable !== null ? 1 : this.pool.size;
+    const { pool } = this;
+    return pool === null || pool.whyUnavailable !== null ? 1 : pool.size;
   }
 
   allocate(dtype: DType, size: number): Storage {
@@ -122,10 +126,7 @@ export class WasmExecutor implements Executor, SessionParts {
   }
 
   beginAsync(): Session<Promise<void> | void> {
-    const shared = this.pool === null ? null : this.#sharedMemory();
-    return this.pool === null || shared === null
-      ? this.begin()
-      : new AsyncWasmSession(this, shared, this.pool);
+    return this.threading?.beginAsync(this) ?? this.begin();
   }
 
   dispose(): void {

@@ -33,7 +33,13 @@ import { runThroughWindows } from "./windows.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** Which way a part of a call went; tests look at it. */
-export type Path = "js" | "windows" | "one thread" | Split | `indices ${"js" | "windows" | number}`;
+export type Path =
+  | "js"
+  | "windows"
+  | "shared windows"
+  | "one thread"
+  | Split
+  | `indices ${"js" | "windows" | number}`;
 
 /** What an executor's sessions work with. */
 export interface SessionParts {
@@ -48,11 +54,32 @@ export interface SessionParts {
   /** For tensors of the engine; null as long as there is none. */
   readonly shared: KernelMemory | null;
   readonly pool: WorkerPool | null;
+  /** Null for one thread. */
+  readonly threading: Threading | null;
   /** Whether this thread may wait for the pool. */
   readonly mayWait: boolean;
   readonly trace: (path: Path) => void;
   /** Takes a session back that has ended. */
   ended(session: WasmSession): void;
+}
+
+/** What only engines of several threads load; see threads.ts. */
+export interface Threading {
+  readonly pool: WorkerPool;
+  /** Begins a call whose large work the pool does while the caller goes on. */
+  beginAsync(parts: SessionParts): Session<Promise<void> | void>;
+  /**
+   * Does a gather of which not every tensor is in the engine's memory, where the pool is ready and that pays.
+   * @returns whether it did; if not, nothing was written
+   */
+  gather(
+    parts: SessionParts,
+    session: WasmSession,
+    plan: Plan,
+    dtype: DType,
+    data: NumericStorage,
+    out: NumericStorage,
+  ): boolean;
 }
 
 /** Calls for each thread, round by round: a round begins when the one before has ended. */
@@ -82,18 +109,25 @@ export class WasmSession implements Session<void>, IndexReader {
   };
 
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
-    const { limits, trace } = this.#parts;
+    const { limits, trace, threading } = this.#parts;
     const isDone =
       // First, because most calls are small.
       isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
       this.#pays(plan, dtype, "none", data, out, null) &&
-      attempt(() => {
-        const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
-        const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
-        return this.#carryOut(arena, plan, { kernel, dtype, data, target: null, sequential: out });
-      });
+      (threading?.gather(this.#parts, this, plan, dtype, data, out) ||
+        attempt(() => {
+          const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
+          const kernel = arena.memory.kernels().gather(DTYPES[dtype].bytes);
+          return this.#carryOut(arena, plan, {
+            kernel,
+            dtype,
+            data,
+            target: null,
+            sequential: out,
+          });
+        }));
     if (isDone === true) return;
     trace("js");
     this.#js.gather(plan, dtype, data, out);

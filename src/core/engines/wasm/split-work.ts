@@ -62,7 +62,13 @@ export function splitWork(
 }
 
 /** Positions `first` to `first + some` of some batches. */
-function part(work: Work, batch: number, batches: number, first: number, some: number): Call {
+export function part(
+  work: Work,
+  batch: number,
+  batches: number,
+  first: number,
+  some: number,
+): Call {
   const { slice, count, offsets } = work.slices;
   const { kernel, random, sequential, bytes, span, sharesOffsets } = work;
   const stride = sharesOffsets ? 0 : count;

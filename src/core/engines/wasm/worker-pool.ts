@@ -68,6 +68,11 @@ export class WorkerPool {
     return haveStarted(crew);
   }
 
+  /** Whether all workers have ended the round that {@link run} began. */
+  get isRoundOver(): boolean {
+    return this.#crew === null || isDone(this.#crew.words);
+  }
+
   /**
    * Starts `count` workers unless that many are there. In a browser they start only after their maker has returned to
    * its event loop, and everywhere it takes a while: do not wait, ask {@link isReady} at the next call.
@@ -82,14 +87,16 @@ export class WorkerPool {
 
   /**
    * Runs one list of calls on each thread, the first on this one, and waits for all.
+   * @param meanwhile done on this thread before its list
    * @returns whether every kernel returned 0, as `runCalls` has it
    * @throws TensorError `engine` when a worker dies; what it was writing to is half-written then
    */
-  run(lists: CallLists): boolean {
+  run(lists: CallLists, meanwhile: () => void = () => {}): boolean {
     const crew = this.#crew;
     if (crew === null) throw new Error("the worker pool is not ready");
     postRound(crew, lists.slice(1), false);
     try {
+      meanwhile();
       const isGood = runCalls(this.#memory.kernels().all, lists[0]);
       return this.#wait(crew) && isGood;
     } catch (error) {

@@ -1,0 +1,187 @@
+/**
+ * Gathers on several threads whose data or result is on the heap. Only the caller reads and writes the heap, so data is
+ * copied into shared memory, and the result passes through two windows there: while workers gather a piece into one
+ * window, the caller copies the piece before out of the other, and then helps with what is left.
+ */
+
+import type { WasmLimits } from "../../limits.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { NumericStorage } from "../../tensor/dtype.ts";
+import type { Arena } from "./arena.ts";
+import type { Call } from "./calls.ts";
+import { workOf, type KernelJob, type Work } from "./plan-work.ts";
+import { part, shares } from "./split-work.ts";
+import type { WorkerPool } from "./worker-pool.ts";
+
+/** Consecutive slices of the result: positions of one batch, or all positions of some batches. */
+interface Piece {
+  readonly batch: number;
+  readonly batches: number;
+  readonly position: number;
+  readonly positions: number;
+  /** The group of batches whose data has to be in memory, counted from 0. */
+  readonly group: number;
+}
+
+/** The caller's share of a piece is counted in these parts. */
+const PARTS = 16;
+
+/**
+ * @param pool whose workers are ready
+ * @throws TensorError `too-large` before anything is written; `engine` when a worker dies, with the result half-written
+ */
+export function gatherFromHeap(
+  arena: Arena,
+  pool: WorkerPool,
+  limits: WasmLimits,
+  plan: Plan,
+  job: KernelJob,
+): void {
+  const work = workOf(arena, plan, job);
+  const { batches, slices, span, bytes } = work;
+  const sliceBytes = slices.slice * bytes;
+  const data = new Groups(arena, job.data, batches, span * bytes, limits.shared);
+  const pieces = piecesOf(work, data.group, limits.shared);
+  const bytesOf = ({ batches: some, positions }: Piece): number => some * positions * sliceBytes;
+  const windows = new Windows(arena, job.sequential, Math.max(...pieces.map(bytesOf)));
+  const beginOf = ({ batch, position }: Piece): number =>
+    (batch * slices.count + position) * sliceBytes;
+  // Less where the caller was late with the piece before, more where it waited. The bits are the same whoever gathers.
+  let own = Math.floor(PARTS / (2 * pool.size));
+  for (const [p, piece] of pieces.entries()) {
+    const begin = beginOf(piece);
+    data.load(piece.group);
+    const here = {
+      ...work,
+      random: data.addressOf(piece.group),
+      sequential: windows.addressOf(p, begin) - begin,
+    };
+    pool.run(listsOf(here, piece, pool.size, own), () => {
+      if (p > 0) windows.store(p - 1, beginOf(pieces[p - 1]), bytesOf(pieces[p - 1]));
+      if (p + 1 < pieces.length) data.loadAhead(pieces[p + 1].group, piece.group);
+      own = pool.isRoundOver ? Math.max(own - 1, 0) : Math.min(own + 1, PARTS / 2);
+    });
+  }
+  const last = pieces.length - 1;
+  windows.store(last, beginOf(pieces[last]), bytesOf(pieces[last]));
+}
+
+/** All positions of as many batches as a window holds, at most `group` of them; or parts of one batch. */
+function piecesOf({ batches, slices, bytes }: Work, group: number, window: number): Piece[] {
+  const { count, slice } = slices;
+  const most = Math.max(Math.floor(window / (slice * bytes)), 1);
+  const together = Math.min(Math.floor(most / count), group);
+  const pieces: Piece[] = [];
+  for (let first = 0; first < batches; first += group) {
+    const end = Math.min(first + group, batches);
+    const at = first / group;
+    const step = Math.max(together, 1);
+    for (let batch = first; batch < end; batch += step) {
+      const some = Math.min(step, end - batch);
+      for (let position = 0; position < count; position += most) {
+        const positions = Math.min(most, count - position);
+        pieces.push({ batch, batches: some, position, positions, group: at });
+      }
+    }
+  }
+  return pieces;
+}
+
+/** The calls of each thread: first the caller's, of `own` parts in {@link PARTS}, then equal ones of the workers. */
+function listsOf(work: Work, piece: Piece, threads: number, own: number): readonly Call[][] {
+  const { batch, batches, position, positions } = piece;
+  const isByBatch = batches >= threads;
+  const count = isByBatch ? batches : positions;
+  const first = Math.floor((count * own) / PARTS);
+  const listOf = (begin: number, some: number): Call[] =>
+    isByBatch
+      ? [part(work, batch + begin, some, position, positions)]
+      : [part(work, batch, batches, position + begin, some)];
+  const others = shares(count - first, threads - 1);
+  return [
+    first === 0 ? [] : listOf(0, first),
+    ...others.map(([begin, some]) => listOf(first + begin, some)),
+  ];
+}
+
+/** Data in shared memory: where it lives, or copied there, some batches at once. */
+class Groups {
+  /** Batches of a group. */
+  readonly group: number;
+  readonly #arena: Arena;
+  readonly #data: NumericStorage;
+  /** Bytes of a group, and of a batch. */
+  readonly #bytes: number;
+  readonly #all: number;
+  /** Where groups are copied to, in turn: small ones to two addresses. Empty where data is in the arena's memory. */
+  readonly #addresses: readonly number[];
+  /** The last group that was copied. */
+  #loaded = -1;
+
+  constructor(
+    arena: Arena,
+    data: NumericStorage,
+    batches: number,
+    batchBytes: number,
+    window: number,
+  ) {
+    const isHere = arena.memory.has(data);
+    const fitting = Math.max(Math.floor(window / batchBytes), 1);
+    this.group = isHere ? batches : Math.min(fitting, batches);
+    this.#arena = arena;
+    this.#data = data;
+    this.#bytes = this.group * batchBytes;
+    this.#all = batches * batchBytes;
+    // Two of a batch that is larger than a window would take more memory than data.
+    const copies = isHere ? 0 : this.group < batches && batchBytes <= window ? 2 : 1;
+    this.#addresses = Array.from({ length: copies }, () => arena.allocate(this.#bytes));
+  }
+
+  /** The address that batch 0 would have if all batches lay beside those of the group. */
+  addressOf(group: number): number {
+    const addresses = this.#addresses;
+    if (addresses.length === 0) return this.#data.byteOffset;
+    return addresses[group % addresses.length] - group * this.#bytes;
+  }
+
+  /** Copies a group, unless it was. */
+  load(group: number): void {
+    const addresses = this.#addresses;
+    if (addresses.length === 0 || group === this.#loaded) return;
+    const begin = group * this.#bytes;
+    const length = Math.min(this.#bytes, this.#all - begin);
+    this.#arena.copyIn(this.#data, begin, length, addresses[group % addresses.length]);
+    this.#loaded = group;
+  }
+
+  /** Copies the next group while another is in use, where it has an address of its own. */
+  loadAhead(group: number, used: number): void {
+    if (group !== used && this.#addresses.length > 1) this.load(group);
+  }
+}
+
+/** Where a result is gathered to, piece by piece: where it lives, or two windows in turn. */
+class Windows {
+  readonly #arena: Arena;
+  readonly #out: NumericStorage;
+  readonly #addresses: readonly number[];
+
+  constructor(arena: Arena, out: NumericStorage, bytes: number) {
+    const copies = arena.memory.has(out) ? 0 : 2;
+    this.#arena = arena;
+    this.#out = out;
+    this.#addresses = Array.from({ length: copies }, () => arena.allocate(bytes));
+  }
+
+  /** The address of a piece whose first byte is `begin` in the result. */
+  addressOf(piece: number, begin: number): number {
+    const addresses = this.#addresses;
+    return addresses.length === 0 ? this.#out.byteOffset + begin : addresses[piece % 2];
+  }
+
+  /** Copies a piece from its window to the result, where there is one. */
+  store(piece: number, begin: number, length: number): void {
+    if (this.#addresses.length === 0) return;
+    this.#arena.copyOut(this.#addresses[piece % 2], length, this.#out, begin);
+  }
+}
