@@ -58,11 +58,12 @@ function measuredOf({ machine, workloads = [], curve = [], first = [], scaling =
   const cost = (name, value) => all.set(name, { ...value, isCost: true });
   for (const row of workloads) {
     const ratios = row.ratios ?? ratiosOf(row);
-    const { peer, peerUndisposed, threads, peerKept, peerKeptThreads } = ratios;
+    const { peer, peerUndisposed, peerHeapThreads, threads, peerKept, peerKeptThreads } = ratios;
     if (peer !== undefined) all.set(`${row.name}, best peer / ours`, peer);
     if (peerUndisposed !== undefined) {
       all.set(`${row.name}, best peer / ours, undisposed`, peerUndisposed);
     }
+    if (peerHeapThreads !== undefined) all.set(`${row.name}, best peer / new 2`, peerHeapThreads);
     if (threads !== undefined) all.set(`${row.name}, one thread / two`, threads);
     if (peerKept !== undefined) all.set(`${row.name}, best peer / kept plan`, peerKept);
     if (peerKeptThreads !== undefined) {

@@ -19,6 +19,9 @@ export const THREADS = { 1: "resident", 2: "resident 2" };
 /** Those that also have a kept plan: the keys of `kept` in results.json. */
 export const KEPT = { 1: "kept", 2: "kept 2" };
 
+/** Heap tensors on the engine with two threads, which gathers them on both. */
+export const HEAP_THREADS = "new 2";
+
 /** The least number of calls a sample of results that are left to the garbage collector, so that it pays for collecting. */
 export const LITTERING = 4;
 
@@ -61,6 +64,9 @@ export function createOurs(lib, kind, threads = [1, 2]) {
       for (const engine of shared) {
         if (engine === null) continue;
         modes[THREADS[engine.threads]] = () => resident(engine, row, inputs);
+        if (engine.threads === 2 && !isScatter(row)) {
+          modes[HEAP_THREADS] = heapModes(lib, engine, engine, row, inputs).new;
+        }
         if (engine.planScatterND === undefined) continue;
         modes[KEPT[engine.threads]] = () => resident(engine, row, inputs, true);
       }

@@ -6,7 +6,7 @@ import { TOLERANCE } from "./scaling.js";
 import { geometricMean } from "./statistics.js";
 import { table } from "./table.js";
 
-const MODES = ["new", "undisposed", "into", "inplace", "resident"];
+const MODES = ["new", "undisposed", "new 2", "into", "inplace", "resident"];
 const MB = 2 ** 20;
 
 /**
@@ -71,6 +71,7 @@ function printTimes(rows, copyGBs) {
       ms(peers[ratios.peer?.name]),
       times(ratios.peer),
       times(ratios.peerUndisposed),
+      times(ratios.peerHeapThreads),
       times(ratios.peerThreads),
       times(ratios.peerKept),
       times(ratios.peerKeptThreads),
@@ -79,7 +80,7 @@ function printTimes(rows, copyGBs) {
     ];
   });
   const own = [...MODES, "threads 2", "kept", "kept 2"];
-  const beside = ["best peer", "ms", "ratio", "undisposed", "2 thr.", "kept", "kept 2"];
+  const beside = ["best peer", "ms", "ratio", "undisposed", "new 2", "2 thr.", "kept", "kept 2"];
   const head = ["", ...own, ...beside, "GB/s", "of copy"];
   return `Medians in milliseconds; a copy moves ${copyGBs} GB/s\n${table(head, lines)}`;
 }
@@ -139,6 +140,7 @@ function printTargets({ workloads, scaling, curve, first }) {
     rows.map((row) => [row.name, ratioOf(row)?.ratio]).filter(([, value]) => value !== undefined);
   const peer = ({ ratios }) => ratios.peer;
   const undisposed = ({ ratios }) => ratios.peerUndisposed;
+  const heapThreaded = ({ ratios }) => ratios.peerHeapThreads;
   const threaded = ({ ratios }) => ratios.peerThreads;
   const threads = ({ ratios }) => ratios.threads;
   const kept = ({ ratios }) => ratios.peerKept;
@@ -153,6 +155,11 @@ function printTargets({ workloads, scaling, curve, first }) {
     mean("  the same with all rows", 2.5, each(timed, peer)),
     atLeast("results left to the garbage collector, both, every row", 0.9, each(plain, undisposed)),
     mean("  geometric mean", 1.4, each(plain, undisposed)),
+    atLeast(
+      "gathers from the heap, two threads, against the best peer",
+      1.2,
+      each(plain, heapThreaded),
+    ),
     mean(
       "resident, two threads, against the best peer, geometric mean",
       3.5,

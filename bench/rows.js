@@ -3,7 +3,7 @@
 import { check } from "./check.js";
 import { bestPeer, judgedMode } from "./judged.js";
 import { measure, shortCalls } from "./measure.js";
-import { KEPT, LITTERING, THREADS } from "./ours.js";
+import { HEAP_THREADS, KEPT, LITTERING, THREADS } from "./ours.js";
 import { median, ratioOfRounds, round } from "./statistics.js";
 
 /**
@@ -14,11 +14,11 @@ import { median, ratioOfRounds, round } from "./statistics.js";
  * @property {Record<string, number>} kept
  * @property {Record<string, number>} peers
  * @property {Record<string, number>} [peersUndisposed] the same peers, with their results left to the garbage collector
- * @property {{ peer?: Ratio & { name: string }, peerUndisposed?: Ratio & { name: string }, peerThreads?: Ratio,
- * threads?: Ratio, peerKept?: Ratio, peerKeptThreads?: Ratio }} ratios of times in the same round: `peer` is the best peer
- * over the judged mode, `peerUndisposed` the best of `peersUndisposed` over the mode `undisposed`, `peerThreads` the first
- * of these peers over two threads, `threads` one thread over two, `peerKept` and `peerKeptThreads` the first over kept
- * plans
+ * @property {{ peer?: Ratio & { name: string }, peerUndisposed?: Ratio & { name: string }, peerHeapThreads?: Ratio,
+ * peerThreads?: Ratio, threads?: Ratio, peerKept?: Ratio, peerKeptThreads?: Ratio }} ratios of times in the same round:
+ * `peer` is the best peer over the judged mode, `peerUndisposed` the best of `peersUndisposed` over the mode `undisposed`,
+ * `peerHeapThreads` and `peerThreads` the first of these peers over the modes `new 2` and `resident 2`, `threads` one
+ * thread over two, `peerKept` and `peerKeptThreads` the first over kept plans
  */
 
 /** The name of a peer as a contestant whose results are left to the garbage collector. */
@@ -92,6 +92,7 @@ function ratiosOf({ inPlace }, times, rounds) {
   return {
     peer: named(best, ratio(best, judged)),
     peerUndisposed: named(bestLittering, ratio(undisposed(bestLittering), "undisposed")),
+    peerHeapThreads: ratio(best, HEAP_THREADS),
     peerThreads: ratio(best, THREADS[2]),
     threads: ratio(THREADS[1], THREADS[2]),
     peerKept: ratio(best, KEPT[1]),

@@ -1,7 +1,7 @@
 /**
  * How busy two threads are while they apply updates to compressed chunks: `node bench/chunked/overlap.js FOLDER`.
  *
- * A table of 256 MiB of float32 lies in 64 chunks, which are dropped from the page cache before each run. The time of the
+ * A table of 64 MiB of float32 lies in 16 chunks, which are dropped from the page cache before each run. The time of the
  * processor in the stage, over twice the time that passes, says how much decoding ahead could gain: at most its inverse.
  */
 
@@ -13,7 +13,7 @@ import { begin } from "../larger/inputs.js";
 import { below, randomBits } from "../random.js";
 import { dropCache } from "./cgroup.js";
 
-const [ROWS, COLUMNS, CHUNKS] = [2 ** 22, 16, 64];
+const [ROWS, COLUMNS, CHUNKS] = [2 ** 20, 16, 16];
 const THREADS = 2;
 const blosc = { cname: "lz4", clevel: 5, shuffle: "shuffle", typesize: 4, blocksize: 0 };
 const CODECS = [

@@ -242,7 +242,7 @@ test("in a frame there are stage and story only", async () => {
   assert.deepEqual(await cellsOf(page, "output"), outputOf(SUM));
   assert.equal(await page.locator(".bar").count(), 0);
   assert.equal(await page.locator(".player").isVisible(), false);
-  assert.match(await page.locator(".story").innerText(), /row 1 is hit twice/);
+  assert.match(await page.locator(".story").innerText(), /Row 1 receives two updates/);
   const link = page.getByRole("link", { name: "open in ndscatter" });
   assert.equal(new URL((await link.getAttribute("href")) ?? "", page.url()).hash, `#${SUM}`);
 });

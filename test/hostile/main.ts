@@ -14,7 +14,8 @@ import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { blockingFiles } from "../../src/arrays/boxes/files.ts";
 import { setLimits } from "../support/limits.ts";
-import { kindsIn, makeOutside } from "./kinds.ts";
+import { kindsIn } from "./kinds.ts";
+import { makeOutside } from "./places.ts";
 import { runKind, type Tally } from "./run.ts";
 
 interface Order {

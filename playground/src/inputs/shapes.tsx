@@ -17,7 +17,7 @@ export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
       {shapes.map(({ of, terms, expected, got, fits }) => (
         <li key={of} class={fits ? undefined : "unfit"}>
           <code class="of">{of}.shape</code>
-          <span> {got === null ? "is" : "must be"} </span>
+          <span> {got === null || fits ? "is" : "must be"} </span>
           {terms.map(({ text, shape }, position) => (
             <Fragment key={text}>
               {position > 0 && <span class="plus"> ++ </span>}
@@ -31,7 +31,7 @@ export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
           <code class="sum">{printShape(expected)}</code>
           {got !== null && (
             <span class={fits ? "verdict" : "verdict unfit"}>
-              {fits ? " ✓ it fits" : ` ✗ got ${printShape(got)}`}
+              {fits ? " ✓" : ` ✗ got ${printShape(got)}`}
             </span>
           )}
           {!fits && (

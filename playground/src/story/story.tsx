@@ -1,6 +1,6 @@
 /** The story: what happens to the selected cell, else what the call does, else what is wrong and how to mend it. */
 
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
 import { FAULTS_ID } from "../stage/lane.tsx";
 import type { Session } from "../page/use-session.ts";
@@ -85,10 +85,25 @@ function Summary({ session: { summary } }: { readonly session: Session }): JSX.E
     <>
       {summary.map((sentence, number) => (
         <p key={sentence} class={number === 0 ? "title" : undefined}>
-          {sentence}
+          {withCode(sentence)}
         </p>
       ))}
-      <p class="hint">Point at a cell for its story. Click it twice, or type, to change it.</p>
+      <p class="hint of-mouse">
+        Point at a cell for its story. Click it twice, or type, to change it.
+      </p>
+      <p class="hint of-finger">Tap a cell for its story. Tap it twice to change it.</p>
     </>
   );
 }
+
+/** A sentence whose words in backticks are code. */
+const withCode = (sentence: string): JSX.Element[] =>
+  sentence
+    .split("`")
+    .map((part, number) =>
+      number % 2 === 1 ? (
+        <code key={number}>{part}</code>
+      ) : (
+        <Fragment key={number}>{part}</Fragment>
+      ),
+    );

@@ -1,6 +1,6 @@
 /**
- * What a call without errors does, in at most three short sentences: what is hit more than once and what that means, what
- * negative indices lead to, and what stays. The numbers are those of the library's story; nothing is computed again.
+ * A call without errors in at most three short sentences: which targets repeat and what the reduction makes of their updates,
+ * where negative indices lead, and what stays. The numbers are those of the library's story; nothing is computed again.
  */
 
 import {
@@ -27,43 +27,43 @@ export function summaryOf({ story, inputs, output }: Explanation): readonly stri
 
 function scatterSentences(story: ScatterStory, shape: readonly number[]): readonly string[] {
   const { summary, addressed, reduction, includeSelf } = story;
-  const unit = unitOf(addressed, shape);
   const { count, targets, repeats, untouched } = summary;
-  if (count === 0) return ["no update: output is data as it is"];
+  if (count === 0) return ["No updates: the output is a copy of data."];
   const first =
     repeats === 0
       ? targets === 1
-        ? `${nameOf(story.targets.at(0)?.coordinates ?? [], shape, addressed)} is hit once`
-        : `${targets} ${unit}s are hit, each once`
-      : `${repeated(summary, shape, addressed, "hit")}; ${meaningOf(story)}`;
+        ? `${oneName(story, shape)} receives one update.`
+        : `${targets} ${unitOf(addressed, shape)}s receive one update each.`
+      : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story)}.`;
   const base =
-    reduction !== "none" && !includeSelf ? "the values of data there do not count" : null;
+    reduction !== "none" && !includeSelf ? "The values of data there are not used." : null;
   const kept =
     untouched === 0
-      ? "no cell keeps its value"
-      : `${untouched} of ${counted(sizeOf(shape), "cell")} ${untouched === 1 ? "keeps its" : "keep their"} value`;
+      ? "No cell keeps its value."
+      : `${untouched} of ${counted(sizeOf(shape), "cell")} ${untouched === 1 ? "keeps its" : "keep their"} value.`;
   return [first, base, wraps(story.updates, shape, addressed), kept].filter(isThere).slice(0, 3);
 }
 
 function gatherSentences(story: GatherStory, shape: readonly number[]): readonly string[] {
   const { summary, addressed } = story;
-  const unit = unitOf(addressed, shape);
   const { count, targets, repeats, untouched, filled } = summary;
-  if (count === 0) return ["nothing is read: output is empty"];
+  if (count === 0) return ["Nothing is read: the output is empty."];
   const once =
     targets === 1
-      ? `${nameOf(story.targets.at(0)?.coordinates ?? [], shape, addressed)} is read once`
-      : `${targets} ${unit}s are read, each once`;
+      ? `${oneName(story, shape)} is read once.`
+      : `${targets} ${unitOf(addressed, shape)}s are read, each once.`;
   const first =
-    targets === 0 ? null : repeats === 0 ? once : repeated(summary, shape, addressed, "read");
+    targets === 0 ? null : repeats === 0 ? once : `${repeated(summary, shape, addressed, READ)}.`;
   const zeros =
     filled === 0
       ? null
-      : `${counted(filled, "cell")} of output ${filled === 1 ? "is" : "are"} 0, because an index is out of range`;
+      : filled === 1
+        ? "1 cell of the output is 0, because its index is out of range."
+        : `${filled} cells of the output are 0, because their indices are out of range.`;
   const unread =
     untouched === 0
-      ? "all of data is read"
-      : `${untouched} of ${counted(sizeOf(shape), "cell")} of data ${untouched === 1 ? "is" : "are"} not read`;
+      ? "All of data is read."
+      : `${untouched} of ${counted(sizeOf(shape), "cell")} of data ${untouched === 1 ? "is" : "are"} not read.`;
   return [first, zeros, wraps(story.reads, shape, addressed), unread].filter(isThere).slice(0, 3);
 }
 
@@ -91,45 +91,78 @@ function nameOf(
   return `slice [${[...coordinates, ...rest].join(", ")}]`;
 }
 
-/** Which targets are met more than once, the most frequent first. */
+/** The name of a call's only target, as a sentence begins. */
+const oneName = (
+  { targets, addressed }: ScatterStory | GatherStory,
+  shape: readonly number[],
+): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** How a sentence says that targets repeat. */
+interface Words {
+  /** Of one target, and of several. */
+  readonly one: string;
+  readonly several: string;
+  times(count: number): string;
+  readonly often: string;
+  /** Beside the times of several targets that have as many each. */
+  readonly each: string;
+}
+
+const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
+
+const RECEIVED: Words = {
+  one: "receives",
+  several: "receive",
+  times: (count) => `${inWords(count)} updates`,
+  often: "more than one update",
+  each: " each",
+};
+const READ: Words = {
+  one: "is read",
+  several: "are read",
+  times: (count) => (count === 2 ? "twice" : `${inWords(count)} times`),
+  often: "more than once",
+  each: "",
+};
+
+/** Which targets repeat, the most frequent first. */
 function repeated(
   { repeats, most }: ScatterStory["summary"],
   shape: readonly number[],
   addressed: number,
-  verb: "hit" | "read",
+  { one, several, times, often, each }: Words,
 ): string {
-  const unit = unitOf(addressed, shape);
-  const names = most
-    .slice(0, repeats <= MOST_NAMES ? MOST_NAMES : 1)
-    .map(({ coordinates, count }) => ({
-      name: nameOf(coordinates, shape, addressed),
-      times: count === 2 ? "twice" : `${count} times`,
-    }));
-  const [first, second] = names;
-  if (repeats === 1) return `${first.name} is ${verb} ${first.times}`;
+  const [first, second] = most.map(({ coordinates, count }) => ({
+    name: nameOf(coordinates, shape, addressed),
+    times: times(count),
+  }));
+  if (repeats === 1) return capital(`${first.name} ${one} ${first.times}`);
   if (repeats > MOST_NAMES) {
-    return `${repeats} ${unit}s are ${verb} more than once, ${first.name} ${first.times}`;
+    const unit = unitOf(addressed, shape);
+    return `${repeats} ${unit}s ${several} ${often} (${first.name}: ${first.times})`;
   }
-  const isSame = first.times === second.times;
-  return isSame
-    ? `${first.name} and ${second.name} are ${verb} ${first.times}`
-    : `${first.name} is ${verb} ${first.times}, ${second.name} ${second.times}`;
+  return first.times === second.times
+    ? capital(`${first.name} and ${second.name} ${several} ${first.times}${each}`)
+    : capital(`${first.name} ${one} ${first.times} and ${second.name} ${second.times}`);
 }
 
-/** What a reduction makes of updates that meet. */
+/** What a reduction makes of updates of one target. */
 function meaningOf({ reduction, summary: { repeats, most } }: ScatterStory): string {
   const isPair = repeats === most.length && most.every(({ count }) => count === 2);
-  return `with ${reduction} ${MEANINGS[reduction].replace("all", isPair ? "both" : "all")}`;
+  return `\`${reduction}\` ${MEANINGS[reduction].replace("all", isPair ? "both" : "all of them")}`;
 }
 
 const MEANINGS: Readonly<Record<Reduction, string>> = {
-  none: "the last wins",
-  add: "all count",
-  mul: "all count",
-  sub: "all are taken away",
-  max: "the largest stays",
-  min: "the smallest stays",
-  mean: "the average stays",
+  none: "keeps the last",
+  add: "keeps all",
+  mul: "multiplies by all",
+  sub: "subtracts all",
+  max: "keeps the largest",
+  min: "keeps the smallest",
+  mean: "keeps the average",
 };
 
 /** Negative indices and where they lead; null without any. */
@@ -147,9 +180,8 @@ function wraps(
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);
   if (first === undefined) return null;
-  if (places.size > MOST_NAMES) return `negative indices count from the end, so ${first}`;
-  const list = second === undefined ? first : `${first}, and ${second}`;
-  return `counted from the end, ${list}`;
+  const isAll = second !== undefined && places.size <= MOST_NAMES;
+  return `Negative indices count from the end: ${isAll ? `${first} and ${second}` : first}.`;
 }
 
 /** Where an index leads: a target where the index alone says which, else a place on its axis. */

@@ -29,6 +29,10 @@ const MOST_CHUNK = 64 * MEGABYTE;
 export const shareOf = (memory: number, threads: number): number =>
   Math.floor((memory - PROCESS) / threads) - THREAD;
 
+/** What a process takes whose threads each have a task of so many bytes. */
+export const memoryOf = (threads: number, bytes: number): number =>
+  PROCESS + threads * (THREAD + bytes);
+
 /** Bytes that a job's tasks hold in memory, for each chunk, position and update. The size of blocks does not count here. */
 export interface TaskBytes {
   /** For the chunks of data that a task has at once, and one counter for each row where updates are counted. */

@@ -41,6 +41,19 @@ export interface Fragment {
   readonly ahead: readonly Range[];
 }
 
+/** Bytes of `count` files that have so many fragments each, and so many entries and bytes of slices together. */
+export const fragmentBytes = (
+  count: number,
+  fragments: number,
+  entries: number,
+  columns: number,
+  slices: number,
+): number => count * (HEADER + 4 * (fragments + 1)) + 4 * columns * entries + slices;
+
+/** Bytes that {@link findFragments} reads of a file. */
+export const headBytes = (fragments: number, count: number): number =>
+  HEADER + 4 * (fragments <= CHUNKED.fragments ? fragments + 1 : count + 1);
+
 /** Bytes of a file, from byte `at` on. */
 interface Range {
   readonly at: number;

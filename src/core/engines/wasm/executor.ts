@@ -1,14 +1,15 @@
 /**
  * The executor on WebAssembly. Where all tensors of a call live in its shared memory, kernels work on them as they are,
- * on as many threads as there are. Others pass through windows of scratch memory, on one thread: what it costs to copy
- * them into shared memory is more than threads save. What does not pay goes to JavaScript.
+ * on as many threads as there are. Others pass through windows of scratch memory on one thread, and large gathers through
+ * windows of the shared memory on all threads. What does not pay goes to JavaScript.
  *
  * Its files, by the question that each answers:
  *
  *     session.ts, pays.ts                              does a call go to JavaScript, to windows or to threads?
  *     split-work.ts                                    which share does each thread have?
  *     index-reader.ts, index-tables.ts                 how are indices read?
- *     windows.ts                                       how do tensors of the heap get to the kernels?
+ *     windows.ts, heap-gather.ts                       how do tensors of the heap get to the kernels?
+ *     threads.ts                                       what do only engines of several threads load?
  *     async-session.ts                                 what happens in an asynchronous call?
  *     worker-pool.ts, control.ts, worker.ts, spawn.ts  how do workers get their work, and what if one vanishes?
  *     kernel-memory.ts, allocator.ts                   who owns which memory?
