@@ -80,20 +80,13 @@ export const GPU = {
   workgroups: 65_535,
   /** Invocations of one dispatch of atomic updates. All may change one word in turn, and each may wait 1 µs. */
   atomics: 1_048_576,
-  /**
-   * From more table entries than this for each position, only the entries in use are cleared: one random access costs as
-   * much as clearing this many entries.
-   */
+  /** Of a table with more entries for each position only those in use are cleared: a random access costs as much. */
   sparse: 16,
   /** Up to this many indices are checked by one workgroup, in one dispatch. */
   alone: 256,
-  /**
-   * Sorted positions are cut into blocks of this length. An invocation applies up to two updates in a round, and those of
-   * two blocks, or of as many as one command buffer may take: a driver ends what takes seconds, and Mesa's llvmpipe silently
-   * ends the loops of an invocation after 65,535 rounds.
-   */
+  /** Sorted positions in a block. Drivers end what takes seconds, and llvmpipe ends loops silently after 65,535 rounds. */
   block: 15_360,
-  /** Blocks of one target, whose updates are applied one after the other, in one command buffer. */
+  /** Blocks of one target in one command buffer. An invocation applies their updates one by one, two in a round. */
   blocks: 8,
   /** Positions that one invocation of the sort on the GPU places in a pass. */
   run: 32,
