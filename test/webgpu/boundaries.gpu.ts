@@ -3,6 +3,7 @@
  * blocks can get wrong: all in one cell, in order, backwards, at random, and in runs that end at a block or beside it.
  */
 
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEngine } from "../../src/core/create-engine.ts";
 import { GPU } from "../../src/core/limits.ts";
@@ -10,7 +11,7 @@ import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { WORKGROUP } from "../../src/gpu/kernels/kernel.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor } from "../support/random.ts";
-import { engine } from "./gpu.ts";
+import { areGuards, bytesOfTensor, engine, guarded, readBuffers } from "./gpu.ts";
 import type { Case } from "../support/ways.ts";
 import { assertSame, goAll } from "./ways.ts";
 
@@ -139,4 +140,24 @@ for (const dtype of ["int8", "float16", "float32", "int64"] as const) {
     });
     await goAll(cases, { areLimitsDrawn: false });
   });
+}
+
+/** An upload ends with zeros, which must not be copied behind an `out`. */
+for (const dtype of ["int8", "float16"] as const) {
+  for (const reduction of ["none", "max"] as const) {
+    test(`what is behind an out of ${dtype} stays, by ${reduction}`, async () => {
+      const [size, count] = [37, GPU.alone + 50];
+      const words = Int32Array.from({ length: count }, () => random(size));
+      const indices = new Tensor("int32", [count, 1], count, words);
+      const [data, updates] = [size, count].map((length) => randomTensor(dtype, [length], random));
+      const out = guarded(randomTensor(dtype, [size], random));
+      const [a, b, c] = [data, indices, updates].map((one) => engine.upload(one));
+      const result = engine.scatterND(a, b, c, { reduction, out: out.tensor });
+      assertSame(await result.read(), js.scatterND(data, indices, updates, { reduction }), dtype);
+      const [bytes] = await readBuffers([out.buffer]);
+      assert.ok(areGuards(bytes.subarray(bytesOfTensor(data).length)));
+      for (const one of [a, b, c]) one.dispose();
+      out.buffer.destroy();
+    });
+  }
 }

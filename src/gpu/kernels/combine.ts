@@ -202,8 +202,8 @@ const REST = {
 
 /**
  * A kernel that applies updates from `at` on to the end of the target or to `end`. Two are loaded at once, so that the second
- * load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. Four at once are slower where
- * few updates share a target, in software: both ways of a branch are computed there.
+ * load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. More at once would
+ * cost where few updates share a target: a driver in software computes both ways of a branch.
  */
 function orderedKernel(dtype: DType, step: CombineStep, part: typeof BEGIN | typeof REST): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
