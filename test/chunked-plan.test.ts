@@ -289,7 +289,12 @@ for (const dtype of DTYPES) {
     const property = (run: (shapes: Shapes) => Case, numRuns: number) =>
       fc.assert(
         fc.asyncProperty(arbitraryShape, (shapes) => check(run(shapes), shapes.seed)),
-        { seed: seed + properties++, numRuns: caseCount(numRuns), includeErrorInReport: true },
+        {
+          seed: seed + properties++,
+          numRuns: caseCount(numRuns),
+          includeErrorInReport: true,
+          endOnFailure: true,
+        },
       );
     for (const reduction of reductionsOf(dtype)) {
       await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 4);
