@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { contiguousChunks } from "../src/arrays/boxes/grid.ts";
+import { contiguousChunks, Grid } from "../src/arrays/boxes/grid.ts";
 import { TRAFFIC } from "../src/arrays/boxes/traffic.ts";
 import { resolveCall } from "../src/arrays/chunked/job/call-spec.ts";
 import { createJob, planFigures, type JobRequest } from "../src/arrays/chunked/job/create-job.ts";
@@ -62,8 +62,14 @@ function codecsOf(rank: number, random: Random): NonNullable<CreateOptions["code
   return [{ name: "transpose", configuration: { order } }, ...codecs];
 }
 
-const chunksOf = (shape: readonly number[], random: Random): number[] =>
-  shape.map((dim) => (random(3) === 0 ? Math.max(1, dim) : 1 + random(Math.max(1, dim) + 1)));
+/** At most 16 chunks: more find nothing more, and each is a file that is synced. */
+function chunksOf(shape: readonly number[], random: Random): number[] {
+  const chunks = shape.map((dim) =>
+    random(3) === 0 ? Math.max(1, dim) : 1 + random(Math.max(1, dim) + 1),
+  );
+  for (let d = 0; new Grid(shape, chunks).size > 16; d++) chunks[d] = Math.max(1, shape[d]);
+  return chunks;
+}
 
 /** Chunks and shards, of a few chunks each or none. */
 function divisionOf(
@@ -251,7 +257,10 @@ async function check(one: Case, turn: number): Promise<void> {
   const blockShape =
     product(positions) === 0
       ? positions.map(() => 1)
-      : contiguousChunks(positions, 1 + random(product(positions)));
+      : contiguousChunks(
+          positions,
+          Math.max(Math.ceil(product(positions) / 16), 1 + random(product(positions))),
+        );
   const inPlace = updates !== undefined && data.location.format === "zarr" && random(2) === 0;
   const isNpy = random(3) === 0;
   const out = {
@@ -281,7 +290,7 @@ async function check(one: Case, turn: number): Promise<void> {
   }
 }
 
-const DTYPES: readonly DType[] = ["float32", "int32", "int64", "bool", "complex64"];
+const DTYPES: readonly DType[] = ["float32", "int64", "bool"];
 let properties = 0;
 
 for (const dtype of DTYPES) {
@@ -289,7 +298,12 @@ for (const dtype of DTYPES) {
     const property = (run: (shapes: Shapes) => Case, numRuns: number) =>
       fc.assert(
         fc.asyncProperty(arbitraryShape, (shapes) => check(run(shapes), shapes.seed)),
-        { seed: seed + properties++, numRuns: caseCount(numRuns), includeErrorInReport: true },
+        {
+          seed: seed + properties++,
+          numRuns: caseCount(numRuns),
+          includeErrorInReport: true,
+          endOnFailure: true,
+        },
       );
     for (const reduction of reductionsOf(dtype)) {
       await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 4);

@@ -24,10 +24,7 @@ export const WASM = {
    * Moving an element in WebAssembly saves the time of copying this many bytes; combining an element saves twice as much.
    */
   element: 32,
-  /**
-   * The fixed cost of a reduction on copies is the time of copying this many bytes. A move on copies costs three times as
-   * much.
-   */
+  /** A reduction on copies costs as much as copying this many bytes, before any element. A move costs three times that. */
   call: 12_288,
   /** From this many bytes of data on the heap, single updates are sorted by region. */
   regions: 16_777_216,
@@ -252,10 +249,7 @@ export const DIAGNOSE = {
 
 /** Limits for running a node alone that may race. */
 export const VERIFY = {
-  /**
-   * The most runs. 53 of 100 runs differ for a node of a graph network, and at least a third where 40,000 rows are added
-   * into 8.
-   */
+  /** The most runs: of 100, 53 differ for a node of a graph network, and a third for 40,000 rows added into 8. */
   reruns: 200,
   /** Milliseconds after which no further run begins. 100 runs of the graph network's node take 1.1 s. */
   rerunTime: 2000,
@@ -388,10 +382,7 @@ export const CLI = {
   progress: 1000,
   /** Milliseconds between two lines of progress if the output is not a terminal. */
   lines: 10_000,
-  /**
-   * A stage of a job that takes at least this many seconds is reported with its rate. Shorter stages say nothing about the
-   * disk.
-   */
+  /** A stage of a job is reported with its rate from this many seconds on. Shorter ones say nothing about the disk. */
   stage: 1,
   /** The disk is measured for jobs of at least this many seconds, because measuring takes a moment too. */
   long: 10,

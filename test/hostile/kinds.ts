@@ -78,7 +78,7 @@ export function kindsIn(places: Places): Readonly<Record<string, () => Promise<K
     took: async () => names(places, await scatter(), /job\/took\//),
     "took, more": async () => {
       const name = "job/took/0123456789abcdef.apply.1.9999.9999.9.9";
-      return extra(places, await scatter(), ["job/took", name, "job/took/apply"]);
+      return extra(places, await scatter(), [name, "job/took/apply"]);
     },
     partial: async () => extra(places, await inPlace(), ["data.zarr/.ndscatter/partial"]),
     entries: async () => entries(places, await scatter()),
