@@ -96,6 +96,7 @@ export const peersOfCurve = (peers) =>
  */
 export async function measureCurve({ lib, engine }, peers, points, pace, tell) {
   tryHand();
+  useAllTypes(lib, engine);
   const loops = new Map(SLICES.map((slice) => [slice, slice === 1 ? scalars : slices(slice)]));
   const measured = [];
   const findings = [];
@@ -128,6 +129,28 @@ export async function measureCurve({ lib, engine }, peers, points, pace, tell) {
     measured.push({ ...point, ...summary(rounds, others) });
   }
   return { points: measured, findings: summarised(findings) };
+}
+
+const WITH_SUMS = /^(float|bfloat|u?int)(8|16|32|64)$/;
+
+/**
+ * Calls with every data type and reduction, as the process of a runtime makes them: a loop that has met one class of arrays
+ * alone is faster than it will be there.
+ */
+function useAllTypes(lib, engine) {
+  for (let round = 0; round < 100; round++) {
+    for (const dtype of Object.keys(lib.DTYPES)) {
+      const data = lib.zeros(dtype, [8]);
+      const updates = lib.zeros(dtype, [4]);
+      const indices = lib.tensor(round % 2 === 0 ? "int64" : "int32", [4, 1], [[1], [7], [2], [4]]);
+      for (const reduction of WITH_SUMS.test(dtype) ? ["none", "add", "max"] : ["none"]) {
+        engine.scatterND(data, indices, updates, { reduction });
+        engine.scatterND(data, indices, updates, { reduction, out: data });
+      }
+      engine.gatherND(data, indices);
+      engine.gatherND(data, indices, { out: updates });
+    }
+  }
 }
 
 /** @returns {import("./measure.js").Pace} */

@@ -11,6 +11,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { compileEarly } from "./eager.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SOURCE = path.join(ROOT, "src");
@@ -104,6 +105,7 @@ for (const name of fs.readdirSync(TARGET, { recursive: true, encoding: "utf8" })
   const file = path.join(TARGET, name);
   fs.writeFileSync(file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, ""));
 }
+await compileEarly(TARGET);
 
 /** Writes the licences of the packages that are part of the bundle, by the files that the bundle was made of. */
 function writeNotices(inputs) {

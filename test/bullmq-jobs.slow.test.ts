@@ -103,7 +103,7 @@ test("a worker knows a job from its successor in the same folder", { skip }, asy
 });
 
 test("the first bad index of all ends the job, and there is no output", { skip }, async () => {
-  const { folder, isRight } = await makeRealJob(home, 4, 12_345);
+  const { folder, isRight } = await makeRealJob(home, 4, { bad: 12_345 });
   addWorkers(2);
   await assert.rejects(submit(folder), (error) => {
     assert.ok(isTensorError(error, "index-out-of-range"));

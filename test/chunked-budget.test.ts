@@ -196,22 +196,27 @@ const WRONG_SPECS: readonly (readonly [key: string, value: unknown])[] = [
 ];
 
 test("small chunks share tasks where many tasks remain", async () => {
-  /** @param pieces in how many chunks a slice lies; those of a gather go to one task */
+  /**
+   * @param pieces in how many chunks a slice lies; those of a gather go to one task
+   * @param rows how many rows the call addresses
+   */
   const perTask = async (
     chunks: number,
     bytes: number,
     isGather = false,
     pieces = 1,
+    { rows = 1, codecs = [] as readonly "zstd"[] } = {},
   ): Promise<number> => {
     const file = path.join(makeHome(), "many.zarr");
     const data = await createArray(file, {
       dtype: "uint8",
       shape: [chunks / pieces, bytes * pieces],
       chunkShape: [1, bytes],
+      codecs,
     });
     const [updates, indices] = [
       isGather ? undefined : data,
-      { dtype: "int64", shape: [1, 1] } as const,
+      { dtype: "int64", shape: [rows, 1] } as const,
     ];
     const call = { function: "gatherND", options: {} };
     const { layout } = resolveCall(call, { data, indices });
@@ -221,7 +226,18 @@ test("small chunks share tasks where many tasks remain", async () => {
   assert.deepEqual([await perTask(31, 8), await perTask(32, 8), await perTask(100, 8)], [1, 2, 6]);
   assert.deepEqual([await perTask(1024, 8), await perTask(10_000, 8)], [64, 64]);
   assert.deepEqual([await perTask(10_000, 65_536), await perTask(10_000, 65_537)], [64, 1]);
-  assert.deepEqual([await perTask(10_000, 8, true), await perTask(10_000, 65_537, true)], [64, 1]);
+  // A gather of fewer than a row for each 64 kB of a file that is read by rows: 10,000 rows for 10,000 chunks are fewer.
+  const large = [
+    perTask(10_000, 65_537),
+    perTask(10_000, 65_537, true, 1, { rows: 10_000 }),
+    perTask(10_000, 65_537, true, 1, { rows: 10_001 }),
+    perTask(10_000, 65_537, true, 1, { codecs: ["zstd"] }),
+    perTask(10_000, 65_537, true, 5),
+  ];
+  assert.deepEqual(
+    [await perTask(10_000, 8, true), ...(await Promise.all(large))],
+    [64, 1, 64, 1, 1, 1],
+  );
   // Whole slices: of 5 chunks 60, of 100 chunks 100; of 700 chunks one chunk, otherwise fewer than 16 tasks would remain.
   const ofPieces = [5, 100, 700].map((pieces) => perTask(7000, 8, true, pieces));
   assert.deepEqual(await Promise.all(ofPieces), [60, 100, 1]);

@@ -302,6 +302,19 @@ async function makePairs(): Promise<{ home: string; folder: string; array: strin
   return { home, folder, array: path.join(home, "data.zarr") };
 }
 
+test("the mark of a task that has changed its chunks must be there, otherwise its updates would be added again", async () => {
+  const { folder, array } = await makeHalf();
+  const mark = path.join(folder, "applied", "3");
+  fs.renameSync(mark, `${mark}-`);
+  const says =
+    /applied\/3 is gone, but 3\.seen beside it says that the task has changed its chunks; bring the file back/;
+  await assertRejected("malformed-file", says, () => run(folder));
+  assert.deepEqual((await readAll(array))[3], 6);
+  fs.renameSync(`${mark}-`, mark);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+});
+
 test("a task of several small chunks changes those that have updates, once each", async () => {
   const { folder, array } = await makePairs();
   const spec = await readSpec(folder);

@@ -13,7 +13,8 @@ import { runBegun, runJob } from "../src/arrays/chunked/run/run-job.ts";
 import { openSpec, readSpec } from "../src/arrays/chunked/job/spec-file.ts";
 import { writeNpy } from "../src/entries/npy.ts";
 import { TensorError } from "../src/core/errors.ts";
-import { tensor } from "../src/core/tensor/tensor.ts";
+import { gatherND } from "../src/core/functions.ts";
+import { equals, tensor } from "../src/core/tensor/tensor.ts";
 import { withFile, writeFully } from "../src/arrays/boxes/file.ts";
 import { checkDisk } from "../src/arrays/chunked/job/disk.ts";
 import { openArray } from "../src/entries/zarr.ts";
@@ -27,6 +28,7 @@ import {
   storeInputs,
 } from "./support/job-files.ts";
 import { setLimits } from "./support/limits.ts";
+import { randomFrom } from "./support/random.ts";
 import { assertRejected } from "./support/refusal.ts";
 
 const none = { function: "scatterND", options: {} };
@@ -247,6 +249,46 @@ test("a gather of few rows reads these rows alone, and no chunk without one", as
   }
 });
 
+test("a task of a gather of few rows takes several chunks, one in memory at a time: the bits of a call in memory", async () => {
+  const random = randomFrom(20261124);
+  let shared = 0;
+  for (let round = 0; round < 12; round++) {
+    const home = makeHome();
+    const at = (name: string): string => path.join(home, name);
+    const [rows, columns, wanted] = [20 + random(60), 1 + random(5), 1 + random(40)];
+    const values = Float32Array.from({ length: rows * columns }, (_, i) => i);
+    const data = tensor("float32", [rows, columns], values);
+    // A third of the indices are in the first chunk, of which nothing lies between two rows.
+    const ids = Array.from({ length: wanted }, () => random(random(3) === 0 ? 3 : rows));
+    const indices = tensor("int64", [wanted, 1], ids);
+    await store(at("data.zarr"), data, [3, columns]);
+    await store(at("indices.zarr"), indices, [4, 1]);
+    const folder = at("job");
+    const groups = { groups: 1 + random(4), group: 1 + random(6) };
+    const limits = { small: 0, gap: 1 + random(4), ahead: random(64), ...groups };
+    const restore = setLimits({ CHUNKED: limits });
+    try {
+      const { chunksPerTask } = await createJob({
+        folder,
+        call: { function: "gatherND", options: {} },
+        data: await openArray(at("data.zarr")),
+        indices: await openArray(at("indices.zarr")),
+        out: { format: "npy", path: at("out.npy") },
+        memory: MEMORY,
+        threads: 1,
+        blockShape: [1 + random(wanted)],
+      });
+      if (chunksPerTask > 1) shared++;
+      await runJob(folder, { threads: 0, memory: MEMORY });
+    } finally {
+      restore();
+    }
+    const got = await (await openArray(at("out.npy"))).read();
+    assert.ok(equals(got, gatherND(data, indices)), `round ${round}: ${got}`);
+  }
+  assert.ok(shared > 3, `${shared} of 12`);
+});
+
 test("a start that fails leaves nothing, and an unfinished output says whose it is", async () => {
   const home = makeHome();
   await storeInputs(home);
@@ -289,10 +331,20 @@ test("a plan says what the job will do, and writes nothing", async () => {
   try {
     const plan = await planJob(request);
     assert.equal(fs.readdirSync(home, { recursive: true }).length, before);
-    // 4 floats and 4 integers of 8 bytes; between the stages each update has 8 bytes beside its slice.
-    assert.deepEqual(plan.read, { data: 16, indices: 32, updates: 16 });
-    assert.deepEqual(plan.written, { shuffle: 4 * (4 + 8), output: 16 });
-    assert.deepEqual([plan.disk, plan.chunks, plan.chunksPerTask, plan.threads], [64, 4, 2, 2]);
+    // 4 floats and 4 integers of 8 bytes. Between the stages each update has a row beside its slice, and each of 2 files says
+    // in 36 bytes where the fragments of 4 chunks begin, which 2 tasks read.
+    const [head, entries] = [16 + 4 * 5, 4 * (4 + 4)];
+    assert.deepEqual(plan.read, {
+      data: 16,
+      indices: 32,
+      updates: 16,
+      shuffle: 4 * head + entries,
+    });
+    assert.deepEqual(plan.written, { shuffle: 2 * head + entries, output: 16 });
+    assert.deepEqual([plan.growth, plan.chunks, plan.chunksPerTask, plan.threads], [0, 4, 2, 2]);
+    // A block of the disk for each chunk, and each task of both stages has two files.
+    assert.ok(plan.disk >= 4096 * (4 + 2 * 4), String(plan.disk));
+    assert.ok(plan.seconds.least <= plan.seconds.likely && plan.seconds.likely < Infinity);
     const { stages } = await createJob(request);
     assert.deepEqual(plan.stages, stages);
     assert.deepEqual(

@@ -41,6 +41,7 @@ import {
   gatherNDCase,
   scatterElementsCase,
   scatterNDCase,
+  specOf,
   type Case,
 } from "./support/random-calls.ts";
 import { randomFrom, randomTensor, type Random } from "./support/random.ts";
@@ -129,12 +130,6 @@ async function runAll(job: JobContext, random: Random, allowance = 2 ** 20): Pro
   const out = job.out as MemoryArray;
   assert.equal(out.staged.size, 0);
   return out.tensor;
-}
-
-/** The call of a random case, which is a plain function's. */
-function specOf({ operator, attributes }: Pick<Case, "operator" | "attributes">): CallSpec {
-  const [name] = Object.entries(FUNCTIONS).find(([, one]) => one === operator) ?? [""];
-  return { function: name, options: attributes };
 }
 
 /** Chunks of a case, and blocks of one that is divided evenly. */

@@ -96,9 +96,9 @@ testRows(folder, [
   prints(
     `${ADD} t.zarr i.npy u.npy -o planned.zarr --plan`,
     inOrder(
-      /^partition +1 task\napply +10 tasks\nfinish +1 task\nchunks +10 of data\nmemory +\d+ threads?, at most /,
-      /reads +960 B of data, 240 B of indices, 720 B of updates\nwrites +960 B of the output, 960 B between the stages\n/,
-      /disk +1\.9 kB must be free\ntime +at least 0\.0 s, at the .* [kMG]B\/s that the disk takes now\n$/,
+      /^partition +1 task\napply +10 tasks\nfinish +1 task\nchunks +10 of data\nmemory +at most [\d.]+ [MG]B: Node and \d+ threads?, with tasks of /,
+      /reads +at most 42 kB of data, 240 B of indices, 1\.4 kB of updates, 1\.4 kB between the stages\nwrites +at most 42 kB of the output, 880 B between the stages\n/,
+      /disk +\d+ kB must be free\ntime +at least \d\.\d s, about \d\.\d s, at the .* [kMG]B\/s that the disk takes now\n$/,
     ),
   ),
   fails(`${ADD} t.zarr i.npy u.npy -o t.zarr --plan`, part("the output")),
@@ -246,6 +246,8 @@ test("a stage that took long has a line with its rate, and a job that took long 
       "  partition: 1 tasks, N B in T, N B/s",
       "  apply: 10 tasks, N B in T, N B/s",
       "  the disk: N B/s, written and synced",
+      "  read: N B by 11 tasks, at most N B planned",
+      "  written: N B by 11 tasks, at most N B planned",
       "",
     ],
   );

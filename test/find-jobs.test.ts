@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { before, test } from "node:test";
-import { describeJob, findJobs, runJob, startPool } from "../src/entries/chunked.ts";
+import {
+  checkFree,
+  describeJob,
+  findJobs,
+  runJob,
+  startPool,
+  type JobFacts,
+} from "../src/entries/chunked.ts";
+import { openArray } from "../src/entries/zarr.ts";
 import { makeFolder } from "./support/cli.ts";
 import { add, makeHome, makeJob, MEMORY, storeInputs } from "./support/job-files.ts";
 
@@ -51,18 +59,58 @@ test("jobs are found wherever they lie, and arrays whose jobs lie elsewhere", as
   await assert.rejects(findJobs(at("nowhere")), { code: "ENOENT" });
 });
 
+test("nobody writes into an array that a job is changing", async () => {
+  const array = "deep/er/b/data.zarr";
+  const before = fs.readFileSync(at(`${array}/c/1`));
+  const says = `another job is changing ${at(array)} in place: 3 of 4 chunks are changed; finish it (ndscatter job resume ${at("deep/er/b/job")})`;
+  await assert.rejects(
+    async () => checkFree(await openArray(at(array))),
+    (error: Error) => error.message.startsWith(says),
+  );
+  const part = (await openArray(at(array))).slice([1, 3]);
+  await assert.rejects(checkFree(part), { code: "attribute" });
+  const line = `array a/updates.zarr[1:3] -o ${array}[1:3]`;
+  const { status, stdout, stderr } = await ndscatter(line);
+  assert.deepEqual([status, stdout], [1, ""]);
+  assert.ok(stderr.includes("another job is changing"), stderr);
+  assert.deepEqual(fs.readFileSync(at(`${array}/c/1`)), before);
+  // An array whose job is done is anybody's, and so is one that a job only reads.
+  for (const name of ["a/out.zarr", "deep/er/b/updates.zarr"]) {
+    await checkFree(await openArray(at(name)));
+    const done = await ndscatter(`array a/updates.zarr[1:3] -o ${name}[1:3]`);
+    assert.deepEqual([done.status, done.stderr], [0, ""]);
+  }
+});
+
+/** Of 4 rows of data, indices and updates; 36 bytes of each file between the stages say where its fragments are. */
+const PLANNED = { read: 16 + 32 + 16 + 36 * 4 + 16 + 16, written: 36 + 16 + 16 + 16 };
+
+/** What all tasks took, without what differs from run to run. */
+const TOOK = { tasks: 5, ...PLANNED };
+
+/** Facts without the seconds and the memory that tasks took. */
+const withoutTimes = ({ took, ...facts }: Partial<JobFacts>): object => {
+  const { tasks, read, written } = took ?? assert.fail("no task has said what it took");
+  return { ...facts, took: { tasks, read, written } };
+};
+
 test("a job says what it is about", async () => {
   const out = at("deep/er/b/data.zarr");
   const facts = { call: "scatterND", out, inPlace: true, chunks: 4, changed: 3 };
-  assert.deepEqual(await describeJob(at("deep/er/b/job")), facts);
+  // One task of four is left.
+  const took = { tasks: 4, read: PLANNED.read - 36 - 12, written: PLANNED.written - 4 };
+  const most = { planned: PLANNED, took };
+  assert.deepEqual(withoutTimes(await describeJob(at("deep/er/b/job"))), { ...facts, ...most });
   const done = {
     call: "scatterND",
     out: at("a/out.zarr"),
     inPlace: false,
     chunks: 4,
     changed: null,
+    planned: PLANNED,
+    took: TOOK,
   };
-  assert.deepEqual(await describeJob(at("a/job")), done);
+  assert.deepEqual(withoutTimes(await describeJob(at("a/job"))), done);
   await assert.rejects(describeJob(at("a")), { code: "malformed-file" });
 });
 
@@ -87,9 +135,12 @@ test("job list has a line for each", async () => {
       "deep/er/b/data.zarr, in place, 3 of 4 chunks changed",
     ],
   ]);
-  const { jobs } = (await json("job list a")) as { jobs: readonly object[] };
+  const { jobs } = (await json("job list a")) as { jobs: readonly JobFacts[] };
   const facts = { call: "scatterND", out: "a/out.zarr", inPlace: false, chunks: 4, changed: null };
-  assert.deepEqual(jobs, [{ folder: "a/job", state: "done", ...facts }]);
+  const sizes = { planned: PLANNED, took: TOOK };
+  assert.deepEqual(jobs.map(withoutTimes), [
+    { folder: "a/job", state: "done", ...facts, ...sizes },
+  ]);
   fs.mkdirSync(at("empty"));
   assert.equal((await ndscatter("job list empty")).stdout, "no jobs below empty\n");
   const nowhere = await ndscatter("job list nowhere");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import * as path from "node:path";
 import { test } from "node:test";
-import { markedRows, ROOT } from "./support/documents.ts";
+import { markedRows, quotedIn, read, ROOT } from "./support/documents.ts";
 
 const simulate = (...args: readonly string[]): string[][] => {
   const script = path.join(ROOT, "bench/growth.js");
@@ -19,6 +19,20 @@ test("docs/arrays/distributed.md shows what the simulation prints", () => {
     markedRows("docs/arrays/distributed.md", "growth"),
     simulate().map((row) => row.slice(0, 6)),
   );
+});
+
+test("docs/arrays/distributed.md names the hours of its other commands", () => {
+  const page = read("docs/arrays/distributed.md");
+  const commands = quotedIn(page).filter((text) => text.startsWith("node bench/growth.js -"));
+  assert.equal(commands.length, 1);
+  for (const command of commands) {
+    const options = command.split(" ").slice(2);
+    const hours = (words: readonly string[]): string | undefined => simulate(...words)[0]?.[3];
+    // The block is the last option; without it blocks are of 100 MB.
+    const pair = [hours(options.slice(0, -2)), hours(options)];
+    const text = `take ${pair[0]} hours with blocks of 100 MB, and ${pair[1]} hours with blocks of 1 GB`;
+    assert.ok(page.replaceAll("\n", " ").includes(text), text);
+  }
 });
 
 const CLUSTERS = [

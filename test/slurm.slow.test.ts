@@ -100,7 +100,7 @@ test("Slurm listens on loopback addresses only", { skip }, () => {
 });
 
 test("a bad index ends the job before the stage behind it begins", { skip }, async () => {
-  const { folder } = await makeRealJob(home, 6, 12_345);
+  const { folder } = await makeRealJob(home, 6, { bad: 12_345 });
   const command = path.join(home, "noting");
   const words = [process.execPath, MAIN].map((word) => `'${word}'`).join(" ");
   const notes = `${folder}.stages`;

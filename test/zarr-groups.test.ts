@@ -129,7 +129,6 @@ test("a name that leads out of its group is refused, typed or listed", FILES, as
     "",
     "a//b",
     "a\\b",
-    "c:x",
     "a\0",
     ".",
     3,
@@ -151,6 +150,34 @@ test("a name that leads out of its group is refused, typed or listed", FILES, as
   });
   assert.deepEqual(namesOf(await (await openGroup(place)).members()), ALL);
 });
+
+test("a member whose name has a colon is listed, opened and consolidated", FILES, async () => {
+  const place = await makeGroup();
+  const name = "b/temperature:2m";
+  const options = { dtype: "int16", shape: [2], chunkShape: [2], fillValue: 9 } as const;
+  await createArray(path.join(place, name), options);
+  const group = await openGroup(place);
+  const all = ["group b", `array ${name}`, "array b/wind", "array time"];
+  assert.deepEqual(namesOf(await group.members()), all);
+  assert.deepEqual([...(await (await group.open(name)).read()).data], [9, 9]);
+  assert.deepEqual(namesOf(await (await group.consolidate()).members()), all);
+});
+
+test(
+  "a member whose name could not be opened is an error, and a folder without metadata is not",
+  FILES,
+  async () => {
+    const place = await makeGroup();
+    fs.mkdirSync(path.join(place, "b", "..."));
+    fs.mkdirSync(path.join(place, "a\\b"));
+    const group = await openGroup(place);
+    assert.deepEqual(namesOf(await group.members()), ALL);
+    write(path.join(place, "a\\b", "zarr.json"), { zarr_format: 3, node_type: "group" });
+    const says =
+      /g\.zarr has a member "a\\\\b", which could not be opened by this name; rename its folder$/;
+    await assertRejected("malformed-file", says, () => group.members());
+  },
+);
 
 test("what is no group is refused, and nothing is made where something is", FILES, async () => {
   const place = await makeGroup();

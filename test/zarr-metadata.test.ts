@@ -412,6 +412,15 @@ for (const [name, options, expected] of CODECS_OF) {
   });
 }
 
+test("numbers in attributes that JSON cannot say: a copy keeps those of a file, and those that are given become text", () => {
+  const odd = { nan: NaN, list: [1, { low: -Infinity }], "__proto__ ": Infinity };
+  const text = { nan: "NaN", list: [1, { low: "-Infinity" }], "__proto__ ": "Infinity" };
+  const { array } = arrayInMemory({ ...INT32, attributes: odd });
+  assert.equal(printJson(array.attributes), printJson(text));
+  const { array: copy } = arrayInMemory({ like: open({ ...V3, attributes: odd }) });
+  assert.equal(printJson(copy.attributes), printJson(odd));
+});
+
 test("a new array like another one has what no option says otherwise", () => {
   const { array: first } = arrayInMemory({
     ...INT32,
@@ -600,7 +609,7 @@ test("what stands in the wrong place is shown, up to 20 characters of it", () =>
 test("JSON is printed with a list of plain values in a line, and everything else in lines of its own", () => {
   const value = { a: [1, 2n ** 60n, "x", null, true, Infinity], b: {}, c: [{ d: [] }, [[0.5]]] };
   const text = `{
-  "a": [1, 1152921504606846976, "x", null, true, "Infinity"],
+  "a": [1, 1152921504606846976, "x", null, true, Infinity],
   "b": {},
   "c": [
     {

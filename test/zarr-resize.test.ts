@@ -251,6 +251,18 @@ test("values and shapes that do not fit are refused, and so is an array that has
       append(array, rows([1, 3]), { axis: axis as number }),
     );
   }
+  const twice = await make({
+    dtype: "int32",
+    shape: [4, 3],
+    chunkShape: [2, 3],
+    dimensionNames: ["x", "x"],
+  });
+  await assertRejected(
+    "axis",
+    /^memory has several axes named "x"; give the number of one: 0, 1$/,
+    () => append(twice.array, rows([1, 3]), { axis: "x" }),
+  );
+  assert.deepEqual((await append(twice.array, rows([4, 1]), { axis: 1 })).shape, [4, 4]);
   await assertRejected("rank", /^the new shape must be a list of 2 integers, got 1$/, () =>
     resize(array, [4]),
   );

@@ -1,11 +1,8 @@
-/** How many bytes a call has to move, and how many the library's kernels move. */
+/** How many bytes a call has to move, whoever makes it. */
 
 import { isScatter, sequentialShape } from "./workloads.js";
 
 const WORD = 4;
-
-/** Bits that one pass of the sort orders by. */
-const SORT_BITS = 4;
 
 const product = (shape) => shape.reduce((size, dim) => size * dim, 1);
 
@@ -16,7 +13,7 @@ function bytesOf(row, indices) {
     ? product(row.indices.slice(0, -1))
     : product(row.indices);
   const hit = (moved / positions) * distinctTargets(row, indices);
-  return { moved, positions, hit, data: product(row.data) * WORD };
+  return { moved, hit, data: product(row.data) * WORD };
 }
 
 /**
@@ -32,35 +29,6 @@ export function leastBytes(row, indices) {
   const updates = row.reduction === "none" ? 0 : moved;
   return read + updates + 2 * (row.inPlace ? hit : data);
 }
-
-/**
- * What the kernels of `src/gpu/kernels/` move: each pass over positions, targets, updates and data, as if caches kept
- * what neighbours share. More than the least is the price of checked indices, and of results that do not depend on the
- * order in which a GPU works.
- * @param {import("./workloads.js").GpuRow} row
- * @param {BigInt64Array} indices not negative
- * @returns {{ call: number, plan: number }} of a call with its indices on the GPU, and of a kept plan
- */
-export function designedBytes(row, indices) {
-  const { moved, positions, hit, data } = bytesOf(row, indices);
-  const targets = positions * WORD;
-  const read = indices.byteLength + targets;
-  if (!isScatter(row)) return both(read, targets + 2 * moved);
-  const copy = row.inPlace ? 0 : 2 * data;
-  const slices = (data * positions) / moved;
-  if (row.reduction === "none") {
-    // A table of winners, zeroed; then each position enters itself, and is kept where it has won.
-    return both(read + slices * WORD + 5 * targets, targets + 2 * hit + copy);
-  }
-  if (row.dtype === "int32") return both(read, targets + 3 * moved + copy);
-  // Keys and positions; each pass reads keys to count, reads them again and places both.
-  const passes = Math.ceil((32 - Math.clz32(slices)) / SORT_BITS);
-  const sort = 3 * targets + passes * 6 * targets;
-  return both(read + sort, 2 * targets + moved + 2 * hit + copy);
-}
-
-/** A plan keeps what `before` makes. */
-const both = (before, after) => ({ call: before + after, plan: after });
 
 /** How many slices of data are hit. */
 function distinctTargets({ op, data, indices: shape, axis = 0 }, indices) {

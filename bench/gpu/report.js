@@ -7,6 +7,9 @@ export const HEAD = [
   "who",
   "least MB",
   "moved MB",
+  "passes",
+  "commands",
+  "dispatches",
   "ms",
   "wall ms",
   "GB/s",
@@ -18,7 +21,8 @@ export const HEAD = [
 ];
 
 /** What the columns mean. */
-export const LEGEND = `least MB: what any implementation has to move; moved MB: what the kernels of ndscatter move
+export const LEGEND = `least MB: what any implementation has to move; moved MB: what the commands of ndscatter move
+passes: of compute; commands: dispatches, copies and clears
 ms: the time of the device for a call, where it has timestamps, else of the wall clock
 GB/s: the least, over ms; of copy: as a share of the faster plain copy; moved, of copy: the same for what is moved
 ratio: ms over that of ndscatter in the same round
@@ -34,23 +38,28 @@ export function linesOf({ rows, copy }) {
   );
 }
 
-function cellsOf({ moved, ms, wall, rate, ratio, wrong, size, variants }, copy) {
+function cellsOf({ work, ms, wall, rate, ratio, wrong, size, variants }, copy) {
   const best = Math.max(copy.buffer, copy.kernel);
   const share = (gigabytes) => `${(100 * (gigabytes / best)).toFixed(0)} %`;
   return [
-    moved === undefined ? "" : short(moved / 1e6),
+    ...(work === undefined ? ["", "", "", ""] : countsOf(work)),
     short(ms),
     short(wall),
     short(rate),
     share(rate),
-    moved === undefined ? "" : share(moved / 1e6 / ms),
+    work === undefined ? "" : share(work.bytes / 1e6 / ms),
     ratio === null ? "" : short(ratio.ratio),
     wrong === 0 ? "yes" : `${wrong.toLocaleString("en")} of ${size.toLocaleString("en")} differ`,
     variants === 1 ? "1 result" : `${variants} results`,
   ];
 }
 
-const refusal = (error) => ["", "", "", "", "", "", "", error, ""];
+const countsOf = ({ bytes, passes, commands, dispatches }) => [
+  short(bytes / 1e6),
+  ...[passes, commands, dispatches].map(String),
+];
+
+const refusal = (error) => [...Array.from({ length: 10 }, () => ""), error, ""];
 
 /** The machine in two lines. */
 export function machineOf({ adapter, browser, date, scale, timing, copy }) {

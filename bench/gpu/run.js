@@ -1,6 +1,6 @@
 /** Runs the rows on the adapter that is there: who is right, who repeats, and how long each takes. */
 
-import { createGpuEngine } from "../../dist/entries/webgpu.js";
+import { createGpuEngine } from "../../src/entries/webgpu.ts";
 import { median, ratioOfRounds } from "../statistics.js";
 import { leastBytes } from "./bytes.js";
 import { copyRates } from "./copy.js";
@@ -109,8 +109,8 @@ async function measureRow(row, { device, prepares }, stamps, pace) {
       const made = await prepare(row, inputs);
       const list = made === null ? [] : Array.isArray(made) ? made : [made];
       for (const one of list) {
-        const { name, moved } = one;
-        results.push({ name, moved, ...(await check(one, expected)) });
+        const result = { name: one.name, ...(await check(one, expected)) };
+        results.push(one.work === undefined ? result : { ...result, work: await one.work() });
         await one.call();
         one.flush?.();
       }

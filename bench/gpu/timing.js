@@ -74,12 +74,14 @@ export class Stamps {
 /**
  * @typedef {object} GpuContestant
  * @property {string} name
- * @property {number} [moved] the bytes that its kernels move, where that is known
+ * @property {() => Promise<Work>} [work] makes one call, and says what the device has to do for it
  * @property {() => void | Promise<void>} call submits one call, whose result stays on the device
  * @property {() => void} [flush] submits what calls have put off
  * @property {() => Promise<Uint32Array>} output makes one call and reads its result, as words
  * @property {() => void} [release]
  */
+
+/** @typedef {{ passes: number, commands: number, dispatches: number, bytes: number }} Work of one call */
 
 /** @typedef {{ device: number[], wall: number[] }} Times milliseconds a call, one for each round; no `device` without stamps */
 

@@ -1,5 +1,5 @@
 /**
- * Vite's plugin for the reference: it makes the pages of `src/reference/` when the page is built, and anew for each request
+ * Vite's plugin for the reference: it makes the pages of `src/site/` when the page is built, and anew for each request
  * while Vite serves the page. The pages are made by Node, so their source is bundled, as that of the tests is.
  */
 
@@ -10,9 +10,9 @@ import { build } from "esbuild";
 import { library, ROOT } from "./entries.js";
 
 const HOME = path.join(ROOT, "playground");
-const SOURCE = path.join(HOME, "src", "reference");
+const SOURCE = path.join(HOME, "src", "site");
 
-/** @returns the text of the bundle of one file of `src/reference/` */
+/** @returns the text of the bundle of one file of `src/site/` */
 async function bundle(file, options) {
   const { outputFiles } = await build({
     entryPoints: [path.join(SOURCE, file)],

@@ -1,8 +1,8 @@
 import { render } from "preact";
-import { App } from "./ui/app.tsx";
-import { Boundary } from "./ui/boundary.tsx";
-import { applyWidth } from "./ui/room.ts";
-import { applyTheme } from "./ui/theme.tsx";
+import { App } from "./page/app.tsx";
+import { Boundary } from "./widgets/boundary.tsx";
+import { applyWidth } from "./stage/use-room.ts";
+import { applyTheme } from "./widgets/theme.tsx";
 
 applyTheme();
 applyWidth();

@@ -9,10 +9,10 @@ import { writeNpy } from "ndscatter/npy";
 import { buildModel, readModel, writeTensor } from "ndscatter/onnx";
 import { writeIR } from "ndscatter/openvino";
 import type { Page } from "playwright-core";
-import { asNumPy } from "../src/model/as-numpy.ts";
-import { asOnnxPython } from "../src/model/as-onnx-python.ts";
-import { asTypeScript } from "../src/model/as-typescript.ts";
-import { fromHash } from "../src/model/hash.ts";
+import { asNumPy } from "../src/writing/as-numpy.ts";
+import { asOnnxPython } from "../src/writing/as-onnx-python.ts";
+import { asTypeScript } from "../src/writing/as-typescript.ts";
+import { fromHash } from "../src/document/hash.ts";
 import { cellsOf, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();

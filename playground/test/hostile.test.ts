@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PRESETS } from "../src/model/presets.ts";
+import { PRESETS } from "../src/examples/presets.ts";
 import { chooseExample, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { toHash } from "../src/model/hash.ts";
-import { PRESETS } from "../src/model/presets.ts";
+import { toHash } from "../src/document/hash.ts";
+import { PRESETS } from "../src/examples/presets.ts";
 import { misplacedIn, missingIn, pictureOf, type Picture } from "./support/measure.ts";
 import { cellsOf, showState, SUM, useSite } from "./support/page.ts";
 

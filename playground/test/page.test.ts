@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { equals, explain, run, tensor, type Tensor } from "ndscatter";
 import type { Page } from "playwright-core";
-import { fromHash } from "../src/model/hash.ts";
-import { PRESETS } from "../src/model/presets.ts";
-import { readState } from "../src/model/read-state.ts";
-import type { State } from "../src/model/state.ts";
+import { fromHash } from "../src/document/hash.ts";
+import { PRESETS } from "../src/examples/presets.ts";
+import { readState } from "../src/document/read-state.ts";
+import type { State } from "../src/values/state.ts";
 import { cellsOf, chooseExample, settled, SUM, useSite } from "./support/page.ts";
 import { shownAs } from "./support/values.ts";
 

@@ -17,11 +17,11 @@ import {
   type OperatorVersion,
 } from "ndscatter";
 import type { Page } from "playwright-core";
-import { fromHash } from "../src/model/hash.ts";
-import { PRESETS } from "../src/model/presets.ts";
-import { explainState, readState } from "../src/model/read-state.ts";
-import { printElement } from "../src/model/scalar-text.ts";
-import { elementsOf } from "../src/model/tensor-text.ts";
+import { fromHash } from "../src/document/hash.ts";
+import { PRESETS } from "../src/examples/presets.ts";
+import { explainState, readState } from "../src/document/read-state.ts";
+import { printElement } from "../src/values/scalar-text.ts";
+import { elementsOf } from "../src/values/tensor-text.ts";
 import { violationsOf } from "./support/axe.ts";
 import { DIST, REPOSITORY, useSite } from "./support/page.ts";
 

@@ -5,8 +5,8 @@ import fs from "node:fs";
 import { test } from "node:test";
 import { explain, run, tensor } from "ndscatter";
 import type { Page } from "playwright-core";
-import { fromHash } from "../src/model/hash.ts";
-import { readState } from "../src/model/read-state.ts";
+import { fromHash } from "../src/document/hash.ts";
+import { readState } from "../src/document/read-state.ts";
 import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -242,7 +242,7 @@ test("in a frame there are stage and story only", async () => {
   assert.deepEqual(await cellsOf(page, "output"), outputOf(SUM));
   assert.equal(await page.locator(".bar").count(), 0);
   assert.equal(await page.locator(".player").isVisible(), false);
-  assert.match(await page.locator(".story").innerText(), /row 1 is hit twice/);
+  assert.match(await page.locator(".story").innerText(), /Row 1 receives two updates/);
   const link = page.getByRole("link", { name: "open in ndscatter" });
   assert.equal(new URL((await link.getAttribute("href")) ?? "", page.url()).hash, `#${SUM}`);
 });

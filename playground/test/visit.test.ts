@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { fromHash } from "../src/model/hash.ts";
-import { PRESETS } from "../src/model/presets.ts";
+import { fromHash } from "../src/document/hash.ts";
+import { PRESETS } from "../src/examples/presets.ts";
 import { cellsOf, chooseExample, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();

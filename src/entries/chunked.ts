@@ -28,13 +28,15 @@ export { startPool, type PoolOptions, type TaskPool } from "../arrays/chunked/ru
 export { runJob, type JobProgress, type RunJobOptions } from "../arrays/chunked/run/run-job.ts";
 export { diskRate } from "../arrays/chunked/job/disk.ts";
 export { createJob, planJob, type JobRequest } from "../arrays/chunked/job/create-job.ts";
-export type { JobPlan } from "../arrays/chunked/job/plan-job.ts";
+export type { JobPlan, PlannedSeconds, TimedPlan } from "../arrays/chunked/job/job-plan.ts";
 export {
+  checkFree,
   describeJob,
   findJobs,
   type FoundJob,
   type JobFacts,
 } from "../arrays/chunked/job/find-jobs.ts";
 export { workersOf, type JobWorkerFacts, type Taker } from "../arrays/chunked/job/workers.ts";
+export type { Took } from "../arrays/chunked/job/took.ts";
 export { removeJob } from "../arrays/chunked/job/job-folder.ts";
 export { slurmScript, type SlurmOptions } from "../arrays/distributed/slurm.ts";

@@ -15,10 +15,6 @@ const ROWS = 32_768;
 const COLUMNS = 256;
 const UPDATES = 20_000;
 
-/** 32 tasks that partition, 64 that apply. */
-const BLOCK = UPDATES / 32;
-const CHUNK = ROWS / 64;
-
 export const STAGES = { partition: 32, apply: 64, finish: 1 } as const;
 
 export interface RealJob {
@@ -29,8 +25,18 @@ export interface RealJob {
   isRight(output?: string): boolean;
 }
 
-/** @param bad the position of an update whose index is beyond the data */
-export async function makeRealJob(home: string, seed: number, bad?: number): Promise<RealJob> {
+export interface RealJobOptions {
+  /** The position of an update whose index is beyond the data. */
+  readonly bad?: number;
+  /** How many tasks partition. */
+  readonly blocks?: number;
+}
+
+export async function makeRealJob(
+  home: string,
+  seed: number,
+  { bad, blocks = STAGES.partition }: RealJobOptions = {},
+): Promise<RealJob> {
   const random = randomFrom(seed);
   const floats = (size: number): Float32Array =>
     Float32Array.from({ length: size }, () => random(2 ** 24) / 1000 - 5000);
@@ -52,13 +58,13 @@ export async function makeRealJob(home: string, seed: number, bad?: number): Pro
   await createJob({
     folder,
     call: { function: "scatterND", options: { reduction: "add" } },
-    data: await openNpyArray(dataFile, [CHUNK, COLUMNS]),
+    data: await openNpyArray(dataFile, [ROWS / STAGES.apply, COLUMNS]),
     indices: await openNpyArray(indicesFile),
     updates: await openNpyArray(updatesFile),
     out: { format: "npy", path: out },
     memory: 2 ** 28,
     threads: 1,
-    blockShape: [BLOCK],
+    blockShape: [UPDATES / blocks],
   });
   for (const [at, row] of rows.entries()) {
     for (let column = 0; column < COLUMNS; column++) {

@@ -62,7 +62,7 @@ TCPTimeout=1
 JobRequeue=1
 ${NODES.map(
   (node, at) =>
-    `NodeName=${node} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${nodes[at]} CPUs=1 RealMemory=4000 State=UNKNOWN`,
+    `NodeName=${node} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${nodes[at]} CPUs=1 RealMemory=8000 State=UNKNOWN`,
 ).join("\n")}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `;

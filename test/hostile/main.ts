@@ -4,6 +4,7 @@
  */
 
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import * as os from "node:os";
@@ -11,7 +12,10 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { kindsIn, makeOutside } from "./kinds.ts";
+import { blockingFiles } from "../../src/arrays/boxes/files.ts";
+import { setLimits } from "../support/limits.ts";
+import { kindsIn } from "./kinds.ts";
+import { makeOutside } from "./places.ts";
 import { runKind, type Tally } from "./run.ts";
 
 interface Order {
@@ -44,12 +48,23 @@ function blockCalls(): void {
       Reflect.apply(call as () => unknown, fs, args);
     Reflect.set(fs.promises, name, blocking);
   }
+  // However slow a call is, it blocks.
+  setLimits({ FILES: { slowCall: 1e9, slowSync: 1e9 } });
+  Reflect.set(fs.promises, "open", blockingFiles().open);
+  const list = async (folder: string): Promise<fs.Dirent[]> =>
+    fs.readdirSync(folder, { withFileTypes: true });
+  Reflect.set(fs.promises, "opendir", list);
   syncBuiltinESMExports();
+  const digest = async (_: string, bytes: Uint8Array): Promise<ArrayBufferLike> =>
+    Uint8Array.from(createHash("sha256").update(bytes).digest()).buffer;
+  Reflect.set(globalThis.crypto.subtle, "digest", digest);
 }
 
 async function runHere({ kind, count, first, seed, until }: Order): Promise<void> {
   blockCalls();
-  const around = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-hostile-")));
+  // In memory a sync costs nothing.
+  const home = fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
+  const around = fs.realpathSync(fs.mkdtempSync(path.join(home, "ndscatter-hostile-")));
   const places = makeOutside(around);
   execFileSync("mkfifo", [places.pipe]);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window

@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { isTensorError } from "../../src/core/errors.ts";
 import { randomFrom } from "../support/random.ts";
-import type { Kind, Places } from "./kinds.ts";
+import type { Kind, Places } from "./places.ts";
 import { printContents } from "./sandbox.ts";
 
 export interface Tally {
@@ -13,8 +13,10 @@ export interface Tally {
   readonly ends: Readonly<Record<string, number>>;
   /** Mutants that threw anything else, made a wrong result, or changed something outside. */
   readonly wrong: number;
-  /** Mutants that took more than a second. */
+  /** Mutants that took more than a second, and again when they were made once more: a busy machine may stop one. */
   readonly slow: number;
+  /** Milliseconds of the slowest mutant, of both times the shorter one. */
+  readonly slowest: number;
   /** Megabytes by which the memory of the process grew, at most. */
   readonly growth: number;
   readonly seconds: number;
@@ -48,7 +50,7 @@ export async function runKind(
   const kind = await make();
   const untouched = printContents(places.outside);
   const ends: Record<string, number> = {};
-  let [wrong, slow, growth, mutants] = [0, 0, 0, 0];
+  let [wrong, slow, slowest, growth, mutants] = [0, 0, 0, 0, 0];
   const before = process.memoryUsage.rss();
   const begin = Date.now();
   const report = (mutant: number, what: string): void => {
@@ -74,11 +76,18 @@ export async function runKind(
     }
     ends[end] = (ends[end] ?? 0) + 1;
     mutants++;
-    if (isWatched && performance.now() - start > 1000) {
-      slow++;
-      console.log(
-        `mutant ${mutant} of seed ${seed} took ${Math.round(performance.now() - start)} ms`,
-      );
+    if (isWatched) {
+      let time = performance.now() - start;
+      if (time > 1000) {
+        const again = performance.now();
+        await kind(randomFrom(seed + 7919 * mutant)).catch(() => {});
+        time = Math.min(time, performance.now() - again);
+      }
+      slowest = Math.max(slowest, Math.round(time));
+      if (time > 1000) {
+        slow++;
+        console.log(`mutant ${mutant} of seed ${seed} took ${Math.round(time)} ms`);
+      }
     }
     if (mutant % LOOK === 0) {
       growth = Math.max(growth, process.memoryUsage.rss() - before);
@@ -91,5 +100,5 @@ export async function runKind(
   if (printContents(places.outside) !== untouched)
     report(first + count - 1, "something outside changed");
   const seconds = (Date.now() - begin) / 1000;
-  return { mutants, ends, wrong, slow, growth: Math.round(growth / 2 ** 20), seconds };
+  return { mutants, ends, wrong, slow, slowest, growth: Math.round(growth / 2 ** 20), seconds };
 }

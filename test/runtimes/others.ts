@@ -3,23 +3,15 @@
  * by name. Each is installed into a temporary folder. A runtime that cannot be installed is skipped.
  */
 
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { runFiles, runTimed, seconds, testFiles } from "./files.ts";
+import { install } from "./install.ts";
 import { close, closeUnavailable, sumOf, type Counts } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { PACKAGED, type PackagedRuntime } from "./runtimes.ts";
 import { installTarball, PRINTED } from "./tarball.ts";
-
-/** Installs a runtime in a folder. @returns its program, or null where npm cannot install it */
-function install({ package: name, version, program }: PackagedRuntime, folder: string) {
-  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", `${name}@${version}`];
-  const { status } = spawnSync("npm", args, { cwd: folder, stdio: "ignore" });
-  const file = path.join(folder, "node_modules", name, program);
-  return status === 0 && fs.existsSync(file) ? file : null;
-}
 
 /** Runs the program that uses the packed package, which is one test. */
 async function runTarball(runtime: PackagedRuntime, program: string, use: string): Promise<Counts> {
@@ -33,8 +25,6 @@ async function runTarball(runtime: PackagedRuntime, program: string, use: string
 async function runAll(runtime: PackagedRuntime, home: string, use: string): Promise<void> {
   const start = performance.now();
   const folder = path.join(home, runtime.name);
-  fs.mkdirSync(folder);
-  fs.writeFileSync(path.join(folder, "package.json"), "{}");
   const program = install(runtime, folder);
   if (program === null) {
     closeUnavailable(runtime.name, `npm cannot install ${runtime.package}`);

@@ -5,6 +5,7 @@ import type {
   AxisRange,
   ChunkedArray,
   PendingArray,
+  Staged,
 } from "../../src/arrays/boxes/array.ts";
 import { Grid } from "../../src/arrays/boxes/grid.ts";
 import { contiguousRuns } from "../../src/arrays/boxes/runs.ts";
@@ -21,6 +22,8 @@ export class MemoryArray implements PendingArray {
   readonly location: ArrayLocation = { format: "zarr", path: "memory" };
   readonly fingerprint = "memory";
   readonly held = { read: 0, write: 0 };
+  readonly mostStored = 0;
+  readonly mostStaged: Staged = { read: 0, written: 0, files: 0 };
   readonly tensor: Tensor;
   /** What was staged and is neither published nor discarded, by name. */
   readonly staged = new Map<string, Uint8Array>();
@@ -39,6 +42,10 @@ export class MemoryArray implements PendingArray {
 
   slice(...ranges: readonly AxisRange[]): ChunkedArray {
     return sliceOf(this, ranges);
+  }
+
+  mostRead(): number {
+    return 0;
   }
 
   async read(

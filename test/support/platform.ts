@@ -23,6 +23,9 @@ export const WITH_FETCH_OF_DENO =
 export const WITHOUT_FOLDERS_OF_PACKAGES =
   "Deno" in globalThis && "Deno does not load packages from a folder that a test makes";
 
+/** Deno's WebGPU, which is wgpu, ends what was submitted and waited for when a device is destroyed. */
+export const WITH_WGPU = "Deno" in globalThis;
+
 /** Bun and browsers. Bun counts the memory of typed arrays as that of objects, and gives it back later. */
 export const WITHOUT_V8 =
   (typeof process === "undefined" || "bun" in process.versions) &&

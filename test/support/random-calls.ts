@@ -1,5 +1,7 @@
 /** Seeded random calls of the plain functions, each with the result that the slow definition gives. */
 
+import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
+import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import fc from "fast-check";
 import type { DType, Reduction } from "../../src/core/tensor/dtype.ts";
 import { gatherElements } from "../../src/core/operators/gather-elements.ts";
@@ -22,6 +24,12 @@ export interface Case {
   readonly random: Random;
   /** The size of the axis that the index at a position addresses; absent where indices are starts of sequences. */
   readonly dimOf?: (position: number) => number;
+}
+
+/** The call of a case as a plain function's. */
+export function specOf({ operator, attributes }: Pick<Case, "operator" | "attributes">): CallSpec {
+  const [name] = Object.entries(FUNCTIONS).find(([, one]) => one === operator) ?? [""];
+  return { function: name, options: attributes };
 }
 
 /** Shapes of rank 1 to 6, small, with a zero now and then; and a seed for the values. */

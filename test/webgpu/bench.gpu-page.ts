@@ -26,6 +26,7 @@ interface Result {
   readonly variants: number;
   readonly ms: number;
   readonly rate: number;
+  readonly work?: { readonly dispatches: number; readonly bytes: number };
 }
 
 test("bench:gpu measures, says who is right, writes the record and ends", (t) => {
@@ -52,7 +53,7 @@ test("bench:gpu measures, says who is right, writes the record and ends", (t) =>
     record.rows.map(({ name }: { name: string }) => name),
     names,
   );
-  for (const { name, results } of record.rows) {
+  for (const { name, least, results } of record.rows) {
     const list = results as readonly Result[];
     assert.deepEqual(
       list.map((one) => one.name),
@@ -61,6 +62,11 @@ test("bench:gpu measures, says who is right, writes the record and ends", (t) =>
     );
     for (const { ms, rate } of list) assert.ok(ms > 0 && rate > 0, name);
     for (const { wrong, variants } of list.slice(0, 2)) assert.deepEqual([wrong, variants], [0, 1]);
+    // A call moves no less than it has to; a kept plan has read its indices before.
+    const [call, plan, ...peers] = list.map(({ work }) => work);
+    assert.ok(call !== undefined && call.bytes >= least && call.dispatches >= 2, name);
+    assert.ok(plan !== undefined && plan.bytes < call.bytes && plan.dispatches >= 1, name);
+    assert.deepEqual(peers, [undefined, undefined], name);
   }
   assert.match(stdout, /^ndscatter: 3 of 3 rows right, 3 with one result in 5 runs$/m);
 });

@@ -43,6 +43,7 @@ function listingDevice(
       return one;
     },
     createComputePipeline: () => ({ getBindGroupLayout: () => one }),
+    createComputePipelineAsync: async () => ({ getBindGroupLayout: () => one }),
     createBindGroup: () => one,
     createCommandEncoder: () => ({
       ...{ clearBuffer: nothing, copyBufferToBuffer: nothing },

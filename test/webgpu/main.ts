@@ -1,9 +1,12 @@
 /**
  * The tests of the WebGPU engine, `*.gpu.ts`, in all places that have WebGPU: `npm run test:webgpu`, or in some of them by
- * name. In Node on two drivers, each in a process of its own; in Chromium in a page, and some files in a worker.
+ * name. In Node on two drivers, each in a process of its own; in Deno on a third; in Chromium in a page, and some files in a
+ * worker.
  */
 
 import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { BROWSERS, type Browser } from "../browser/browsers.ts";
 import { bundle, type Files } from "../browser/bundle.ts";
@@ -11,10 +14,11 @@ import { findBrowser } from "../browser/launch.ts";
 import type { Pass } from "../browser/passes.ts";
 import { runPass } from "../browser/run-pass.ts";
 import { runTogether } from "../runtimes/files.ts";
-import { close, closeUnavailable, secondsSince } from "../runtimes/outcome.ts";
+import { close, closeUnavailable, secondsSince, sumOf, type Counts } from "../runtimes/outcome.ts";
 import { inParallel } from "../runtimes/parallel.ts";
 import { exitOnSignals } from "../runtimes/process-group.ts";
 import { NODE } from "../runtimes/runtimes.ts";
+import { findDeno } from "./deno.ts";
 import { DRIVERS, findDriver, NODE_ARGS, type Driver } from "./drivers.ts";
 
 const FILES: Files = { folder: "webgpu", suffix: ".gpu.ts" };
@@ -49,9 +53,33 @@ async function runInNode(driver: Driver, only: readonly string[]): Promise<void>
     // Devices would keep the process alive.
     test: (files: readonly string[]) => [...NODE_ARGS, "--test-force-exit", ...NODE.test(files)],
   };
-  const files = only.map((file) => fileURLToPath(new URL(`${file}.gpu.js`, import.meta.url)));
-  const { counts } = await runTogether(runtime, process.execPath, only.join(", "), files);
+  const { counts } = await runTogether(
+    runtime,
+    process.execPath,
+    only.join(", "),
+    only.map(fileOf),
+  );
   close(name, counts, secondsSince(start));
+}
+
+const fileOf = (name: string): string => fileURLToPath(new URL(`${name}.gpu.js`, import.meta.url));
+
+async function runInDeno(only: readonly string[]): Promise<void> {
+  const start = performance.now();
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-webgpu-"));
+  process.on("exit", () => fs.rmSync(home, { recursive: true, force: true }));
+  const found = findDeno(home);
+  const name = "Deno on lavapipe";
+  if (typeof found === "string") return closeUnavailable(name, found);
+  const { program, runtime } = found;
+  const tallies: Counts[] = [];
+  // A process for each file: Deno's WebGPU takes a while to say that work is done, and all files would take too long for one.
+  for (const file of only) {
+    // oxlint-disable-next-line no-await-in-loop -- drivers in software take all cores by themselves
+    const { counts } = await runTogether({ ...runtime, name }, program, file, [fileOf(file)]);
+    tallies.push(counts);
+  }
+  close(name, sumOf(tallies), secondsSince(start));
 }
 
 const CHROMIUM: Browser = {
@@ -92,6 +120,7 @@ const PLACES: readonly Place[] = [
     files: NAMES,
     run: (only: readonly string[]) => runInNode(driver, only),
   })),
+  { name: "lavapipe", files: NAMES, run: runInDeno },
   inChromium("page", true, NAMES),
   inChromium("worker", false, OF_WORKER),
 ];

@@ -51,9 +51,10 @@ test("the device refuses the call that needs more places", async () => {
 test("the call that needs more places is too large", async () => {
   const { device, engine, data, good, results } = await fullEngine();
   const { maxStorageBufferBindingSize } = device.limits;
-  // Which position wins takes four bytes for each of these elements of one.
+  // The number of updates takes four bytes for each of these elements of one.
   const large = engine.alloc("int8", [maxStorageBufferBindingSize / 4 + 4]);
-  assertRefused("too-large", /scratch/, () => engine.scatterND(large, good, [1], { out: large }));
+  const options = { reduction: "mean", out: large } as const;
+  assertRefused("too-large", /scratch/, () => engine.scatterND(large, good, [1], options));
   await goesOn(engine, data, good, results);
   device.destroy();
 });

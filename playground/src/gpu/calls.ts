@@ -4,8 +4,8 @@
  */
 
 import { DTYPES, isDType, REDUCTIONS, type DType, type Reduction, type Tensor } from "ndscatter";
-import { ONNX_EXAMPLES } from "../model/examples-onnx.ts";
-import { tensorOf } from "../model/tensor-text.ts";
+import { ONNX_EXAMPLES } from "../examples/examples-onnx.ts";
+import { tensorOf } from "../values/tensor-text.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
 
 /** The functions that both engines have. */

@@ -11,13 +11,13 @@ import {
   type Actual,
   type Comparison,
   type ReadActual,
-} from "../../src/model/actual.ts";
-import { DIALECT_NAMES } from "../../src/model/dialect-names.ts";
-import { f32, i64 } from "../../src/model/example.ts";
-import { isPrintedAs, roundingOf } from "../../src/model/printed-digits.ts";
-import { explainState, readState } from "../../src/model/read-state.ts";
-import type { State } from "../../src/model/state.ts";
-import { valueTexts } from "../../src/model/tensor-text.ts";
+} from "../../src/why/actual.ts";
+import { DIALECT_NAMES } from "../../src/why/dialect-names.ts";
+import { f32, i64 } from "../../src/examples/example.ts";
+import { isPrintedAs, roundingOf } from "../../src/why/printed-digits.ts";
+import { explainState, readState } from "../../src/document/read-state.ts";
+import type { State } from "../../src/values/state.ts";
+import { valueTexts } from "../../src/values/tensor-text.ts";
 import { CALLS } from "./calls.ts";
 
 const scatter = (inputs: State["inputs"], attributes: State["attributes"] = {}): State => ({

@@ -10,13 +10,13 @@ import {
   type OperatorVersion,
   type Role,
 } from "ndscatter";
-import { withDType, withShape } from "../../src/model/edit.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import { explainState } from "../../src/model/read-state.ts";
-import { dtypesOf, rolePosition } from "../../src/model/schema.ts";
-import { sizeOf } from "../../src/model/shape.ts";
-import type { State, TensorText } from "../../src/model/state.ts";
-import { withOperator } from "../../src/model/with-operator.ts";
+import { withDType, withShape } from "../../src/document/edit.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { explainState } from "../../src/document/read-state.ts";
+import { dtypesOf, rolePosition } from "../../src/values/schema.ts";
+import { sizeOf } from "../../src/values/shape.ts";
+import type { State, TensorText } from "../../src/values/state.ts";
+import { withOperator } from "../../src/document/with-operator.ts";
 import { states } from "./states.ts";
 
 const hasNoFaults = (state: State): boolean => explainState(state).faults.length === 0;

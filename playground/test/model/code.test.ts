@@ -18,14 +18,14 @@ import {
   type DType,
   type Tensor,
 } from "ndscatter";
-import { asNumPy } from "../../src/model/as-numpy.ts";
-import { asOnnxPython } from "../../src/model/as-onnx-python.ts";
-import { asTypeScript } from "../../src/model/as-typescript.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import { readState, explainState } from "../../src/model/read-state.ts";
-import { dtypesOf } from "../../src/model/schema.ts";
-import type { State } from "../../src/model/state.ts";
-import { elementsOf } from "../../src/model/tensor-text.ts";
+import { asNumPy } from "../../src/writing/as-numpy.ts";
+import { asOnnxPython } from "../../src/writing/as-onnx-python.ts";
+import { asTypeScript } from "../../src/writing/as-typescript.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { readState, explainState } from "../../src/document/read-state.ts";
+import { dtypesOf } from "../../src/values/schema.ts";
+import type { State } from "../../src/values/state.ts";
+import { elementsOf } from "../../src/values/tensor-text.ts";
 import { CALLS, gatherText, SMALL_CALLS, WORDS } from "./calls.ts";
 
 const outputOf = (state: State): Tensor => {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compareDialects, dialects } from "ndscatter";
-import { habitOf, ruleFor, rulesOf, type RuleChoice } from "../../src/model/dialect-view.ts";
-import { f32, i64 } from "../../src/model/example.ts";
-import { readState } from "../../src/model/read-state.ts";
-import type { State } from "../../src/model/state.ts";
+import { habitOf, ruleFor, rulesOf, type RuleChoice } from "../../src/why/dialect-view.ts";
+import { f32, i64 } from "../../src/examples/example.ts";
+import { readState } from "../../src/document/read-state.ts";
+import type { State } from "../../src/values/state.ts";
 
 const call = (op: string, inputs: State["inputs"], attributes = {}): ReturnType<typeof readState> =>
   readState({ domain: "ai.onnx", op, opset: 18, attributes, inputs });

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { tensor, type DType } from "ndscatter";
-import { withDType, withShape, withValue } from "../../src/model/edit.ts";
-import { parseScalar } from "../../src/model/scalar-text.ts";
-import type { TensorText } from "../../src/model/state.ts";
-import { elementsOf, tensorOf, textOf } from "../../src/model/tensor-text.ts";
+import { withDType, withShape, withValue } from "../../src/document/edit.ts";
+import { parseScalar } from "../../src/values/scalar-text.ts";
+import type { TensorText } from "../../src/values/state.ts";
+import { elementsOf, tensorOf, textOf } from "../../src/values/tensor-text.ts";
 import { tensorTexts } from "./states.ts";
-import { coordinatesOf, positionOf } from "../../src/model/shape.ts";
+import { coordinatesOf, positionOf } from "../../src/values/shape.ts";
 
 type Typed = readonly [dtype: DType, text: string, value: unknown];
 

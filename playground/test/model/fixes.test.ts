@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resolve, roleOf, type DType } from "ndscatter";
-import { withShape } from "../../src/model/edit.ts";
-import { fixesOf } from "../../src/model/fixes.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import { explainState } from "../../src/model/read-state.ts";
-import { rolePosition } from "../../src/model/schema.ts";
-import type { State, TensorText } from "../../src/model/state.ts";
+import { withShape } from "../../src/document/edit.ts";
+import { fixesOf } from "../../src/document/fixes.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { explainState } from "../../src/document/read-state.ts";
+import { rolePosition } from "../../src/values/schema.ts";
+import type { State, TensorText } from "../../src/values/state.ts";
 
 const numbers = (text: string): string[] => (text === "" ? [] : text.split(" "));
 

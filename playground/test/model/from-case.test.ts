@@ -6,9 +6,9 @@ import fc from "fast-check";
 import { run, tensor, zeros } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { buildModel, writeModel, writeTensor } from "ndscatter/onnx";
-import { fromCase, isCase, type NamedFile } from "../../src/model/from-case.ts";
-import type { FileChoice } from "../../src/model/from-file.ts";
-import { readState } from "../../src/model/read-state.ts";
+import { fromCase, isCase, type NamedFile } from "../../src/reading/from-case.ts";
+import type { FileChoice } from "../../src/reading/from-file.ts";
+import { readState } from "../../src/document/read-state.ts";
 
 const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
 const INDICES = tensor("int64", [3, 1], [1, -1, 1]);

@@ -7,8 +7,8 @@ import { run, tensor, zeros } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { buildModel, writeModel, writeTensor, type ModelSpec } from "ndscatter/onnx";
 import { writeIR } from "ndscatter/openvino";
-import { fromFile, type FileContent } from "../../src/model/from-file.ts";
-import { readState } from "../../src/model/read-state.ts";
+import { fromFile, type FileContent } from "../../src/reading/from-file.ts";
+import { readState } from "../../src/document/read-state.ts";
 
 const UPDATES = tensor(
   "float32",

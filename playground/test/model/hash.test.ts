@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { fromHash, toHash } from "../../src/model/hash.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import type { State } from "../../src/model/state.ts";
+import { fromHash, toHash } from "../../src/document/hash.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import type { State } from "../../src/values/state.ts";
 import { states } from "./states.ts";
 
 const SMALL: State = {

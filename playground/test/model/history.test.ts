@@ -15,14 +15,14 @@ import {
   withOwn,
   withState,
   type Document,
-} from "../../src/model/document.ts";
-import { withDType, withValue } from "../../src/model/edit.ts";
-import { historyOf, pushed, redone, undone, type History } from "../../src/model/history.ts";
-import { withPaste } from "../../src/model/paste.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import { coordinatesOf, sizeOf } from "../../src/model/shape.ts";
-import type { State, TensorText } from "../../src/model/state.ts";
-import { explainState } from "../../src/model/read-state.ts";
+} from "../../src/document/document.ts";
+import { withDType, withValue } from "../../src/document/edit.ts";
+import { historyOf, pushed, redone, undone, type History } from "../../src/document/history.ts";
+import { withPaste } from "../../src/reading/paste.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { coordinatesOf, sizeOf } from "../../src/values/shape.ts";
+import type { State, TensorText } from "../../src/values/state.ts";
+import { explainState } from "../../src/document/read-state.ts";
 
 const numbers = (text: string): string[] => (text === "" ? [] : text.split(" "));
 

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layOut, topOf, type Placed, type Room } from "../../src/model/layout.ts";
-import { isAligned, plainSheet, sheetsOf } from "../../src/model/sheets.ts";
-import { linksOf } from "../../src/model/links.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import { explainState } from "../../src/model/read-state.ts";
-import { PLAIN, targetsOf, tintsOf } from "../../src/model/targets.ts";
+import { layOut, topOf, type Placed, type Room } from "../../src/stage/layout.ts";
+import { isAligned, plainSheet, sheetsOf } from "../../src/stage/sheets.ts";
+import { linksOf } from "../../src/cells/links.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { explainState } from "../../src/document/read-state.ts";
+import { PLAIN, targetsOf, tintsOf } from "../../src/cells/targets.ts";
 
 test("a tensor is folded into rows of its last axis, and a list into a column", () => {
   const rows: [number[], [rows: number, columns: number, group: number]][] = [

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ruleFor } from "../../src/model/dialect-view.ts";
-import { PAIRS, pairOf, type Side } from "../../src/model/pairs.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import { explainState, readState } from "../../src/model/read-state.ts";
-import type { State } from "../../src/model/state.ts";
+import { ruleFor } from "../../src/why/dialect-view.ts";
+import { PAIRS, pairOf, type Side } from "../../src/examples/pairs.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { explainState, readState } from "../../src/document/read-state.ts";
+import type { State } from "../../src/values/state.ts";
 
 function stateOf({ preset }: Side): State {
   const found = PRESETS.find(({ id }) => id === preset);

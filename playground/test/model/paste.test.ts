@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { DType } from "ndscatter";
-import { withPaste, withText } from "../../src/model/paste.ts";
-import type { TensorText } from "../../src/model/state.ts";
-import { textOf, tensorOf } from "../../src/model/tensor-text.ts";
+import { withPaste, withText } from "../../src/reading/paste.ts";
+import type { TensorText } from "../../src/values/state.ts";
+import { textOf, tensorOf } from "../../src/values/tensor-text.ts";
 import { tensorTexts } from "./states.ts";
 
 const into = (dtype: DType) => ({ dtype, shape: [1], values: ["0"] });

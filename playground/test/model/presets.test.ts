@@ -5,9 +5,9 @@ import fs from "node:fs";
 import { test } from "node:test";
 import { roleOf, equals, operators, resolve, run, tensor, type Tensor } from "ndscatter";
 import { EXAMPLES, type Example } from "../../../test/cases/examples.ts";
-import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/model/presets.ts";
-import { readState, explainState } from "../../src/model/read-state.ts";
-import { defaultText } from "../../src/model/schema.ts";
+import { CONFUSIONS_GROUP, PRESETS, type Preset } from "../../src/examples/presets.ts";
+import { readState, explainState } from "../../src/document/read-state.ts";
+import { defaultText } from "../../src/values/schema.ts";
 
 const ofDocuments = PRESETS.filter(({ group }) => group !== CONFUSIONS_GROUP);
 const confusions = PRESETS.filter(({ group }) => group === CONFUSIONS_GROUP);

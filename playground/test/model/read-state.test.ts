@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { isTensorError, run } from "ndscatter";
-import { PRESETS } from "../../src/model/presets.ts";
-import { readState, explainState } from "../../src/model/read-state.ts";
-import type { State } from "../../src/model/state.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { readState, explainState } from "../../src/document/read-state.ts";
+import type { State } from "../../src/values/state.ts";
 import { states } from "./states.ts";
 
 const SMALL: State = {

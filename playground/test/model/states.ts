@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { DTYPES, operators, type DType, type OperatorVersion } from "ndscatter";
-import type { State, TensorText } from "../../src/model/state.ts";
-import { defaultText, dtypesOf } from "../../src/model/schema.ts";
+import type { State, TensorText } from "../../src/values/state.ts";
+import { defaultText, dtypesOf } from "../../src/values/schema.ts";
 
 const versions = fc.constantFrom(...operators());
 const dtypes = fc.constantFrom(...(Object.keys(DTYPES) as DType[]));

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "ndscatter";
-import { PRESETS } from "../../src/model/presets.ts";
-import { explainState } from "../../src/model/read-state.ts";
-import type { State, TensorText } from "../../src/model/state.ts";
-import { summaryOf } from "../../src/model/summary.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { explainState } from "../../src/document/read-state.ts";
+import type { State, TensorText } from "../../src/values/state.ts";
+import { summaryOf } from "../../src/story/summary.ts";
 
 const tensor = (dtype: DType, shape: readonly number[], values = ""): TensorText => {
   const size = shape.reduce((product, length) => product * length, 1);
@@ -39,45 +39,45 @@ type Row = readonly [state: State, sentences: readonly string[]];
 // prettier-ignore
 const ROWS: readonly Row[] = [
   [call("ScatterND", {}, [4, 3], [[3, 1], "1 -1 1"], [3, 3]),
-    ["row 1 is hit twice; with none the last wins", "counted from the end, -1 is row 3", "6 of 12 cells keep their value"]],
+    ["Row 1 receives two updates; `none` keeps the last.", "Negative indices count from the end: -1 is row 3.", "6 of 12 cells keep their value."]],
   [call("ScatterND", add, [4, 3], [[3, 1], "1 0 1"], [3, 3]),
-    ["row 1 is hit twice; with add both count", "6 of 12 cells keep their value"]],
+    ["Row 1 receives two updates; `add` keeps both.", "6 of 12 cells keep their value."]],
   [call("ScatterND", add, [4, 3], [[3, 1], "1 1 1"], [3, 3]),
-    ["row 1 is hit 3 times; with add all count", "9 of 12 cells keep their value"]],
+    ["Row 1 receives three updates; `add` keeps all of them.", "9 of 12 cells keep their value."]],
   [call("ScatterND", { reduction: "max" }, [4, 3], [[4, 1], "1 1 2 2"], [4, 3]),
-    ["row 1 and row 2 are hit twice; with max the largest stays", "6 of 12 cells keep their value"]],
+    ["Row 1 and row 2 receive two updates each; `max` keeps the largest.", "6 of 12 cells keep their value."]],
   [call("ScatterND", { reduction: "mul" }, [4, 3], [[5, 1], "1 1 1 2 2"], [5, 3]),
-    ["row 1 is hit 3 times, row 2 twice; with mul all count", "6 of 12 cells keep their value"]],
+    ["Row 1 receives three updates and row 2 two updates; `mul` multiplies by all of them.", "6 of 12 cells keep their value."]],
   [call("ScatterND", add, [4], [[6, 1], "0 0 1 1 2 2"], [6]),
-    ["3 elements are hit more than once, element [0] twice; with add both count", "1 of 4 cells keeps its value"]],
+    ["3 elements receive more than one update (element [0]: two updates); `add` keeps both.", "1 of 4 cells keeps its value."]],
   [call("ScatterND", {}, [2, 2], [[2, 1], "0 1"], [2, 2]),
-    ["2 rows are hit, each once", "no cell keeps its value"]],
+    ["2 rows receive one update each.", "No cell keeps its value."]],
   [call("ScatterND", {}, [2, 2], [[1, 2], "0 -2"], [1]),
-    ["element [0, 0] is hit once", "counted from the end, [0, -2] is element [0, 0]", "3 of 4 cells keep their value"]],
+    ["Element [0, 0] receives one update.", "Negative indices count from the end: [0, -2] is element [0, 0].", "3 of 4 cells keep their value."]],
   [call("ScatterND", {}, [2, 3, 4], [[2, 1], "1 1"], [2, 3, 4]),
-    ["slice [1, :, :] is hit twice; with none the last wins", "12 of 24 cells keep their value"]],
+    ["Slice [1, :, :] receives two updates; `none` keeps the last.", "12 of 24 cells keep their value."]],
   [call("ScatterND", {}, [2, 3, 4], [[1, 2], "1 2"], [1, 4]),
-    ["slice [1, 2, :] is hit once", "20 of 24 cells keep their value"]],
+    ["Slice [1, 2, :] receives one update.", "20 of 24 cells keep their value."]],
   [call("ScatterND", {}, [4, 3], [[2, 1], "-1 -2"], [2, 3]),
-    ["2 rows are hit, each once", "counted from the end, -1 is row 3, and -2 is row 2", "6 of 12 cells keep their value"]],
+    ["2 rows receive one update each.", "Negative indices count from the end: -1 is row 3 and -2 is row 2.", "6 of 12 cells keep their value."]],
   [call("ScatterND", {}, [4, 3], [[3, 1], "-1 -2 -3"], [3, 3]),
-    ["3 rows are hit, each once", "negative indices count from the end, so -1 is row 3", "3 of 12 cells keep their value"]],
-  [call("ScatterND", {}, [4, 3], [[0, 1], "x"], [0, 3]), ["no update: output is data as it is"]],
+    ["3 rows receive one update each.", "Negative indices count from the end: -1 is row 3.", "3 of 12 cells keep their value."]],
+  [call("ScatterND", {}, [4, 3], [[0, 1], "x"], [0, 3]), ["No updates: the output is a copy of data."]],
   [call("ScatterElements", { axis: "1" }, [2, 3], [[2, 2], "0 0 1 -1"], [2, 2]),
-    ["element [0, 0] is hit twice; with none the last wins", "counted from the end, -1 is place 2 on axis 1", "3 of 6 cells keep their value"]],
+    ["Element [0, 0] receives two updates; `none` keeps the last.", "Negative indices count from the end: -1 is place 2 on axis 1.", "3 of 6 cells keep their value."]],
   [call("Gather", {}, [4, 3], [[3], "1 -1 1"], null),
-    ["row 1 is read twice", "counted from the end, -1 is row 3", "6 of 12 cells of data are not read"]],
-  [call("Gather", {}, [2, 3], [[2], "0 1"], null), ["2 rows are read, each once", "all of data is read"]],
+    ["Row 1 is read twice.", "Negative indices count from the end: -1 is row 3.", "6 of 12 cells of data are not read."]],
+  [call("Gather", {}, [2, 3], [[2], "0 1"], null), ["2 rows are read, each once.", "All of data is read."]],
   [call("GatherND", {}, [2, 2], [[1, 2], "0 1"], null),
-    ["element [0, 1] is read once", "3 of 4 cells of data are not read"]],
+    ["Element [0, 1] is read once.", "3 of 4 cells of data are not read."]],
   [call("GatherElements", {}, [2, 2], [[2, 2], "0 0 0 1"], null),
-    ["element [0, 0] is read twice", "1 of 4 cells of data is not read"]],
+    ["Element [0, 0] is read twice.", "1 of 4 cells of data is not read."]],
   [{ domain: "openvino", op: "Gather", opset: 8, attributes: {},
     inputs: [tensor("float32", [3]), tensor("int32", [3], "0 5 -1"), tensor("int32", [], "0")] },
-    ["2 elements are read, each once", "1 cell of output is 0, because an index is out of range", "counted from the end, -1 is element [2]"]],
+    ["2 elements are read, each once.", "1 cell of the output is 0, because its index is out of range.", "Negative indices count from the end: -1 is element [2]."]],
   [{ domain: "openvino", op: "ScatterElementsUpdate", opset: 12, attributes: { reduction: "sum", use_init_val: "false" },
     inputs: [tensor("float32", [3]), tensor("int32", [2], "1 1"), tensor("float32", [2]), tensor("int32", [], "0")] },
-    ["element [1] is hit twice; with add both count", "the values of data there do not count", "2 of 3 cells keep their value"]],
+    ["Element [1] receives two updates; `add` keeps both.", "The values of data there are not used.", "2 of 3 cells keep their value."]],
   [call("ScatterND", {}, [4, 3], [[1, 1], "9"], [1, 3]), []],
 ];
 

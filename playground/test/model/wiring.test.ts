@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NOTHING_SAID } from "../../src/model/cells.ts";
-import { fromHash } from "../../src/model/hash.ts";
-import { layOut, type Layout, type Room } from "../../src/model/layout.ts";
-import { toSVG } from "../../src/model/svg.ts";
-import { viewOf, type Picture } from "../../src/model/view.ts";
-import { wiringOf } from "../../src/model/wiring.ts";
+import { NOTHING_SAID } from "../../src/cells/cells.ts";
+import { fromHash } from "../../src/document/hash.ts";
+import { layOut, type Layout, type Room } from "../../src/stage/layout.ts";
+import { toSVG } from "../../src/writing/svg.ts";
+import { viewOf, type Picture } from "../../src/cells/view.ts";
+import { wiringOf } from "../../src/stage/wiring.ts";
 
 /** The picture of a link, whose inputs are data, indices and updates. */
 function drawn(hash: string, room: Room): { readonly picture: Picture; readonly layout: Layout } {

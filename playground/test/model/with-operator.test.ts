@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { operators, resolve } from "ndscatter";
-import { withDType } from "../../src/model/edit.ts";
-import { PRESETS } from "../../src/model/presets.ts";
-import { readState, explainState } from "../../src/model/read-state.ts";
-import type { State } from "../../src/model/state.ts";
-import { operatorGroups, withOperator } from "../../src/model/with-operator.ts";
+import { withDType } from "../../src/document/edit.ts";
+import { PRESETS } from "../../src/examples/presets.ts";
+import { readState, explainState } from "../../src/document/read-state.ts";
+import type { State } from "../../src/values/state.ts";
+import { operatorGroups, withOperator } from "../../src/document/with-operator.ts";
 import { states } from "./states.ts";
-import { dtypesOf } from "../../src/model/schema.ts";
+import { dtypesOf } from "../../src/values/schema.ts";
 
 const ADD: State = {
   domain: "ai.onnx",

@@ -3,6 +3,7 @@
  * Formats implement it; whoever uses it needs no format.
  */
 
+import type { AxisBoxes } from "./axis-boxes.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
@@ -58,6 +59,8 @@ export interface ChunkedArray extends ArrayType {
   readonly fingerprint: string;
   /** The bytes that reading and writing a chunk take; 0 for an array whose file holds chunks as memory does. */
   readonly held: HeldBytes;
+  /** Bytes of the file or the object of a chunk, at most; of an NPY file those of the chunk. */
+  readonly mostStored: number;
   /** Of the axes, where the metadata has some. */
   readonly dimensionNames?: readonly (string | null)[] | null;
 
@@ -80,6 +83,11 @@ export interface ChunkedArray extends ArrayType {
    * Elements are not read.
    */
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
+  /**
+   * The most bytes of what is stored that are read for a grid of boxes, each by one call of {@link readBytes}. Servers that
+   * send more than they are asked for, and requests that are sent again, are not counted.
+   */
+  mostRead(boxes: readonly AxisBoxes[]): number;
   /** @param most bytes that may be held at once; a single chunk is read even if it takes more */
   readBytes(
     start: readonly number[],
@@ -91,6 +99,13 @@ export interface ChunkedArray extends ArrayType {
   readChunk(at: readonly number[], into: Uint8Array): Promise<boolean>;
   /** Replaces a chunk as a whole, or not at all where the store allows that. */
   writeChunk(at: readonly number[], from: Uint8Array): Promise<void>;
+}
+
+/** What staging takes: bytes that are read and written, and files. */
+export interface Staged {
+  readonly read: number;
+  readonly written: number;
+  readonly files: number;
 }
 
 /**
@@ -105,6 +120,8 @@ export interface StagedArray extends ChunkedArray {
    * @returns false where that cannot be done, or where there is no chunk to copy
    */
   stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean>;
+  /** What staging each chunk once takes, at most. */
+  readonly mostStaged: Staged;
   /** Puts what was staged as `name` in the chunk's place. @returns false where nothing is staged as `name` */
   publishChunk(at: readonly number[], name: string): Promise<boolean>;
   /** True while the chunk that was staged as `name` is there as a whole, and no part of it is in its place yet. */

@@ -7,6 +7,7 @@ import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { files, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
+import { TRAFFIC } from "./traffic.ts";
 
 // Loaded only where there are files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
@@ -60,7 +61,7 @@ export async function readText(handle: OpenFile, file: string): Promise<string> 
   if (stat.size > MOST_TEXT)
     throw malformed(`${file} has ${stat.size} bytes, more than a task writes`);
   const bytes = new Uint8Array(stat.size);
-  await readFully(handle, bytes, 0);
+  await fill(handle, bytes, 0);
   return new TextDecoder().decode(bytes);
 }
 
@@ -94,9 +95,12 @@ export function placeError(error: unknown): unknown {
   return malformed(sentence, {}, { cause: error });
 }
 
-/** Makes an empty file where nothing has its name. A link is not followed, so no other file is emptied. */
-export async function makeEmpty(file: string): Promise<void> {
-  await files.writeFile(file, "", { flag: "wx" }).catch((error: unknown) => {
+/** Makes an empty file, as {@link makeNew} does. */
+export const makeEmpty = (file: string): Promise<void> => makeNew(file, "");
+
+/** Makes a file where nothing has its name. A link is not followed, so no other file is changed. */
+export async function makeNew(file: string, text: string): Promise<void> {
+  await files.writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     if (!isCode(error, "EEXIST")) throw error;
   });
 }
@@ -174,6 +178,11 @@ export async function readFully(
   into: Uint8Array,
   at: number,
 ): Promise<void> {
+  await fill(handle, into, at);
+  TRAFFIC.read += into.length;
+}
+
+async function fill(handle: Pick<OpenFile, "read">, into: Uint8Array, at: number): Promise<void> {
   const { atOnce } = FILES;
   for (let done = 0; done < into.length;) {
     const length = Math.min(into.length - done, atOnce);
@@ -196,4 +205,5 @@ export async function writeFully(
     const { bytesWritten } = await handle.write(from, done, length, at + done);
     done += bytesWritten;
   }
+  TRAFFIC.written += from.length;
 }

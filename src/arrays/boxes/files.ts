@@ -2,7 +2,7 @@
  * The calls to the file system that tasks make for each chunk. On the main thread these are Node's promises. In any other
  * thread a call blocks: Node hands a call that returns a promise to yet another thread, which takes 60 to 250 µs, and the call
  * itself 10 to 25 on a local disk. Where calls turn out to be slow, as on a network, promises are used again, because several
- * of them can wait at once.
+ * of them can wait at once: syncs and reads of a disk share its journal and its queue. Long reads and writes never block.
  */
 
 import type * as Fs from "node:fs";
@@ -95,13 +95,13 @@ export class Pace {
 /** Files of a thread whose calls block while they are fast. */
 export function blockingFiles(): Files {
   const pace = new Pace(FILES.slowCall);
-  const syncs = new Pace(FILES.slowSync);
+  const paces = { reads: new Pace(FILES.slowRead), syncs: new Pace(FILES.slowSync) };
   const open = async (file: string, flags: string | number): Promise<OpenFile> =>
     pace.next()
       ? new BlockingFile(
           pace.block(() => sync.openSync(file, flags)),
           pace,
-          syncs,
+          paces,
         )
       : promises.open(file, flags);
   const calls = NAMES.map((name) => {
@@ -126,23 +126,27 @@ const byCallback = <T>(call: (done: (error: Error | null, value: T) => void) => 
 class BlockingFile implements OpenFile {
   readonly #file: number;
   readonly #pace: Pace;
+  readonly #reads: Pace;
   readonly #syncs: Pace;
 
-  constructor(file: number, pace: Pace, syncs: Pace) {
+  constructor(file: number, pace: Pace, { reads, syncs }: { reads: Pace; syncs: Pace }) {
     this.#file = file;
     this.#pace = pace;
+    this.#reads = reads;
     this.#syncs = syncs;
   }
 
   async read(into: Uint8Array, offset: number, length: number, at: number) {
-    const bytesRead = this.#isShort(length)
-      ? this.#pace.block(() => sync.readSync(this.#file, into, offset, length, at))
+    const isShort = length <= FILES.short && this.#reads.next();
+    const bytesRead = isShort
+      ? this.#reads.block(() => sync.readSync(this.#file, into, offset, length, at))
       : await byCallback<number>((done) => sync.read(this.#file, into, offset, length, at, done));
     return { bytesRead };
   }
 
   async write(from: Uint8Array, offset: number, length: number, at: number) {
-    const bytesWritten = this.#isShort(length)
+    const isShort = length <= FILES.short && this.#pace.next();
+    const bytesWritten = isShort
       ? this.#pace.block(() => sync.writeSync(this.#file, from, offset, length, at))
       : await byCallback<number>((done) => sync.write(this.#file, from, offset, length, at, done));
     return { bytesWritten };
@@ -176,11 +180,6 @@ class BlockingFile implements OpenFile {
 
   async close(): Promise<void> {
     sync.closeSync(this.#file);
-  }
-
-  /** Long reads and writes do not block, so that several of them are under way. */
-  #isShort(length: number): boolean {
-    return length <= FILES.short && this.#pace.next();
   }
 }
 

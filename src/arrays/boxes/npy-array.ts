@@ -21,13 +21,22 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
+  Staged,
 } from "./array.ts";
+import type { AxisBoxes } from "./axis-boxes.ts";
 import { checkChunkBytes, checkRead, checkStart, checkWrite, type CheckedBox } from "./checks.ts";
 import { files, type OpenFile } from "./files.ts";
 import { isCode, isThere, printState, readFully, withFile, writeFully } from "./file.ts";
 import { areContiguous, defaultChunks } from "./grid.ts";
 import { moduleOfNode } from "./node.ts";
-import { contiguousRuns, groupsOf, readGroup, type ReadAt, type Run } from "./runs.ts";
+import {
+  contiguousRuns,
+  groupsOf,
+  mostInGroups,
+  readGroup,
+  type ReadAt,
+  type Run,
+} from "./runs.ts";
 import { sliceOf } from "./slice.ts";
 
 // Loaded only where there are files.
@@ -157,6 +166,7 @@ export class NpyArray implements ChunkedArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
   readonly held: HeldBytes;
+  readonly mostStored: number;
   protected readonly file: string;
   readonly #head: Head;
 
@@ -165,6 +175,7 @@ export class NpyArray implements ChunkedArray {
     const chunkShape = given ?? defaultChunks(head.shape, head.type.bytes);
     this.file = file;
     const bytes = product(chunkShape) * head.type.bytes;
+    this.mostStored = bytes;
     // The bytes of numbers are reversed in a copy.
     this.held = { read: 0, write: head.type.bigEndian ? bytes : 0 };
     this.#head = head;
@@ -204,6 +215,10 @@ export class NpyArray implements ChunkedArray {
 
   async stateOf(): Promise<string> {
     return printState(await files.stat(await this.place()));
+  }
+
+  mostRead(boxes: readonly AxisBoxes[]): number {
+    return mostInGroups(this.shape, boxes, this.#head.type.bytes);
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
@@ -280,6 +295,10 @@ class PendingNpyArray extends NpyArray implements PendingArray {
 
   async stageChunk(at: readonly number[], from: Uint8Array): Promise<void> {
     await this.writeTo(this.#part, at, from);
+  }
+
+  get mostStaged(): Staged {
+    return { read: 0, written: product(this.shape) * DTYPES[this.dtype].bytes, files: 0 };
   }
 
   async stageCopy(): Promise<boolean> {

@@ -8,6 +8,7 @@ import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, ChunkedArray } from "./array.ts";
 import { chunksOf } from "./boxes.ts";
 import type { Box } from "./grid.ts";
+import { greatestDivisor, pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
 import { NONE } from "./ranges.ts";
 
 /** Along one axis: coordinate i of the part is `start + i * step` of the array. */
@@ -131,6 +132,30 @@ export class PartAxes {
     );
   }
 
+  /**
+   * Boxes of the part as boxes of the array, along each of its axes.
+   * @param cut the shape of pieces that boxes are read in where the part leaves out elements between its own
+   */
+  boxesOf(boxes: readonly AxisBoxes[], cut: readonly number[]): AxisBoxes[] {
+    const isRun = this.steps.every((step) => step === 1);
+    let axis = 0;
+    return this.#along.map(({ start, step, isDropped }) => {
+      if (isDropped) return { start, extent: 1, count: 1, length: 1, isTiled: true };
+      const [own, piece] = [boxes[axis], cut[axis]];
+      axis++;
+      const first = start + own.start * step;
+      if (isRun) return { ...own, start: first };
+      const spanOf = (length: number): number => (length === 0 ? 0 : (length - 1) * step + 1);
+      return {
+        start: first,
+        extent: spanOf(own.extent),
+        count: pairsAlong(own, piece),
+        length: spanOf(Math.min(own.length, piece)),
+        isTiled: false,
+      };
+    });
+  }
+
   /** A shape of the part, with 1 for the axes that it drops. */
   whole(shape: readonly number[]): number[] {
     return this.#spread(
@@ -175,5 +200,3 @@ function chunkAlong({ start, step, count }: Along, chunk: number, isExclusive: b
   if (start % chunk < step) return Math.min(most, chunk / greatestDivisor(chunk, step));
   return most;
 }
-
-const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));

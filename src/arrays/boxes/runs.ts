@@ -2,6 +2,7 @@
 
 import { ARRAYS } from "../../core/limits.ts";
 import { product, stridesOf } from "../../core/tensor/shape.ts";
+import type { AxisBoxes } from "./axis-boxes.ts";
 
 /** A run of `length` elements, at `at` in the array and at `place` in the box. */
 export interface Run {
@@ -67,4 +68,31 @@ export async function readGroup(
   for (const run of group) {
     into.set(span.subarray(run.at - at, run.at - at + run.length), run.place);
   }
+}
+
+/**
+ * The most bytes that are read for a grid of boxes of an array of `shape`, each by the groups of its runs.
+ * @param width bytes of an element
+ */
+export function mostInGroups(
+  shape: readonly number[],
+  boxes: readonly AxisBoxes[],
+  width: number,
+): number {
+  const { fileRun, span: most } = ARRAYS;
+  const elements = product(boxes.map(({ extent, count }) => (count === 0 ? 0 : extent))) * width;
+  const lengths = boxes.map(({ length }) => length);
+  let axis = shape.length - 1;
+  while (axis > 0 && lengths[axis] === shape[axis]) axis--;
+  const run = product(lengths, Math.max(axis, 0)) * width;
+  if (elements === 0 || axis <= 0 || run >= fileRun) return elements;
+  // From the first byte to the last of what may be one group. Beyond an axis whose steps are too long no group reaches.
+  let group = run;
+  for (axis--; axis >= 0; axis--) {
+    const step = product(shape, axis + 1) * width;
+    if (step - group + 2 * run > most) break;
+    group += (lengths[axis] - 1) * step;
+  }
+  if (group === run) return elements;
+  return product(boxes.map(({ count }) => count)) * product(lengths.slice(0, axis + 1)) * group;
 }

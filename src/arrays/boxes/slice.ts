@@ -11,8 +11,10 @@ import type {
   AxisRange,
   ChunkedArray,
   HeldBytes,
+  Staged,
   StagedArray,
 } from "./array.ts";
+import { pairsAlong, tiled, type AxisBoxes } from "./axis-boxes.ts";
 import { chunksOf, clippedShape, copySteps } from "./boxes.ts";
 import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "./checks.ts";
 import { ARRAYS } from "../../core/limits.ts";
@@ -114,6 +116,32 @@ export class SlicedArray implements StagedArray {
 
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string> {
     return this.base.stateOf(this.#axes.first(start), this.#axes.span(shape));
+  }
+
+  get mostStored(): number {
+    return this.base.mostStored;
+  }
+
+  mostRead(boxes: readonly AxisBoxes[]): number {
+    return this.base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
+  }
+
+  /** A chunk of the array that this part does not cover is read before it is written. */
+  get mostStaged(): Staged {
+    const { base, chunkShape } = this;
+    const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));
+    const boxes = this.#axes.boxesOf(own, chunkShape);
+    const files = product(boxes.map((box, axis) => pairsAlong(box, base.chunkShape[axis])));
+    const whole = boxes.map(({ start, extent }, axis) => {
+      const { [axis]: chunk } = base.chunkShape;
+      const first = Math.floor(start / chunk) * chunk;
+      const end = Math.min(Math.ceil((start + extent) / chunk) * chunk, base.shape[axis]);
+      return tiled(extent === 0 ? 0 : end - first, chunk, first);
+    });
+    const reads = product(whole.map(({ count }) => count));
+    // Chunks of the array that two chunks of this part share are read for each of them.
+    const read = reads === 0 ? 0 : (base.mostRead(whole) / reads) * files;
+    return { read: Math.ceil(read), written: files * base.mostStored, files };
   }
 
   async readBytes(

@@ -80,6 +80,7 @@ const OWN: ReadonlySet<string> = new Set([
   "threads",
   "signal",
   "onProgress",
+  "onNote",
 ]);
 
 /**
@@ -184,16 +185,14 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
 }
 
 /** What is wrong here would otherwise end a job that has begun. */
-function checkRun({ job, signal, onProgress }: Readonly<Record<string, unknown>>): void {
+function checkRun({ job, signal, onNote, onProgress }: Readonly<Record<string, unknown>>): void {
   const isPath = typeof job === "string" && job !== "" && !job.includes("\0");
   if (job !== undefined && !isPath) {
     throw new TensorError("attribute", `job must be the path of a folder, got ${printValue(job)}`);
   }
-  if (onProgress !== undefined && typeof onProgress !== "function") {
-    throw new TensorError(
-      "attribute",
-      `onProgress must be a function, got ${printValue(onProgress)}`,
-    );
+  for (const [name, given] of Object.entries({ onProgress, onNote })) {
+    if (given === undefined || typeof given === "function") continue;
+    throw new TensorError("attribute", `${name} must be a function, got ${printValue(given)}`);
   }
   if (signal === undefined) return;
   if (!(signal instanceof AbortSignal)) {

@@ -6,7 +6,9 @@ import type {
   ChunkedArray,
   HeldBytes,
   PendingArray,
+  Staged,
 } from "../boxes/array.ts";
+import type { AxisBoxes } from "../boxes/axis-boxes.ts";
 import {
   chunksOf,
   clippedShape,
@@ -31,9 +33,10 @@ import { readBox } from "./chunks/decode.ts";
 import { unwrittenOf } from "./codecs/blosc.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
+import { mostRead } from "./chunks/most-read.ts";
 import { printJson, type JsonObject } from "./json.ts";
 import { parseKey, printKey, type Codec, type Metadata } from "./metadata.ts";
-import { makePipeline, type Pipeline } from "./chunks/pipeline.ts";
+import { makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
 import { ZARR } from "../../core/limits.ts";
 
@@ -47,6 +50,7 @@ export class ZarrArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
   readonly held: HeldBytes;
+  readonly mostStored: number;
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** Of what one file or object holds: of a shard, where there are shards. */
@@ -84,6 +88,7 @@ export class ZarrArray implements PendingArray {
     this.dimensionNames = metadata.dimensionNames;
     this.#pipeline = makePipeline(metadata.dtype, metadata.chunkShape, metadata.codecs, store.path);
     this.held = heldBytes(this.#pipeline, metadata, store.concurrency);
+    this.mostStored = mostStored(this.#pipeline);
     this.innerChunkShape = this.#pipeline.shards?.inner.shape ?? null;
   }
 
@@ -159,6 +164,15 @@ export class ZarrArray implements PendingArray {
       .map(([key, state]) => `${key} ${state}`)
       .toSorted()
       .join("\n");
+  }
+
+  mostRead(boxes: readonly AxisBoxes[]): number {
+    return mostRead(this.#pipeline, boxes);
+  }
+
+  get mostStaged(): Staged {
+    const files = product(gridOf(this.shape, this.chunkShape));
+    return { read: 0, written: files * this.mostStored, files };
   }
 
   async readChunk(at: readonly number[], into: Uint8Array): Promise<boolean> {
@@ -245,7 +259,7 @@ export class ZarrArray implements PendingArray {
     const checked = checkChunk(at, this);
     const staging = this.#staging(name);
     if (!(from instanceof ZarrArray) || !this.#isEncodedAs(from)) return false;
-    return staging.copy(from.store, printKey(from.metadata.keys, checked), name);
+    return staging.copy(from.store, printKey(from.metadata.keys, checked), name, this.mostStored);
   }
 
   #isEncodedAs(other: ZarrArray): boolean {

@@ -15,7 +15,7 @@ import { printDataType, zeroOf } from "./data-types.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
   checkGrid,
-  parseAttributes,
+  newAttributes,
   parseCodecs,
   parseShape,
   type Codec,
@@ -93,7 +93,10 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
     codecs: shards == null ? codecs : [shardsOf(inner, codecs)],
     fill: fillOf(type, fillValue, like?.dtype === type ? like.fill : undefined),
     keys: { name: "default", separator: "/" },
-    attributes: parseAttributes(options.attributes ?? like?.attributes ?? {}, where),
+    attributes:
+      options.attributes === undefined
+        ? (like?.attributes ?? {})
+        : newAttributes(options.attributes, where),
     dimensionNames: namesOf(options.dimensionNames, shape.length, like?.dimensionNames ?? null),
   };
   makePipeline(type, chunkShape, metadata.codecs, where);

@@ -11,7 +11,8 @@ import {
   withMember,
   type JsonObject,
 } from "./json.ts";
-import { parseAttributes } from "./metadata.ts";
+import { newAttributes, parseAttributes } from "./metadata.ts";
+import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
 import { encodeText, Forbidden, isFree, openArray, readKey, storeOf } from "./open.ts";
 import type { S3Options } from "./stores/s3-client.ts";
@@ -141,7 +142,7 @@ export async function createGroup(
   const json = {
     zarr_format: 3,
     node_type: "group",
-    attributes: parseAttributes(attributes, store.path),
+    attributes: newAttributes(attributes, store.path),
   };
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
@@ -300,11 +301,15 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
   }
   const found: GroupMember[] = [];
   for (const name of (await store.folders(prefix)).toSorted()) {
-    if (!isInside(name) || name === ".ndscatter") continue;
+    if (name === ".ndscatter") continue;
     const place = `${prefix}${name}`;
     // oxlint-disable-next-line no-await-in-loop
     const member = await readMember(store, version, place);
     if (member === null) continue;
+    if (!isInside(name)) {
+      const sentence = `${store.path} has a member ${printValue(place)}, which could not be opened by this name`;
+      throw malformed(`${sentence}; rename its folder`);
+    }
     found.push(member);
     // oxlint-disable-next-line no-await-in-loop
     const below = member.kind === "group" ? await findMembers(store, version, `${place}/`) : [];
@@ -329,9 +334,14 @@ async function readMember(store: Store, version: 2 | 3, name: string): Promise<G
   return group === null ? null : { name, kind: "group", metadata: group };
 }
 
-/** Whether a name stays in its group: it comes from a file, and becomes a path. */
-const isInside = (name: string): boolean =>
-  name.split("/").every((part) => part !== "" && !/^\.+$/.test(part) && !/[\\\0:]/.test(part));
+/**
+ * Whether a name stays in its group: it comes from a file, and becomes a path. In Windows a colon stands behind a drive, and
+ * before a stream of a file.
+ */
+const isInside = (name: string): boolean => {
+  const odd = moduleOfNode("node:path")?.sep === "\\" ? /[\\\0:]/ : /[\\\0]/;
+  return name.split("/").every((part) => part !== "" && !/^\.+$/.test(part) && !odd.test(part));
+};
 
 function checkName(name: unknown): asserts name is string {
   if (typeof name === "string" && isInside(name)) return;

@@ -218,10 +218,10 @@ export function withMember(
 /** No integer type has more digits, and BigInt takes time by their square. */
 const MAX_DIGITS = 40;
 
-/** `value` as JSON; bigints as their digits. Infinite numbers and NaN have no form in JSON, and become text. */
+/** `value` as JSON; bigints as their digits, and numbers that JSON cannot say as Python and this parser read them: NaN. */
 export function printJson(value: Json, indent = ""): string {
   if (typeof value === "bigint") return value.toString();
-  if (typeof value === "number" && !Number.isFinite(value)) return `"${value}"`;
+  if (typeof value === "number" && !Number.isFinite(value)) return `${value}`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;
   if (isList(value)) {

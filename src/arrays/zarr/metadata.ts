@@ -207,6 +207,20 @@ export function parseAttributes(value: Json | undefined, where: string): JsonObj
   throw malformed(`the attributes of ${where} must be an object`);
 }
 
+/**
+ * Attributes that a program gives. NaN and infinite numbers become text, because most readers of JSON refuse them; a copy of
+ * attributes that are in a file keeps them.
+ */
+export const newAttributes = (value: Json | undefined, where: string): JsonObject =>
+  asText(parseAttributes(value, where)) as JsonObject;
+
+function asText(value: Json): Json {
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  if (isList(value)) return value.map(asText);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, asText(one)]));
+}
+
 function parseNames(
   value: Json | undefined,
   rank: number,

@@ -9,11 +9,14 @@ import { isTensorError, malformed, printValue, TensorError } from "../../core/er
 import { optionsOf } from "../../core/tensor/options.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
+import { Buffers } from "./chunks/buffers.ts";
+import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
+import { lengthOf } from "./codecs/gzip.ts";
 import { MAX_JSON_BYTES, parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
-import { makePipeline } from "./chunks/pipeline.ts";
+import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
@@ -124,11 +127,38 @@ export async function createArray(location: string, options: CreateOptions): Pro
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
-/** Bytes that reading and writing a chunk takes in the array that {@link createArray} makes of these options. */
-export function heldBy(options: CreateOptions): HeldBytes {
+/** What a chunk takes. */
+export interface ChunkCosts extends HeldBytes {
+  /** Bytes of its file, at most. */
+  readonly stored: number;
+  /** Characters of the metadata of the array. */
+  readonly text: number;
+}
+
+/** What a chunk takes in the array that {@link createArray} makes of these options. */
+export function costsOf(options: CreateOptions): ChunkCosts {
   const metadata = metadataOf(options, "a new array");
   const { dtype, chunkShape, codecs } = metadata;
-  return heldBytes(makePipeline(dtype, chunkShape, codecs, "a new array"), metadata, 1);
+  const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
+  return {
+    ...heldBytes(pipeline, metadata, 1),
+    stored: mostStored(pipeline),
+    text: printMetadata(metadata).length,
+  };
+}
+
+/**
+ * Encodes a chunk as an array of these options has it.
+ * @returns the bytes that would be stored; null where a chunk is stored as it is in memory
+ */
+export async function encodeSample(
+  options: CreateOptions,
+  chunk: Uint8Array,
+): Promise<number | null> {
+  const { dtype, chunkShape, codecs, fill } = metadataOf(options, "a new array");
+  const pipeline = makePipeline(dtype, chunkShape, codecs, "a new array");
+  if (pipeline.isPlain) return null;
+  return lengthOf(await encodeChunk(pipeline, chunk, fill, new Buffers()));
 }
 
 /**

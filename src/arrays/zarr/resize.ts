@@ -100,6 +100,11 @@ const metadataKey = ({ version }: ZarrArray): string => (version === 3 ? "zarr.j
 
 function axisOf({ shape, dimensionNames, location }: ZarrArray, given: unknown): number {
   const number = typeof given === "string" ? (dimensionNames?.indexOf(given) ?? -1) : given;
+  const alike = (dimensionNames ?? []).flatMap((name, axis) => (name === given ? [axis] : []));
+  if (typeof given === "string" && alike.length > 1) {
+    const sentence = `${location.path} has several axes named ${printValue(given)}; give the number of one`;
+    throw new TensorError("axis", `${sentence}: ${alike.join(", ")}`);
+  }
   const at = typeof given === "number" && given < 0 ? given + shape.length : Number(number);
   if (Number.isSafeInteger(number) && at >= 0 && at < shape.length) return at;
   const sentence = `${location.path} has the shape ${printShape(shape)}, and no axis ${printValue(given)}`;

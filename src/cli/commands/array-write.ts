@@ -1,6 +1,7 @@
 /** Writes an array into a part of another one, which is there already. */
 
 import { printShape } from "../../entries/index.ts";
+import { checkFree } from "../../entries/chunked.ts";
 import type { ChunkedArray } from "../../entries/zarr.ts";
 import { wrongData, wrongUsage } from "../failure.ts";
 import { partOf } from "../input/places.ts";
@@ -31,9 +32,16 @@ export async function writePart(
     const sentence = `${output} is ${printKind(into)}, but ${name} is ${printKind(from)}`;
     throw wrongData(`${sentence}; the data type and the shape must be the same`);
   }
+  const check = (): Promise<void> =>
+    checkFree(into).catch((error: unknown) => {
+      throw failureAt(io, output, error);
+    });
+  await check();
   const progress = new ProgressLine(io.stderr);
   try {
     await writeChunks(io, { name, from }, { name: output, into }, progress);
+    // A job that began meanwhile may have read some chunks as they were before, and others as they are now.
+    await check();
     return `${output}: ${printKind(into)} written`;
   } finally {
     progress.clear();

@@ -3,7 +3,13 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { Command } from "commander";
-import { createJob, diskRate, removeJob, type JobRequest } from "../../entries/chunked.ts";
+import {
+  createJob,
+  describeJob,
+  diskRate,
+  removeJob,
+  type JobRequest,
+} from "../../entries/chunked.ts";
 import { isTensorError, roleOf, type Role, type Tensor } from "../../entries/index.ts";
 import { openArray, type ChunkedArray } from "../../entries/zarr.ts";
 import { errorAt, printFile, STDIN, wrongData, wrongUsage } from "../failure.ts";
@@ -12,6 +18,7 @@ import { addCodec, parseChunks } from "./array.ts";
 import { printSlurm, runHere, runWithRedis } from "./job-engines.ts";
 import { printPlan } from "./job-plan.ts";
 import { JobReport } from "./job-report.ts";
+import { printTook } from "./job-status.ts";
 import { redisOf } from "./job-worker.ts";
 import { printJson, quote } from "../text/layout.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
@@ -188,16 +195,27 @@ export async function runChunked(
     }
     throw error;
   }
+  // Workers of a queue may have removed the folder.
+  const facts = await describeJob(folder).catch(() => null);
   await endFolder(folder, spec.id, options);
   const out = await openArray(spec.out.path);
   const [{ name }] = call.version.outputs;
   if (report.seconds > CLI.long) report.disk = await diskRate(path.dirname(folder));
   const file = isUrl(spec.out.path) ? spec.out.path : path.relative(io.cwd, spec.out.path);
   const { dtype, shape } = out;
+  const { planned = null, took = null } = facts ?? {};
+  const isLong = report.seconds > CLI.long;
+  const lines = isLong ? printTook({ planned, took }).map((line) => `  ${line}`) : [];
   await io.stdout.write(
     options.json === true
-      ? `${printJson({ outputs: [{ name, dtype, shape, file }], stages: report.stages })}\n`
-      : [`${name}: ${printType(out)}`, `  written to ${file}`, ...report.lines(), ""].join("\n"),
+      ? `${printJson({ outputs: [{ name, dtype, shape, file }], stages: report.stages, planned, took })}\n`
+      : [
+          `${name}: ${printType(out)}`,
+          `  written to ${file}`,
+          ...report.lines(),
+          ...lines,
+          "",
+        ].join("\n"),
   );
   const isOld = wasDone && options.json !== true;
   if (isOld) await printNote(io, `this job was done before; remove ${folder} to run it again`);

@@ -38,7 +38,16 @@ export async function runHere(
   const release = io.onInterrupt(() => controller.abort());
   try {
     const { signal } = controller;
-    await runJob(folder, { memory, threads, signal, onProgress: (one) => report.show(one) });
+    await runJob(folder, {
+      memory,
+      threads,
+      signal,
+      onProgress: (one) => report.show(one),
+      onNote: (sentence) => {
+        report.end();
+        void printNote(io, sentence);
+      },
+    });
   } catch (error) {
     if (!controller.signal.aborted) throw error;
     const place = path.relative(io.cwd, folder) || folder;

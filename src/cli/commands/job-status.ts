@@ -1,6 +1,13 @@
 /** How far the stages of a job are. */
 
-import { remainingTasks, taskRate, type Job, type Stage } from "../../entries/chunked.ts";
+import {
+  remainingTasks,
+  taskRate,
+  type Job,
+  type JobFacts,
+  type Stage,
+} from "../../entries/chunked.ts";
+import { printAmount } from "./job-report.ts";
 
 export interface StageStatus extends Stage {
   readonly done: number;
@@ -19,4 +26,17 @@ export async function statusOf(job: Job): Promise<StageStatus[]> {
       return { name, tasks, done: tasks - remaining, rate, left };
     }),
   );
+}
+
+/** What the tasks of a job took, beside what was planned. */
+export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
+  if (took === null) return [];
+  const rows = [
+    ["read", took.read, planned?.read],
+    ["written", took.written, planned?.written],
+  ] as const;
+  return rows.map(([name, bytes, most]) => {
+    const limit = most === undefined ? "" : `, at most ${printAmount(most)} planned`;
+    return `${name}: ${printAmount(bytes)} by ${took.tasks} tasks${limit}`;
+  });
 }

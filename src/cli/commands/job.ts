@@ -15,10 +15,11 @@ import {
   type Stage,
   type StageName,
 } from "../../entries/chunked.ts";
+import { CLI } from "../../core/limits.ts";
 import { wrongData, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { addJobList } from "./job-list.ts";
-import { statusOf } from "./job-status.ts";
+import { printTook, statusOf } from "./job-status.ts";
 import { printWorkers, takerOf } from "./job-workers.ts";
 import { addJobWorker } from "./job-worker.ts";
 import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
@@ -98,8 +99,15 @@ export function addJobCommand(program: Command, io: Io): void {
 
 async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void> {
   const folder = path.resolve(io.cwd, given);
-  await runHere(io, folder, options, new JobReport(io));
-  await io.stdout.write(`${given}: done\n`);
+  const report = new JobReport(io);
+  await runHere(io, folder, options, report);
+  const took = await tookLines(folder, report);
+  await io.stdout.write([`${given}: done`, ...took, ""].join("\n"));
+}
+
+/** What a job that took long has taken, beside what was planned. */
+async function tookLines(folder: string, { seconds }: JobReport): Promise<string[]> {
+  return seconds > CLI.long ? printTook(await describeJob(folder)).map((line) => `  ${line}`) : [];
 }
 
 async function giveUpJob(io: Io, given: string): Promise<void> {
@@ -140,10 +148,12 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
         ? `at ${current?.name}; the command that began the job continues it`
         : "ended by a bad index";
     const table = printTable([["stage", "tasks done", "so far", "left"], ...rows]);
-    const { out, inPlace, changed, chunks } = await describeJob(job.folder);
+    const facts = await describeJob(job.folder);
+    const { out, inPlace, changed, chunks } = facts;
+    const took = printTook(facts).map((line) => `${line}\n`);
     const change =
       inPlace && changed !== null ? `${out}: ${changed} of ${chunks} chunks are changed\n` : "";
-    await io.stdout.write(`${table}\n${printWorkers(workers)}${change}${state}\n`);
+    await io.stdout.write(`${table}\n${printWorkers(workers)}${took.join("")}${change}${state}\n`);
   }
   if (failure !== null) throw wrongData(failure.message, failure);
 }

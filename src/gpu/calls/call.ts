@@ -9,7 +9,9 @@
  *     kernels/scatter.ts                                 which kernels does a reduction take?
  *     kernels/moves.ts, combine.ts, divide.ts, sort.ts   what do they do?
  *     kernels/arithmetic.ts, soft-float.ts, integers.ts  how are numbers added without floats?
- *     kernels/status.ts, calls/checks.ts, core.ts        how does the host learn of bad indices?
+ *     kernels/status.ts, checks.ts, calls/checks.ts      how does the host learn of bad indices?
+ *     calls/core.ts, watched.ts, kernels/kernel-list.ts  in which order, what if the device refuses, what if it only compiles?
+ *     kernels/counts.ts                                  how much does the device have to do?
  */
 
 import { checkDuplicates } from "../../core/call/duplicates.ts";
@@ -18,9 +20,8 @@ import type { Policies } from "../../core/call/policies.ts";
 import { plainCallOf } from "../../core/call/plain-call.ts";
 import { prepare, refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
-import { copyOnGpu, gatherOnGpu } from "../kernels/moves.ts";
-import type { Recording, Span } from "../kernels/recording.ts";
-import { applyUpdates } from "../kernels/scatter.ts";
+import { gatherOnGpu } from "../kernels/moves.ts";
+import { applyUpdates, type Operands } from "../kernels/scatter.ts";
 import { TensorError, type ErrorFields } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type Inputs, type Operator } from "../../core/operators/operator.ts";
@@ -62,7 +63,7 @@ export function callOnGpu(
   const indices = inputs[at.indices]?.device;
   const source = indices
     ? checkedTargets(prepared, policies, indices)
-    : targetsOnHost(core, prepared, policies, sequential);
+    : targetsOnHost(prepared, policies, sequential);
   const work = { core, fields, source, data, out, shape, size };
   const others = indices ? [indices] : [];
   return updates === undefined
@@ -72,7 +73,6 @@ export function callOnGpu(
 
 /** The Plan of indices on the host, which are read now. */
 function targetsOnHost(
-  core: GpuCore,
   { call, planInputs }: PreparedCall,
   policies: Policies,
   sequential: number,
@@ -81,7 +81,7 @@ function targetsOnHost(
   const plan = planIndices(planInputs, call, rules, readIndices);
   if (refusesRepeats(call, policies)) checkDuplicates(plan, call, planInputs);
   const positions = plan.slice === 0 ? 0 : sequential / plan.slice;
-  return uploadedTargets(plan, positions, (recording, words) => uploaded(core, recording, words));
+  return uploadedTargets(plan, positions);
 }
 
 /** A call of which everything on the host has been checked. */
@@ -106,7 +106,7 @@ export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceT
     inputs: [data, ...others],
     record(recording, { targets }, result, guard) {
       if (size === 0) return;
-      gatherOnGpu(recording, targets, dtype, data.span, result, guard);
+      gatherOnGpu(recording, targets, dtype, data.span, result, out === null, guard);
     },
   });
 }
@@ -124,16 +124,17 @@ export function scatterWork(
   return core.call({
     ...{ fields, source, out, dtype, shape, size },
     inputs: [data, ...given, ...others],
-    record(recording, { targets, arrangements }, result, guard) {
+    record(recording, { targets, arrangements }, span, guard) {
       if (size === 0) return;
       const { device, type } = updates;
-      const span = device?.span ?? uploaded(core, recording, type.data as NumericStorage);
-      if (out === null) recording.copy(data.span, result);
-      else if (out.buffer !== data.buffer) {
-        copyOnGpu(recording, dtype, size, data.span, result, guard);
-      }
-      const steps = stepsOf(reducing);
-      applyUpdates(recording, targets, arrangements, steps, dtype, span, result, guard);
+      const operands: Operands = {
+        dtype,
+        data: data.span,
+        updates: device?.span ?? recording.upload(type.data as NumericStorage),
+        out: span,
+        result: out === null ? "new" : out.span.buffer === data.span.buffer ? "in place" : "given",
+      };
+      applyUpdates(recording, targets, arrangements, stepsOf(reducing), operands, guard);
     },
   });
 }
@@ -147,11 +148,4 @@ export function checkArithmetic(
   if (reduction === "none" || hasGpuArithmetic(dtype)) return;
   const sentence = `a GPU has no arithmetic of ${dtype} here: with the reduction ${reduction}, data must be another type`;
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
-}
-
-/** Data of the host in memory of the call. */
-function uploaded(core: GpuCore, recording: Recording, data: NumericStorage): Span {
-  const span = recording.scratch(data.byteLength);
-  core.write(span.buffer, data);
-  return span;
 }

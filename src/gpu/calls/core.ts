@@ -3,25 +3,20 @@
  * them. It knows no operator.
  */
 
-import {
-  contentsOf,
-  destroyBuffer,
-  firstLine,
-  Gpu,
-  paddedBytes,
-  TENSOR_USAGE,
-} from "../kernels/gpu.ts";
+import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
+import { KernelList } from "../kernels/kernel-list.ts";
 import { Params, Recording, type Span } from "../kernels/recording.ts";
-import { beginCall, endChecks, NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
+import { checkInputs } from "../kernels/checks.ts";
+import { NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
 import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
-import { bytesOf } from "../../core/tensor/storage.ts";
 import { part } from "../../core/tensor/shape.ts";
 import { CallCheck } from "./checks.ts";
 import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
+import { watched, withFields } from "./watched.ts";
 
 /** A call of which everything on the host has been checked. */
 export interface GpuCall {
@@ -44,6 +39,8 @@ export class GpuCore implements TensorOwner {
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
   #isAsking = false;
+  /** Lists the kernels of calls instead of running them; null but for the time in which {@link compile} asks for calls. */
+  #list: KernelList | null = null;
   /** Waits that have begun and not ended. */
   #waits = 0;
   /** The first error that `done` has not reported. */
@@ -63,22 +60,6 @@ export class GpuCore implements TensorOwner {
     return this.#reports;
   }
 
-  /** Copies elements into a buffer that is as long, rounded up to 4 bytes. */
-  write(buffer: GpuBufferLike, data: NumericStorage): void {
-    const { queue } = this.gpu.device;
-    // Queues take neither shared memory nor a part of a word.
-    const bytes = bytesOf(data);
-    const isPlain = bytes.buffer instanceof ArrayBuffer && bytes.length % 4 === 0;
-    if (isPlain) {
-      const { byteOffset, byteLength } = bytes;
-      if (byteLength > 0) queue.writeBuffer(buffer, 0, bytes.buffer, byteOffset, byteLength);
-      return;
-    }
-    const padded = new Uint8Array(paddedBytes(bytes.length));
-    padded.set(bytes);
-    queue.writeBuffer(buffer, 0, padded.buffer);
-  }
-
   /**
    * A tensor with these elements, or with zeros. Memory that the device does not have is an error of whoever waits.
    * @throws TensorError `too-large`, `engine`
@@ -90,18 +71,20 @@ export class GpuCore implements TensorOwner {
     data: NumericStorage | null,
   ): DeviceTensor {
     const { made, refusal } = watched(this.gpu, () => {
-      const tensor = this.#create(dtype, shape, size);
-      if (data !== null) this.write(tensor.buffer as GpuBufferLike, data);
+      const tensor = this.#create(dtype, shape, size, false);
+      if (data !== null) this.gpu.write(tensor.span.buffer, data);
       return tensor;
     });
     const parts = { slot: null, inputs: [], before: "new", errorOf: null, refusal } as const;
     return this.#pend(made, new CallCheck(parts));
   }
 
-  #create(dtype: DType, shape: readonly number[], size: number): DeviceTensor {
+  /** @param isWritten whether a call writes all elements, so that memory of earlier ones may serve */
+  #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const what = `a tensor of ${size} elements of ${dtype}`;
-    const buffer = this.gpu.createBuffer(bytes, TENSOR_USAGE, what);
+    const used = isWritten ? this.gpu.takeUsed(bytes) : null;
+    const buffer = used ?? this.gpu.createBuffer(bytes, TENSOR_USAGE, what);
     return new DeviceTensor(this, dtype, part(shape, 0), size, buffer, true);
   }
 
@@ -111,10 +94,11 @@ export class GpuCore implements TensorOwner {
    */
   call(call: GpuCall): DeviceTensor {
     const { fields, out, dtype, shape, size } = call;
+    if (this.#list !== null) return this.#listCall(call, this.#list);
     for (const { lack } of call.inputs) if (lack !== null) throw lack;
     const submit = (): { result: DeviceTensor; slot: number | null } => {
       this.gpu.checkThere();
-      const result = out ?? this.#create(dtype, shape, size);
+      const result = out ?? this.#create(dtype, shape, size, true);
       try {
         return { result, slot: this.#submitCall(call, result) };
       } catch (error) {
@@ -149,24 +133,79 @@ export class GpuCore implements TensorOwner {
     this.#isAsking = false;
   }
 
+  /**
+   * Compiles the kernels of the calls that `calls` makes.
+   * @throws TensorError `engine`, and those of the calls
+   */
+  async compile(calls: () => unknown): Promise<void> {
+    this.gpu.checkThere();
+    const list = new KernelList(this.gpu, this.#params);
+    const outer = this.#list;
+    this.#list = list;
+    let returned: unknown;
+    try {
+      returned = calls();
+    } finally {
+      this.#list = outer;
+    }
+    if (returned instanceof Promise) {
+      // What becomes of it is nobody's concern.
+      returned.catch(() => {});
+      const sentence =
+        "compile takes a function that makes its calls before it returns, got one that returns a Promise";
+      throw new TensorError("attribute", sentence);
+    }
+    await this.#during(this.#wait(this.gpu.compileAll(list.kernels)));
+  }
+
+  /** Lists the kernels of a call. A new result has no elements and no memory. */
+  #listCall(call: GpuCall, list: KernelList): DeviceTensor {
+    const { fields, inputs, dtype, shape, size } = call;
+    return withFields(fields, () => {
+      const result = call.out ?? this.#unmade(list, dtype, shape, size);
+      const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
+      // The call may have to look at the slots of its inputs when it is made.
+      this.#record(list, call, result.span, NEVER, slots);
+      return result;
+    });
+  }
+
+  #unmade(list: KernelList, dtype: DType, shape: readonly number[], size: number): DeviceTensor {
+    const { buffer } = list.scratch(size * DTYPES[dtype].bytes);
+    const result = new DeviceTensor(this, dtype, part(shape, 0), size, buffer, false);
+    const parts = { slot: null, inputs: [], before: "new", errorOf: null } as const;
+    const check = new CallCheck({ ...parts, refusal: Promise.resolve(null) });
+    const sentence = "the call was compiled and not run";
+    check.settle(null, new TensorError("engine", sentence), this.#reports);
+    result.madeBy(check);
+    return result;
+  }
+
+  /** @param slot null where the call cannot fail on the GPU */
+  #record(
+    recording: Recording,
+    { source, out, record }: GpuCall,
+    span: Span,
+    slot: number | null,
+    inputs: readonly number[],
+  ): void {
+    const guard = { status: this.#board.span, slot: slot ?? NEVER };
+    // What is known to have no contents is written as if it were new.
+    const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
+    const checked = { ...guard, inputs, before };
+    if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
+    record(recording, source.record(recording, checked), span, guard);
+  }
+
   /** The slot of the call, null where it needs none. */
-  #submitCall({ source, inputs, out, record }: GpuCall, { span }: DeviceTensor): number | null {
+  #submitCall(call: GpuCall, { span }: DeviceTensor): number | null {
     const recording = new Recording(this.gpu, this.#params);
-    const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
-    const isChecked = source.errorOf !== null || slots.length > 0;
+    const slots = checksOf(call.inputs).flatMap((check) => check.slot ?? []);
+    const isChecked = call.source.errorOf !== null || slots.length > 0;
     let slot: number | null = null;
     try {
       slot = isChecked ? this.#board.take() : null;
-      const status = this.#board.span;
-      const guard = { status, slot: slot ?? NEVER };
-      if (slot !== null) beginCall(recording, status, slot, slots);
-      const placed = source.record(recording, status, guard.slot);
-      if (slot !== null) {
-        // What is known to have no contents is written as if it were new.
-        const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
-        endChecks(recording, status, slot, source.indices, before);
-      }
-      record(recording, placed, span, guard);
+      this.#record(recording, call, span, slot, slots);
     } catch (error) {
       recording.abandon();
       if (slot !== null) this.#board.give(slot);
@@ -174,6 +213,11 @@ export class GpuCore implements TensorOwner {
     }
     recording.end();
     return slot;
+  }
+
+  keep(buffer: GpuBufferLike): void {
+    if (this.gpu.hasEnded) destroyBuffer(buffer);
+    else this.gpu.keep([buffer]);
   }
 
   /** Waits until all calls so far have been done, and learns what became of them. */
@@ -190,7 +234,7 @@ export class GpuCore implements TensorOwner {
       const refusal = await call.refusal();
       const { slot } = call;
       if (!call.isPending) continue;
-      // Scratch memory that could not be made is among what calls share, and each that gets it would be refused.
+      // Memory that could not be made may be among what calls share, and each that gets it would be refused.
       if (refusal !== null) this.gpu.clear();
       call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
       if (slot !== null) this.#board.give(slot);
@@ -266,57 +310,3 @@ export class GpuCore implements TensorOwner {
 
 const checksOf = (tensors: readonly DeviceTensor[]): CallCheck[] =>
   tensors.flatMap(({ check }) => (check === null ? [] : [check]));
-
-/** Begins to collect errors of the device; the function that is returned ends it, and gives what was found. */
-function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
-  const { device } = gpu;
-  for (const filter of ["out-of-memory", "internal", "validation"] as const) {
-    device.pushErrorScope(filter);
-  }
-  return async () => {
-    try {
-      const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
-      const [refusal, failure, noMemory] = await Promise.all(scopes);
-      // Memory first: what uses a buffer that could not be made is invalid too.
-      if (noMemory !== null) {
-        return new TensorError(
-          "too-large",
-          `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
-        );
-      }
-      if (refusal !== null) {
-        return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
-      }
-      // The driver failed at something valid, such as compiling a kernel.
-      return failure && gpu.failureOf(failure);
-    } catch {
-      // The device is lost, which whoever waits for results learns from them.
-      return null;
-    }
-  };
-}
-
-/** What `make` makes, and why the device refused a part of it. */
-function watched<T>(
-  gpu: Gpu,
-  make: () => T,
-): { readonly made: T; readonly refusal: Promise<TensorError | null> } {
-  const scopes = openScopes(gpu);
-  try {
-    return { made: make(), refusal: scopes() };
-  } catch (error) {
-    void scopes();
-    // A device throws by itself for what is no buffer.
-    throw isTensorError(error) ? error : gpu.failureOf(error);
-  }
-}
-
-/** What `use` gives; its errors name the operator. */
-function withFields<T>(fields: ErrorFields, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    if (!isTensorError(error) || error.op !== undefined) throw error;
-    throw new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
-  }
-}

@@ -17,6 +17,7 @@ const METHODS = [
   "createBuffer",
   "createShaderModule",
   "createComputePipeline",
+  "createComputePipelineAsync",
   "createBindGroup",
   "createCommandEncoder",
   "pushErrorScope",

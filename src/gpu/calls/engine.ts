@@ -3,7 +3,7 @@
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
 import { createJs } from "../../core/engines/js.ts";
-import { TensorError } from "../../core/errors.ts";
+import { printValue, TensorError } from "../../core/errors.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "../../core/operators/plain.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -59,9 +59,17 @@ function engineOn(core: GpuCore): GpuEngine {
     fromBuffer: (buffer, dtype, shape) => tensorOver(core, buffer, dtype, shape),
     upload: (tensor) => upload(core, tensor),
     alloc: (dtype, shape) => alloc(core, dtype, shape),
+    compile: (calls) => compile(core, calls),
     done: () => core.done(),
     dispose: () => core.dispose(),
   };
+}
+
+/** Errors of whatever `calls` is reject. */
+async function compile(core: GpuCore, calls: unknown): Promise<void> {
+  if (typeof calls === "function") return core.compile(calls as () => unknown);
+  const sentence = `compile takes a function that makes calls, got ${printValue(calls)}`;
+  throw new TensorError("attribute", sentence);
 }
 
 function alloc<D extends DType>(

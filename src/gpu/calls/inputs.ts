@@ -102,7 +102,7 @@ export function outOnGpu(
   const { type, device } = dataOnGpu(core, given, fields, "out");
   checkLike(type, dtype, shape, "out", fields);
   for (const [position, input] of inputs.entries()) {
-    if (input?.device?.buffer !== device.buffer || type.size === 0) continue;
+    if (input?.device?.span.buffer !== device.span.buffer || type.size === 0) continue;
     const { name } = names[position];
     if (name === inPlace) continue;
     throw sharedOut(name, inPlace, fields);

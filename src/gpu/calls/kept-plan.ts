@@ -11,18 +11,17 @@ import {
   type KeptParts,
 } from "../../core/call/kept-plan.ts";
 import { isOrderFree, type SortedTargets } from "../kernels/combine.ts";
-import type { Arrangements } from "../kernels/scatter.ts";
+import { lastOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
 import {
-  chosenTargets,
   flatTargetsFrom,
-  keysOfTargets,
   positionsOf,
   targetsFrom,
   targetsOf,
   type Targets,
 } from "../kernels/targets.ts";
 import { TensorError } from "../../core/errors.ts";
+import { firstRepeat } from "../../core/plan/repeats.ts";
 import type { DType, Step } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { checkArithmetic, gatherWork, scatterWork, type Work } from "./call.ts";
@@ -65,7 +64,8 @@ class KeptOnGpu {
     const { plan } = this.#parts;
     const words = targetsFrom(plan, plan.offsets.length);
     const made = this.#upload(words);
-    const value = targetsOf(plan, words.length, made.span);
+    const known = { isPartial: false, isDistinct: false };
+    const value = targetsOf(plan, words.length, made.span, known);
     return (this.#targets = { value, held: [made] });
   }
 
@@ -74,14 +74,14 @@ class KeptOnGpu {
     if (isMade(this.#last)) return this.#last;
     dispose(this.#last);
     const { value: targets, held } = this.#placed;
+    if (firstRepeat(this.#parts.plan) === null) return (this.#last = { value: targets, held: [] });
     const size = positionsOf(targets);
     let value = targets;
     const made = this.#core.call({
       ...{ fields: this.#parts.fields, source: this.source(), inputs: held, out: null },
       ...{ dtype: "uint32", shape: [size], size },
       record(recording, _placed, result) {
-        const table = keysOfTargets(recording, targets, "last");
-        value = chosenTargets(recording, targets, table, "last", true, result);
+        value = lastOf(recording, targets, result);
       },
     });
     return (this.#last = { value, held: [made] });
@@ -94,7 +94,8 @@ class KeptOnGpu {
     const flat = flatTargetsFrom(plan, plan.offsets.length);
     const { slices, slice } = this.#placed.value;
     const [keys, positions] = sortOnHost(flat, slices).map((words) => this.#upload(words));
-    const value = { keys: keys.span, positions: positions.span, count: keys.size, slice };
+    const sorted = { keys: keys.span, positions: positions.span };
+    const value = { ...sorted, count: keys.size, slice, slices };
     return (this.#sorted = { value, held: [keys, positions] });
   }
 
@@ -110,12 +111,13 @@ class KeptOnGpu {
     const { value: targets } = this.#placed;
     const arrangements: Arrangements = {
       last: () => this.#winners.value,
+      hasTable: () => false,
       sorted: () => this.#order.value,
       split: () => {
         throw new Error("a kept plan begins with the values of data");
       },
     };
-    return { indices: null, errorOf: null, record: () => ({ targets, arrangements }) };
+    return { errorOf: null, record: () => ({ targets, arrangements }) };
   }
 
   checkAlive(): void {

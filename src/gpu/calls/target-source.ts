@@ -6,17 +6,19 @@
 import { repeatError } from "../../core/call/duplicates.ts";
 import type { Policies } from "../../core/call/policies.ts";
 import { refusesRepeats, rulesOf, type PreparedCall } from "../../core/call/prepare.ts";
-import { readIndicesOnGpu, readSequencesOnGpu } from "../kernels/read-indices.ts";
+import { checkIndices, type CheckedCall } from "../kernels/checks.ts";
+import { jobReading, sequenceReading, type Reading } from "../kernels/read-indices.ts";
 import type { Recording, Span } from "../kernels/recording.ts";
 import { findRepeat } from "../kernels/repeats.ts";
 import { arrangementsOf, type Arrangements } from "../kernels/scatter.ts";
 import { sortOnHost } from "../kernels/sort.ts";
-import type { BadIndex, IndexSpan, RepeatFound } from "../kernels/status.ts";
+import type { BadIndex, RepeatFound } from "../kernels/status.ts";
 import { flatTargetsFrom, targetsFrom, targetsOf, type Targets } from "../kernels/targets.ts";
 import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { planIndices } from "../../core/operators/operator.ts";
 import type { IndexJob, IndexRules } from "../../core/plan/index-job.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import { firstRepeat } from "../../core/plan/repeats.ts";
 import type { Storage } from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { Tensor, zeros } from "../../core/tensor/tensor.ts";
@@ -30,17 +32,14 @@ export interface Placed {
 
 /** Targets of indices that are checked on the GPU. */
 export interface CheckedTargets {
-  /** The indices. */
-  readonly indices: IndexSpan;
   /** What was wrong. */
   errorOf(failure: BadIndex | RepeatFound): TensorError;
-  /** Records the reading of indices, which leaves what is wrong in the slot of the call. */
-  record(recording: Recording, status: Span, slot: number): Placed;
+  /** Records the checks of the call, which leave what is wrong in its slot. */
+  record(recording: Recording, call: CheckedCall): Placed;
 }
 
 /** Targets that need no check on the GPU. */
 export interface UploadedTargets {
-  readonly indices: null;
   readonly errorOf: null;
   record(recording: Recording): Placed;
 }
@@ -48,31 +47,31 @@ export interface UploadedTargets {
 /** Where the targets of a call come from. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
-/** Puts words into memory of the call. */
-export type Upload = (recording: Recording, words: Uint32Array) => Span;
-
 /**
  * The targets of a Plan whose indices were checked on the host, uploaded for one call.
  * @param positions slices of the sequential side
  */
-export const uploadedTargets = (
-  plan: Plan,
-  positions: number,
-  upload: Upload,
-): UploadedTargets => ({
-  indices: null,
+export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
   errorOf: null,
   record(recording) {
     const words = targetsFrom(plan, positions);
-    const targets = targetsOf(formOf(plan, positions), words.length, upload(recording, words));
+    const span = recording.upload(words);
+    const known = { isPartial: plan.source !== undefined, isDistinct: false };
+    const targets = targetsOf(formOf(plan, positions), words.length, span, known);
+    // Only a scatter without a reduction has to know, and to look takes time.
+    let winners: Arrangements | undefined;
+    const moving = (): Arrangements =>
+      (winners ??= arrangementsOf({ ...targets, isDistinct: firstRepeat(plan) === null }));
     return {
       targets,
       arrangements: {
         ...arrangementsOf(targets),
+        last: (recording) => moving().last(recording),
+        hasTable: () => moving().hasTable(),
         sorted: () => {
           const [keys, order] = sortOnHost(flatTargetsFrom(plan, positions), targets.slices);
-          const sorted = { count: keys.length, slice: plan.slice };
-          return { ...sorted, keys: upload(recording, keys), positions: upload(recording, order) };
+          const sorted = { count: keys.length, slice: plan.slice, slices: targets.slices };
+          return { ...sorted, keys: recording.upload(keys), positions: recording.upload(order) };
         },
       },
     };
@@ -93,14 +92,17 @@ export function checkedTargets(
   const rules = { ...rulesOf(call, policies), merge: false };
   const step = indices.dtype === "int64" ? 2 : 1;
   return {
-    indices: { ...indices.span, step },
-    record(recording, status, slot) {
-      const reading = { indices, step, status, slot } as const;
-      const targets =
+    record(recording, checked) {
+      const { reading, placed } =
         call.version.indexForm === "sequences"
-          ? readSequences(recording, prepared, reading)
-          : readJob(recording, prepared, rules, reading);
-      if (refusesRepeats(call, policies)) findRepeat(recording, targets, { status, slot });
+          ? sequencesOf(prepared, step)
+          : tuplesOf(prepared, rules, step);
+      const words = recording.scratch(4 * placed.words);
+      const targets = placed.at(words);
+      const between = refusesRepeats(call, policies)
+        ? () => findRepeat(recording, targets, checked)
+        : null;
+      checkIndices(recording, checked, reading, { ...indices.span, step }, words, between);
       return { targets, arrangements: arrangementsOf(targets) };
     },
     errorOf(failure) {
@@ -112,19 +114,13 @@ export function checkedTargets(
   };
 }
 
-interface Reading {
-  readonly indices: DeviceTensor;
-  readonly step: 1 | 2;
-  readonly status: Span;
-  readonly slot: number;
+/** A reading of indices, and where it puts how many targets. */
+interface Placing {
+  readonly reading: Reading;
+  readonly placed: { readonly words: number; at(words: Span): Targets };
 }
 
-function readJob(
-  recording: Recording,
-  { call, planInputs }: PreparedCall,
-  rules: IndexRules,
-  { indices, step, status, slot }: Reading,
-): Targets {
+function tuplesOf({ call, planInputs }: PreparedCall, rules: IndexRules, step: 1 | 2): Placing {
   let job: IndexJob | undefined;
   // The operator gives the job, and gets offsets of no meaning: their values stay on the GPU.
   const read = (given: IndexJob): Uint32Array => {
@@ -133,24 +129,21 @@ function readJob(
   };
   const plan = planIndices(planInputs, call, rules, read);
   if (job === undefined) throw new Error("the operator has read no indices");
-  const words = recording.scratch(4 * job.count);
   const { negative, bounds } = rules;
-  const gpuRules = { negative, bounds, step };
-  readIndicesOnGpu(recording, job, plan.slice, gpuRules, indices.span, words, status, slot);
-  return targetsOf(plan, job.count, words);
+  const { count } = job;
+  const known = { isPartial: bounds === "drop" || bounds === "fill", isDistinct: count === 1 };
+  return {
+    reading: jobReading(job, plan.slice, { negative, bounds, step }),
+    placed: { words: count, at: (words) => targetsOf(plan, count, words, known) },
+  };
 }
 
-function readSequences(
-  recording: Recording,
-  prepared: PreparedCall,
-  { indices, step, status, slot }: Reading,
-): Targets {
+function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
   const { call, planInputs } = prepared;
   const plan = slicesOf(prepared);
   const layout = call.operator.layout(planInputs, call);
   const [axis] = layout.axes;
   const positions = plan.batches * plan.count;
-  const words = recording.scratch(4 * positions);
   const job = {
     samples: planInputs.data[0],
     dim: planInputs.data[axis],
@@ -159,8 +152,12 @@ function readSequences(
     positions,
     isCircular: call.settings.mode === "circular",
   };
-  readSequencesOnGpu(recording, job, step, indices.span, words, status, slot);
-  return targetsOf(plan, positions, words);
+  // A sequence is not longer than its axis, and each batch has one.
+  const known = { isPartial: false, isDistinct: true };
+  return {
+    reading: sequenceReading(job, step),
+    placed: { words: positions, at: (words) => targetsOf(plan, positions, words, known) },
+  };
 }
 
 /** The Plan of indices that are all 0: what does not depend on their values is as in any other. */

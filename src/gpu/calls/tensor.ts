@@ -24,15 +24,19 @@ export interface TensorOwner {
   read(tensor: DeviceTensor): Promise<NumericStorage>;
   /** Waits until all calls so far have been done. */
   settle(): Promise<void>;
+  /** Takes a buffer for later calls, or destroys it. */
+  keep(buffer: GpuBufferLike): void;
 }
 
 export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   readonly dtype: D;
   readonly shape: readonly number[];
   readonly size: number;
-  readonly buffer: GpuBuffer;
   readonly #owner: TensorOwner;
+  readonly #buffer: GpuBufferLike;
   readonly #isOwn: boolean;
+  /** Whether somebody outside may have the buffer. */
+  #isShared = false;
   /** A tensor of the same type without elements: what checks of types and shapes look at. */
   readonly #type: Tensor<D>;
   #isDisposed = false;
@@ -52,8 +56,8 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     this.dtype = dtype;
     this.shape = Object.freeze(part(shape, 0));
     this.size = size;
-    this.buffer = buffer;
     this.#owner = owner;
+    this.#buffer = buffer;
     this.#isOwn = isOwn;
     this.#type = new Tensor(dtype, part(shape, 0), size, allocate(dtype, 0));
     Object.freeze(this);
@@ -72,8 +76,13 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return tensor.#type;
   }
 
+  get buffer(): GpuBuffer {
+    this.#isShared = true;
+    return this.#buffer;
+  }
+
   get span(): Span {
-    return { buffer: this.buffer, bytes: this.size * DTYPES[this.dtype].bytes };
+    return { buffer: this.#buffer, bytes: this.size * DTYPES[this.dtype].bytes };
   }
 
   /** The last call that was to write here; null where there was none. */
@@ -128,7 +137,11 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    if (this.#isOwn) destroyBuffer(this.buffer as GpuBufferLike);
+    if (!this.#isOwn) return;
+    // What the device could not make is of no use, and what no call has made may be such.
+    const isMade = this.#check !== null && this.#check.outcome.lack === null;
+    if (isMade && !this.#isShared) this.#owner.keep(this.#buffer);
+    else destroyBuffer(this.#buffer);
   }
 
   get isDisposed(): boolean {

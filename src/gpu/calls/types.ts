@@ -146,6 +146,15 @@ export interface GpuEngine {
   readonly planGatherElements: PlanFunction<AxisOption>;
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
+   * Compiles kernels before calls need them, and does not block: a call whose kernels are missing waits for them itself,
+   * which takes a driver up to seconds. The calls of this engine and of its plans that `calls` makes before it returns are
+   * checked and not run: `out` stays as it is, and a new result has no elements, so that `read` of it rejects. Their kernels
+   * serve calls with the same options and data types, whose sizes are of the same kind.
+   * @throws TensorError those of the calls; `attribute` for what is no function, or returns a promise; `engine` for a
+   * kernel that the driver cannot compile, `disposed`
+   */
+  compile(calls: () => void): Promise<void>;
+  /**
    * Fulfilled when all calls so far have taken effect.
    * @throws TensorError that of the first bad call since the last `done`, which stands for all later ones; `engine` when
    * the device is lost, `disposed`

@@ -11,7 +11,14 @@ import { laneSource, perWordOf } from "./elements.ts";
 import { kernelOf, type Kernel } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
-import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
+import {
+  lookupOf,
+  lookupParams,
+  mostHit,
+  positionsOf,
+  type Lookup,
+  type Targets,
+} from "./targets.ts";
 
 /** A step that is no move. */
 export type CombineStep = Exclude<Step, "none">;
@@ -46,7 +53,10 @@ export function combineInAnyOrder(
   const params = { ...lookupParams(targets), slice: targets.slice, slot };
   const buffers = { status, targets: targets.targets, updates, out };
   const kernel = atomicKernel(dtype, step, lookup);
-  recording.run(kernel, positionsOf(targets) * targets.slice, params, buffers, GPU.atomics);
+  const positions = positionsOf(targets);
+  const moved = (positions + 2 * mostHit(targets)) * targets.slice * DTYPES[dtype].bytes;
+  const bytes = targets.targets.bytes + moved;
+  recording.run(kernel, positions * targets.slice, bytes, params, buffers, GPU.atomics);
 }
 
 function atomicKernel(dtype: DType, step: CombineStep, lookup: Lookup): Kernel {
@@ -132,60 +142,98 @@ export interface SortedTargets {
   readonly positions: Span;
   readonly count: number;
   readonly slice: number;
+  /** Of the random side. */
+  readonly slices: number;
 }
 
 /**
- * Applies the updates of each target one after the other. First those of all targets, each as far as the block in which they
- * begin; then block by block what goes on in the next one, which is one target at most.
+ * Applies the updates of each target one after the other. First those of all targets, each to the end of the block behind
+ * the one in which they begin, so that only targets with more than a block of updates are left. Then `GPU.blocks` blocks at
+ * a time what is left of these, in command buffers of their own: a driver ends one that takes seconds.
  */
 export function combineInOrder(
   recording: Recording,
-  { keys, positions, count, slice }: SortedTargets,
+  { keys, positions, count, slice, slices }: SortedTargets,
   dtype: DType,
   step: CombineStep,
   updates: Span,
   out: Span,
   { status, slot }: Guard,
 ): void {
-  const kernel = orderedKernel(dtype, step);
   const buffers = { status, keys, positions, updates, out };
-  const { block } = GPU;
+  const { block, blocks } = GPU;
   const params = { count, slice, slot, block };
-  recording.run(kernel, count * slice, { ...params, begin: 0, goesOn: 0 }, buffers);
-  for (let begin = block; begin < count; begin += block) {
-    recording.run(kernel, slice, { ...params, begin, goesOn: 1 }, buffers);
+  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
+  const first = orderedKernel(dtype, step, BEGIN);
+  recording.run(first, count * slice, 8 * count + moved, params, buffers);
+  const rest = orderedKernel(dtype, step, REST);
+  const all = Math.ceil(count / block);
+  for (let begin = 2; begin < all; begin += blocks) {
+    const end = Math.min(begin + blocks, all);
+    if (begin > 2) recording.submit();
+    const threads = (end - begin) * slice;
+    recording.run(rest, threads, 8 * threads, { ...params, begin, end }, buffers);
   }
 }
 
-function orderedKernel(dtype: DType, step: CombineStep): Kernel {
-  const { load, store, isAtomic, declarations } = accessOf(dtype);
-  return kernelOf(`${dtype} ${step} in order`, () => ({
-    isGuarded: true,
-    params: ["begin", "block", "count", "slice", "goesOn"],
-    buffers: {
-      keys: "read",
-      positions: "read",
-      updates: "read",
-      out: isAtomic ? "atomic" : "write",
-    },
-    declarations: declarations + combineSource(dtype, step),
-    body: `  var at = params.begin + i / params.slice;
-  let column = i % params.slice;
+/** Where an invocation of the first dispatch begins: at the first update of a target. */
+const BEGIN = {
+  name: "begin",
+  params: [],
+  begin: `  var at = i / params.slice;
   let t = keys[at];
   if (t == NOWHERE) { return; }
-  // The first update of a target, or of what is left of it in this block, applies all of them.
-  var goesOn = 0u;
-  if (at != 0u) { goesOn = select(0u, 1u, keys[at - 1u] == t); }
-  if (goesOn != params.goesOn) { return; }
-  let end = min(params.count, (at / params.block + 1u) * params.block);
+  if (at != 0u) { if (keys[at - 1u] == t) { return; } }
+  let end = min(params.count, (at / params.block + 2u) * params.block);`,
+};
+
+/** Where it begins in the others: at a block that is left over, because its target began before the block in front of it. */
+const REST = {
+  name: "rest",
+  params: ["begin", "end"],
+  begin: `  let number = params.begin + i / params.slice;
+  var at = number * params.block;
+  let t = keys[at];
+  if (t == NOWHERE || keys[at - params.block - 1u] != t) { return; }
+  // The first block of those that this dispatch has of a target applies the updates in all of them.
+  if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
+  let end = min(params.count, params.end * params.block);`,
+};
+
+/**
+ * A kernel that applies updates from `at` on to the end of the target or to `end`. Two are loaded at once, so that the second
+ * load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. Four at once are slower where
+ * few updates share a target, in software: both ways of a branch are computed there.
+ */
+function orderedKernel(dtype: DType, step: CombineStep, part: typeof BEGIN | typeof REST): Kernel {
+  const { load, store, isAtomic, declarations } = accessOf(dtype);
+  return kernelOf(`${dtype} ${step} in order, ${part.name}`, () => ({
+    isGuarded: true,
+    params: ["block", "count", "slice", ...part.params],
+    buffers: {
+      ...{ keys: "read", positions: "read", updates: "read" },
+      out: isAtomic ? "atomic" : "write",
+    },
+    declarations: `${declarations}${combineSource(dtype, step)}
+fn updateAt(at: u32, column: u32) -> Element {
+  let u = positions[at] * params.slice + column;
+  return ${load("updates", "u")};
+}`,
+    body: `  let column = i % params.slice;
+${part.begin}
   let to = t * params.slice + column;
   let before = ${load("out", "to")};
   var value = before;
   while (at < end) {
     if (keys[at] != t) { break; }
-    let u = positions[at] * params.slice + column;
-    value = combine(value, ${load("updates", "u")});
-    at++;
+    let next = min(at + 1u, end - 1u);
+    let isPair = next != at && keys[next] == t;
+    let first = updateAt(at, column);
+    let second = updateAt(next, column);
+    value = combine(value, first);
+    if (!isPair) { break; }
+    value = combine(value, second);
+    at += 2u;
   }
   ${store}`,
   }));

@@ -50,5 +50,6 @@ export function divideOnGpu(
     body: perWord === 1 ? whole : inLanes,
   }));
   const params = { slice, extra, size, slot };
-  recording.run(kernel, Math.ceil(size / perWord), params, { status, counts, out });
+  const bytes = counts.bytes + 2 * size * DTYPES[dtype].bytes;
+  recording.run(kernel, Math.ceil(size / perWord), bytes, params, { status, counts, out });
 }

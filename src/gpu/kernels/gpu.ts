@@ -3,11 +3,14 @@
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import { MEMORY, OPEN } from "../../core/resources.ts";
+import type { NumericStorage } from "../../core/tensor/dtype.ts";
+import { bytesOf } from "../../core/tensor/storage.ts";
 import { textOf, type Kernel, type KernelText } from "./kernel.ts";
 import {
   BUFFER_USAGE,
   MAP_MODE_READ,
   type BindGroupLayoutLike,
+  type ComputePipelineDescriptor,
   type ComputePipelineLike,
   type GpuBufferLike,
   type GpuDeviceLike,
@@ -30,7 +33,7 @@ interface Compiled extends Omit<KernelText, "code"> {
 export class Gpu {
   readonly device: GpuDeviceLike;
   readonly #compiled = new Map<string, Compiled>();
-  /** Scratch buffers that no call uses. Work on a device is done in order, so the next call may have them at once. */
+  /** Buffers that no call uses and nobody outside has. Work on a device is done in order, so the next call may have them at once. */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
   #hasEnded = false;
@@ -78,6 +81,22 @@ export class Gpu {
     return buffer;
   }
 
+  /** Copies elements into a buffer that is as long, rounded up to 4 bytes. */
+  write(buffer: GpuBufferLike, data: NumericStorage): void {
+    const { queue } = this.device;
+    // Queues take neither shared memory nor a part of a word.
+    const bytes = bytesOf(data);
+    const isPlain = bytes.buffer instanceof ArrayBuffer && bytes.length % 4 === 0;
+    if (isPlain) {
+      const { byteOffset, byteLength } = bytes;
+      if (byteLength > 0) queue.writeBuffer(buffer, 0, bytes.buffer, byteOffset, byteLength);
+      return;
+    }
+    const padded = new Uint8Array(paddedBytes(bytes.length));
+    padded.set(bytes);
+    queue.writeBuffer(buffer, 0, padded.buffer);
+  }
+
   /** A copy of a buffer's first bytes as they are after all work so far, which {@link contentsOf} reads. */
   copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
     const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
@@ -109,9 +128,19 @@ export class Gpu {
     return found;
   }
 
-  /** What was given first is destroyed first. */
+  /** A free buffer of just so many bytes, with arbitrary contents; null where there is none. */
+  takeUsed(bytes: number): GpuBufferLike | null {
+    const at = this.#free.findLastIndex(({ size }) => size === paddedBytes(bytes));
+    return at === -1 ? null : this.#free.splice(at, 1)[0];
+  }
+
   giveScratch(buffers: readonly GpuBufferLike[]): void {
     OPEN.scratch -= buffers.length;
+    this.keep(buffers);
+  }
+
+  /** Keeps buffers for later calls. What was given first is destroyed first. */
+  keep(buffers: readonly GpuBufferLike[]): void {
     for (const buffer of buffers) this.overwrite(buffer, 0, buffer.size);
     let kept = 0;
     const newestFirst = [...this.#free, ...buffers].toReversed();
@@ -134,16 +163,36 @@ export class Gpu {
 
   /** A kernel, which is compiled the first time. */
   compiled(kernel: Kernel): Compiled {
-    const { name } = kernel;
-    const known = this.#compiled.get(name);
+    const known = this.#compiled.get(kernel.name);
     if (known !== undefined) return known;
-    const { code, params, buffers } = textOf(kernel);
-    const module = this.device.createShaderModule({ code, label: name });
-    const pipeline = this.device.createComputePipeline({
-      label: name,
-      layout: "auto",
-      compute: { module, entryPoint: "main" },
-    });
+    const { text, descriptor } = this.#pipelineOf(kernel);
+    return this.#keep(kernel, text, this.device.createComputePipeline(descriptor));
+  }
+
+  /** Compiles kernels that were not compiled yet, without blocking. */
+  async compileAll(kernels: readonly Kernel[]): Promise<void> {
+    const missing = kernels.filter(({ name }) => !this.#compiled.has(name));
+    const compile = async (kernel: Kernel): Promise<void> => {
+      const { text, descriptor } = this.#pipelineOf(kernel);
+      const pipeline = await this.device.createComputePipelineAsync(descriptor);
+      // A call may have needed the kernel meanwhile.
+      if (!this.#compiled.has(kernel.name)) this.#keep(kernel, text, pipeline);
+    };
+    await Promise.all(missing.map(compile));
+  }
+
+  #pipelineOf(kernel: Kernel): { text: KernelText; descriptor: ComputePipelineDescriptor } {
+    const text = textOf(kernel);
+    const { name: label } = kernel;
+    const module = this.device.createShaderModule({ code: text.code, label });
+    return { text, descriptor: { label, layout: "auto", compute: { module, entryPoint: "main" } } };
+  }
+
+  #keep(
+    { name }: Kernel,
+    { params, buffers }: KernelText,
+    pipeline: ComputePipelineLike,
+  ): Compiled {
     const compiled = { pipeline, layout: pipeline.getBindGroupLayout(0), params, buffers };
     this.#compiled.set(name, compiled);
     return compiled;
@@ -154,7 +203,7 @@ export class Gpu {
     this.#hasEnded = true;
   }
 
-  /** Frees scratch memory that is not in use. */
+  /** Frees memory that is not in use. */
   clear(): void {
     for (const buffer of this.#free) destroyBuffer(buffer);
     this.#free = [];

@@ -8,7 +8,7 @@ import { laneSource, perWordOf } from "./elements.ts";
 import { kernelOf, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
-import { lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
+import { lastKeys, lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
 
 /** Slices of whole words: in units of one word, or of four, which an invocation moves at once. */
 interface Units {
@@ -32,43 +32,54 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
     : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
 }
 
-/** `out[p] = data[target p]`; 0 where there is no target. */
+/** Begins a kernel that fills a new `out` in another way where the call has failed, and leaves any other as it is. */
+const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
+  if (isBad && params.isNew == 0u) { return; }`;
+
+/**
+ * `out[p] = data[target p]`; 0 where there is no target. Where the call has failed a new `out` gets zeros, and any other is
+ * left as it is.
+ */
 export function gatherOnGpu(
   recording: Recording,
   targets: Targets,
   dtype: DType,
   data: Span,
   out: Span,
+  isNew: boolean,
   { status, slot }: Guard,
 ): void {
   const lookup = lookupOf(targets);
   const positions = positionsOf(targets);
   const buffers = { status, targets: targets.targets, data, out };
+  const moved = (mostHit(targets) + positions) * targets.slice * DTYPES[dtype].bytes;
+  const bytes = targets.targets.bytes + moved;
   const whole = unitsOf(dtype, targets.slice, data);
   if (whole !== null) {
     const { name, units, read, write, zero } = whole;
     const kernel = kernelOf(`gather ${name} ${lookup.name}`, () => ({
-      isGuarded: true,
-      params: ["units", ...lookup.params],
-      buffers: { targets: "read", data: read, out: write },
+      params: ["slot", "isNew", "units", ...lookup.params],
+      buffers: { status: "read", targets: "read", data: read, out: write },
       declarations: lookup.declarations,
-      body: `  let t = targetOf(i / params.units);
+      body: `${UNLESS_BAD}
+  let t = select(targetOf(i / params.units), NOWHERE, isBad);
   var value = ${zero};
   if (t != NOWHERE) { value = data[t * params.units + i % params.units]; }
   out[i] = value;`,
     }));
-    recording.run(kernel, positions * units, { ...lookupParams(targets), units, slot }, buffers);
+    const params = { ...lookupParams(targets), units, slot, isNew: isNew ? 1 : 0 };
+    recording.run(kernel, positions * units, bytes, params, buffers);
     return;
   }
   const perWord = perWordOf(dtype) as 2 | 4;
   const elements = positions * targets.slice;
   const kernel = kernelOf(`gather ${perWord} in a word ${lookup.name}`, () => ({
-    isGuarded: true,
-    params: ["slice", "elements", ...lookup.params],
-    buffers: { targets: "read", data: "read", out: "write" },
+    params: ["slot", "isNew", "slice", "elements", ...lookup.params],
+    buffers: { status: "read", targets: "read", data: "read", out: "write" },
     declarations: laneSource(perWord) + lookup.declarations,
     // The last word may hold elements of something else behind the tensor.
-    body: `  let begin = i * ${perWord}u;
+    body: `${UNLESS_BAD}
+  let begin = i * ${perWord}u;
   var word = 0u;
   for (var lane = 0u; lane < ${perWord}u; lane++) {
     let element = begin + lane;
@@ -76,15 +87,16 @@ export function gatherOnGpu(
       word |= out[i] & (MASK << shiftOf(element));
       continue;
     }
-    let t = targetOf(element / params.slice);
+    let t = select(targetOf(element / params.slice), NOWHERE, isBad);
     if (t == NOWHERE) { continue; }
     let place = t * params.slice + element % params.slice;
     word |= ((data[wordOf(place)] >> shiftOf(place)) & MASK) << shiftOf(element);
   }
   out[i] = word;`,
   }));
-  const params = { ...lookupParams(targets), slice: targets.slice, elements, slot };
-  recording.run(kernel, Math.ceil(elements / perWord), params, buffers);
+  const own = { slice: targets.slice, elements, slot, isNew: isNew ? 1 : 0 };
+  const params = { ...lookupParams(targets), ...own };
+  recording.run(kernel, Math.ceil(elements / perWord), bytes, params, buffers);
 }
 
 /** `out[target p] = updates[p]`, where no two positions have one target. */
@@ -99,6 +111,8 @@ export function scatterOnGpu(
   const lookup = lookupOf(targets);
   const positions = positionsOf(targets);
   const buffers = { status, targets: targets.targets, updates, out };
+  const moved = 2 * mostHit(targets) * targets.slice * DTYPES[dtype].bytes;
+  const bytes = targets.targets.bytes + moved;
   const whole = unitsOf(dtype, targets.slice, updates);
   if (whole !== null) {
     const { name, units, read, write } = whole;
@@ -110,7 +124,8 @@ export function scatterOnGpu(
       body: `  let t = targetOf(i / params.units);
   if (t != NOWHERE) { out[t * params.units + i % params.units] = updates[i]; }`,
     }));
-    recording.run(kernel, positions * units, { ...lookupParams(targets), units, slot }, buffers);
+    const params = { ...lookupParams(targets), units, slot };
+    recording.run(kernel, positions * units, bytes, params, buffers);
     return;
   }
   const perWord = perWordOf(dtype) as 2 | 4;
@@ -127,19 +142,102 @@ export function scatterOnGpu(
   atomicXor(&out[wordOf(to)], ((old ^ next) & MASK) << shiftOf(to));`,
   }));
   const params = { ...lookupParams(targets), slice: targets.slice, slot };
-  recording.run(kernel, positions * targets.slice, params, buffers);
+  recording.run(kernel, positions * targets.slice, bytes, params, buffers);
 }
 
-/** Copies all elements of a tensor, unless the call has failed, and nothing behind them. */
+/**
+ * Whether {@link pullOnGpu} moves fewer bytes than a copy of data and a scatter of winners: it clears and reads a table with
+ * a word for each slice, and a scatter reads and writes four words for each position, and each slice that it hits.
+ */
+export const isPullShorter = (targets: Targets, dtype: DType): boolean =>
+  8 * targets.slices <= positionsOf(targets) * (16 + 2 * targets.slice * DTYPES[dtype].bytes);
+
+/**
+ * Fills `out` slice by slice: with the last update that has the slice as its target, else with data. Where the call has
+ * failed a new `out` gets data, and any other is left as it is.
+ */
+export function pullOnGpu(
+  recording: Recording,
+  targets: Targets,
+  dtype: DType,
+  data: Span,
+  updates: Span,
+  out: Span,
+  isNew: boolean,
+  { status, slot }: Guard,
+): void {
+  const { slice, slices } = targets;
+  const table = lastKeys(recording, targets);
+  const buffers = { status, table, data, updates, out };
+  const bytes = table.bytes + 2 * data.bytes;
+  const params = { slot, isNew: isNew ? 1 : 0 };
+  const whole = unitsOf(dtype, slice, data);
+  if (whole !== null) {
+    const { name, units, read, write } = whole;
+    const kernel = kernelOf(`pull ${name}`, () => ({
+      params: ["slot", "isNew", "units"],
+      buffers: { status: "read", table: "read", data: read, updates: read, out: write },
+      body: `${UNLESS_BAD}
+  let key = select(table[i / params.units], 0u, isBad);
+  if (key == 0u) { out[i] = data[i]; return; }
+  out[i] = updates[(key - 1u) * params.units + i % params.units];`,
+    }));
+    recording.run(kernel, slices * units, bytes, { ...params, units }, buffers);
+    return;
+  }
+  const perWord = perWordOf(dtype) as 2 | 4;
+  const elements = slices * slice;
+  const kernel = kernelOf(`pull ${perWord} in a word`, () => ({
+    params: ["slot", "isNew", "slice", "elements"],
+    buffers: { status: "read", table: "read", data: "read", updates: "read", out: "write" },
+    declarations: laneSource(perWord),
+    body: `${UNLESS_BAD}
+  var word = data[i];
+  for (var lane = 0u; lane < ${perWord}u; lane++) {
+    let element = i * ${perWord}u + lane;
+    let shift = shiftOf(element);
+    if (element >= params.elements) {
+      // What is behind the tensor stays.
+      word = (word & ~(MASK << shift)) | (out[i] & (MASK << shift));
+      continue;
+    }
+    let key = select(table[element / params.slice], 0u, isBad);
+    if (key == 0u) { continue; }
+    let place = (key - 1u) * params.slice + element % params.slice;
+    let update = (updates[wordOf(place)] >> shiftOf(place)) & MASK;
+    word = (word & ~(MASK << shift)) | (update << shift);
+  }
+  out[i] = word;`,
+  }));
+  const all = { ...params, slice, elements };
+  recording.run(kernel, Math.ceil(elements / perWord), bytes, all, buffers);
+}
+
+/** Copies all bytes of `source`, unless the call has failed, and nothing behind them. */
 export function copyOnGpu(
   recording: Recording,
-  dtype: DType,
-  size: number,
-  from: Span,
-  to: Span,
-  guard: Guard,
+  source: Span,
+  copied: Span,
+  { status, slot }: Guard,
 ): void {
-  const zero = recording.zeros(4);
-  const whole = { count: 1, batches: 1, repeat: 1, span: 1, slices: 1 };
-  gatherOnGpu(recording, { ...whole, slice: size, targets: zero }, dtype, from, to, guard);
+  const { bytes } = source;
+  const buffers = { status, source, copied };
+  if (bytes % 16 === 0) {
+    const kernel = kernelOf("copy fours", () => ({
+      isGuarded: true,
+      buffers: { source: "read four", copied: "write four" },
+      body: "  copied[i] = source[i];",
+    }));
+    recording.run(kernel, bytes / 16, 2 * bytes, { slot }, buffers);
+    return;
+  }
+  const kernel = kernelOf("copy words", () => ({
+    isGuarded: true,
+    params: ["whole", "tail"],
+    buffers: { source: "read", copied: "write" },
+    body: `  let mask = select(params.tail, 0xffffffffu, i < params.whole);
+  copied[i] = (copied[i] & ~mask) | (source[i] & mask);`,
+  }));
+  const params = { slot, whole: Math.floor(bytes / 4), tail: 2 ** (8 * (bytes % 4)) - 1 };
+  recording.run(kernel, Math.ceil(bytes / 4), 2 * bytes, params, buffers);
 }

@@ -4,8 +4,6 @@
  */
 
 import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/index-job.ts";
-import { kernelOf } from "./kernel.ts";
-import type { Recording, Span } from "./recording.ts";
 
 /** What an index means beyond its value. */
 export interface GpuIndexRules {
@@ -60,13 +58,7 @@ const readIndex = (at: string, j: number): string => `  {
     t += index.x * params.stride${j};
   }`;
 
-/** These kernels are not guarded: whoever stopped at a failure might be the one that has the first bad index. */
-const BUFFERS = { status: "atomic", indices: "read", targets: "write" } as const;
-
 const TAIL = "  targets[i] = select(t, NOWHERE, isLeft);";
-
-const numbered = (name: string, count: number): string[] =>
-  Array.from({ length: count }, (_, j) => `${name}${j}`);
 
 /** Strides count slices. */
 const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, number> =>
@@ -77,44 +69,46 @@ const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, n
     ]),
   );
 
-/**
- * Fills `targets` with one target for each index or tuple of the job, whose words are those of `indices`.
- * @param slot of the call in `status`
- */
-export function readIndicesOnGpu(
-  recording: Recording,
-  job: IndexJob,
-  slice: number,
-  rules: GpuIndexRules,
-  indices: Span,
-  targets: Span,
-  status: Span,
-  slot: number,
-): void {
-  const buffers = { status, indices, targets };
+/** How indices become targets: what invocation `i` of `count` does. */
+export interface Reading {
+  /** Tells its text from all others. */
+  readonly name: string;
+  readonly params: Readonly<Record<string, number>>;
+  readonly declarations: string;
+  readonly body: string;
+  readonly count: number;
+  /** Whether it looks at any index. */
+  readonly isChecked: boolean;
+}
+
+/** The reading of a job, which gives one target for each index or tuple. */
+export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): Reading {
+  const { count } = job;
   if (job.kind === "tuples") {
     const k = job.axes.length;
     const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
     // Without axes a tuple is empty, and addresses all of data.
-    if (k === 0) return zeroTargets(recording, job.count, targets);
-    const kernel = kernelOf(nameOf(`tuples of ${k}`, rules), () => ({
-      buffers: BUFFERS,
-      params: ["slot", ...numbered("dim", k), ...numbered("stride", k)],
+    if (k === 0) return { ...ALL_OF_DATA, count };
+    return {
+      ...{ name: nameOf(`tuples of ${k}`, rules), count, isChecked: true },
+      params: axisParams(job.axes, slice),
       declarations: checkedIndex(rules),
       body: ["  var t = 0u;", "  var isLeft = false;", ...reads, TAIL].join("\n"),
-    }));
-    recording.run(kernel, job.count, { ...axisParams(job.axes, slice), slot }, buffers);
-    return;
+    };
   }
   const rank = job.shape.length;
   // From the last axis on: what is left of the position is divided by each size.
-  const steps = numbered("", rank).toReversed();
+  const steps = Array.from({ length: rank }, (_, d) => d).toReversed();
   const places = steps.map(
     (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
   );
-  const kernel = kernelOf(nameOf(`elements of rank ${rank}`, rules), () => ({
-    buffers: BUFFERS,
-    params: ["slot", "dim0", "stride0", ...numbered("size", rank), ...numbered("step", rank)],
+  return {
+    ...{ name: nameOf(`elements of rank ${rank}`, rules), count, isChecked: true },
+    params: {
+      ...axisParams([job.axis], 1),
+      ...Object.fromEntries(job.shape.map((size, d) => [`size${d}`, size])),
+      ...Object.fromEntries(job.steps.map((step, d) => [`step${d}`, step])),
+    },
     declarations: checkedIndex(rules),
     body: [
       "  var t = 0u;",
@@ -124,23 +118,16 @@ export function readIndicesOnGpu(
       readIndex("i", 0),
       TAIL,
     ].join("\n"),
-  }));
-  const params = {
-    ...axisParams([job.axis], 1),
-    ...Object.fromEntries(job.shape.map((size, d) => [`size${d}`, size])),
-    ...Object.fromEntries(job.steps.map((step, d) => [`step${d}`, step])),
-    slot,
   };
-  recording.run(kernel, job.count, params, buffers);
 }
 
-function zeroTargets(recording: Recording, count: number, targets: Span): void {
-  const kernel = kernelOf("tuples of 0", () => ({
-    buffers: { targets: "write" },
-    body: "  targets[i] = 0u;",
-  }));
-  recording.run(kernel, count, {}, { targets });
-}
+const ALL_OF_DATA = {
+  name: "tuples of 0",
+  params: {},
+  declarations: "",
+  body: "  targets[i] = 0u;",
+  isChecked: false,
+};
 
 /** The positions of sequences (TensorScatter): counts of a call, in slices. */
 export interface SequenceJob {
@@ -185,20 +172,12 @@ fn startOf(at: u32) -> vec2<u32> {
   }
 }`;
 
-/** As {@link readIndicesOnGpu}, for the positions of sequences. */
-export function readSequencesOnGpu(
-  recording: Recording,
-  job: SequenceJob,
-  step: 1 | 2,
-  indices: Span,
-  targets: Span,
-  status: Span,
-  slot: number,
-): void {
+/** The reading of the positions of sequences. */
+export function sequenceReading(job: SequenceJob, step: 1 | 2): Reading {
   const { samples, dim, length, perSample, positions, isCircular } = job;
-  const kernel = kernelOf(`sequences, ${isCircular ? "circular" : "linear"}, ${step}`, () => ({
-    buffers: BUFFERS,
-    params: ["slot", "samples", "dim", "count", "perSample", "positions"],
+  return {
+    name: `sequences, ${isCircular ? "circular" : "linear"}, ${step}`,
+    params: { samples, dim, count: length, perSample, positions },
     declarations: startOf(step, isCircular),
     body: `  if (i < params.samples) {
     if (startOf(i).y == ${BAD}u) { atomicMin(&status[params.slot], i + 1u); }
@@ -210,8 +189,7 @@ export function readSequencesOnGpu(
     let room = params.dim - start;
     targets[i] = select(place - room, start + place, place < room);
   }`,
-  }));
-  const params = { samples, dim, count: length, perSample, positions, slot };
-  const buffers = { status, indices, targets };
-  recording.run(kernel, Math.max(samples, positions), params, buffers);
+    count: Math.max(samples, positions),
+    isChecked: true,
+  };
 }

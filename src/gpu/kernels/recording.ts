@@ -5,6 +5,8 @@
 
 import { GPU } from "../../core/limits.ts";
 import { MEMORY } from "../../core/resources.ts";
+import type { NumericStorage } from "../../core/tensor/dtype.ts";
+import { WORK } from "./counts.ts";
 import { paddedBytes, type Gpu } from "./gpu.ts";
 import { WORKGROUP, type Kernel } from "./kernel.ts";
 import {
@@ -48,6 +50,11 @@ export class Recording {
     this.#params = params;
   }
 
+  /** A buffer that is there anyway. */
+  protected get standIn(): GpuBufferLike {
+    return this.#params.buffer;
+  }
+
   /** Memory for the time of the call, with arbitrary contents. */
   scratch(bytes: number): Span {
     const buffer = this.gpu.takeScratch(bytes);
@@ -55,25 +62,37 @@ export class Recording {
     return { buffer, bytes };
   }
 
+  /** Memory for the time of the call, with elements of the host. */
+  upload(data: NumericStorage): Span {
+    const span = this.scratch(data.byteLength);
+    this.gpu.write(span.buffer, data);
+    return span;
+  }
+
   /** Memory for the time of the call, with zeros. */
   zeros(bytes: number): Span {
     const span = this.scratch(bytes);
     this.#commands().clearBuffer(span.buffer, 0, paddedBytes(bytes));
+    count(paddedBytes(bytes));
     return span;
   }
 
   /** Both must not be one buffer. */
   copy(from: Span, to: Span): void {
-    this.#commands().copyBufferToBuffer(from.buffer, 0, to.buffer, 0, paddedBytes(from.bytes));
+    const bytes = paddedBytes(from.bytes);
+    this.#commands().copyBufferToBuffer(from.buffer, 0, to.buffer, 0, bytes);
+    count(2 * bytes);
   }
 
   /**
    * Runs that many invocations of a kernel.
+   * @param bytes that all of them read and write, for {@link WORK}
    * @param most of one dispatch, a multiple of {@link WORKGROUP}: a driver ends what takes seconds
    */
   run(
     kernel: Kernel,
     threads: number,
+    bytes: number,
     params: Readonly<Record<string, number>>,
     buffers: Readonly<Record<string, Span>>,
     most = GPU.workgroups * WORKGROUP,
@@ -82,6 +101,7 @@ export class Recording {
       const part = Math.min(most, threads - first);
       this.#dispatch(kernel, { ...params, first, threads: part }, buffers);
     }
+    WORK.bytes += bytes;
   }
 
   #dispatch(
@@ -92,7 +112,7 @@ export class Recording {
     const { pipeline, layout, params: names, buffers: bound } = this.gpu.compiled(kernel);
     const { numbers, buffer: uniforms } = this.#params;
     const bytes = ALIGNMENT * Math.ceil((4 * names.length) / ALIGNMENT);
-    if (this.#used + bytes > Math.min(GPU.params, numbers.byteLength)) this.#submit();
+    if (this.#used + bytes > Math.min(GPU.params, numbers.byteLength)) this.submit();
     const offset = this.#used;
     this.#used += bytes;
     for (const [at, name] of names.entries()) numbers[offset / 4 + at] = params[name];
@@ -105,10 +125,17 @@ export class Recording {
       layout,
       entries: [uniform, ...entries],
     });
-    this.#pass ??= this.#commands().beginComputePass();
+    this.#pass ??= this.#beginPass();
     this.#pass.setPipeline(pipeline);
     this.#pass.setBindGroup(0, group);
     this.#pass.dispatchWorkgroups(Math.ceil(params.threads / WORKGROUP));
+    WORK.dispatches++;
+    count(0);
+  }
+
+  #beginPass(): ComputePassLike {
+    WORK.passes++;
+    return this.#commands().beginComputePass();
   }
 
   /** The encoder, outside of a pass. */
@@ -118,12 +145,14 @@ export class Recording {
     return (this.#encoder ??= this.gpu.device.createCommandEncoder());
   }
 
-  #submit(): void {
+  /** Submits what was recorded so far. */
+  submit(): void {
     if (this.#encoder === null) return;
     const { queue } = this.gpu.device;
     const { numbers, buffer } = this.#params;
     if (this.#used > 0) queue.writeBuffer(buffer, 0, numbers.buffer, 0, this.#used);
     queue.submit([this.#commands().finish()]);
+    WORK.submits++;
     MEMORY.onRelease?.(new Uint8Array(numbers.buffer));
     this.#encoder = null;
     this.#used = 0;
@@ -131,7 +160,7 @@ export class Recording {
 
   /** Submits what was recorded, and gives scratch memory back. */
   end(): void {
-    this.#submit();
+    this.submit();
     this.gpu.giveScratch(this.#scratch);
   }
 
@@ -140,4 +169,10 @@ export class Recording {
     this.#pass?.end();
     this.gpu.giveScratch(this.#scratch);
   }
+}
+
+/** Counts one command. */
+function count(bytes: number): void {
+  WORK.commands++;
+  WORK.bytes += bytes;
 }

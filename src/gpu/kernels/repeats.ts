@@ -3,7 +3,14 @@
 import { kernelOf } from "./kernel.ts";
 import type { Recording } from "./recording.ts";
 import { SLOT, type Guard } from "./status.ts";
-import { keysOfTargets, lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
+import {
+  keysOfTargets,
+  lookupOf,
+  lookupParams,
+  mostHit,
+  positionsOf,
+  type Targets,
+} from "./targets.ts";
 
 /** Leaves what it finds in the slot of the call, unless an index was bad. */
 export function findRepeat(recording: Recording, targets: Targets, { status, slot }: Guard): void {
@@ -23,7 +30,7 @@ export function findRepeat(recording: Recording, targets: Targets, { status, slo
   if (t == NOWHERE) { return; }
   if (table[t] != ~i) { atomicMin(&status[params.slot + ${SLOT.repeat}u], i + 1u); }`,
   }));
-  recording.run(find, positions, params, buffers);
+  recording.run(find, positions, targets.targets.bytes + 4 * mostHit(targets), params, buffers);
   const describe = kernelOf(`describe repeat ${lookup.name}`, () => ({
     isGuarded: true,
     params: lookup.params,
@@ -35,5 +42,5 @@ export function findRepeat(recording: Recording, targets: Targets, { status, slo
   atomicStore(&status[params.slot + ${SLOT.earlier}u], ~table[t]);
   atomicStore(&status[params.slot + ${SLOT.target}u], t);`,
   }));
-  recording.run(describe, 1, params, buffers);
+  recording.run(describe, 1, 0, params, buffers);
 }

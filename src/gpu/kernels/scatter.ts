@@ -1,10 +1,11 @@
 /** A scatter on the GPU: which kernels do what a reduction asks for, one after the other. */
 
 import { TensorError } from "../../core/errors.ts";
+import { GPU } from "../../core/limits.ts";
 import type { DType, Steps } from "../../core/tensor/dtype.ts";
 import { combineInAnyOrder, combineInOrder, isOrderFree, type SortedTargets } from "./combine.ts";
 import { divideOnGpu } from "./divide.ts";
-import { scatterOnGpu } from "./moves.ts";
+import { copyOnGpu, isPullShorter, pullOnGpu, scatterOnGpu } from "./moves.ts";
 import type { Recording, Span } from "./recording.ts";
 import { sortTargets } from "./sort.ts";
 import type { Guard } from "./status.ts";
@@ -12,6 +13,7 @@ import {
   chosenTargets,
   countsOfTargets,
   keysOfTargets,
+  lastOfFew,
   positionsOf,
   type Targets,
 } from "./targets.ts";
@@ -20,6 +22,8 @@ import {
 export interface Arrangements {
   /** The positions that win: the last one of each target. */
   last(recording: Recording): Targets;
+  /** Whether a table with a word for each slice of the random side says which positions win. */
+  hasTable(): boolean;
   /** The first position of each target, and all others. */
   split(recording: Recording): { readonly first: Targets; readonly later: Targets };
   sorted(recording: Recording): SortedTargets;
@@ -27,10 +31,8 @@ export interface Arrangements {
 
 /** Arrangements of targets that serve one call. */
 export const arrangementsOf = (targets: Targets): Arrangements => ({
-  last: (recording) => {
-    const table = keysOfTargets(recording, targets, "last");
-    return chosenTargets(recording, targets, table, "last", true);
-  },
+  last: (recording) => lastOf(recording, targets),
+  hasTable: () => !targets.isDistinct && !areFew(targets),
   split: (recording) => {
     const table = keysOfTargets(recording, targets, "first");
     return {
@@ -41,11 +43,38 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
   sorted: (recording) => sortTargets(recording, targets),
 });
 
+const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
+
+/** @param result where the winners go; memory of the call by default */
+export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
+  if (targets.isDistinct) return targets;
+  if (areFew(targets)) return lastOfFew(recording, targets, result);
+  const table = keysOfTargets(recording, targets, "last");
+  return chosenTargets(recording, targets, table, "last", true, result);
+}
+
+/** What a scatter works on beside its targets. */
+export interface Operands {
+  readonly dtype: DType;
+  readonly data: Span;
+  readonly updates: Span;
+  readonly out: Span;
+  /** Whether `out` is data, or made by the call, or neither. */
+  readonly result: "in place" | "new" | "given";
+}
+
+/** Fills `out` with data where it is not there. */
+function copyData(recording: Recording, { data, out, result }: Operands, guard: Guard): void {
+  // A new result holds data also where the call has failed.
+  if (result === "new") recording.copy(data, out);
+  else if (result === "given") copyOnGpu(recording, data, out, guard);
+}
+
 /** Above, a quotient that is rounded once may not be the one that is rounded to a double first, as the reference has it. */
 const MOST_COUNTED = 2 ** 27;
 
 /**
- * Applies updates to `out`, which holds data.
+ * Fills `out` with data and applies updates to it.
  * @throws TensorError `too-large`
  */
 export function applyUpdates(
@@ -53,19 +82,23 @@ export function applyUpdates(
   targets: Targets,
   arrangements: Arrangements,
   { first, later, divides }: Steps,
-  dtype: DType,
-  updates: Span,
-  out: Span,
+  operands: Operands,
   guard: Guard,
 ): void {
   const { slice, slices } = targets;
+  const { dtype, data, updates, out, result } = operands;
   const positions = positionsOf(targets);
-  if (slice === 0 || positions === 0) return;
+  if (slice === 0 || positions === 0) return copyData(recording, operands, guard);
   if (divides && positions >= MOST_COUNTED) {
     const sentence = `a mean on a GPU takes fewer than ${MOST_COUNTED} updates, got ${positions}`;
     throw new TensorError("too-large", sentence);
   }
   if (later === "none") {
+    if (result !== "in place" && arrangements.hasTable() && isPullShorter(targets, dtype)) {
+      pullOnGpu(recording, targets, dtype, data, updates, out, result === "new", guard);
+      return;
+    }
+    copyData(recording, operands, guard);
     scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
     return;
   }
@@ -78,6 +111,7 @@ export function applyUpdates(
     : parts === null
       ? arrangements.sorted(recording)
       : sortTargets(recording, rest);
+  copyData(recording, operands, guard);
   if (parts !== null) scatterOnGpu(recording, parts.first, dtype, updates, out, guard);
   if (sorted !== null) combineInOrder(recording, sorted, dtype, later, updates, out, guard);
   else combineInAnyOrder(recording, rest, dtype, later, updates, out, guard);

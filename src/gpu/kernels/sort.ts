@@ -1,72 +1,105 @@
 /**
- * A stable sort of positions by their targets: by 4 bits at a time from the lowest on, each time by counting. A tile is what
- * one workgroup sorts; an invocation has a run of its own in it, so that equal targets keep their order without atomics.
+ * A stable sort of positions by their targets: by some bits at a time from the lowest on, each time by counting. A tile is
+ * what one workgroup counts and places.
  */
 
 import { GPU } from "../../core/limits.ts";
 import type { SortedTargets } from "./combine.ts";
-import { kernelOf, WORKGROUP } from "./kernel.ts";
+import { kernelOf, WORKGROUP, type Kernel } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
-import { lookupOf, lookupParams, positionsOf, type Targets } from "./targets.ts";
+import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
-const BITS = 4;
-const DIGITS = 2 ** BITS;
+/** Values of a digit at most. The workgroup memory that every device has, 16 kB, holds three words for each. */
+const MOST_DIGITS = 1024;
 
-/** The targets of all positions, and their positions in order. */
-const BEGIN = "keys[i] = targetOf(i);\n  positions[i] = i;";
-
-/** Counts the digits of an invocation's run into its column of `counts`. */
-const COUNT = `
-var<workgroup> counts: array<u32, ${DIGITS * WORKGROUP}>;
-fn digitOf(key: u32) -> u32 { return (key >> params.shift) & ${DIGITS - 1}u; }
-fn countRun(local: u32, begin: u32) {
-  for (var digit = 0u; digit < ${DIGITS}u; digit++) { counts[digit * ${WORKGROUP}u + local] = 0u; }
-  for (var at = begin; at < min(begin + params.run, params.count); at++) {
-    counts[digitOf(keys[at]) * ${WORKGROUP}u + local]++;
-  }
+/** Where the entries of a pass are: a pass after the first has those of the one before it. */
+interface Entries {
+  readonly name: string;
+  readonly lookup: Lookup | null;
+  readonly key: string;
+  readonly position: string;
 }
-// Each of the first invocations adds up the counts of one digit, and leaves sums of those before in their place.
-fn sumDigit(digit: u32) -> u32 {
-  var sum = 0u;
-  for (var column = 0u; column < ${WORKGROUP}u; column++) {
-    let at = digit * ${WORKGROUP}u + column;
-    let count = counts[at];
-    counts[at] = sum;
-    sum += count;
-  }
-  return sum;
-}`;
 
+const KEPT: Entries = { name: "kept", lookup: null, key: "keys[at]", position: "positions[at]" };
+
+const entriesOf = (lookup: Lookup): Entries => ({
+  ...{ name: lookup.name, lookup, key: "targetOf(at)", position: "at" },
+});
+
+const TILE = `
+fn digitOf(key: u32) -> u32 { return (key >> params.shift) & (params.digits - 1u); }`;
+
+const TILE_PARAMS = ["entries", "shift", "digits", "run", "tiles"] as const;
+
+/** A tile's number, its first entry, and how often each invocation takes one. */
 const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
-  let begin = (tile * ${WORKGROUP}u + local) * params.run;
-  countRun(local, begin);
-  workgroupBarrier();`;
+  let begin = tile * params.run * ${WORKGROUP}u;
+  let rounds = min(params.run, (params.entries - begin + ${WORKGROUP - 1}u) / ${WORKGROUP}u);`;
 
-/** How many entries of each digit each tile has: `sums[digit * tiles + tile]`. */
-const COUNT_TILES = kernelOf("sort: count", () => ({
-  isWhole: true,
-  params: ["count", "shift", "run", "tiles"],
-  buffers: { keys: "read", sums: "write" },
-  declarations: COUNT,
-  body: `${TILE_BEGIN}
-  if (local < ${DIGITS}u) { sums[local * params.tiles + tile] = sumDigit(local); }`,
-}));
+/**
+ * How many entries of each digit each tile has: `sums[digit * tiles + tile]`, and `totals[base + digit]` of all tiles.
+ * Counts need no order, so neighbours load what is side by side, and count by atomic operations.
+ */
+const countKernel = ({ name, lookup, key }: Entries): Kernel =>
+  kernelOf(`sort: count, ${name}`, () => ({
+    isWhole: true,
+    params: [...TILE_PARAMS, "base", ...(lookup?.params ?? [])],
+    buffers: {
+      ...(lookup === null ? { keys: "read" } : { targets: "read" }),
+      ...{ sums: "write", totals: "atomic" },
+    },
+    declarations: `${lookup?.declarations ?? ""}${TILE}
+var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
+    body: `${TILE_BEGIN}
+  for (var d = local; d < params.digits; d += ${WORKGROUP}u) { atomicStore(&counts[d], 0u); }
+  workgroupBarrier();
+  for (var round = 0u; round < rounds; round++) {
+    let at = begin + round * ${WORKGROUP}u + local;
+    if (at < params.entries) { atomicAdd(&counts[digitOf(${key})], 1u); }
+  }
+  workgroupBarrier();
+  for (var d = local; d < params.digits; d += ${WORKGROUP}u) {
+    let count = atomicLoad(&counts[d]);
+    sums[d * params.tiles + tile] = count;
+    if (count != 0u) { atomicAdd(&totals[params.base + d], count); }
+  }`,
+  }));
 
-/** Turns counts into the sums of those before, by one workgroup, each invocation a run of the list. */
+/** Digits whose counts one workgroup sums up, and the invocations that each has. */
+const ROWS = 8;
+const LANES = WORKGROUP / ROWS;
+
+/**
+ * Turns the counts of a digit into sums of those before: of lower digits, and of this one in earlier tiles. An invocation has
+ * a run of the tiles of a digit: one workgroup for all digits would be what a large sort waits for, and one for each digit
+ * takes drivers in software longer than all the rest of the sort.
+ */
 const SUM_UP = kernelOf("sort: sum up", () => ({
   isWhole: true,
-  params: ["length"],
-  buffers: { sums: "write" },
-  declarations: `var<workgroup> parts: array<u32, ${WORKGROUP}>;`,
-  body: `  let run = (params.length + ${WORKGROUP - 1}u) / ${WORKGROUP}u;
-  let begin = min(i * run, params.length);
-  let end = min(begin + run, params.length);
+  params: ["digits", "tiles", "base"],
+  buffers: { sums: "write", totals: "read" },
+  declarations: `var<workgroup> parts: array<u32, ${WORKGROUP}>;
+var<workgroup> below: atomic<u32>;`,
+  body: `  let first = (params.first / ${WORKGROUP}u + workgroup.x) * ${ROWS}u;
+  let digit = first + local / ${LANES}u;
+  let lane = local % ${LANES}u;
   var part = 0u;
-  for (var at = begin; at < end; at++) { part += sums[at]; }
-  parts[local] = part;
+  for (var lower = local; lower < first; lower += ${WORKGROUP}u) {
+    part += totals[params.base + lower];
+  }
+  if (part != 0u) { atomicAdd(&below, part); }
+  // There may be fewer digits than a workgroup has rows.
+  let tiles = select(0u, params.tiles, digit < params.digits);
+  let run = (tiles + ${LANES - 1}u) / ${LANES}u;
+  let begin = digit * params.tiles + min(lane * run, tiles);
+  let end = digit * params.tiles + min((lane + 1u) * run, tiles);
+  var own = 0u;
+  for (var at = begin; at < end; at++) { own += sums[at]; }
+  parts[local] = own;
   workgroupBarrier();
-  var sum = 0u;
-  for (var before = 0u; before < local; before++) { sum += parts[before]; }
+  var sum = atomicLoad(&below);
+  for (var lower = first; lower < digit; lower++) { sum += totals[params.base + lower]; }
+  for (var before = local - lane; before < local; before++) { sum += parts[before]; }
   for (var at = begin; at < end; at++) {
     let count = sums[at];
     sums[at] = sum;
@@ -74,67 +107,131 @@ const SUM_UP = kernelOf("sort: sum up", () => ({
   }`,
 }));
 
-/** Puts each entry where the entries before it by digit, tile and place end. */
-const PLACE = kernelOf("sort: place", () => ({
-  isWhole: true,
-  params: ["count", "shift", "run", "tiles"],
-  buffers: {
-    keys: "read",
-    positions: "read",
-    sums: "read",
-    nextKeys: "write",
-    nextPositions: "write",
-  },
-  declarations: COUNT,
-  body: `${TILE_BEGIN}
-  if (local < ${DIGITS}u) { _ = sumDigit(local); }
-  workgroupBarrier();
-  for (var at = begin; at < min(begin + params.run, params.count); at++) {
-    let digit = digitOf(keys[at]);
-    let column = digit * ${WORKGROUP}u + local;
-    let to = sums[digit * params.tiles + tile] + counts[column];
-    counts[column]++;
-    nextKeys[to] = keys[at];
-    nextPositions[to] = positions[at];
-  }`,
-}));
+/** Half of a workgroup, whose invocations have a bit each in two words. */
+const HALF = WORKGROUP / 2;
 
 /**
- * The number of bits that must be sorted. It leaves room for one value above the greatest target, so that NOWHERE, whose
- * bits are all set, sorts last.
+ * Puts each entry behind those before it by digit, tile and place. In a round each invocation has one entry. Those of half a
+ * workgroup set their bits in the words of their digits, so that each sees how many before it have the same one; the first
+ * of a digit moves the place of the next round's on.
  */
-const bitsOf = (slices: number): number => 32 - Math.clz32(slices);
+const placeKernel = ({ name, lookup, key, position }: Entries): Kernel =>
+  kernelOf(`sort: place, ${name}`, () => ({
+    isWhole: true,
+    params: [...TILE_PARAMS, ...(lookup?.params ?? [])],
+    buffers: {
+      ...(lookup === null ? { keys: "read", positions: "read" } : { targets: "read" }),
+      ...{ sums: "read", nextKeys: "write", nextPositions: "write" },
+    },
+    declarations: `${lookup?.declarations ?? ""}${TILE}
+var<workgroup> places: array<u32, ${MOST_DIGITS}>;
+var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
+    body: `${TILE_BEGIN}
+  for (var d = local; d < params.digits; d += ${WORKGROUP}u) {
+    places[d] = sums[d * params.tiles + tile];
+    atomicStore(&masks[2u * d], 0u);
+    atomicStore(&masks[2u * d + 1u], 0u);
+  }
+  let half = local / ${HALF}u;
+  let isHigh = (local & 32u) != 0u;
+  let bit = 1u << (local & 31u);
+  for (var round = 0u; round < rounds; round++) {
+    let at = begin + round * ${WORKGROUP}u + local;
+    let isThere = at < params.entries;
+    var key = 0u;
+    var position = 0u;
+    if (isThere) {
+      key = ${key};
+      position = ${position};
+    }
+    let digit = digitOf(key);
+    for (var turn = 0u; turn < 2u; turn++) {
+      let isTurn = isThere && half == turn;
+      workgroupBarrier();
+      if (isTurn) { atomicOr(&masks[2u * digit + select(0u, 1u, isHigh)], bit); }
+      workgroupBarrier();
+      var before = 0u;
+      var all = 0u;
+      var to = 0u;
+      if (isTurn) {
+        let low = atomicLoad(&masks[2u * digit]);
+        let high = atomicLoad(&masks[2u * digit + 1u]);
+        let lows = countOneBits(low);
+        all = lows + countOneBits(high);
+        before = select(countOneBits(low & (bit - 1u)), lows + countOneBits(high & (bit - 1u)), isHigh);
+        to = places[digit] + before;
+      }
+      workgroupBarrier();
+      if (isTurn) {
+        nextKeys[to] = key;
+        nextPositions[to] = position;
+        if (before == 0u) {
+          places[digit] = to + all;
+          atomicStore(&masks[2u * digit], 0u);
+          atomicStore(&masks[2u * digit + 1u], 0u);
+        }
+      }
+    }
+  }`,
+  }));
+
+/** The targets of all positions, and their positions in order. */
+const beginKernel = (lookup: Lookup): Kernel =>
+  kernelOf(`sort: begin ${lookup.name}`, () => ({
+    params: lookup.params,
+    buffers: { targets: "read", keys: "write", positions: "write" },
+    declarations: lookup.declarations,
+    body: "  keys[i] = targetOf(i);\n  positions[i] = i;",
+  }));
+
+/** The number of bits in which numbers up to `greatest` differ. */
+const bitsOf = (greatest: number): number => 32 - Math.clz32(greatest);
 
 /** Sorts the positions of all targets. Those without a target come last. */
 export function sortTargets(recording: Recording, targets: Targets): SortedTargets {
   const count = positionsOf(targets);
-  const pair = (): [keys: Span, positions: Span] => [
-    recording.scratch(4 * count),
-    recording.scratch(4 * count),
-  ];
-  let [keys, positions] = pair();
-  let [nextKeys, nextPositions] = pair();
+  const { slice, slices, isPartial } = targets;
+  const scratch = (words: number): Span => recording.scratch(4 * words);
+  const own = { targets: targets.targets };
   const lookup = lookupOf(targets);
-  const begin = kernelOf(`sort: begin ${lookup.name}`, () => ({
-    params: lookup.params,
-    buffers: { targets: "read", keys: "write", positions: "write" },
-    declarations: lookup.declarations,
-    body: `  ${BEGIN}`,
-  }));
-  const buffers = { targets: targets.targets, keys, positions };
-  recording.run(begin, count, lookupParams(targets), buffers);
+  // One value above the greatest target makes NOWHERE, whose bits are all set, sort last.
+  const bits = bitsOf(isPartial ? slices : slices - 1);
+  let [keys, positions] = [scratch(count), scratch(count)];
+  if (bits === 0) {
+    const bytes = own.targets.bytes + 8 * count;
+    const all = { ...own, keys, positions };
+    recording.run(beginKernel(lookup), count, bytes, lookupParams(targets), all);
+    return { keys, positions, count, slice, slices };
+  }
+  const passes = Math.ceil(bits / GPU.bits);
+  const width = Math.ceil(bits / passes);
+  const digits = 2 ** width;
   const { run } = GPU;
   const tiles = Math.ceil(count / (run * WORKGROUP));
-  const sums = recording.scratch(4 * DIGITS * tiles);
-  for (let shift = 0; shift < bitsOf(targets.slices); shift += BITS) {
-    const params = { count, shift, run, tiles };
-    recording.run(COUNT_TILES, tiles * WORKGROUP, params, { keys, sums });
-    recording.run(SUM_UP, WORKGROUP, { length: DIGITS * tiles }, { sums });
-    const all = { keys, positions, sums, nextKeys, nextPositions };
-    recording.run(PLACE, tiles * WORKGROUP, params, all);
+  const sums = scratch(digits * tiles);
+  const totals = recording.zeros(4 * digits * passes);
+  let [nextKeys, nextPositions] =
+    passes === 1 ? [keys, positions] : [scratch(count), scratch(count)];
+  for (let pass = 0; pass < passes; pass++) {
+    const entries = pass === 0 ? entriesOf(lookup) : KEPT;
+    const tile = { entries: count, shift: pass * width, digits, run, tiles, base: pass * digits };
+    const params = { ...lookupParams(targets), ...tile };
+    const input = pass === 0 ? own.targets.bytes : 4 * count;
+    const all = { ...own, keys, positions, sums, totals, nextKeys, nextPositions };
+    const threads = tiles * WORKGROUP;
+    recording.run(countKernel(entries), threads, input + sums.bytes + 4 * digits, params, all);
+    recording.run(
+      SUM_UP,
+      Math.ceil(digits / ROWS) * WORKGROUP,
+      2 * sums.bytes + 4 * digits,
+      params,
+      all,
+    );
+    const placed = (pass === 0 ? input : 2 * input) + sums.bytes + 8 * count;
+    recording.run(placeKernel(entries), threads, placed, params, all);
     [keys, positions, nextKeys, nextPositions] = [nextKeys, nextPositions, keys, positions];
   }
-  return { keys, positions, count, slice: targets.slice };
+  return { keys, positions, count, slice, slices };
 }
 
 /** Sorts on the host as {@link sortTargets} does on the device. `targets` are flat, and none is NOWHERE. */

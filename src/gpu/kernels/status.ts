@@ -6,8 +6,8 @@
 import { GPU } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
-import { FINE, kernelOf } from "./kernel.ts";
-import type { Recording, Span } from "./recording.ts";
+import { FINE } from "./kernel.ts";
+import type { Span } from "./recording.ts";
 
 /** The words of a slot. */
 export const SLOT = {
@@ -24,7 +24,8 @@ export const SLOT = {
   target: 6,
 } as const;
 
-const WORDS = 8;
+/** Of a slot. */
+export const WORDS = 8;
 
 /** The slot of calls that cannot fail on the GPU. */
 export const NEVER = 0;
@@ -131,67 +132,4 @@ function stateOf(words: Uint32Array): SlotState {
   }
   const [low, high] = [words[SLOT.low], words[SLOT.high]];
   return { kind: "index", place: failure - 1, low, high };
-}
-
-/** Begins a call: it has failed already where an input has no contents. */
-export function beginCall(
-  recording: Recording,
-  status: Span,
-  slot: number,
-  inputs: readonly number[],
-): void {
-  const [a = NEVER, b = NEVER, c = NEVER] = inputs;
-  const kernel = kernelOf("begin", () => ({
-    params: ["slot", "a", "b", "c"],
-    buffers: { status: "write" },
-    body: `  let contents = min(status[params.a + ${SLOT.contents}u],
-    min(status[params.b + ${SLOT.contents}u], status[params.c + ${SLOT.contents}u]));
-  for (var word = 0u; word < ${WORDS}u; word++) { status[params.slot + word] = FINE; }
-  status[params.slot] = contents;`,
-  }));
-  recording.run(kernel, 1, { slot, a, b, c }, { status });
-}
-
-/** A word of the call's slot. */
-const wordOfSlot = (word: number): string => `status[params.slot + ${word}u]`;
-
-/** Indices that a GPU reads, and how many words one takes. */
-export interface IndexSpan extends Span {
-  readonly step: 1 | 2;
-}
-
-/**
- * Ends the checks of a call: keeps the words of a bad index, and says whether the result will have contents.
- * @param indices null where they were checked on the host
- * @param before the slot of what `out` held before; null for a new result, which has no contents before
- */
-export function endChecks(
-  recording: Recording,
-  status: Span,
-  slot: number,
-  indices: IndexSpan | null,
-  before: number | null,
-): void {
-  const step = indices?.step ?? 0;
-  const keep = `  if (failure != FINE && failure != 0u) {
-    let at = (failure - 1u) * ${step}u;
-    ${wordOfSlot(SLOT.low)} = indices[at];
-    ${wordOfSlot(SLOT.high)} = ${step === 2 ? "indices[at + 1u]" : "0u"};
-  }`;
-  const kernel = kernelOf(`end of checks, ${step}`, () => ({
-    params: ["slot", "before", "isNew"],
-    buffers: { status: "write", ...(indices && { indices: "read" }) },
-    body: `  var failure = ${wordOfSlot(SLOT.failure)};
-${indices === null ? "" : keep}
-  if (failure == FINE) {
-    failure = ${wordOfSlot(SLOT.repeat)};
-    ${wordOfSlot(SLOT.failure)} = failure;
-  }
-  if (failure != FINE) {
-    ${wordOfSlot(SLOT.contents)} =
-      select(status[params.before + ${SLOT.contents}u], 0u, params.isNew == 1u);
-  }`,
-  }));
-  const params = { slot, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
-  recording.run(kernel, 1, params, { status, ...(indices && { indices }) });
 }

@@ -25,13 +25,25 @@ export interface Targets {
   readonly slices: number;
   /** Elements per slice. */
   readonly slice: number;
+  /** Whether positions may be left out. */
+  readonly isPartial: boolean;
+  /** Whether no two positions are known to have one target. */
+  readonly isDistinct: boolean;
 }
 
 /** The positions of all batches. */
 export const positionsOf = ({ count, batches }: Targets): number => count * batches;
 
+/** The most slices that can be targets. */
+export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
+
 /** @param indices how many indices, or tuples of indices, there are, each with one target */
-export function targetsOf(form: PlanForm, indices: number, targets: Span): Targets {
+export function targetsOf(
+  form: PlanForm,
+  indices: number,
+  targets: Span,
+  known: Pick<Targets, "isPartial" | "isDistinct">,
+): Targets {
   const { slice, count, size, batches, span } = form;
   const isEmpty = count === 0 || slice === 0;
   return {
@@ -42,6 +54,7 @@ export function targetsOf(form: PlanForm, indices: number, targets: Span): Targe
     span: isEmpty ? 0 : span / slice,
     slices: isEmpty ? 0 : size / slice,
     slice,
+    ...known,
   };
 }
 
@@ -97,11 +110,15 @@ export const lookupParams = ({ count, repeat, span }: Targets): Record<string, n
   span,
 });
 
-/** Runs a kernel for each position, whose target is `t`. */
+/**
+ * Runs a kernel for each position, whose target is `t`.
+ * @param bytes that it moves beside the targets
+ */
 function forEachTarget(
   recording: Recording,
   targets: Targets,
   name: string,
+  bytes: number,
   kinds: Readonly<Record<string, BufferKind>>,
   buffers: Readonly<Record<string, Span>>,
   statement: string,
@@ -113,10 +130,9 @@ function forEachTarget(
     declarations: lookup.declarations,
     body: `  let t = targetOf(i);\n  ${statement}`,
   }));
-  recording.run(kernel, positionsOf(targets), lookupParams(targets), {
-    targets: targets.targets,
-    ...buffers,
-  });
+  const all = { targets: targets.targets, ...buffers };
+  const moved = targets.targets.bytes + bytes;
+  recording.run(kernel, positionsOf(targets), moved, lookupParams(targets), all);
 }
 
 /** Which position of those that share a target a table keeps: each entry is the greatest key of its target's positions. */
@@ -130,23 +146,37 @@ function clearedTable(recording: Recording, targets: Targets): Span {
   if (slices <= GPU.sparse * positionsOf(targets)) return recording.zeros(4 * slices);
   const table = recording.scratch(4 * slices);
   const clear = "if (t != NOWHERE) { atomicStore(&table[t], 0u); }";
-  forEachTarget(recording, targets, "clear", { table: "atomic" }, { table }, clear);
+  const bytes = 4 * mostHit(targets);
+  forEachTarget(recording, targets, "clear", bytes, { table: "atomic" }, { table }, clear);
   return table;
 }
 
 /** A table with the key of one position for each slice of the random side that is a target. */
 export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
   const table = clearedTable(recording, targets);
-  const keep = `if (t != NOWHERE) { atomicMax(&table[t], ${KEYS[which]}); }`;
-  forEachTarget(recording, targets, `keys ${which}`, { table: "atomic" }, { table }, keep);
+  enterKeys(recording, targets, which, table);
   return table;
+}
+
+/** A table with the key of the last position for each slice of the random side, and 0 for those that are no targets. */
+export function lastKeys(recording: Recording, targets: Targets): Span {
+  const table = recording.zeros(4 * targets.slices);
+  enterKeys(recording, targets, "last", table);
+  return table;
+}
+
+function enterKeys(recording: Recording, targets: Targets, which: Which, table: Span): void {
+  const keep = `if (t != NOWHERE) { atomicMax(&table[t], ${KEYS[which]}); }`;
+  const bytes = 8 * mostHit(targets);
+  forEachTarget(recording, targets, `keys ${which}`, bytes, { table: "atomic" }, { table }, keep);
 }
 
 /** How many positions each slice of the random side has. */
 export function countsOfTargets(recording: Recording, targets: Targets): Span {
   const table = recording.zeros(4 * targets.slices);
   const count = "if (t != NOWHERE) { atomicAdd(&table[t], 1u); }";
-  forEachTarget(recording, targets, "counts", { table: "atomic" }, { table }, count);
+  const bytes = 8 * mostHit(targets);
+  forEachTarget(recording, targets, "counts", bytes, { table: "atomic" }, { table }, count);
   return table;
 }
 
@@ -166,12 +196,46 @@ export function chosenTargets(
     recording,
     targets,
     `${isChosen ? "chosen" : "others"} ${which}`,
+    4 * (mostHit(targets) + positionsOf(targets)),
     { table: "read", chosen: "write" },
     { table, chosen },
     `var kept = NOWHERE;
   if (t != NOWHERE) { kept = select(NOWHERE, t, (table[t] == ${KEYS[which]}) == ${isChosen}); }
   chosen[i] = kept;`,
   );
-  // Each position has a target of its own now, counted from the beginning.
-  return { ...targets, targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 };
+  return flatTargets(targets, chosen, isChosen);
 }
+
+/** The last position of each target, found by comparing each of a few positions with all after it. */
+export function lastOfFew(
+  recording: Recording,
+  targets: Targets,
+  chosen = recording.scratch(4 * positionsOf(targets)),
+): Targets {
+  const positions = positionsOf(targets);
+  const lookup = lookupOf(targets);
+  const kernel = kernelOf(`last of few ${lookup.name}`, () => ({
+    params: ["positions", ...lookup.params],
+    buffers: { targets: "read", chosen: "write" },
+    declarations: lookup.declarations,
+    body: `  var kept = targetOf(i);
+  for (var after = i + 1u; after < params.positions; after++) {
+    if (targetOf(after) == kept) {
+      kept = NOWHERE;
+      break;
+    }
+  }
+  chosen[i] = kept;`,
+  }));
+  const params = { ...lookupParams(targets), positions };
+  const bytes = targets.targets.bytes + 4 * positions;
+  recording.run(kernel, positions, bytes, params, { targets: targets.targets, chosen });
+  return flatTargets(targets, chosen, true);
+}
+
+/** Some positions of `targets`, each with a target of its own in `chosen`, counted from the beginning. */
+const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({
+  ...targets,
+  ...{ targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 },
+  ...{ isPartial: true, isDistinct },
+});

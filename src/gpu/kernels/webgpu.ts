@@ -29,6 +29,12 @@ export interface ComputePipelineLike {
   getBindGroupLayout(index: number): BindGroupLayoutLike;
 }
 
+export interface ComputePipelineDescriptor {
+  label?: string;
+  layout: "auto";
+  compute: { module: ShaderModuleLike; entryPoint: string };
+}
+
 export interface ComputePassLike {
   setPipeline(pipeline: ComputePipelineLike): void;
   setBindGroup(index: number, group: BindGroupLike): void;
@@ -75,11 +81,8 @@ export interface GpuDeviceLike {
   readonly lost: Promise<{ readonly message: string; readonly reason: string }>;
   createBuffer(descriptor: { size: number; usage: number; label?: string }): GpuBufferLike;
   createShaderModule(descriptor: { code: string; label?: string }): ShaderModuleLike;
-  createComputePipeline(descriptor: {
-    label?: string;
-    layout: "auto";
-    compute: { module: ShaderModuleLike; entryPoint: string };
-  }): ComputePipelineLike;
+  createComputePipeline(descriptor: ComputePipelineDescriptor): ComputePipelineLike;
+  createComputePipelineAsync(descriptor: ComputePipelineDescriptor): Promise<ComputePipelineLike>;
   createBindGroup(descriptor: {
     layout: BindGroupLayoutLike;
     entries: {

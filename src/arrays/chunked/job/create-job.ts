@@ -12,17 +12,29 @@ import { checkUnclaimed } from "./claim.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
 import { checkUnchanged, forgetFailures, openContext } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
-import { planRequest, type JobPlan, type JobRequest } from "./plan-job.ts";
+import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
+import { timed } from "./measure.ts";
+import { planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
 import { findJob, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 
 export type { JobRequest } from "./plan-job.ts";
 
 /**
- * What a job will read, write and take, before there is one.
+ * What a job will read, write and take, and how long, before there is one. Measuring the disk and the codecs takes about a
+ * second.
  * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
  */
-export async function planJob(request: JobRequest): Promise<JobPlan> {
+export async function planJob(request: JobRequest): Promise<TimedPlan> {
+  const { plan, spec, parts } = await planned(request);
+  return timed(request.folder, plan, spec, parts);
+}
+
+/** The figures of {@link planJob} that need no measurement. */
+export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
+  (await planned(request)).plan;
+
+async function planned(request: JobRequest): Promise<PlannedJob> {
   checkRequest(request);
   const { folder } = request;
   const known = await findJob(folder);
@@ -32,8 +44,8 @@ export async function planJob(request: JobRequest): Promise<JobPlan> {
     throw new TensorError("attribute", sentence);
   }
   await checkInputs(request, null);
-  const { plan } = await planRequest(request, hashOf(request));
-  return plan;
+  const { plan, spec, parts } = await planRequest(request, hashOf(request));
+  return { plan: { ...plan, growth: await growthOf(spec, parts) }, spec, parts };
 }
 
 /**

@@ -2,9 +2,12 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere } from "../../boxes/file.ts";
-import { changesOf, readClaim } from "./claim.ts";
+import { isCode, isThere, isUrl } from "../../boxes/file.ts";
+import type { ChunkedArray } from "../../boxes/array.ts";
+import { changesOf, checkUnclaimed, readClaim } from "./claim.ts";
 import { readSpec, specFile } from "./spec-file.ts";
+import type { Planned } from "./spec.ts";
+import { tookOf, type Took } from "./took.ts";
 
 /** A job, or an array that a job has not finished. */
 export interface FoundJob {
@@ -55,6 +58,15 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
   }
 }
 
+/**
+ * Checks that no job is changing an array in place, before somebody else writes to the array or to a part of it.
+ * @throws TensorError `attribute` while a job is, with the job's folder and what to do
+ */
+export async function checkFree({ location }: ChunkedArray): Promise<void> {
+  const { format, path: place } = location;
+  if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
+}
+
 /** What a job is about. */
 export interface JobFacts {
   /** The operator of the node, or the plain function. */
@@ -66,17 +78,23 @@ export interface JobFacts {
   readonly chunks: number;
   /** How many chunks the job has changed in place, or is about to; null for a new array, and when the job is done. */
   readonly changed: number | null;
+  /** Bytes that its tasks read and write at most; null for a job that an older version made. */
+  readonly planned: Pick<Planned, "read" | "written"> | null;
+  /** What its tasks took so far; null where none has said so. */
+  readonly took: Took | null;
 }
 
 /** @throws TensorError `malformed-file` for a folder that holds no job */
 export async function describeJob(folder: string): Promise<JobFacts> {
-  const { id, call, out, inPlace, chunks } = await readSpec(folder);
+  const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;
   return {
     call: "node" in call ? String(call.node.op) : call.function,
     out: out.path,
     inPlace,
     chunks,
+    planned: planned === undefined ? null : { read: planned.read, written: planned.written },
+    took: await tookOf({ folder, id, stages }),
     changed: claim?.id === id ? await changesOf(out.path) : null,
   };
 }

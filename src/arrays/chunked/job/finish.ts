@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { isCode, isThere, isUrl, makeEmpty } from "../../boxes/file.ts";
+import { isCode, isThere, isUrl, makeNew } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { endClaim, giveUpClaim, readClaim, removeLateChunks } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
@@ -13,6 +13,7 @@ import { checkUnchanged, FOLDERS, jobFailure, jobOf, remainingTasks } from "./jo
 import { openOutput, partOf } from "./open-arrays.ts";
 import { markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
+import { printTook, TOOK, tookOf } from "./took.ts";
 import { WORKERS } from "./workers.ts";
 
 /** What is added to the name of a folder that is being removed. */
@@ -49,7 +50,7 @@ export async function finish(job: JobContext): Promise<void> {
         await inGroups([...Array(tasks).keys()], (task) => isPublished(job, task));
   await markComplete(folder);
   await endStaging(job);
-  await makeEmpty(fileOf.done(folder));
+  await makeNew(fileOf.done(folder), printTook(await tookOf(listed).catch(() => null)));
   await cleanUpDone(folder, spec);
 }
 
@@ -64,7 +65,7 @@ export async function cleanUpDone(folder: string, { id, out }: JobSpec): Promise
  * stops it, so a folder goes at once, by a new name.
  */
 export async function cleanUp(folder: string): Promise<void> {
-  for (const stage of [...Object.values(FOLDERS), WORKERS]) {
+  for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS]) {
     const place = fileOf.stage(folder, stage);
     const trash = `${place}${TRASH}-${randomBytes(6).toString("hex")}`;
     await fs.rename(place, trash).catch((error: unknown) => {

@@ -8,6 +8,7 @@ import { isCode, isThere, makeFolders, placeError, withFile } from "../../boxes/
 import { fileOf } from "../stages/context.ts";
 import { abandon, cleanUp } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
+import { TOOK } from "./took.ts";
 import { WORKERS } from "./workers.ts";
 import { checkFolderOf, findSpec, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
@@ -21,7 +22,7 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
   const temporary = `${folder}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     // The folders of stages are made here and nowhere else: when the job has ended, tasks that run late find none.
-    for (const stage of [...Object.values(FOLDERS), WORKERS])
+    for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS])
       await makeFolders(fileOf.stage(temporary, stage));
     await withFile(specFile(temporary), "wx", async (handle) => {
       await handle.writeFile(printSpec(spec));

@@ -8,16 +8,22 @@ import type {
   ArrayLocation,
   ArrayType,
   ChunkedArray,
-  HeldBytes,
   PendingArray,
   StagedArray,
 } from "../../boxes/array.ts";
 import { SlicedArray } from "../../boxes/slice.ts";
 import { createPendingNpy, openNpyArray, openPendingNpy } from "../../boxes/npy-array.ts";
 import { TensorError } from "../../../core/errors.ts";
-import { sameShape } from "../../../core/tensor/shape.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { product, sameShape } from "../../../core/tensor/shape.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
-import { createPending, heldBy, openArray, openPending } from "../../zarr/open.ts";
+import {
+  costsOf,
+  createPending,
+  openArray,
+  openPending,
+  type ChunkCosts,
+} from "../../zarr/open.ts";
 import type { JobArrays } from "../stages/context.ts";
 import type { JobSpec } from "./spec.ts";
 
@@ -59,7 +65,7 @@ export async function createOutput(
 ): Promise<void> {
   const { format, path } = spec.out;
   if (format === "npy") return createPart(spec, type);
-  await createPending(path, optionsOf(type, like, spec));
+  await createPending(path, encodingOf(type, like, spec));
 }
 
 /** Two runs may create the file at once, so it gets its name only when it is complete enough to be opened. */
@@ -78,7 +84,8 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
 /** What was asked for of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
-function optionsOf(
+/** The encoding of the array of {@link createOutput}. */
+export function encodingOf(
   { dtype, shape, chunkShape }: ArrayType,
   like: ChunkedArray,
   { codecs, chunking }: Encoding,
@@ -91,14 +98,16 @@ function optionsOf(
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
 
-/** Bytes that reading and writing chunks of the array of {@link createOutput} will take. */
-export const heldByOutput = (
+/** What chunks of the array of {@link createOutput} will take. */
+export const costsOfOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,
   like: ChunkedArray,
   encoding: Encoding,
-): HeldBytes =>
-  format === "npy" ? { read: 0, write: 0 } : heldBy(optionsOf(type, like, encoding));
+): ChunkCosts =>
+  format === "npy"
+    ? { read: 0, write: 0, stored: product(type.chunkShape) * DTYPES[type.dtype].bytes, text: 0 }
+    : costsOf(encodingOf(type, like, encoding));
 
 export async function openArrays(spec: JobSpec, guard?: Guard): Promise<JobArrays> {
   const { data, indices, updates, out, inPlace } = spec;

@@ -8,7 +8,7 @@ import * as path from "node:path";
 import { isArray, printValue, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
-import type { ArrayLocation, ChunkedArray } from "../../boxes/array.ts";
+import type { ArrayLocation, ArrayType, ChunkedArray } from "../../boxes/array.ts";
 import { isThere, isUrl } from "../../boxes/file.ts";
 import { areContiguous, areWhole, Grid } from "../../boxes/grid.ts";
 import { areApart } from "../../boxes/ranges.ts";
@@ -31,9 +31,10 @@ import type { CreateOptions } from "../../zarr/create.ts";
 import { refusesDuplicates, resolveCall, type CallSpec } from "./call-spec.ts";
 import { readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
+import { planOf, type JobPlan, type PlanParts } from "./job-plan.ts";
 import { stagesOf } from "./job.ts";
-import { heldByOutput, openLocated } from "./open-arrays.ts";
-import { MOST_TASKS, type Chunking, type JobSpec, type Stage } from "./spec.ts";
+import { costsOfOutput, openLocated } from "./open-arrays.ts";
+import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
 export interface JobRequest {
   readonly folder: string;
@@ -58,28 +59,11 @@ export interface JobRequest {
   readonly blockShape?: readonly number[] | undefined;
 }
 
-/** What a job will do. Bytes are those of elements: files that are compressed have fewer. */
-export interface JobPlan {
-  readonly stages: readonly Stage[];
-  /** The chunks of data, and how many of them a task takes. */
-  readonly chunks: number;
-  readonly chunksPerTask: number;
-  /** How many threads work at once within the memory. */
-  readonly threads: number;
-  /** Bytes of memory that the largest task takes, with what its codecs hold. */
-  readonly taskBytes: number;
-  /** Bytes that are read of each input; at most, of data in place: chunks without updates are not read. */
-  readonly read: { readonly data: number; readonly indices: number; readonly updates: number };
-  /** Bytes that are written: between the stages, and to the output; in place at most. */
-  readonly written: { readonly shuffle: number; readonly output: number };
-  /** Bytes that the disks must have left. */
-  readonly disk: number;
-}
-
 /** A request as a job without a name. */
 export interface PlannedJob {
   readonly plan: JobPlan;
   readonly spec: JobSpec;
+  readonly parts: JobParts;
 }
 
 /**
@@ -88,7 +72,7 @@ export interface PlannedJob {
  * hold; `attribute` for an output that is there
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
-  const { call, indices, updates, folder, out, codecs } = request;
+  const { call, indices, updates, out, codecs } = request;
   const chunking = chunkingOf(request);
   for (const array of [request.data, indices, updates]) {
     if (array?.dtype !== "string") continue;
@@ -136,41 +120,35 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
     const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
     throw new TensorError("too-large", `${sentence}; make the chunks larger`);
   }
-  const plan = planOf(spec, parts, { threads, taskBytes: largest });
-  const { output, shuffle } = plan.written;
-  const isOnDisk = out !== null && !isUrl(out.path);
+  const takes = { threads, taskBytes: largest };
+  return { ...(await planned(request, { spec, parts, takes })), parts };
+}
+
+/** Adds the figures to a job, for which the disks have space. @throws TensorError `too-large` where they have not */
+async function planned(
+  { folder, out, codecs }: JobRequest,
+  job: Omit<PlanParts, "costs">,
+): Promise<Omit<PlannedJob, "parts">> {
+  const { spec, parts } = job;
+  const { chunkShape = [], path: place } = spec.out;
+  const encoding = { codecs, chunking: spec.chunking };
+  const costs =
+    out === null
+      ? null
+      : costsOfOutput(out.format, typeOf(parts, chunkShape), parts.data, encoding);
+  const { plan, planned: figures } = planOf({ ...job, costs });
+  const total = (at: 0 | 1): number => figures.disk.reduce((sum, one) => sum + one[at], 0);
   await checkDisk([
-    { folder: path.resolve(folder), bytes: shuffle },
-    ...(isOnDisk ? [{ folder: path.dirname(out.path), bytes: output }] : []),
+    { folder: path.resolve(folder), bytes: total(0) },
+    ...(isUrl(place) ? [] : [{ folder: path.dirname(place), bytes: total(1) }]),
   ]);
-  return { plan: { ...plan, disk: shuffle + (isOnDisk ? output : 0) }, spec };
+  return { plan, spec: { ...spec, planned: figures } };
 }
 
-function planOf(
-  { stages, chunks, chunksPerTask }: JobSpec,
-  { data, indices, updates, resolved, address }: JobParts,
-  takes: Pick<JobPlan, "threads" | "taskBytes">,
-): Omit<JobPlan, "disk"> {
-  const { bytes } = DTYPES[data.dtype];
-  return {
-    stages,
-    chunks,
-    chunksPerTask,
-    ...takes,
-    read: {
-      data: bytesIn(data),
-      indices: bytesIn(indices),
-      updates: updates === undefined ? 0 : bytesIn(updates),
-    },
-    written: {
-      // Beside its slice a position has two numbers.
-      shuffle: product(address.positions) * (product(address.slice) * bytes + 8),
-      output: product(resolved.shape) * bytes,
-    },
-  };
-}
-
-const bytesIn = ({ shape, dtype }: ChunkedArray): number => product(shape) * DTYPES[dtype].bytes;
+const typeOf = (
+  { data: { dtype }, resolved: { shape } }: JobParts,
+  chunkShape: readonly number[],
+): ArrayType => ({ dtype, shape, chunkShape });
 
 interface Divided extends Pick<JobPlan, "threads" | "taskBytes"> {
   readonly blockShape: readonly number[];
@@ -185,7 +163,7 @@ function fittingBlocks(
   parts: JobParts,
   chunking: Chunking | undefined,
 ): Divided {
-  const { data, updates, resolved, address } = parts;
+  const { data, updates, address } = parts;
   const { positions } = address;
   const { dtype } = data;
   const isGather = updates === undefined;
@@ -196,16 +174,10 @@ function fittingBlocks(
     const held =
       out === null
         ? data.held
-        : heldByOutput(
-            out.format,
-            {
-              dtype,
-              shape: resolved.shape,
-              chunkShape: outChunks(out, parts, block, chunking),
-            },
-            data,
-            { codecs, chunking },
-          );
+        : costsOfOutput(out.format, typeOf(parts, outChunks(out, parts, block, chunking)), data, {
+            codecs,
+            chunking,
+          });
     const buffer = isCut ? product(outer(chunking)) * DTYPES[dtype].bytes : 0;
     const own = { ...held, write: held.write + buffer };
     return neededBytes(sizes, heldBy(parts, own), product(block), isGather);

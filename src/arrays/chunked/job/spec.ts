@@ -29,6 +29,16 @@ export interface JobSpec {
   readonly chunks: number;
   readonly chunksPerTask: number;
   readonly stages: readonly Stage[];
+  readonly planned?: Planned | undefined;
+}
+
+/** What the tasks of a job take at most, as it was computed when the job was made. */
+export interface Planned {
+  /** Bytes, as they are stored. */
+  readonly read: number;
+  readonly written: number;
+  /** Bytes that each stage adds to the disk of the job's folder, and to that of the output. */
+  readonly disk: readonly (readonly [job: number, output: number])[];
 }
 
 /** How a new array is divided: into chunks, or into shards of chunks. */
@@ -67,7 +77,7 @@ export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);
   const { version, id, request, call, data, indices, updates, out } = spec;
-  const { codecs, chunking, inPlace, blockShape, chunks, chunksPerTask, stages } = spec;
+  const { codecs, chunking, inPlace, blockShape, chunks, chunksPerTask, stages, planned } = spec;
   const isRight =
     version === 1 &&
     typeof id === "string" &&
@@ -86,7 +96,8 @@ export function parseSpec(text: string): JobSpec {
     isSizes([chunksPerTask]) &&
     Number(chunksPerTask) <= MOST_CHUNKS_PER_TASK &&
     inPlace === (out.path === data.path) &&
-    areStages(stages);
+    areStages(stages) &&
+    (planned === undefined || isPlanned(planned, stages.length));
   if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
   return {
     version,
@@ -105,6 +116,7 @@ export function parseSpec(text: string): JobSpec {
     chunks: Number(chunks),
     chunksPerTask: Number(chunksPerTask),
     stages,
+    ...(planned !== undefined && { planned }),
   };
 }
 
@@ -144,6 +156,17 @@ const isSizes = (value: unknown): value is readonly number[] =>
 
 const isChunking = (value: unknown): value is Chunking =>
   isObject(value) && isSizes(value.chunkShape) && (value.shards === null || isSizes(value.shards));
+
+const isAmount = (value: unknown): value is number =>
+  typeof value === "number" && value >= 0 && Number.isFinite(value);
+
+const isPlanned = (value: unknown, stages: number): value is Planned =>
+  isObject(value) &&
+  isAmount(value.read) &&
+  isAmount(value.written) &&
+  Array.isArray(value.disk) &&
+  value.disk.length === stages &&
+  value.disk.every((one) => Array.isArray(one) && one.length === 2 && one.every(isAmount));
 
 const isStage = (value: unknown): value is Stage =>
   isObject(value) &&

@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { TensorError } from "../../../core/errors.ts";
+import { freeSpaceOf, type FreeSpace } from "../job/disk.ts";
 import { checkCount, shareOf } from "../stages/budget.ts";
 import type { StageName } from "../job/job.ts";
 import type { Roots } from "../job/roots.ts";
@@ -52,16 +53,20 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-export function startPool({
-  threads = availableParallelism(),
-  memory = DEFAULT_MEMORY,
-  roots = null,
-  by = "run",
-}: PoolOptions = {}): TaskPool {
+/** @param freeOf for a pool without threads */
+export function startPool(
+  {
+    threads = availableParallelism(),
+    memory = DEFAULT_MEMORY,
+    roots = null,
+    by = "run",
+  }: PoolOptions = {},
+  freeOf: FreeSpace = freeSpaceOf,
+): TaskPool {
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
   const presence = new Presence(by, Math.max(1, threads), roots);
-  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots), presence);
+  if (threads === 0) return poolHere(new Runner(shareOf(memory, 1), roots, freeOf), presence);
   const waiting: Pending[] = [];
   const share = shareOf(memory, threads);
   const slots = Array.from({ length: threads }, () => new Slot({ share, roots }, () => next()));

@@ -16,7 +16,10 @@ import {
   type StageName,
 } from "../job/job.ts";
 import { isThere, placeError } from "../../boxes/file.ts";
+import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
+import { tookOf } from "../job/took.ts";
 import { openSpec, type BegunJob } from "../job/spec-file.ts";
+import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
@@ -42,6 +45,11 @@ export interface RunJobOptions {
   /** Ends the run when the tasks that are under way are done. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
+  /**
+   * Called with a sentence, once each, where the process takes a quarter more memory than it was allowed, and where the job
+   * has read or written more than was planned.
+   */
+  readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
 /**
@@ -59,25 +67,65 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
 
 /**
  * Runs a job that is open, as {@link runJob} does. Another run may finish the job and remove its folder at any time.
+ * @param freeOf looks at the disks, where tasks run in this thread
  * @param isChecked false for a job whose inputs may have changed since its tasks have read them
  */
 export async function runBegun(
   job: BegunJob,
   options: RunJobOptions,
   isChecked = true,
+  freeOf: FreeSpace = freeSpaceOf,
 ): Promise<void> {
   const { folder, spec } = job;
   try {
     if (await isThere(fileOf.done(folder))) return await cleanUpDone(folder, spec);
     const context = await openContext(folder, spec);
     if (!isChecked) await checkUnchanged(context);
-    await runStages(context, options);
+    await runStages(context, options, freeOf);
+    if (options.onNote !== undefined) await noteExcess(jobOf(context), spec, options.onNote);
   } catch (error) {
     if (!(await job.isComplete())) throw placeError(error);
   }
 }
 
-async function runStages(context: JobContext, options: RunJobOptions): Promise<void> {
+/** Says where a job that is done has read or written more than was planned. */
+async function noteExcess(
+  job: Job,
+  { planned }: JobSpec,
+  onNote: (sentence: string) => void,
+): Promise<void> {
+  const took = await tookOf(job);
+  if (took === null || planned === undefined) return;
+  for (const [name, what] of [
+    ["read", "read"],
+    ["written", "wrote"],
+  ] as const) {
+    if (took[name] <= planned[name]) continue;
+    const [got, most] = [took[name], planned[name]].map(printBytes);
+    onNote(`the tasks of the job ${what} ${got}, more than the ${most} that were planned at most`);
+  }
+}
+
+/** Milliseconds between two looks at the memory. */
+const LOOK = 1000;
+
+/** Says once that the process takes a quarter more memory than it may. @returns what ends the watch */
+export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
+  const timer = setInterval(() => {
+    const { rss } = process.memoryUsage();
+    if (rss <= 1.25 * memory) return;
+    clearInterval(timer);
+    const [got, most] = [rss, memory].map(printBytes);
+    onNote(`the process takes ${got} of memory, but the job was planned for ${most} (memory)`);
+  }, LOOK).unref();
+  return () => clearInterval(timer);
+}
+
+async function runStages(
+  context: JobContext,
+  options: RunJobOptions,
+  freeOf: FreeSpace,
+): Promise<void> {
   const { memory = DEFAULT_MEMORY, signal } = options;
   checkCount("memory", memory);
   if (options.threads !== undefined && options.threads !== 0)
@@ -85,7 +133,9 @@ async function runStages(context: JobContext, options: RunJobOptions): Promise<v
   const { needed: least } = needsOf(context);
   const wanted = options.threads ?? availableParallelism();
   const threads = threadsFor(memory, Math.max(1, wanted), least, context.data.chunkShape);
-  const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory });
+  const pool = startPool({ threads: wanted === 0 ? 0 : threads, memory }, freeOf);
+  const { onNote } = options;
+  const endWatch = onNote === undefined ? () => {} : watchMemory(memory, onNote);
   try {
     const job = jobOf(context);
     for (const stage of job.stages) {
@@ -93,13 +143,14 @@ async function runStages(context: JobContext, options: RunJobOptions): Promise<v
       // The last stage looks at this too, but then the array is changed.
       if (stage.name === "apply" && context.spec.inPlace)
         await checkUnchanged(context, ["partition"]);
-      await runStage(context, job, stage, pool, options);
+      await runStage(context, job, stage, pool, options, freeOf);
       const failure = await jobFailure(job);
       if (failure === null) continue;
       await abandon(context.spec);
       throw failure;
     }
   } finally {
+    endWatch();
     await pool.end();
   }
 }
@@ -110,9 +161,11 @@ async function runStage(
   { name, tasks }: Stage,
   pool: TaskPool,
   { signal, onProgress }: RunJobOptions,
+  freeOf: FreeSpace,
 ): Promise<void> {
   const { folder } = job;
   const left = await remainingTasks(job, name);
+  await checkStageDisk(context, name, left.length / Math.max(1, tasks), freeOf);
   const before = tasks - left.length;
   const begin = performance.now();
   const taskBytes = bytesOfTask(context, name);

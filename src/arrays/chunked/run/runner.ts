@@ -4,7 +4,10 @@ import { TensorError } from "../../../core/errors.ts";
 import { isUrl, placeError } from "../../boxes/file.ts";
 import { checkStaging } from "../job/claim.ts";
 import { needsOf, type JobContext } from "../stages/context.ts";
+import { TRAFFIC } from "../../boxes/traffic.ts";
 import { CHUNKED } from "../../../core/limits.ts";
+import { DiskWatch, freeSpaceOf, type FreeSpace } from "../job/disk.ts";
+import { noteTook } from "../job/took.ts";
 import { openContext, type StageName } from "../job/job.ts";
 import { replaced } from "../job/owner.ts";
 import { checkFolderIn, checkJobIn, guardOf, type Roots } from "../job/roots.ts";
@@ -24,13 +27,15 @@ export class Runner {
   readonly #workspace = new Workspace();
   /** Keyed by the job's id, because the folder may hold another job when the next task begins. */
   readonly #jobs = new Map<string, OpenJob>();
+  readonly #disks: DiskWatch;
   #last: Promise<void> = Promise.resolve();
 
   /**
    * @param share bytes that tasks may use
    * @param roots where jobs and their arrays may lie
    */
-  constructor(share: number, roots: Roots | null) {
+  constructor(share: number, roots: Roots | null, freeOf: FreeSpace = freeSpaceOf) {
+    this.#disks = new DiskWatch(freeOf);
     this.#share = share;
     this.#roots = roots;
   }
@@ -60,7 +65,15 @@ export class Runner {
     this.#workspace.clear();
     const allowance = this.#share - sizes.chunk - held;
     const reading = this.#share - block - held;
+    if (stage !== "finish") await this.#disks.check(job);
+    const [begin, read, written] = [performance.now(), TRAFFIC.read, TRAFFIC.written];
     await runTask(job, stage, task, { workspace: this.#workspace, allowance, reading });
+    const took = { read: TRAFFIC.read - read, written: TRAFFIC.written - written };
+    // A task that was done before has done nothing.
+    if (took.read + took.written === 0) return;
+    const milliseconds = performance.now() - begin;
+    const memory = process.memoryUsage().rss;
+    await noteTook({ folder, id: job.spec.id }, stage, task, { ...took, milliseconds, memory });
   }
 
   async #open(folder: string, id?: string): Promise<JobContext> {

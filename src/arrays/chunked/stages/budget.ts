@@ -3,6 +3,7 @@
 import { stepsOf } from "../../../core/call/steps.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
 import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
+import { isUrl } from "../../boxes/file.ts";
 import { contiguousChunks, Grid } from "../../boxes/grid.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import type { Address } from "./address.ts";
@@ -28,6 +29,10 @@ const MOST_CHUNK = 64 * MEGABYTE;
 export const shareOf = (memory: number, threads: number): number =>
   Math.floor((memory - PROCESS) / threads) - THREAD;
 
+/** What a process takes whose threads each have a task of so many bytes. */
+export const memoryOf = (threads: number, bytes: number): number =>
+  PROCESS + threads * (THREAD + bytes);
+
 /** Bytes that a job's tasks hold in memory, for each chunk, position and update. The size of blocks does not count here. */
 export interface TaskBytes {
   /** For the chunks of data that a task has at once, and one counter for each row where updates are counted. */
@@ -50,32 +55,49 @@ export interface JobParts {
   readonly chunksPerTask: number;
 }
 
+/** Whether chunks of so many bytes share tasks, and memory. */
+export const isSmall = (bytes: number): boolean => bytes <= CHUNKED.small;
+
+const bytesOfChunk = ({ chunkShape, dtype }: ChunkedArray): number =>
+  product(chunkShape) * DTYPES[dtype].bytes;
+
+/** Whether rows can be read without the rest of their chunk: the file has them as memory does. */
+export const isReadByRows = ({ held, location }: ChunkedArray): boolean =>
+  held.read === 0 && !isUrl(location.path);
+
 /**
- * How many chunks of data a task of `apply` takes: several where they are small and many. A task of a gather that takes
- * several takes whole slices, whose pieces lie in chunks that follow each other.
+ * How many chunks of data a task of `apply` takes: several where they are small and many, or where a gather wants few rows of
+ * each. A task of a gather that takes several takes whole slices, whose pieces lie in chunks that follow each other.
  */
 export function chunksPerTaskOf({
-  data: { shape, chunkShape, dtype },
+  data,
   updates,
   address,
 }: Pick<JobParts, "data" | "updates" | "address">): number {
-  if (product(chunkShape) * DTYPES[dtype].bytes > CHUNKED.small) return 1;
-  const together = updates === undefined ? Math.max(1, address.pieces.size) : 1;
+  const isGather = updates === undefined;
+  const { size } = new Grid(data.shape, data.chunkShape);
+  const wanted = product(address.positions);
+  const isSparse =
+    isGather && isReadByRows(data) && wanted * CHUNKED.gap < size * bytesOfChunk(data);
+  if (!isSmall(bytesOfChunk(data)) && !isSparse) return 1;
+  const together = isGather ? Math.max(1, address.pieces.size) : 1;
   const least = Math.max(CHUNKED.group, together);
-  const most = Math.floor(new Grid(shape, chunkShape).size / CHUNKED.groups);
+  const most = Math.floor(size / CHUNKED.groups);
   const count = Math.min(least, most, MOST_CHUNKS_PER_TASK);
   return Math.max(1, count - (count % together));
 }
 
-/** How many of a task's chunks are in memory at once: those of a gather all have the same piece of their slices. */
-const chunksAtOnce = ({
+/** How many of a task's chunks are in memory at once: of a gather those of one piece, if they are small. */
+function chunksAtOnce({
+  data,
   updates,
   address,
   chunksPerTask,
-}: Pick<JobParts, "updates" | "address" | "chunksPerTask">): number =>
-  updates === undefined
-    ? Math.max(1, Math.floor(chunksPerTask / Math.max(1, address.pieces.size)))
-    : Math.min(CHUNKED.reads, chunksPerTask);
+}: Pick<JobParts, "data" | "updates" | "address" | "chunksPerTask">): number {
+  if (updates !== undefined) return Math.min(CHUNKED.reads, chunksPerTask);
+  if (!isSmall(bytesOfChunk(data))) return 1;
+  return Math.max(1, Math.floor(chunksPerTask / Math.max(1, address.pieces.size)));
+}
 
 /** @param hasWholeSlices true where a gather writes whole slices, which data may have in several pieces */
 export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {

@@ -11,7 +11,7 @@
 
 import { malformed } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { files } from "../../boxes/files.ts";
+import { files, type OpenFile } from "../../boxes/files.ts";
 import { readFully, withFile, writeFully } from "../../boxes/file.ts";
 
 const MAGIC = 0x4653444e;
@@ -37,12 +37,36 @@ export interface Fragment {
   readonly count: number;
   /** Entries of the whole file. */
   readonly total: number;
+  /** Ranges of the file that were read with the fragments beside this one. */
+  readonly ahead: readonly Range[];
 }
+
+/** Bytes of `count` files that have so many fragments each, and so many entries and bytes of slices together. */
+export const fragmentBytes = (
+  count: number,
+  fragments: number,
+  entries: number,
+  columns: number,
+  slices: number,
+): number => count * (HEADER + 4 * (fragments + 1)) + 4 * columns * entries + slices;
+
+/** Bytes that {@link findFragments} reads of a file. */
+export const headBytes = (fragments: number, count: number): number =>
+  HEADER + 4 * (fragments <= CHUNKED.fragments ? fragments + 1 : count + 1);
+
+/** Bytes of a file, from byte `at` on. */
+interface Range {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Writes slices of a piece, from the entry numbered `entry` in the file on. */
+export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
 
 /**
  * Writes a file of fragments.
  * @param check is called last, before the file gets its name; throws if the job has lost its folder or its output
- * @param writeSlices is given a function that appends bytes
+ * @param writeSlices is given a function that writes slices; all of them must be written
  */
 export async function writeFragments(
   file: string,
@@ -50,22 +74,21 @@ export async function writeFragments(
   starts: Uint32Array,
   columns: readonly Uint32Array[],
   check: () => Promise<void>,
-  writeSlices: (append: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
+  writeSlices: (write: WriteSlices) => Promise<void>,
 ): Promise<void> {
   const total = starts[layout.fragments];
   const temporary = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
   await withFile(temporary, "wx", async (handle) => {
-    let at = 0;
-    const append = async (bytes: Uint8Array): Promise<void> => {
-      await writeFully(handle, bytes, at);
-      at += bytes.length;
-    };
-    await append(bytesOfWords(Uint32Array.of(MAGIC, layout.fragments, total, layout.columns)));
-    await append(bytesOfWords(starts));
-    for (const column of columns) {
-      await append(bytesOfWords(column));
+    const head = Uint32Array.of(MAGIC, layout.fragments, total, layout.columns);
+    await writeFully(handle, bytesOfWords(head), 0);
+    await writeFully(handle, bytesOfWords(starts), HEADER);
+    for (const [i, column] of columns.entries()) {
+      await writeFully(handle, bytesOfWords(column), columnStart(layout, total, i));
     }
-    await writeSlices(append);
+    await writeSlices((bytes, piece, entry) => {
+      const at = sliceStart(layout, total, piece) + entry * layout.pieceBytes[piece];
+      return writeFully(handle, bytes, at);
+    });
     await handle.datasync();
     await check();
   }).catch(async (error: unknown) => {
@@ -85,24 +108,58 @@ export async function findFragment(
   return found;
 }
 
-/** Where `count` fragments lie, from the one numbered `first` on. */
+/**
+ * Where `count` fragments lie, from the one numbered `first` on.
+ * @param most bytes of their first column and their slices that are read at once: to open the file again for each fragment
+ * takes longer than to read a small one. Longer fragments are not read here.
+ */
 export async function findFragments(
   file: string,
   layout: FragmentLayout,
   first: number,
   count: number,
+  most = 0,
 ): Promise<Fragment[]> {
+  const starts = new Uint32Array(count + 1);
+  return withFile(file, "r", async (handle) => {
+    const total = await readStarts(handle, file, layout, first, starts);
+    const entries = starts[count] - starts[0];
+    const widths = [4, ...layout.pieceBytes];
+    const bytes = entries * widths.reduce((sum, width) => sum + width, 0);
+    const places = widths.map((_, i) =>
+      i === 0 ? columnStart(layout, total, 0) : sliceStart(layout, total, i - 1),
+    );
+    const ahead =
+      bytes === 0 || bytes > most
+        ? []
+        : places.map((place, i) => ({
+            at: place + starts[0] * widths[i],
+            bytes: new Uint8Array(entries * widths[i]),
+          }));
+    for (const range of ahead) await readFully(handle, range.bytes, range.at);
+    return Array.from({ length: count }, (_, i) => {
+      const { [i]: start, [i + 1]: end } = starts;
+      return { file, start, count: end - start, total, ahead };
+    });
+  });
+}
+
+/** Reads where fragments start, from the one numbered `first` on. Returns how many entries the file has. */
+async function readStarts(
+  handle: OpenFile,
+  file: string,
+  layout: FragmentLayout,
+  first: number,
+  starts: Uint32Array,
+): Promise<number> {
   const { fragments } = layout;
+  const count = starts.length - 1;
   const isSmall = fragments <= CHUNKED.fragments;
   const words = new Uint32Array(HEADER / 4 + (isSmall ? fragments + 1 : 0));
-  const starts = new Uint32Array(count + 1);
-  const size = await withFile(file, "r", async (handle) => {
-    await readFully(handle, bytesOfWords(words), 0);
-    const { length } = starts;
-    if (isSmall) starts.set(words.subarray(HEADER / 4 + first, HEADER / 4 + first + length));
-    else await readFully(handle, bytesOfWords(starts), HEADER + 4 * first);
-    return (await handle.stat()).size;
-  });
+  await readFully(handle, bytesOfWords(words), 0);
+  if (isSmall) starts.set(words.subarray(HEADER / 4 + first, HEADER / 4 + first + count + 1));
+  else await readFully(handle, bytesOfWords(starts), HEADER + 4 * first);
+  const { size } = await handle.stat();
   const [magic, all, total, columns] = words;
   const isRight =
     magic === MAGIC &&
@@ -116,44 +173,52 @@ export async function findFragments(
     }) &&
     size === sliceStart(layout, total, layout.pieceBytes.length);
   if (!isRight) throw malformed(`${file} is not what a task of this job wrote`);
-  return Array.from({ length: count }, (_, i) => {
-    const { [i]: start, [i + 1]: end } = starts;
-    return { file, start, count: end - start, total };
-  });
+  return total;
 }
 
 /** Reads entries of a column, from the one numbered `from` in the fragment on, as many as fit in `into`. */
 export async function readColumn(
-  { file, start, total }: Fragment,
+  fragment: Fragment,
   layout: FragmentLayout,
   column: number,
   from: number,
   into: Uint32Array,
 ): Promise<void> {
-  const at = HEADER + 4 * (layout.fragments + 1 + column * total + start + from);
-  await withFile(file, "r", (handle) => readFully(handle, bytesOfWords(into), at));
+  const at = columnStart(layout, fragment.total, column) + 4 * (fragment.start + from);
+  await readRange(fragment, at, bytesOfWords(into));
 }
 
 /** Reads the slices of a piece, from the entry numbered `from` in the fragment on, as many as fit in `into`. */
 export async function readSlices(
-  { file, start, total }: Fragment,
+  fragment: Fragment,
   layout: FragmentLayout,
   piece: number,
   from: number,
   into: Uint8Array,
 ): Promise<void> {
+  const { start, total } = fragment;
   const at = sliceStart(layout, total, piece) + (start + from) * layout.pieceBytes[piece];
-  await withFile(file, "r", (handle) => readFully(handle, into, at));
+  await readRange(fragment, at, into);
 }
 
+async function readRange({ file, ahead }: Fragment, at: number, into: Uint8Array): Promise<void> {
+  const known = ahead.find(
+    (range) => range.at <= at && at + into.length <= range.at + range.bytes.length,
+  );
+  if (known === undefined) {
+    return withFile(file, "r", (handle) => readFully(handle, into, at));
+  }
+  into.set(known.bytes.subarray(at - known.at, at - known.at + into.length));
+}
+
+/** Where a column begins, and where the slices begin behind the last. */
+const columnStart = ({ fragments }: FragmentLayout, total: number, column: number): number =>
+  HEADER + 4 * (fragments + 1 + column * total);
+
 /** Where the slices of a piece begin; where the file ends for the piece behind the last. */
-function sliceStart(
-  { fragments, columns, pieceBytes }: FragmentLayout,
-  total: number,
-  piece: number,
-): number {
-  const before = pieceBytes.slice(0, piece).reduce((sum, bytes) => sum + bytes, 0);
-  return HEADER + 4 * (fragments + 1 + columns * total) + total * before;
+function sliceStart(layout: FragmentLayout, total: number, piece: number): number {
+  const before = layout.pieceBytes.slice(0, piece).reduce((sum, bytes) => sum + bytes, 0);
+  return columnStart(layout, total, layout.columns) + total * before;
 }
 
 const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>

@@ -57,11 +57,11 @@ export async function partition(
   const entries = early ?? { rows: sorted, starts, positions, later: null };
   const columns = shuffle.columns === 2 ? [sorted, positions] : [entries.rows];
   const file = fileOf.task(folder, "shuffle", block);
-  await writeFragments(file, shuffle, entries.starts, columns, check, async (append) => {
+  await writeFragments(file, shuffle, entries.starts, columns, check, async (write) => {
     for (let piece = 0; piece < job.pieceBytes.length; piece++) {
       if (pending === undefined) return;
       const updates = await (piece === 0 ? pending : readUpdates(job, box, piece, memory, reading));
-      await append(permute(job, updates, entries, piece, memory));
+      await write(permute(job, updates, entries, piece, memory), piece, 0);
     }
   });
 }

@@ -62,7 +62,7 @@ async function readPiece(
   const bytes = pieceBytes[piece];
   const wanted = fileOf.task(folder, "shuffle", block);
   const { total } = await findFragment(wanted, shuffle, 0);
-  const everything = { file: wanted, start: 0, count: total, total };
+  const everything = { file: wanted, start: 0, count: total, total, ahead: [] };
   if (total > count)
     throw malformed(`${wanted} has ${total} positions, but its block has ${count}`);
   const positions = memory.words("positions", total);

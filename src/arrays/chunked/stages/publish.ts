@@ -14,13 +14,15 @@
  */
 
 import { randomBytes } from "node:crypto";
+import * as path from "node:path";
+import { malformed } from "../../../core/errors.ts";
 import { noteChanges } from "../job/claim.ts";
 import { checkOwner } from "../job/owner.ts";
 import { isThere } from "../../boxes/file.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 import { inGroups } from "./fragments.ts";
 import { markedState, mark, printMark, readMark, type ChangedChunk } from "./marks.ts";
-import { changedSince, changedWhileRead, checkChanged, noteSeen } from "./seen.ts";
+import { changedSince, changedWhileRead, checkChanged, noteSeen, seenFile } from "./seen.ts";
 
 /** A name for something staged, which no other run has. */
 const nameOf = (job: JobContext, what: number | string): string =>
@@ -34,11 +36,15 @@ export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promi
 
 /**
  * Whether the chunks of a task are in the output, after what a run that was interrupted had left to do.
- * @throws TensorError `attribute` for a chunk that a stranger has written to since the job has read or changed it
+ * @throws TensorError `attribute` for a chunk that a stranger has written to since the job has read or changed it;
+ * `malformed-file` where the mark of a task that has changed its chunks is gone
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
+  // In this order: another run of the task may be marking it.
+  const isChanged = await isThere(seenFile(job.folder, "apply", task));
   const changed = await readMark(job, task);
+  if (changed === null && isChanged) throw lostMark(job, task);
   if (changed === null) return false;
   if (await checkChanged(job, task)) return true;
   await inGroups(changed, async ({ chunk, name, before }) => {
@@ -48,6 +54,15 @@ export async function isPublished(job: JobContext, task: number): Promise<boolea
   });
   await change(job, task, changed);
   return true;
+}
+
+/** The error for a task that would apply its updates again. */
+function lostMark({ folder }: JobContext, task: number): Error {
+  const marker = fileOf.task(folder, "applied", task);
+  return malformed(
+    `${marker} is gone, but ${path.basename(seenFile(folder, "apply", task))} beside it says that the task has changed its ` +
+      `chunks; bring the file back, or give the job up (ndscatter job remove ${folder})`,
+  );
 }
 
 /** Moves staged chunks that have their mark to their places in the array. The array's folder records the change first. */

@@ -34,7 +34,7 @@ interface Part {
   readonly box: Box;
 }
 
-const seenFile = (folder: string, stage: SeenStage, task: number): string =>
+export const seenFile = (folder: string, stage: SeenStage, task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.seen`;
 
 /** What a task reads; of data that the job changes in place, what the task has changed. */

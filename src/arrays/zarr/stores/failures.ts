@@ -86,6 +86,9 @@ async function beginningOf({ body }: Response): Promise<string> {
 const elementIn = (xml: string, name: string): string | null =>
   new RegExp(`<${name}>([\\w-]{1,60})</${name}>`).exec(xml)?.[1] ?? null;
 
+const TRUST =
+  "Node does not trust the server's certificate; the environment variable NODE_EXTRA_CA_CERTS names a file with more of them";
+
 /**
  * The error for a request that got no answer.
  * @param secrets texts that no message may have, not even that of the cause
@@ -93,7 +96,8 @@ const elementIn = (xml: string, name: string): string | null =>
 export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
   const [code] = codesOf(cause).toReversed();
   const reason = code === undefined ? "" : ` (${code})`;
-  const sentence = `${what} cannot be reached${reason}`;
+  const advice = /SELF_SIGNED|LEAF_SIGNATURE|GET_ISSUER_CERT/.test(code ?? "") ? `; ${TRUST}` : "";
+  const sentence = `${what} cannot be reached${reason}${advice}`;
   return new TensorError("engine", sentence, {}, { cause: withoutSecrets(cause, secrets) });
 }
 

@@ -17,6 +17,7 @@ import {
 import type { Guard } from "../../boxes/guard.ts";
 import { files, type OpenFile } from "../../boxes/files.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
+import { TRAFFIC } from "../../boxes/traffic.ts";
 import { FILES, ZARR } from "../../../core/limits.ts";
 import { join, lengthOf } from "../codecs/gzip.ts";
 import {
@@ -263,21 +264,25 @@ class FileStaging implements Staging {
     return putNewFile(await this.#file(name), parts);
   }
 
-  async copy(from: Store, key: string, name: string): Promise<boolean> {
+  async copy(from: Store, key: string, name: string, most = Infinity): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
     const [source, file] = [await from.fileToRead(key), await this.#file(name)];
     // Of both files either may be missing: the chunk, or the folder that the copy goes to.
     const stat = await ifThere(() => files.stat(source));
-    if (stat === null) return false;
+    if (stat === null || stat.size > most) return false;
     if (stat.size <= FILES.short) {
       // The system's copy takes 9 calls, and another 3 follow to sync it.
       const bytes = await ifThere(() => files.readFile(source));
-      if (bytes !== null) await this.put(name, [bytes]);
-      return bytes !== null;
+      if (bytes === null) return false;
+      TRAFFIC.read += bytes.length;
+      await this.put(name, [bytes]);
+      return true;
     }
     const mode = constants.COPYFILE_FICLONE;
     await inFolder(file, () => files.copyFile(source, file, mode));
     await withFile(file, "r+", (handle) => handle.datasync());
+    TRAFFIC.read += stat.size;
+    TRAFFIC.written += stat.size;
     return true;
   }
 

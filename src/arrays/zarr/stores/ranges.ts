@@ -6,6 +6,7 @@
 import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
 import { HTTP } from "../../../core/limits.ts";
 import { join } from "../codecs/gzip.ts";
+import { TRAFFIC } from "../../boxes/traffic.ts";
 import { isTransient, Pauses, type Request } from "./retries.ts";
 import { memorySource, type Source } from "./store.ts";
 
@@ -197,6 +198,7 @@ class RangeSource implements Source {
       }
     }
     if (this.#whole !== null) into.set(this.#whole.subarray(offset, offset + into.length));
+    TRAFFIC.read += into.length;
   }
 
   /**

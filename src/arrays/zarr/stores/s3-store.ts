@@ -5,6 +5,7 @@
 
 import { TensorError } from "../../../core/errors.ts";
 import { join } from "../codecs/gzip.ts";
+import { TRAFFIC } from "../../boxes/traffic.ts";
 import { within } from "../../boxes/urls.ts";
 import { refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
@@ -109,7 +110,10 @@ export class S3Store implements Store {
     const body = join(parts);
     const response = await this.send(key, { method: "PUT", headers, body }, expected);
     await response?.body?.cancel();
-    if (response !== null) return response;
+    if (response !== null) {
+      TRAFFIC.written += body.length;
+      return response;
+    }
     throw new TensorError("engine", `there is no bucket for ${this.path}`);
   }
 
@@ -247,6 +251,7 @@ class S3Staging implements Staging {
   }
 
   async copy(from: Store, key: string, name: string): Promise<boolean> {
+    // The server copies: no byte passes this machine.
     if (!(from instanceof S3Store)) return false;
     const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;
     return isSameServer && (await this.#store.copy(from, key, STAGING + name));

@@ -62,8 +62,12 @@ export interface Staging {
   /** Waits until the disk has it. */
   put(name: string, parts: readonly Uint8Array[]): Promise<void>;
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
-  /** Copies an object of another store of files. @returns false where there is none */
-  copy(from: Store, key: string, name: string): Promise<boolean>;
+  /**
+   * Copies an object of another store of the same kind.
+   * @param most bytes that a file may have: another encoder may have left gaps in a shard
+   * @returns false where there is none, or a longer one
+   */
+  copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
   /** @returns false where nothing is staged as `name` */
   publish(name: string, key: string): Promise<boolean>;
   remove(name: string): Promise<void>;

@@ -1,0 +1,71 @@
+/** What the card of an input shows: its cells, their colours, and its faults. */
+
+import { printShape } from "ndscatter";
+import { lettersOf } from "./letters.ts";
+import { sizeOf } from "../values/shape.ts";
+import type { State } from "../values/state.ts";
+import { elementAt, type Faults } from "../document/faults.ts";
+import { tintsOf } from "./targets.ts";
+import { NOTHING_SAID, type Cells } from "./cells.ts";
+import { hitsOf, notesOf, nowOf, type Picture } from "./view.ts";
+
+export interface InputView {
+  readonly sentences: readonly string[];
+  readonly dimensions: ReadonlySet<number>;
+  /** The cells after so many steps of the player. */
+  at(step: number, picture: Picture | null): Cells;
+}
+
+const NO_NOTES: ReadonlyMap<number, string> = new Map();
+const NO_TINTS = new Int8Array(0);
+const NOWHERE: readonly [number, number] = [0, 0];
+
+/**
+ * The view of an input.
+ * @param picture the last picture; after an error the input keeps its colours where the shape still fits
+ * @param isStale whether the picture is of a call before, because this one has an error
+ */
+export function inputView(
+  picture: Picture | null,
+  isStale: boolean,
+  state: State,
+  position: number,
+  { inputs }: Faults,
+): InputView {
+  const text = state.inputs[position];
+  const mine = inputs.get(position) ?? [];
+  const shape = text?.shape ?? [];
+  const cells = new Map<number, string>();
+  const dimensions = new Set<number>();
+  for (const { place, sentence } of mine) {
+    if ("at" in place) cells.set(elementAt(place.at, shape), sentence);
+    if ("dims" in place) for (const axis of place.dims) dimensions.add(axis);
+  }
+  const before = picture?.state.inputs[position];
+  const fits =
+    picture !== null &&
+    picture.state.op === state.op &&
+    printShape(before?.shape ?? []) === printShape(shape);
+  const role = picture?.explanation.inputs[position]?.role ?? "";
+  const size = sizeOf(shape);
+  const isNoted = fits && !isStale && role === "indices";
+  const still: Cells = {
+    ...NOTHING_SAID,
+    values: text?.values ?? [],
+    tints: fits ? tintsOf(picture.links, picture.targets, role, size) : NO_TINTS,
+    hits: fits ? hitsOf(picture.links, role, size) : null,
+    letters: fits ? lettersOf(picture.links, role, size) : NO_NOTES,
+    notes: isNoted ? notesOf(picture.links, shape) : NO_NOTES,
+    faults: cells,
+    now: NOWHERE,
+  };
+  return {
+    sentences: mine.map(({ sentence }) => sentence),
+    dimensions,
+    at: (step, now) => {
+      if (now === null || isStale) return still;
+      const range = nowOf(now.links, role, step, shape);
+      return range[0] === range[1] ? still : { ...still, now: range };
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Which index tuple each element belongs to, for the letters of the page and of saved pictures. Everything
+ * here is read from the library's story, once.
+ */
+
+import type { Explanation, IndexStory, Tensor } from "ndscatter";
+import { positionOf, sizeOf } from "../values/shape.ts";
+
+/** An index tuple, or a single index: what has a letter. */
+export interface Tuple extends IndexStory {
+  /** A for the first. */
+  readonly letter: string;
+}
+
+/** Nobody reads more letters than the alphabet has, so tuples of a larger call have none. */
+export const MOST_LETTERS = 26;
+
+/** A to Z, then AA, AB and so on. */
+export function letterOf(tuple: number): string {
+  const letter = String.fromCodePoint(65 + (tuple % 26));
+  return tuple < 26 ? letter : letterOf(Math.floor(tuple / 26) - 1) + letter;
+}
+
+export interface Links {
+  readonly kind: "scatter" | "gather";
+  readonly tuples: readonly Tuple[];
+  /** The number of updates of a scatter, or of slices that a gather reads. */
+  readonly count: number;
+  /** The tuple of each update or read. */
+  readonly tupleOf: Int32Array;
+  /** For each element of updates (gather: of the output) the number of its update (read). */
+  readonly carried: Int32Array;
+  /** For each element of indices its tuple, or -1. */
+  readonly indexed: Int32Array;
+  /** For each slice of data the updates (reads) that reach it, in order. */
+  readonly reached: ReadonlyMap<number, readonly number[]>;
+  /** The number of elements in such a slice. */
+  readonly slice: number;
+}
+
+/** Null where the explanation has no story. */
+export function linksOf({ story, inputs, output }: Explanation): Links | null {
+  const tensorOf = (role: string): Tensor | null =>
+    inputs.find((input) => input.role === role)?.tensor ?? null;
+  const data = tensorOf("data");
+  const carrier = story?.kind === "gather" ? output : tensorOf("updates");
+  if (story === null || data === null || carrier === null) return null;
+  const indices = tensorOf("indices");
+  const entries = story.kind === "gather" ? story.reads : story.updates;
+  const targetShape = data.shape.slice(0, story.addressed);
+
+  // By the place of the tuple in indices; -1 where it is not used yet.
+  const numbers = new Map<number, number>();
+  const tuples: Tuple[] = [];
+  const tupleOf = new Int32Array(entries.length);
+  const carried = new Int32Array(carrier.size).fill(-1);
+  const indexed = new Int32Array(indices?.size ?? 0).fill(-1);
+  const reached = new Map<number, number[]>();
+  const fillCarried = partFiller(carried, carrier.shape);
+  const fillIndexed = partFiller(indexed, indices?.shape ?? []);
+  let order = 0;
+  for (const { at, index, target } of entries) {
+    const key = positionOf(index.at, indices?.shape ?? carrier.shape);
+    let tuple = numbers.get(key);
+    if (tuple === undefined) {
+      tuple = tuples.length;
+      numbers.set(key, tuple);
+      tuples.push({ ...index, letter: letterOf(tuple) });
+      if (indices !== null) fillIndexed(index.at, tuple);
+    }
+    tupleOf[order] = tuple;
+    fillCarried(at, order);
+    if (target !== null) {
+      const number = positionOf(target, targetShape);
+      const list = reached.get(number);
+      if (list === undefined) reached.set(number, [order]);
+      else list.push(order);
+    }
+    order++;
+  }
+  const slice = sizeOf(data.shape.slice(story.addressed));
+  return { kind: story.kind, tuples, count: order, tupleOf, carried, indexed, reached, slice };
+}
+
+/**
+ * Writes a value to the elements whose leading coordinates are given. All coordinates of a call have the same length, so
+ * the size of a part is computed once.
+ */
+function partFiller(
+  list: Int32Array,
+  shape: readonly number[],
+): (at: readonly number[], value: number) => void {
+  let length = -1;
+  let size = 1;
+  return (at, value) => {
+    if (at.length !== length) {
+      length = at.length;
+      size = sizeOf(shape.slice(length));
+    }
+    const begin = positionOf(at, shape) * size;
+    if (size === 1) list[begin] = value;
+    else list.fill(value, begin, begin + size);
+  };
+}
+
+const NONE: readonly number[] = [];
+
+/** The updates (reads) that reach an element of data, or of the output of a scatter. */
+export const reaching = ({ reached, slice }: Links, element: number): readonly number[] =>
+  reached.get(Math.floor(element / slice)) ?? NONE;

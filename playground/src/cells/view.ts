@@ -1,0 +1,175 @@
+/** What the page shows of a state: the call as the library explains it, and what the cells of each tensor show. */
+
+import type { Explanation, Scalar, Tensor } from "ndscatter";
+import { explainState, type Fault, type Reading } from "../document/read-state.ts";
+import { printElement } from "../values/scalar-text.ts";
+import type { State } from "../values/state.ts";
+import { linksOf, type Links } from "./links.ts";
+import { positionOf, sizeOf } from "../values/shape.ts";
+import { targetsOf, type Targets } from "./targets.ts";
+import type { Cells } from "./cells.ts";
+
+/** A state with the explanation of its call. */
+export interface CallView {
+  readonly state: State;
+  readonly explanation: Explanation | null;
+  readonly faults: readonly Fault[];
+  /** Null where there are faults. */
+  readonly picture: Picture | null;
+  /** The texts that were read, for the next view. */
+  readonly reads: Reading["reads"];
+}
+
+/** A call without errors, with its tuples. */
+export interface Picture {
+  readonly state: State;
+  readonly explanation: Explanation;
+  readonly links: Links;
+  readonly targets: Targets;
+  readonly output: Tensor;
+  readonly printed: Printed;
+}
+
+/** The view of a state. It never throws: whatever goes wrong is a fault of the call. `before` spares it work. */
+export function viewOf(state: State, before: CallView | null = null): CallView {
+  try {
+    const { explanation, faults, reads } = explainState(state, before?.reads);
+    const links = explanation === null || faults.length > 0 ? null : linksOf(explanation);
+    const output = explanation?.output ?? null;
+    const picture =
+      explanation === null || links === null || output === null
+        ? null
+        : {
+            state,
+            explanation,
+            links,
+            targets: targetsOf(links),
+            output,
+            printed: printOf(output),
+          };
+    return { state, explanation, faults, picture, reads };
+  } catch (error) {
+    // A bug of the page or of the library, shown where the operator is.
+    const fault: Fault = { place: { whole: "operator" }, sentence: String(error) };
+    return { state, explanation: null, faults: [fault], picture: null, reads: new Map() };
+  }
+}
+
+/** The elements of a tensor in row-major order, and their texts. */
+export interface Printed {
+  readonly elements: readonly Scalar[];
+  readonly texts: readonly string[];
+}
+
+/**
+ * The elements of a tensor and their texts. Texts are taken from `before` where elements are the same: printing 4096
+ * floats takes 3 of the 16 ms that a step of the player has.
+ */
+function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
+  const nested: readonly unknown[] = [tensor.toArray()];
+  const elements = nested.flat(tensor.shape.length) as Scalar[];
+  const texts = elements.map((value, element) =>
+    Object.is(value, before.elements[element])
+      ? before.texts[element]
+      : printElement(tensor.dtype, value),
+  );
+  return { elements, texts };
+}
+
+/** For each negative element of indices its value counted from the front. */
+export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
+  const notes = new Map<number, string>();
+  for (const { at, given, places } of links.tuples) {
+    if (places === null || at.length > shape.length) continue;
+    const begin = positionOf(at, shape) * sizeOf(shape.slice(at.length));
+    given.forEach((index, j) => {
+      if (Number(index) < 0) notes.set(begin + j, String(places[j]));
+    });
+  }
+  return notes;
+}
+
+/** The output after so many steps; null after all steps, and for a gather, whose elements do not change. */
+export function printedAfter(
+  { explanation: { story }, links }: Picture,
+  step: number,
+  before: Printed | undefined,
+): Printed | null {
+  if (story?.kind !== "scatter" || step >= links.count) return null;
+  return printOf(story.after(step), before);
+}
+
+/** The cells of the output after so many steps. `printed` is the result of {@link printedAfter}. */
+export function outputCells(
+  { links, output, printed: { texts: values } }: Picture,
+  tints: Int8Array,
+  hits: Uint32Array | null,
+  step: number,
+  printed: Printed | null,
+): Pick<Cells, "values" | "tints" | "hits" | "now"> {
+  if (step >= links.count) return { values, tints, hits, now: NOTHING };
+  const now = nowOf(links, "output", step, output.shape);
+  if (links.kind === "gather") {
+    const isThere = (element: number): boolean => links.carried[element] < step;
+    return {
+      values: values.map((value, element) => (isThere(element) ? value : "")),
+      tints: tints.map((tint, element) => (isThere(element) ? tint : -1)),
+      hits,
+      now,
+    };
+  }
+  const shown = new Uint32Array(output.size);
+  for (const [slice, orders] of links.reached) {
+    const count = orders.findIndex((order) => order >= step);
+    const begin = slice * links.slice;
+    shown.fill(count === -1 ? orders.length : count, begin, begin + links.slice);
+  }
+  return {
+    values: printed?.texts ?? values,
+    tints: tints.map((tint, element) => (shown[element] === 0 ? -1 : tint)),
+    hits: shown,
+    now,
+  };
+}
+
+/** For each element of data, or of the output of a scatter, the number of updates that meet it; null for others. */
+export function hitsOf(links: Links, role: string, size: number): Uint32Array | null {
+  if (links.kind === "gather" || (role !== "data" && role !== "output")) return null;
+  const hits = new Uint32Array(size);
+  for (const [slice, { length }] of links.reached) {
+    hits.fill(length, slice * links.slice, (slice + 1) * links.slice);
+  }
+  return hits;
+}
+
+const NOTHING: readonly [number, number] = [0, 0];
+
+/** The elements that the last of so many steps reads or writes. */
+export function nowOf(
+  links: Links,
+  role: string,
+  step: number,
+  shape: readonly number[],
+): readonly [begin: number, end: number] {
+  const order = step - 1;
+  // Before the first step and after the last, the whole picture is shown.
+  if (order < 0 || step >= links.count) return NOTHING;
+  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
+  if (isCarrier) return rangeOf(links.carried, order);
+  if (role === "indices") {
+    return shape.length === 0 ? [0, 1] : rangeOf(links.indexed, links.tupleOf[order]);
+  }
+  if (role === "data" || role === "output") {
+    // A scatter does not change data.
+    if (role === "data" && links.kind === "scatter") return NOTHING;
+    for (const [slice, orders] of links.reached) {
+      if (orders.includes(order)) return [slice * links.slice, (slice + 1) * links.slice];
+    }
+  }
+  return NOTHING;
+}
+
+function rangeOf(list: Int32Array, value: number): readonly [number, number] {
+  const begin = list.indexOf(value);
+  return begin === -1 ? NOTHING : [begin, list.lastIndexOf(value) + 1];
+}

@@ -1,0 +1,208 @@
+/**
+ * A state with what must not be lost with it: what was cut off from its inputs, the tensors of other operators, and the
+ * call that the user made before an example was chosen. Pure data; every function returns a new document.
+ */
+
+import { resolve } from "ndscatter";
+import { toHash } from "./hash.ts";
+import type { Preset } from "../examples/presets.ts";
+import { NO_RESERVE, reserveAfter, reshaped, withAxis, type Reserve } from "./reserve.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { zerosText } from "../values/tensor-text.ts";
+import { withOperator, type OperatorChoice } from "./with-operator.ts";
+import { attempt } from "../values/attempt.ts";
+import { readState } from "./read-state.ts";
+import { withGiven } from "../values/given.ts";
+
+/** The call of one operator, as it was left. */
+interface Call {
+  readonly state: State;
+  /** One for each input of the state. */
+  readonly reserves: readonly Reserve[];
+  /** Attributes that a version did not take, by name. */
+  readonly dropped: Readonly<Record<string, string>>;
+}
+
+/** A call, and the calls of other operators that it came from. */
+interface Work extends Call {
+  /** By domain and operator. */
+  readonly kept: Readonly<Record<string, Call>>;
+}
+
+export interface Document extends Work {
+  /** The preset that the state is, as long as nothing has been changed. */
+  readonly preset: string | null;
+  /** The last call that was edited before the one that is shown; null where there is none. */
+  readonly own: Work | null;
+}
+
+/** A document, and sentences about what had to change. */
+export interface Changed {
+  readonly document: Document;
+  readonly remarks: readonly string[];
+}
+
+const freshWork = (state: State): Work => ({
+  state,
+  reserves: state.inputs.map(() => NO_RESERVE),
+  dropped: {},
+  kept: {},
+});
+
+/** @param preset the id of the preset that the state is */
+export const documentOf = (state: State, preset: string | null): Document => ({
+  ...freshWork(state),
+  preset,
+  own: null,
+});
+
+const workOf = ({ state, reserves, dropped, kept }: Work): Work => ({
+  state,
+  reserves,
+  dropped,
+  kept,
+});
+
+/** What is the user's own once something else is shown. */
+const ownOf = (document: Document): Work | null =>
+  document.preset === null ? workOf(document) : document.own;
+
+const reserveOf = (document: Document, input: number): Reserve =>
+  document.reserves[input] ?? NO_RESERVE;
+
+/** The document after an edit of its state. What the edit cuts off, or leaves out, is kept. */
+export function withState(document: Document, state: State): Document {
+  const { inputs } = document.state;
+  if (state === document.state) return document;
+  const reserves = state.inputs.map((after, position) =>
+    reserveAfter(inputs[position] ?? null, after, reserveOf(document, position)),
+  );
+  return { ...document, state, reserves, preset: null };
+}
+
+const withInput = (state: State, input: number, text: TensorText | null): State => ({
+  ...state,
+  inputs: state.inputs.with(input, text),
+});
+
+/** The document with another shape of one input; what was cut off comes back. The error, where the shape is refused. */
+export function withInputShape(
+  document: Document,
+  input: number,
+  shape: readonly number[],
+): { readonly document: Document } | { readonly error: string } {
+  const { state } = document;
+  const text = state.inputs[input] ?? zerosText("float32", []);
+  const found = reshaped(text, shape, reserveOf(document, input));
+  if ("error" in found) return found;
+  const reserves = document.reserves.with(input, { ...found.reserve, leftOut: null });
+  const next = withInput(state, input, found.input);
+  return { document: { ...document, state: next, reserves, preset: null } };
+}
+
+/** The shape of an input with one axis more: of the length that was cut off, else 1. */
+export const grownShape = (document: Document, input: number): readonly number[] =>
+  withAxis(document.state.inputs[input]?.shape ?? [], reserveOf(document, input));
+
+/** The document with another tensor in place of an input. Nothing of the former tensor comes back when it grows. */
+export function withInputText(document: Document, input: number, text: TensorText): Document {
+  const state = withInput(document.state, input, text);
+  return { ...document, state, reserves: document.reserves.with(input, NO_RESERVE), preset: null };
+}
+
+/** The document with an input that was left out: as it was left, or zeros. */
+export function withInputGiven(document: Document, input: number): Document {
+  const { state } = document;
+  if (state.inputs[input] !== null) return document;
+  const { leftOut } = reserveOf(document, input);
+  if (leftOut !== null) return withState(document, withInput(state, input, leftOut));
+  const { domain, op, opset } = state;
+  const version = attempt(() => resolve({ domain, op, opset }));
+  return "error" in version ? document : withState(document, withGiven(state, version, input));
+}
+
+const keyOf = ({ domain, op }: OperatorChoice): string => `${domain}/${op}`;
+
+/**
+ * The document under another operator or version. An operator that was left comes back with its own tensors, in the
+ * version chosen.
+ */
+export function withChoice(document: Document, choice: OperatorChoice): Changed {
+  const { state } = document;
+  const { [keyOf(choice)]: left, ...others } = document.kept;
+  if (keyOf(choice) === keyOf(state)) return withVersion(document, choice);
+  const { reserves, dropped } = document;
+  const kept = { ...others, [keyOf(state)]: { state, reserves, dropped } };
+  if (left !== undefined) {
+    const back = withVersion({ ...document, ...left, kept, preset: null }, choice);
+    const sentence = `the tensors of ${choice.op} are as they were left`;
+    return { ...back, remarks: [sentence, ...back.remarks] };
+  }
+  const chosen = withOperator(state, choice);
+  if (chosen.state === state) return { document, remarks: chosen.remarks };
+  // A tensor that the other operator takes as it is keeps what was cut off from it.
+  const carried = chosen.state.inputs.map((text) =>
+    text === null ? NO_RESERVE : reserveOf(document, state.inputs.indexOf(text)),
+  );
+  const fresh = { ...freshWork(chosen.state), reserves: carried, kept };
+  return { document: { ...document, ...fresh, preset: null }, remarks: chosen.remarks };
+}
+
+/** The document under another version of its operator. What an older version did not take comes back. */
+function withVersion(document: Document, choice: OperatorChoice): Changed {
+  const { state: before } = document;
+  const { state, remarks } = withOperator(before, choice);
+  const dropped = { ...document.dropped };
+  const attributes = { ...state.attributes };
+  const back: string[] = [];
+  for (const [name, text] of Object.entries(before.attributes)) {
+    if (!Object.hasOwn(attributes, name)) dropped[name] = text;
+  }
+  for (const [name, text] of Object.entries(dropped)) {
+    const isTaken =
+      !Object.hasOwn(attributes, name) &&
+      !Object.hasOwn(before.attributes, name) &&
+      isAttribute({ ...state, attributes: { ...attributes, [name]: text } }, name);
+    if (isTaken) {
+      attributes[name] = text;
+      back.push(`${name} = ${text} is back`);
+    }
+    if (Object.hasOwn(attributes, name)) delete dropped[name];
+  }
+  const next = back.length === 0 ? state : { ...state, attributes };
+  if (next === before) return { document, remarks };
+  return { document: { ...withState(document, next), dropped }, remarks: [...remarks, ...back] };
+}
+
+/** Whether the version of a state takes an attribute with that text. */
+function isAttribute(state: State, name: string): boolean {
+  const { version, faults } = readState(state);
+  const isKnown = version?.attributes.some((one) => one.name === name) ?? false;
+  return isKnown && !faults.some(({ place }) => "attribute" in place && place.attribute === name);
+}
+
+/** An example, with the user's own call kept beside it. */
+export const withExample = (
+  document: Document,
+  { id, state }: Pick<Preset, "id" | "state">,
+): Document =>
+  document.preset === id ? document : { ...freshWork(state), preset: id, own: ownOf(document) };
+
+/** The user's own call; what was edited since takes its place. */
+export function withOwn(document: Document): Document {
+  if (document.own === null) return document;
+  return {
+    ...workOf(document.own),
+    preset: null,
+    own: ownOf(document),
+  };
+}
+
+/** A state from elsewhere: a file or a link. Where it is the user's own call, all of that comes back. */
+export function withOpened(document: Document, state: State, preset: string | null): Document {
+  const hash = toHash(state);
+  if (hash === toHash(document.state)) return document;
+  const { own } = document;
+  if (own !== null && hash === toHash(own.state)) return withOwn(document);
+  return { ...freshWork(state), preset, own: ownOf(document) };
+}

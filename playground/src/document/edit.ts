@@ -1,0 +1,114 @@
+/** Edits of a tensor's text. Each returns a new text. */
+
+import { DTYPES, type DType } from "ndscatter";
+import { checkShape } from "../values/limits.ts";
+import type { TensorText } from "../values/state.ts";
+import { zeroText } from "../values/tensor-text.ts";
+import { attempt } from "../values/attempt.ts";
+import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
+
+/** A tensor's text after an edit, or the reason why the edit is refused. */
+export type Edited = { readonly input: TensorText } | { readonly error: string };
+
+/**
+ * The tensor in another shape.
+ *
+ * At the same rank every element that fits keeps its coordinates. Where one shape begins with the other, axes were added
+ * or removed at the end, and an element of the shorter shape is the first one along these axes. At another rank with the
+ * same number of elements, all keep their order. Otherwise leading axes are added or removed, and coordinates are aligned
+ * at the last axis. A new element is that of the first layer that has its coordinates, else zero.
+ *
+ * @param layers tensors of this and of other ranks, as they were before elements were cut off
+ */
+export const withShape = (
+  input: TensorText,
+  shape: readonly number[],
+  layers: readonly TensorText[] = [],
+): Edited =>
+  attempt(() => {
+    checkShape(shape, "the tensor");
+    const size = sizeOf(shape);
+    const { dtype, shape: before, values } = input;
+    if (shape.length !== before.length && size === values.length) {
+      return { input: { dtype, shape: [...shape], values } };
+    }
+    const zero = zeroText(dtype);
+    const below = layers
+      .filter((layer) => layer.shape.length === shape.length)
+      .map((layer) => withDType(layer, dtype));
+    const kept = Array.from({ length: size }, (_, position) => {
+      const at = coordinatesOf(position, shape);
+      const from = sourceOf(at, shape, before);
+      if (from !== null && isInside(from, before)) return values[positionOf(from, before)];
+      const layer = below.find((one) => isInside(at, one.shape));
+      return layer === undefined ? zero : layer.values[positionOf(at, layer.shape)];
+    });
+    return { input: { dtype, shape: [...shape], values: kept } };
+  });
+
+/** Whether one of two shapes of different ranks is the beginning of the other. */
+export const areNested = (one: readonly number[], other: readonly number[]): boolean =>
+  one.length !== other.length &&
+  one.slice(0, other.length).every((length, axis) => length === other[axis]);
+
+/** The coordinates in the shape before that an element keeps; null where there are none. */
+function sourceOf(
+  at: readonly number[],
+  shape: readonly number[],
+  before: readonly number[],
+): readonly number[] | null {
+  const extra = shape.length - before.length;
+  const isAtEnd = areNested(shape, before);
+  const added = isAtEnd ? at.slice(before.length) : at.slice(0, Math.max(extra, 0));
+  if (added.some((coordinate) => coordinate > 0)) return null;
+  const removed = Array.from({ length: Math.max(-extra, 0) }, () => 0);
+  if (isAtEnd) return [...at.slice(0, before.length), ...removed];
+  return [...removed, ...at.slice(Math.max(extra, 0))];
+}
+
+const isInside = (at: readonly number[], shape: readonly number[]): boolean =>
+  at.every((coordinate, axis) => coordinate < shape[axis]);
+
+/**
+ * The tensor in another data type. Its elements stay as they were typed, even where the new type cannot hold them; only
+ * booleans are converted to numbers, and 0 and 1 to booleans.
+ */
+export function withDType(input: TensorText, dtype: DType): TensorText {
+  const { dtype: before, shape, values } = input;
+  const [wasBool, isBool] = [before, dtype].map((one) => DTYPES[one].family === "bool");
+  if (isBool && !wasBool) {
+    return {
+      dtype,
+      shape,
+      values: values.map((text) => (/^[01]$/.test(text) ? WORDS[Number(text)] : text)),
+    };
+  }
+  if (wasBool && !isBool && DTYPES[dtype].family !== "string") {
+    return { dtype, shape, values: values.map((text) => numberOf(text)) };
+  }
+  const isFromEmpty = before === "string";
+  return {
+    dtype,
+    shape,
+    values: isFromEmpty ? values.map((text) => text || zeroText(dtype)) : values,
+  };
+}
+
+const WORDS = ["false", "true"] as const;
+
+const numberOf = (text: string): string => {
+  const position = WORDS.findIndex((word) => word === text.trim().toLowerCase());
+  return position === -1 ? text : String(position);
+};
+
+/** The tensor with another text at `at`; unchanged where there is no such element. */
+export function withValue(input: TensorText, at: readonly number[], text: string): TensorText {
+  const { dtype, shape, values } = input;
+  const isThere =
+    at.length === shape.length &&
+    at.every(
+      (coordinate, axis) =>
+        Number.isInteger(coordinate) && coordinate >= 0 && coordinate < shape[axis],
+    );
+  return isThere ? { dtype, shape, values: values.with(positionOf(at, shape), text) } : input;
+}

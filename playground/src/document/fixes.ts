@@ -1,0 +1,303 @@
+/**
+ * Fixes to click for what is wrong with a call. A fix is tried before it is offered: its fault is gone, and there are
+ * fewer faults than before. So this only proposes, and the library's rules decide.
+ */
+
+import {
+  DTYPES,
+  isTensorError,
+  operators,
+  printShape,
+  roleOf,
+  type BadIndex,
+  type OperatorVersion,
+  type ParameterSchema,
+} from "ndscatter";
+import { withDType, withShape, withValue } from "./edit.ts";
+import { withGiven } from "../values/given.ts";
+import { explainState, type ExplainedState, type Fault } from "./read-state.ts";
+import { parseInteger } from "../values/scalar-text.ts";
+import { defaultText, dtypesOf, firstText, rolePosition } from "../values/schema.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { zeroText } from "../values/tensor-text.ts";
+
+export interface Fix {
+  /** What to click: "clamp to 3". */
+  readonly label: string;
+  readonly state: State;
+}
+
+const MOST_FIXES = 4;
+
+/** Proposals that are tried; each is a whole call. */
+const MOST_TRIES = 24;
+
+/** A state with faults, and its version. */
+interface Broken extends ExplainedState {
+  readonly state: State;
+  readonly version: OperatorVersion;
+}
+
+/** Up to four fixes of the faults of a state, those of the first fault first. */
+export function fixesOf(state: State, explained = explainState(state)): readonly Fix[] {
+  const { version, faults } = explained;
+  if (version === null || faults.length === 0) return [];
+  const broken: Broken = { ...explained, state, version };
+  const fixes: Fix[] = [];
+  let tries = 0;
+  for (const fault of faults) {
+    for (const proposal of proposalsFor(fault, broken)) {
+      if (fixes.length === MOST_FIXES || tries++ === MOST_TRIES) return fixes;
+      const fix = settled(proposal);
+      const isNew = fixes.every(({ label }) => label !== fix.label);
+      if (isNew && isFixed(fix.state, fault, faults)) fixes.push(fix);
+    }
+  }
+  return fixes;
+}
+
+function isFixed(state: State, fault: Fault, before: readonly Fault[]): boolean {
+  const { faults } = explainState(state);
+  const isGone = faults.every(({ sentence }) => sentence !== fault.sentence);
+  return isGone && faults.length < before.length;
+}
+
+/** A proposal after which other inputs have the shapes that now follow. */
+function settled({ label, state }: Fix): Fix {
+  const { explanation, version } = explainState(state);
+  const unfit = explanation?.shapes.find(({ fits }) => !fits);
+  const input = version?.inputs.findIndex(({ name }) => name === unfit?.of) ?? -1;
+  if (unfit === undefined || input === -1) return { label, state };
+  const next = shaped(state, input, unfit.expected);
+  const also = `, and ${unfit.of} ${printShape(unfit.expected)}`;
+  return next === null ? { label, state } : { label: label + also, state: next };
+}
+
+/** The state with an input in another shape; null where the page does not show it. */
+function shaped(state: State, input: number, shape: readonly number[]): State | null {
+  const text = state.inputs[input];
+  if (text === null || text === undefined) return null;
+  const edited = withShape(text, shape);
+  return "error" in edited ? null : put(state, input, edited.input);
+}
+
+const put = (state: State, input: number, text: TensorText): State => ({
+  ...state,
+  inputs: state.inputs.with(input, text),
+});
+
+function* proposalsFor(fault: Fault, broken: Broken): Iterable<Fix> {
+  const { place } = fault;
+  const { state, version, explanation } = broken;
+  if ("attribute" in place) yield* attributeFixes(place.attribute, broken);
+  if ("input" in place) {
+    const schema = version.inputs[place.input];
+    const bad = explanation?.badIndices.find(
+      ({ sentence, input }) => sentence === fault.sentence && input === schema?.name,
+    );
+    if (bad !== undefined) yield* indexFixes(place.input, bad, broken);
+    else if ("at" in place) yield* elementFixes(place.input, place.at, broken);
+    if (schema !== undefined && roleOf(schema) === "axis") yield* axisFixes(place.input, broken);
+    yield* dtypeFixes(place.input, broken);
+  }
+  for (const { of, fits, expected } of explanation?.shapes ?? []) {
+    const input = version.inputs.findIndex(({ name }) => name === of);
+    if (!fits) yield* shapeFix(state, input, expected, `make ${of}`);
+  }
+  yield* rankFixes(broken);
+  yield* missing(broken);
+  yield* newerVersions(broken);
+}
+
+function* shapeFix(
+  state: State,
+  input: number,
+  shape: readonly number[],
+  verb: string,
+): Iterable<Fix> {
+  const next = shaped(state, input, shape);
+  if (next !== null) yield { label: `${verb} ${printShape(shape)}`, state: next };
+}
+
+/** An index outside its axis: into the range, or data made as large as the index needs. */
+function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix> {
+  const { state, version, explanation } = broken;
+  const text = state.inputs[input];
+  const data = rolePosition(version, "data");
+  if (text === null) return;
+  const valued = (value: number): State =>
+    put(state, input, withValue(text, bad.at, String(value)));
+  const clamped = clampedIndex(bad);
+  if (clamped !== null) yield { label: `clamp to ${clamped}`, state: valued(clamped) };
+  const got = Number(bad.got);
+  const [least, most] = bad.expected;
+  const length = state.inputs[data]?.shape[bad.axis] ?? 0;
+  // A negative index where the version takes none: most people mean the place from the end.
+  if (least === 0 && got < 0 && got + length >= 0) {
+    yield { label: `use ${got + length} for ${got}`, state: valued(got + length) };
+  }
+  if (least < 0 && got === most + 1) yield { label: "use -1, the last", state: valued(-1) };
+  const shape = state.inputs[data]?.shape ?? [];
+  const needed = got < 0 ? -got : got + 1;
+  if (bad.axis < shape.length && (got >= 0 || least < 0)) {
+    yield* shapeFix(state, data, shape.with(bad.axis, needed), `make ${version.inputs[data].name}`);
+  }
+  const all = (explanation?.badIndices ?? []).filter((one) => one.input === bad.input);
+  if (all.length < 2) return;
+  const every = all.reduce((next, one) => {
+    const nearest = clampedIndex(one);
+    return nearest === null ? next : withValue(next, one.at, String(nearest));
+  }, text);
+  yield { label: `clamp all ${all.length}`, state: put(state, input, every) };
+}
+
+/** The nearest place that is counted from the front; null where the axis is empty. */
+function clampedIndex({ got, expected: [least, most] }: BadIndex): number | null {
+  if (most < least) return null;
+  return got > most ? most : Math.max(0, least);
+}
+
+/** An element that its data type cannot hold. */
+function* elementFixes(input: number, at: readonly number[], broken: Broken): Iterable<Fix> {
+  const { state } = broken;
+  const text = state.inputs[input];
+  if (text === null || text === undefined) return;
+  const typed = Number(text.values[text.shape.reduce((sum, d, axis) => sum * d + at[axis], 0)]);
+  const zero = zeroText(text.dtype);
+  for (const value of [...(Number.isFinite(typed) ? [String(Math.trunc(typed))] : []), zero]) {
+    const label = `put ${value === "" ? "an empty text" : value} there`;
+    yield { label, state: put(state, input, withValue(text, at, value)) };
+  }
+}
+
+/** The attribute with another value: near the one that was given, then the first ones. */
+function* attributeFixes(name: string, { state, version, explanation }: Broken): Iterable<Fix> {
+  const schema = version.attributes.find((one) => one.name === name);
+  const { [name]: text, ...others } = state.attributes;
+  const initial = schema === undefined ? null : defaultText(version, name);
+  const error = explanation?.error ?? null;
+  const given = Number(parseInteger(text ?? "") ?? NaN);
+  const isAxis = isTensorError(error, "axis") && error.expected !== undefined;
+  const [least, most] = isAxis ? (error.expected ?? []) : [0, 0];
+  const near = Number.isNaN(given) || !isAxis ? [] : [Math.min(Math.max(given, 0, least), most)];
+  const values =
+    schema?.values ??
+    (schema?.type === "int"
+      ? [...near, 0, 1, 2, -1, firstText(schema)].map(String)
+      : schema?.type === "boolean"
+        ? ["false", "true"]
+        : []);
+  // A newer version that takes the value keeps what was meant, so it comes before another value.
+  if (!isAxis) yield* newerVersions({ state, version });
+  for (const value of new Set(values)) {
+    if (value === text) continue;
+    const attributes = value === initial ? others : { ...others, [name]: value };
+    yield { label: `use ${name} ${value}`, state: { ...state, attributes } };
+  }
+  if (text !== undefined && schema === undefined) {
+    yield { label: `leave ${name} out`, state: { ...state, attributes: others } };
+  }
+}
+
+/** An axis that is an input. */
+function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix> {
+  const error = explanation?.error ?? null;
+  const text = state.inputs[input];
+  if (text === null || text === undefined) return;
+  const [least = 0, most = 0] = isTensorError(error, "axis") ? (error.expected ?? []) : [];
+  const given = Number(text.values[0]);
+  const near = Number.isNaN(given) ? 0 : Math.min(Math.max(given, 0, least), most);
+  for (const value of new Set([near, 0, 1])) {
+    const scalar = { ...text, shape: [], values: [String(value)] };
+    yield { label: `use axis ${value}`, state: put(state, input, scalar) };
+  }
+}
+
+/** A data type that the version takes; inputs of one type constraint change together. */
+function* dtypeFixes(input: number, { state, version, explanation }: Broken): Iterable<Fix> {
+  if (!isTensorError(explanation?.error, "dtype")) return;
+  const schema = version.inputs[input];
+  yield* newerVersions({ state, version });
+  for (const dtype of byLikeness(version, schema, state.inputs[input] ?? null)) {
+    const inputs = state.inputs.map((text, other) =>
+      text !== null && version.inputs[other].type === schema.type ? withDType(text, dtype) : text,
+    );
+    yield { label: `use ${dtype}`, state: { ...state, inputs } };
+  }
+}
+
+/** The data types that an input may have: those of the others of its constraint first, then the usual ones. */
+function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: TensorText | null) {
+  const family = text === null ? null : DTYPES[text.dtype].family;
+  const rank = (dtype: keyof typeof DTYPES): number =>
+    (dtype === "int64" || dtype === "float32" ? 0 : 1) + (DTYPES[dtype].family === family ? 0 : 2);
+  return dtypesOf(version, schema)
+    .toSorted((one, other) => rank(one) - rank(other))
+    .slice(0, 3);
+}
+
+/** Shapes of indices, and of data, that other ranks and larger axes ask for. */
+function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
+  const error = explanation?.error ?? null;
+  if (!isTensorError(error, "rank", "shape-mismatch")) return;
+  // The shape of that input follows from the others, and is offered already.
+  if (explanation?.shapes.some(({ of, fits }) => of === error.input && !fits)) return;
+  const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
+  const shape = state.inputs[data]?.shape ?? [];
+  const mine = state.inputs[indices]?.shape;
+  const give = (position: number, next: readonly number[]): Iterable<Fix> =>
+    shapeFix(state, position, next, `give ${version.inputs[position].name} the shape`);
+  if (mine !== undefined) {
+    const rank = shape.length;
+    // A list of places, of which each is to be a tuple.
+    yield* give(indices, [...mine, 1]);
+    if (mine.length < rank) {
+      yield* give(indices, [...mine, ...Array<number>(rank - mine.length).fill(1)]);
+    }
+    if (mine.length > rank) yield* give(indices, mine.slice(0, rank));
+    const [, most] = error.expected ?? [];
+    if (mine.length > 0 && error.code === "rank" && most !== undefined) {
+      yield* give(indices, [...mine.slice(0, -1), most]);
+    }
+    // Off its axis an index has the coordinates of its target, so data is at least as large.
+    const fitting = mine.map((length, axis) => Math.min(length, shape[axis] ?? length));
+    yield* give(indices, fitting);
+    yield* give(
+      indices,
+      mine.map((length, axis) => (axis === 0 ? (shape[0] ?? length) : length)),
+    );
+    if (mine.length === rank) {
+      yield* give(
+        data,
+        shape.map((length, axis) => Math.max(length, mine[axis])),
+      );
+    }
+  }
+  if (shape.length === 0) yield* give(data, [1]);
+}
+
+/** Inputs that must be given and are not. */
+function* missing({ state, version }: Broken): Iterable<Fix> {
+  for (const [position, schema] of version.inputs.entries()) {
+    if (schema.optional === true || state.inputs[position] !== null) continue;
+    const given = withGiven(state, version, position);
+    const peer = state.inputs.find(
+      (text, other) => text !== null && version.inputs[other].type === schema.type,
+    );
+    const text = given.inputs[position];
+    const isAlike = text === null || peer === undefined || peer === null;
+    const next = isAlike ? given : put(given, position, withDType(text, peer.dtype));
+    yield { label: `add ${schema.name}`, state: next };
+  }
+}
+
+/** The next version of the operator, and those after it. */
+function* newerVersions({ state, version }: Pick<Broken, "state" | "version">): Iterable<Fix> {
+  for (const other of operators()) {
+    const isNewer = other.sinceVersion > version.sinceVersion;
+    const isSame = other.name === version.name && other.domain === version.domain;
+    if (!isNewer || !isSame || other.inputs.length !== version.inputs.length) continue;
+    const { sinceVersion: opset } = other;
+    yield { label: `use ${version.name}-${opset}`, state: { ...state, opset } };
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * A state as the part of a link after its `#`, and back: text that people can read and change.
+ *
+ *     ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,3;float32:2,2:1,2,3,4
+ *
+ * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
+ * that is left out. `0*8` is eight zeros. Characters that mean something in the format are percent-encoded in UTF-8.
+ * Half of a surrogate pair, for which UTF-8 has no bytes, is written as `%uD800`.
+ */
+
+import { isDType, printShape, resolve, TensorError } from "ndscatter";
+import { checkShape } from "../values/limits.ts";
+import { sizeOf } from "../values/shape.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { attempt } from "../values/attempt.ts";
+
+/** Characters; longer than any link of the page, and a bound on the work. */
+const LONGEST = 4_000_000;
+
+export function toHash({ domain, op, opset, attributes, inputs }: State): string {
+  const id = [domain, op, String(opset)].map(encode).join("/");
+  const named = Object.entries(attributes).map(([name, text]) => `${encode(name)}=${encode(text)}`);
+  return [id, ...named, ...inputs.map(printInput)].join(";");
+}
+
+function printInput(input: TensorText | null): string {
+  if (input === null) return "-";
+  const { dtype, shape, values } = input;
+  const runs: string[] = [];
+  for (let at = 0; at < values.length;) {
+    let end = at + 1;
+    while (end < values.length && values[end] === values[at]) end++;
+    const text = encode(values[at]);
+    // Whichever is shorter.
+    const run = `${text}*${end - at}`;
+    const plain = Array<string>(end - at)
+      .fill(text)
+      .join(",");
+    runs.push(run.length < plain.length ? run : plain);
+    at = end;
+  }
+  return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
+}
+
+/** Reads what {@link toHash} made, with or without its `#`. It never throws. */
+export const fromHash = (hash: string): { readonly state: State } | { readonly error: string } =>
+  attempt(() => ({ state: parseState(hash.replace(/^#/, "")) }));
+
+function parseState(text: string): State {
+  if (text.length > LONGEST) throw wrong(`it has more than ${LONGEST} characters`);
+  const [id, ...parts] = text.split(";");
+  const path = id.split("/").map(decode);
+  if (path.length !== 3) {
+    throw wrong(`it begins with ${quote(id)}, not with an operator such as ai.onnx/ScatterND/18`);
+  }
+  const [domain, op, opset] = path;
+  const version = resolve({ domain, op, opset: parseSize(opset) });
+  const first = parts.findIndex((part) => !part.includes("="));
+  const count = first === -1 ? parts.length : first;
+  const attributes = parts.slice(0, count).map(parseAttribute);
+  const names = attributes.map(([name]) => name);
+  const twice = names.find((name, position) => names.indexOf(name) !== position);
+  if (twice !== undefined) throw wrong(`it gives the attribute ${quote(twice)} twice`);
+  const inputs = parts.slice(count).map(parseInput);
+  const { inputs: schemas } = version;
+  if (inputs.length !== schemas.length) {
+    const wanted = schemas.map(({ name }) => name).join(", ");
+    throw wrong(
+      `${version.name} has ${schemas.length} inputs (${wanted}), and it holds ${inputs.length}`,
+    );
+  }
+  return {
+    domain: version.domain,
+    op: version.name,
+    opset: version.sinceVersion,
+    attributes: Object.fromEntries(attributes),
+    inputs,
+  };
+}
+
+function parseAttribute(part: string): readonly [string, string] {
+  const at = part.indexOf("=");
+  return [decode(part.slice(0, at)), decode(part.slice(at + 1))];
+}
+
+function parseInput(part: string): TensorText | null {
+  if (part === "-") return null;
+  const [dtype, dims, list, ...more] = part.split(":");
+  if (list === undefined || more.length > 0) {
+    throw wrong(
+      `an input is a data type, a shape and values with colons between them, not ${quote(part)}`,
+    );
+  }
+  if (!isDType(dtype)) throw wrong(`${quote(dtype)} is no data type`);
+  const shape = dims === "" ? [] : dims.split(",").map(parseSize);
+  checkShape(shape, `the ${dtype} tensor of the link`);
+  const size = sizeOf(shape);
+  // No element and one empty text look the same; the shape decides.
+  const values: string[] = [];
+  for (const run of size === 0 && list === "" ? [] : list.split(",")) {
+    const at = run.lastIndexOf("*");
+    const count = at === -1 ? 1 : parseSize(run.slice(at + 1));
+    // Checked before the elements are made, because a few characters can stand for any number of them.
+    if (values.length + count > size)
+      throw wrong(`${printShape(shape)} has no room for ${quote(run)}`);
+    const text = decode(at === -1 ? run : run.slice(0, at));
+    for (let i = 0; i < count; i++) values.push(text);
+  }
+  if (values.length < size) {
+    throw wrong(
+      `the shape ${printShape(shape)} needs ${size} values, and it holds ${values.length}`,
+    );
+  }
+  return { dtype, shape, values };
+}
+
+function parseSize(text: string): number {
+  const size = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+  if (size === -1) throw wrong(`${quote(text)} is no size`);
+  return size;
+}
+
+/** Letters, digits and characters without a meaning in links and in this format stay as they are. */
+function encode(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9._+-]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    const isHalf = code >= 0xd800 && code <= 0xdfff;
+    if (isHalf) return `%u${code.toString(16).toUpperCase()}`;
+    // encodeURIComponent leaves these characters as they are, and * means something in this format.
+    return /[!'()*~]/.test(character)
+      ? `%${code.toString(16).toUpperCase()}`
+      : encodeURIComponent(character);
+  });
+}
+
+function decode(text: string): string {
+  return text.replaceAll(
+    /%u([0-9a-f]{4})|((?:%[0-9a-f]{2})+)/gi,
+    (_, half?: string, bytes?: string) => {
+      if (half !== undefined) return String.fromCharCode(Number.parseInt(half, 16));
+      try {
+        return decodeURIComponent(bytes ?? "");
+      } catch {
+        throw wrong(`${quote(bytes ?? "")} is no text in UTF-8`);
+      }
+    },
+  );
+}
+
+const quote = (text: string): string =>
+  JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
+const wrong = (sentence: string): TensorError =>
+  new TensorError("malformed-file", `the link cannot be read: ${sentence}`);

@@ -1,0 +1,211 @@
+/** From a state to a call of the library, with everything that is wrong and the place of each fault. */
+
+import {
+  roleOf,
+  explain,
+  infer,
+  isTensorError,
+  resolve,
+  type AttributeSchema,
+  type Explanation,
+  type NodeSpec,
+  type OperatorVersion,
+  type Tensor,
+  type TensorError,
+} from "ndscatter";
+import { checkExtent } from "../values/limits.ts";
+import { firstText } from "../values/schema.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { tensorOf } from "../values/tensor-text.ts";
+import { attempt } from "../values/attempt.ts";
+
+/** The place of a fault: an element or dimensions of an input (without dimensions: all of it), or something else. */
+export type Place =
+  | { readonly input: number; readonly at: readonly number[] }
+  | { readonly input: number; readonly dims: readonly number[] }
+  | { readonly attribute: string }
+  | { readonly whole: "operator" | "output" };
+
+/** Something that is wrong. Faults of the call have the library's sentence. */
+export interface Fault {
+  readonly place: Place;
+  readonly sentence: string;
+}
+
+/** A state as the library takes it. */
+export interface Reading {
+  readonly node: NodeSpec;
+  /** Null where there is no such operator. */
+  readonly version: OperatorVersion | null;
+  /** Wrong elements are zero here; undefined where no tensor could be read. */
+  readonly inputs: (Tensor | undefined)[];
+  /** What is wrong with the state itself, before the library has seen the call. */
+  readonly faults: Fault[];
+  readonly reads: Reads;
+}
+
+/** Texts that were read, for the next reading: an edit changes one input, and reading 20,000 elements takes 8 ms. */
+type Reads = ReadonlyMap<TensorText, InputRead>;
+
+/** What became of the text of an input. Errors name the input. */
+interface InputRead {
+  readonly name: string;
+  readonly read: ReturnType<typeof tensorOf> | { readonly error: string };
+}
+
+const NO_READS: Reads = new Map();
+
+/**
+ * Reads a state. It never throws.
+ * @param before the texts of a reading before; those of this state are not read again
+ */
+export function readState(state: State, before: Reads = NO_READS): Reading {
+  const { domain, op, opset } = state;
+  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
+  const version = "version" in found ? found.version : null;
+  const faults: Fault[] = [];
+  if ("error" in found) faults.push({ place: { whole: "operator" }, sentence: found.error });
+  const schemas = version?.attributes ?? [];
+  const entries = Object.entries(state.attributes).map(
+    ([name, text]) =>
+      [
+        name,
+        parseAttribute(
+          schemas.find((one) => one.name === name),
+          text,
+        ),
+      ] as const,
+  );
+  const node = { domain, op, opset, attributes: Object.fromEntries(entries) };
+  if (version !== null) faults.push(...attributeFaults(node, version));
+  const reads = new Map<TensorText, InputRead>();
+  const inputs = state.inputs.map((text, input) => {
+    if (text === null) return undefined;
+    const name = version?.inputs[input]?.name ?? `input ${input}`;
+    const known = before.get(text);
+    const read = known?.name === name ? known.read : attempt(() => tensorOf(text, name));
+    reads.set(text, { name, read });
+    if ("error" in read) {
+      faults.push({ place: { input, dims: [] }, sentence: read.error });
+      return undefined;
+    }
+    for (const { at, sentence } of read.wrong) faults.push({ place: { input, at }, sentence });
+    return read.tensor;
+  });
+  const reading = { node, version, inputs, faults, reads };
+  if (version !== null) faults.push(...outputFaults(reading));
+  return reading;
+}
+
+/** The value of an attribute; the text itself where that is no value, so that the library refuses it. */
+function parseAttribute(schema: AttributeSchema | undefined, text: string): unknown {
+  const trimmed = text.trim();
+  if (schema?.type === "int" && /^[+-]?\d{1,20}$/.test(trimmed)) return Number(trimmed);
+  if (schema?.type === "boolean" && /^(true|false)$/i.test(trimmed)) return /^t/i.test(trimmed);
+  return schema?.type === "string" ? trimmed : text;
+}
+
+/** The library's errors for each attribute by itself, with the first text for the others that must be given. */
+function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
+  const { attributes = {} } = node;
+  const required = version.attributes.filter((one) => one.default === undefined);
+  const names = new Set([...Object.keys(attributes), ...required.map(({ name }) => name)]);
+  return [...names].flatMap((attribute) => {
+    const others = required.filter(({ name }) => name !== attribute);
+    const filled = others.map((schema) => [schema.name, parseAttribute(schema, firstText(schema))]);
+    const mine = Object.hasOwn(attributes, attribute) ? [[attribute, attributes[attribute]]] : [];
+    const alone = { ...node, attributes: Object.fromEntries([...filled, ...mine]) };
+    const { error } = explain(alone, []);
+    // There are no inputs, so a call with right attributes fails as well, but with an error about inputs.
+    return isTensorError(error, "attribute", "reduction")
+      ? [{ place: { attribute }, sentence: error.message }]
+      : [];
+  });
+}
+
+/** Refuses an output that is larger than the page shows before it is made: small inputs can have a large one. */
+function outputFaults({ node, inputs }: Reading): Fault[] {
+  const inferred = attempt(() => infer(node, inputs));
+  // The explanation has this error too.
+  if ("error" in inferred) return [];
+  const checked = attempt(() => {
+    // The inputs are tensors, so every dimension is known.
+    for (const { shape } of inferred) checkExtent(shape as number[], "the output");
+    return null;
+  });
+  return checked === null ? [] : [{ place: { whole: "output" }, sentence: checked.error }];
+}
+
+/** A state as it was read, with the library's explanation of its call. */
+export interface ExplainedState extends Reading {
+  /** Null where there is no such operator, or where the output would be larger than the page shows. */
+  readonly explanation: Explanation | null;
+}
+
+/**
+ * Reads a state and explains its call. `faults` has everything that is wrong, with the state and with the call. The
+ * explanation's shapes hold even then; its output and its story only where there are no faults.
+ */
+export function explainState(state: State, before: Reads = NO_READS): ExplainedState {
+  const reading = readState(state, before);
+  const { node, version, inputs, faults } = reading;
+  const isTooLarge = faults.some(({ place }) => "whole" in place);
+  if (version === null || isTooLarge) return { ...reading, explanation: null };
+  const explanation = explain(node, inputs);
+  return {
+    ...reading,
+    faults: [...faults, ...callFaults(explanation, version, faults)],
+    explanation,
+  };
+}
+
+/** What is wrong with a call: every bad index, and the error that `run` throws. Faults that are known are left out. */
+function callFaults(
+  { error, badIndices, shapes }: Explanation,
+  version: OperatorVersion,
+  known: readonly Fault[],
+): Fault[] {
+  const inputOf = (name: string): number => version.inputs.findIndex((one) => one.name === name);
+  // These elements are zero because they could not be read, so an error about their values means nothing.
+  const zeroed = new Set(known.map(({ place }) => keyOf(place)));
+  const faults = badIndices
+    .map(({ input, at, sentence }): Fault => ({ place: { input: inputOf(input), at }, sentence }))
+    .filter(({ place }) => !zeroed.has(keyOf(place)));
+  const isKnown = (sentence: string): boolean =>
+    [...known, ...faults].some((fault) => fault.sentence === sentence);
+  // An input that could not be read has a fault already; the error that it is missing would be wrong.
+  const isUnread = known.some(({ place }) => "dims" in place);
+  if (error === null || isKnown(error.message) || isUnread) return faults;
+  if (error.code === "index-out-of-range" && badIndices.length > 0) return faults;
+  const derived = shapes.find(({ of, fits }) => of === error.input && !fits);
+  return [...faults, { place: placeOf(error, version, derived), sentence: error.message }];
+}
+
+/** A key for the element of an input that a place names. */
+const keyOf = (place: Place): string => ("at" in place ? `${place.input}: ${place.at.join()}` : "");
+
+/** The place that an error of a call is about. */
+function placeOf(
+  { code, message, input, at, axis }: TensorError,
+  version: OperatorVersion,
+  derived:
+    | { readonly expected: readonly number[]; readonly got: readonly number[] | null }
+    | undefined,
+): Place {
+  const attribute = version.attributes.find(({ name }) => name === code)?.name;
+  if (attribute !== undefined) return { attribute };
+  const spoken = version.attributes.find(({ name }) => message.includes(name));
+  if (input === undefined && spoken !== undefined) return { attribute: spoken.name };
+  const named = input ?? (code === "axis" ? "axis" : "");
+  const position = version.inputs.findIndex((one) => one.name === named || roleOf(one) === named);
+  if (position === -1) return { whole: "operator" };
+  if (at !== undefined) return { input: position, at };
+  const { expected = [], got } = derived ?? {};
+  const dims =
+    got?.length === expected.length
+      ? got.flatMap((dim, d) => (dim === expected[d] ? [] : [d]))
+      : axis === undefined
+        ? []
+        : [axis];
+  return { input: position, dims };
+}

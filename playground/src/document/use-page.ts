@@ -1,0 +1,59 @@
+/** The hook of the state that is edited: what is shown, and the ways to change it. It knows nothing of pictures. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { State } from "../values/state.ts";
+import { lived, Visit, type Change, type Page } from "./visit.ts";
+
+export type { Change, Page } from "./visit.ts";
+
+/** A state, with the remarks on how it came to be. */
+interface Shown {
+  readonly state: State;
+  readonly remarks: readonly string[];
+  /** The preset that the state is, as long as nothing has been changed. */
+  readonly preset: string | null;
+  /** Increases with every change. */
+  readonly edition: number;
+}
+
+/** @param onChange is called before each change */
+export function usePage(onChange: (change: Change) => void): {
+  readonly shown: Shown;
+  readonly page: Page;
+  undo(): void;
+  redo(): void;
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
+  showPreset(id: string): void;
+  /** Shows the user's own call again, as it was before an example was chosen. */
+  showOwn(): void;
+  readonly hasOwn: boolean;
+} {
+  const [visit] = useState(() => new Visit());
+  const { history: first, remarks: said } = visit;
+  const [drawn, setDrawn] = useState({ history: first, remarks: said, edition: 0 });
+  const changed = useRef(onChange);
+  changed.current = onChange;
+  useEffect(() => {
+    visit.onChange = (history, remarks, change) => {
+      changed.current(change);
+      setDrawn(({ edition }) => ({ history, remarks, edition: edition + 1 }));
+    };
+    return lived(visit);
+  }, []);
+
+  const { history, remarks, edition } = drawn;
+  const { state, preset, own } = history.present;
+  const { undo, redo, showPreset, showOwn } = visit;
+  return {
+    shown: { state, remarks, preset, edition },
+    page: visit,
+    undo,
+    redo,
+    canUndo: history.past.length > 0,
+    canRedo: history.future.length > 0,
+    showPreset,
+    showOwn,
+    hasOwn: own !== null,
+  };
+}

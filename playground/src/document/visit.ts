@@ -1,0 +1,232 @@
+/**
+ * A visit of the page outside of its drawing, because two changes may come before the page is drawn again: the history of
+ * documents, the ways to change the state, and the address that holds it.
+ */
+
+import {
+  documentOf,
+  grownShape,
+  withChoice,
+  withExample,
+  withInputGiven,
+  withInputShape,
+  withInputText,
+  withOpened,
+  withOwn,
+  withState,
+  type Document,
+} from "./document.ts";
+import { fromHash, toHash } from "./hash.ts";
+import { historyOf, pushed, redone, undone, type History } from "./history.ts";
+import type { State, TensorText } from "../values/state.ts";
+import type { OperatorChoice } from "./with-operator.ts";
+import { Address, keyIn } from "./address.ts";
+import { EXAMPLES } from "../examples/menu.ts";
+import { arrive, leave } from "./refuge.ts";
+
+/** How a state came to be: by an edit of the one before, a choice, a file, a link or Back, or by undo and redo. */
+export type Change = "edit" | "operator" | "example" | "file" | "link" | "undo";
+
+/** The state, and the ways to change it. Remarks are sentences that explain a change. */
+export interface Page {
+  state(): State;
+  show(
+    next: State,
+    remarks?: readonly string[],
+    change?: "edit" | "operator" | "example" | "file",
+  ): void;
+  /** Gives an input another shape. What was cut off before comes back. */
+  reshape(input: number, shape: readonly number[]): void;
+  /** Gives an input one axis more at the end: of the length that was cut off, else 1. */
+  grow(input: number): void;
+  /** Puts another tensor in place of an input. */
+  replace(input: number, text: TensorText): void;
+  /** Gives an input that was left out. */
+  give(input: number): void;
+  /** Null until somebody has touched the page, and while it is loading. */
+  readonly texts: TextReader | null;
+  load(): Promise<TextReader>;
+  /** Chooses an operator or a version. An operator that was left comes back with its tensors. */
+  choose(choice: OperatorChoice): void;
+}
+
+/** What reads pasted texts. The first picture does not need it, so it is loaded when somebody touches the page. */
+type TextReader = typeof import("../reading/paste.ts");
+
+/** A document at an address. */
+class Stop {
+  readonly document: Document;
+  constructor(document: Document) {
+    this.document = document;
+  }
+  hash(): string {
+    return toHash(this.document.state);
+  }
+}
+
+/** A document, and a sentence where the address could not be read. */
+interface Arrival {
+  readonly document: Document;
+  readonly remarks: readonly string[];
+}
+
+function presetOf(state: State): string | null {
+  const text = toHash(state);
+  return EXAMPLES.find((one) => toHash(one.state) === text)?.id ?? null;
+}
+
+/** The state of a link. Where it cannot be read, the document stays; at the beginning that is the first example. */
+function arrivalAt(hash: string, before: Document | null): Arrival {
+  const [first] = EXAMPLES;
+  const isEmpty = hash.replace(/^#/, "") === "";
+  const found = isEmpty ? { state: first.state } : fromHash(hash);
+  if ("error" in found && before !== null) return { document: before, remarks: [found.error] };
+  const state = "error" in found ? first.state : found.state;
+  const preset = presetOf(state);
+  const document = before === null ? documentOf(state, preset) : withOpened(before, state, preset);
+  return { document, remarks: "error" in found ? [found.error] : [] };
+}
+
+/** What the page begins with: the state of its address, or one that the address did not hold in time. */
+function firstArrival(): Arrival {
+  const left = arrive();
+  // A frame that WebKit loads again has its address, but not its key.
+  const isHere =
+    left !== null &&
+    ([left.at, left.was].includes(location.hash) || left.stop === keyIn(window.history.state));
+  const hash = isHere ? (left?.to ?? location.hash) : location.hash;
+  const found = arrivalAt(hash, null);
+  const own = left?.own == null ? null : fromHash(left.own);
+  if (own === null || "error" in own) return found;
+  // Opened first, it is kept beside what the address holds.
+  const { document } = arrivalAt(hash, documentOf(own.state, null));
+  return { ...found, document };
+}
+
+/** The address of the user's own call, to be left for the next load; null where the next address may hold it. */
+function ownHash({ preset, state, own }: Document): string | null {
+  const mine = preset === null ? state : own?.state;
+  return mine === undefined ? null : toHash(mine);
+}
+
+/** Hears of every change: before the page is drawn, with what it is to show. */
+export type Listener = (history: History, remarks: readonly string[], change: Change) => void;
+
+export class Visit implements Page {
+  history: History;
+  /** What the page says at first. */
+  readonly remarks: readonly string[];
+  readonly address: Address<Stop>;
+  onChange: Listener = () => {};
+  texts: TextReader | null = null;
+
+  constructor() {
+    const { document, remarks } = firstArrival();
+    this.history = historyOf(document);
+    this.remarks = remarks;
+    this.address = new Address(window, new Stop(document));
+  }
+
+  get document(): Document {
+    return this.history.present;
+  }
+
+  state = (): State => this.document.state;
+
+  async load(): Promise<TextReader> {
+    this.texts ??= await import("../reading/paste.ts");
+    return this.texts;
+  }
+
+  put(document: Document, remarks: readonly string[], change: Change): void {
+    const isNew = document !== this.document;
+    const isStep = change === "operator" || change === "example" || change === "file";
+    if (isNew && isStep) this.address.push(new Stop(document));
+    else if (isNew && change !== "link") this.address.write(new Stop(document));
+    if (isNew) this.history = pushed(this.history, document);
+    this.onChange(this.history, remarks, change);
+  }
+
+  show: Page["show"] = (next, remarks = [], change = "edit") => {
+    const isElsewhere = change === "example" || change === "file";
+    const document = isElsewhere
+      ? withOpened(this.document, next, presetOf(next))
+      : withState(this.document, next);
+    this.put(document, remarks, change);
+  };
+
+  reshape: Page["reshape"] = (input, shape) => {
+    const found = withInputShape(this.document, input, shape);
+    if ("error" in found) this.put(this.document, [found.error], "edit");
+    else this.put(found.document, [], "edit");
+  };
+
+  grow = (input: number): void => this.reshape(input, grownShape(this.document, input));
+
+  replace: Page["replace"] = (input, text) =>
+    this.put(withInputText(this.document, input, text), [], "edit");
+
+  give = (input: number): void => this.put(withInputGiven(this.document, input), [], "edit");
+
+  choose = (choice: OperatorChoice): void => {
+    const { document, remarks } = withChoice(this.document, choice);
+    this.put(document, remarks, "operator");
+  };
+
+  showPreset = (id: string): void => {
+    const chosen = EXAMPLES.find((one) => one.id === id);
+    if (chosen !== undefined) this.put(withExample(this.document, chosen), [], "example");
+  };
+
+  showOwn = (): void => this.put(withOwn(this.document), [], "example");
+
+  undo = (): void => this.walk(undone(this.history));
+
+  redo = (): void => this.walk(redone(this.history));
+
+  walk(history: History): void {
+    if (history === this.history) return;
+    this.history = history;
+    this.address.write(new Stop(history.present));
+    this.onChange(history, [], "undo");
+  }
+
+  /** Shows the document of a step of Back or Forward; without one, what the address says. */
+  arrive = (stop: Stop | null): void => {
+    const found =
+      stop === null
+        ? arrivalAt(location.hash, this.document)
+        : { document: stop.document, remarks: [] };
+    this.put(found.document, found.remarks, "link");
+  };
+}
+
+/** Listens to Back and links, and keeps what is unwritten when the page is left. Returns the end of it. */
+export function lived(visit: Visit): () => void {
+  const { address } = visit;
+  // Who touches the page may soon enter a text. A load that fails is told when there is one.
+  const prepare = (): void => void visit.load().catch(() => {});
+  const touches = ["pointerdown", "keydown"] as const;
+  for (const touch of touches) window.addEventListener(touch, prepare, { once: true });
+  const stop = address.listen(visit.arrive);
+  // A state that the address did not hold in time is written now.
+  address.write(new Stop(visit.document));
+  const onLeave = (): void => {
+    const [at, { document }] = [location.hash, visit];
+    // The browser may have begun to load the page again, so writing the address now can come too late.
+    const to = `#${toHash(document.state)}`;
+    leave({ at, was: address.before, stop: address.key, to, own: ownHash(document) });
+    address.flush();
+  };
+  const onHide = (): void => {
+    if (globalThis.document.visibilityState === "hidden") address.flush();
+  };
+  window.addEventListener("pagehide", onLeave);
+  globalThis.document.addEventListener("visibilitychange", onHide);
+  return () => {
+    stop();
+    for (const touch of touches) window.removeEventListener(touch, prepare);
+    window.removeEventListener("pagehide", onLeave);
+    globalThis.document.removeEventListener("visibilitychange", onHide);
+  };
+}

@@ -1,0 +1,227 @@
+/** A state under another operator or version. What it does not take is left out, with the library's reason. */
+
+import {
+  roleOf,
+  explain,
+  infer,
+  operators,
+  resolve,
+  type DType,
+  type OperatorVersion,
+  type Reduction,
+  type Role,
+} from "ndscatter";
+import { withDType } from "./edit.ts";
+import { PRESETS } from "../examples/presets.ts";
+import { explainState, readState } from "./read-state.ts";
+import { defaultText, dtypesOf, firstText, rolePosition } from "../values/schema.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { zerosText } from "../values/tensor-text.ts";
+import { attempt } from "../values/attempt.ts";
+
+/** Names a version on the page. An opset between two versions means the older one. */
+export interface OperatorChoice {
+  readonly domain: State["domain"];
+  readonly op: string;
+  readonly opset: number;
+}
+
+/** A state after a choice, and sentences about what had to change. */
+export interface Chosen {
+  readonly state: State;
+  readonly remarks: string[];
+}
+
+/** The operators that the page offers, each with its versions, newest first. */
+export function operatorGroups(): {
+  domain: State["domain"];
+  op: string;
+  versions: OperatorVersion[];
+}[] {
+  const groups = new Map<string, OperatorVersion[]>();
+  for (const version of operators()) {
+    const key = `${version.domain}/${version.name}`;
+    groups.set(key, [version, ...(groups.get(key) ?? [])]);
+  }
+  return [...groups.values()].map((versions) => {
+    const [{ domain, name: op }] = versions;
+    return { domain, op, versions };
+  });
+}
+
+/** `state` under another version, with a remark for each attribute, data type and input that it does not take. */
+export function withOperator(state: State, choice: OperatorChoice): Chosen {
+  const found = attempt(() => ({ version: resolve(choice) }));
+  if ("error" in found) return { state, remarks: [found.error] };
+  const { version } = found;
+  const from = attempt(() => resolve({ domain: state.domain, op: state.op, opset: state.opset }));
+  const before = "error" in from ? version : from;
+  const remarks: string[] = [];
+  const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
+  const { kept: attributes, refused } = keptAttributes(state, before, version);
+  const inputs = keptInputs(state, before, version, remarks);
+  const dropped = refused.map(({ name, text, sentence }) => {
+    const word = name === "reduction" ? sameReduction(state, { ...id, attributes, inputs }) : null;
+    if (word === null) return `${sentence}, so ${name} = ${text} is left out`;
+    attributes[name] = word;
+    return `${name} = ${text} is called ${word} in ${id.op}-${id.opset}`;
+  });
+  const bare = { ...id, attributes, inputs };
+  const chosen = rolePosition(before, "updates") === -1 ? withUpdates(bare, version) : bare;
+  const isSibling = before.name === version.name && before.domain === version.domain;
+  const example = PRESETS.find((one) => one.state.op === id.op && one.state.domain === id.domain);
+  if (isSibling || example === undefined || suits(chosen)) {
+    return { state: chosen, remarks: [...dropped, ...remarks] };
+  }
+  const title = `${version.name}-${version.sinceVersion}`;
+  const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
+  // The example may be of another version. This call changes no operator, so it does not come here again.
+  const { state: shown, remarks: more } = withOperator(example.state, id);
+  return { state: shown, remarks: [sentence, ...more] };
+}
+
+/** Whether the shapes of a state fit. Values may be wrong. */
+function suits(state: State): boolean {
+  const { node, inputs } = readState(state);
+  return !("error" in attempt(() => infer(node, inputs)));
+}
+
+/** The word that another version has for the reduction of a state; null where it has none. */
+function sameReduction(before: State, after: State): string | null {
+  const meaning = reductionOf(before);
+  if (meaning === null) return null;
+  const words = resolve(after).attributes.find(({ name }) => name === "reduction")?.values ?? [];
+  const isSame = (word: string): boolean =>
+    reductionOf({ ...after, attributes: { ...after.attributes, reduction: word } }) === meaning;
+  return words.find(isSame) ?? null;
+}
+
+/** The reduction of a state in the library's own word; null where the call is no scatter, or fails. */
+function reductionOf(state: State): Reduction | null {
+  const story = explainState(state).explanation?.story;
+  return story?.kind === "scatter" ? story.reduction : null;
+}
+
+/** An attribute that a version does not take, and the library's reason. */
+interface Refused {
+  readonly name: string;
+  readonly text: string;
+  readonly sentence: string;
+}
+
+/** The attributes that the version takes, without those that equal the default; and those that it refuses. */
+function keptAttributes(
+  state: State,
+  before: OperatorVersion,
+  version: OperatorVersion,
+): { kept: Record<string, string>; refused: Refused[] } {
+  const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
+  const given = { ...state.attributes };
+  const axis = version.attributes.find(({ name }) => name === "axis");
+  const typed = state.inputs[rolePosition(before, "axis")];
+  // The axis was an input and becomes an attribute.
+  if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
+  const isInput = rolePosition(version, "axis") !== -1;
+  const kept: Record<string, string> = {};
+  const refused: Refused[] = [];
+  for (const [name, text] of Object.entries(given)) {
+    if (name === "axis" && isInput) continue;
+    const faults = readState({ ...id, attributes: { [name]: text }, inputs: [] }).faults;
+    const fault = faults.find(({ place }) => "attribute" in place && place.attribute === name);
+    if (fault !== undefined) refused.push({ name, text, sentence: fault.sentence });
+    else if (text !== defaultText(version, name)) kept[name] = text;
+  }
+  for (const schema of version.attributes) {
+    if (schema.default === undefined) kept[schema.name] ??= firstText(schema);
+  }
+  return { kept, refused };
+}
+
+/** The inputs of the version by the roles of the old ones, in data types that the version takes. */
+function keptInputs(
+  state: State,
+  before: OperatorVersion,
+  version: OperatorVersion,
+  remarks: string[],
+): (TensorText | null)[] {
+  const byRole = new Map<Role, TensorText | null>(
+    before.inputs.map((one, position) => [roleOf(one), state.inputs[position] ?? null]),
+  );
+  const inputs = version.inputs.map((schema): TensorText | null => {
+    const role = roleOf(schema);
+    const had = byRole.get(role) ?? null;
+    if (had === null && schema.optional === true) return null;
+    if (had !== null) return had;
+    if (role === "axis") {
+      const axis = state.attributes["axis"] ?? defaultText(before, "axis") ?? "0";
+      return { dtype: "int64", shape: [], values: [axis] };
+    }
+    return zerosText(role === "indices" ? "int64" : (byRole.get("data")?.dtype ?? "float32"), [1]);
+  });
+  for (const one of before.inputs) {
+    const role = roleOf(one);
+    const isGone = role !== "axis" && rolePosition(version, role) === -1;
+    if (isGone && byRole.get(role) !== null) {
+      remarks.push(`${version.name} has no input ${one.name}, so it is left out`);
+    }
+  }
+  return retyped(version, inputs, remarks);
+}
+
+/** The inputs in data types that the version takes. Inputs of one type constraint have one data type. */
+function retyped(
+  version: OperatorVersion,
+  inputs: readonly (TensorText | null)[],
+  remarks: string[],
+): (TensorText | null)[] {
+  return inputs.map((text, position) => {
+    if (text === null) return null;
+    const schema = version.inputs[position];
+    const types = dtypesOf(version, schema);
+    const first = inputs[version.inputs.findIndex(({ type }) => type === schema.type)] ?? text;
+    const wanted = types.includes(first.dtype) ? first.dtype : nearest(types, first.dtype);
+    if (text === first && wanted !== text.dtype) {
+      remarks.push(`${dtypeRefusal(version, position, text)}, so it becomes ${wanted}`);
+    }
+    return wanted === text.dtype ? text : withDType(text, wanted);
+  });
+}
+
+/** The library's error for the data type of one input. */
+function dtypeRefusal(version: OperatorVersion, position: number, text: TensorText): string {
+  const node = { domain: version.domain, op: version.name, opset: version.sinceVersion };
+  const attributes = version.attributes
+    .filter((one) => one.default === undefined)
+    .map((one) => [one.name, one.type === "int" ? 0 : firstText(one)]);
+  const types = version.inputs.map((schema, other) => ({
+    dtype: other === position ? text.dtype : dtypesOf(version, schema)[0],
+    shape: null,
+  }));
+  const found = attempt(() =>
+    infer({ ...node, attributes: Object.fromEntries(attributes) }, types),
+  );
+  return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
+}
+
+/** One of the data types that are taken: of the same kind if possible, and the most usual of these. */
+function nearest(types: readonly DType[], dtype: DType): DType {
+  const kind = dtype.replace(/\d.*$/, "");
+  const alike = types.filter((one) => one.startsWith(kind));
+  return alike.find(isUsual) ?? alike.pop() ?? types.find(isUsual) ?? types[0];
+}
+
+const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
+
+/** Gives updates that are new the shape that follows from data and indices. */
+function withUpdates(state: State, version: OperatorVersion): State {
+  const position = rolePosition(version, "updates");
+  const updates = state.inputs[position];
+  if (updates === undefined || updates === null) return state;
+  const { node, inputs } = readState(state);
+  const expected = explain(node, inputs).shapes.find(
+    ({ of }) => of === version.inputs[position].name,
+  );
+  if (expected === undefined || expected.fits) return state;
+  const fitting = zerosText(updates.dtype, expected.expected);
+  return { ...state, inputs: state.inputs.with(position, fitting) };
+}

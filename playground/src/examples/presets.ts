@@ -1,0 +1,48 @@
+/**
+ * The presets of the page: every example of the operators' documents, and the classic confusions. Example 1 of
+ * OpenVINO's ScatterUpdate-3 is left out, because its data has 1000 × 256 × 10 × 15 elements, more than the page shows.
+ */
+
+import { CONFUSIONS } from "./confusions.ts";
+import { ONNX_EXAMPLES } from "./examples-onnx.ts";
+import { OPENVINO_EXAMPLES } from "./examples-openvino.ts";
+import type { Example } from "./example.ts";
+import type { State } from "../values/state.ts";
+
+export interface Preset {
+  /** Lower-case letters, digits and hyphens. Every preset has a different one. */
+  readonly id: string;
+  readonly group: string;
+  readonly title: string;
+  /** What to look at, or which erratum of the document was corrected; may be empty. */
+  readonly note: string;
+  readonly state: State;
+}
+
+export const CONFUSIONS_GROUP = "Classic confusions";
+
+export const PRESETS: readonly Preset[] = [
+  ...ONNX_EXAMPLES.flatMap(({ op, examples }) =>
+    examples.map((one) => preset("ai.onnx", op, one, op)),
+  ),
+  ...OPENVINO_EXAMPLES.flatMap(({ op, examples }) =>
+    examples.map((one) => preset("openvino", op, one, `OpenVINO ${op}`)),
+  ),
+  ...CONFUSIONS.map((one) => preset(one.domain, one.op, one, CONFUSIONS_GROUP)),
+];
+
+function preset(domain: State["domain"], op: string, example: Example, group: string): Preset {
+  const { title, note, opset, attributes, inputs } = example;
+  return {
+    id: slug(`${group} ${title}`),
+    group,
+    title,
+    note,
+    state: { domain, op, opset, attributes, inputs },
+  };
+}
+
+function slug(text: string): string {
+  const words = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  return words.replaceAll(/^-|-$/g, "");
+}

@@ -1,0 +1,85 @@
+/** The shape of an input: a field for each dimension, and buttons to add and remove the last. */
+
+import type { JSX } from "preact";
+import { MOST_AXES } from "../values/limits.ts";
+import { NumberField } from "../widgets/number-field.tsx";
+
+interface ShapeEditorProps {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** The dimensions that an error is about. */
+  readonly wrong: ReadonlySet<number>;
+  readonly describedBy: string | undefined;
+  onShape(shape: readonly number[]): void;
+  /** Adds an axis at the end; without it, the axis has the length 1. */
+  onGrow?(): void;
+}
+
+export function ShapeEditor(props: ShapeEditorProps): JSX.Element {
+  const { name, shape, wrong, describedBy, onShape, onGrow } = props;
+  return (
+    <span class="shape" role="group" aria-label={`shape of ${name}`}>
+      <span aria-hidden="true">[</span>
+      {shape.map((length, axis) => (
+        <Dimension
+          key={axis}
+          label={`dimension ${axis} of ${name}`}
+          length={length}
+          isWrong={wrong.has(axis)}
+          describedBy={describedBy}
+          onLength={(other) => onShape(shape.with(axis, other))}
+        />
+      ))}
+      <span aria-hidden="true">]</span>
+      <button
+        type="button"
+        class="small"
+        aria-label={`one dimension fewer for ${name}`}
+        title="one dimension fewer"
+        disabled={shape.length === 0}
+        onClick={() => onShape(shape.slice(0, -1))}
+      >
+        −
+      </button>
+      <button
+        type="button"
+        class="small"
+        aria-label={`one dimension more for ${name}`}
+        title="one dimension more"
+        disabled={shape.length >= MOST_AXES}
+        onClick={onGrow ?? (() => onShape([...shape, 1]))}
+      >
+        +
+      </button>
+    </span>
+  );
+}
+
+interface DimensionProps {
+  readonly label: string;
+  readonly length: number;
+  readonly isWrong: boolean;
+  readonly describedBy: string | undefined;
+  onLength(length: number): void;
+}
+
+const Dimension = (props: DimensionProps): JSX.Element => {
+  const { label, length, isWrong, describedBy, onLength } = props;
+  return (
+    <NumberField
+      attributes={{
+        class: "dimension",
+        role: "spinbutton",
+        "aria-label": label,
+        "aria-valuenow": length,
+        "aria-valuemin": 0,
+        "aria-invalid": isWrong ? true : undefined,
+        "aria-describedby": isWrong ? describedBy : undefined,
+        size: Math.max(1, String(length).length),
+      }}
+      text={String(length)}
+      onText={(text) => /^\s*\d{1,9}\s*$/.test(text) && onLength(Number(text))}
+      stepped={(by) => String(Math.max(0, length + by))}
+    />
+  );
+};

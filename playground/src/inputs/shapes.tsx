@@ -1,0 +1,46 @@
+/** The shapes that follow from those of data and indices, term by term, and whether the tensors have them. */
+
+import type { DerivedShape } from "ndscatter";
+import { printShape } from "ndscatter";
+import { Fragment, type JSX } from "preact";
+
+interface ShapesProps {
+  readonly shapes: readonly DerivedShape[];
+  /** Gives the shape to the input of that name. */
+  onFit(name: string, shape: readonly number[]): void;
+}
+
+export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
+  if (shapes.length === 0) return null;
+  return (
+    <ul class="shapes" aria-label="derived shapes">
+      {shapes.map(({ of, terms, expected, got, fits }) => (
+        <li key={of} class={fits ? undefined : "unfit"}>
+          <code class="of">{of}.shape</code>
+          <span> {got === null || fits ? "is" : "must be"} </span>
+          {terms.map(({ text, shape }, position) => (
+            <Fragment key={text}>
+              {position > 0 && <span class="plus"> ++ </span>}
+              <span class="term">
+                <code>{text}</code>
+                <code class="is">{printShape(shape)}</code>
+              </span>
+            </Fragment>
+          ))}
+          <span> = </span>
+          <code class="sum">{printShape(expected)}</code>
+          {got !== null && (
+            <span class={fits ? "verdict" : "verdict unfit"}>
+              {fits ? " ✓" : ` ✗ got ${printShape(got)}`}
+            </span>
+          )}
+          {!fits && (
+            <button type="button" class="small" onClick={() => onFit(of, expected)}>
+              use this shape
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

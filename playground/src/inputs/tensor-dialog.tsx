@@ -1,0 +1,86 @@
+/** An input as a whole, in a dialog, so that nothing moves on the page: its data type, its shape, and its elements as text. */
+
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { TensorText } from "../values/state.ts";
+import { Dialog } from "../widgets/dialog.tsx";
+import { DTypeMenu } from "./dtype-menu.tsx";
+import type { Edits } from "../stage/lane-props.ts";
+import type { Session } from "../page/use-session.ts";
+import { ShapeEditor } from "./shape-editor.tsx";
+import { bracketed, TextEditor } from "./text-editor.tsx";
+
+interface TensorDialogProps {
+  /** The position of the input; null while none is shown. */
+  readonly shown: number | null;
+  readonly session: Session;
+  onClose(): void;
+}
+
+export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JSX.Element {
+  const { state, version, edits, page } = session;
+  // The code that reads texts is loaded before the user can change one.
+  useEffect(() => {
+    if (shown !== null) void page.load().catch(() => null);
+  }, [shown]);
+  const input = shown === null ? null : state.inputs[shown];
+  const name = shown === null ? "" : (version?.inputs[shown]?.name ?? `input ${shown}`);
+  return (
+    <Dialog
+      label={name}
+      isOpen={input != null}
+      isKept
+      onClose={onClose}
+      content={(close) =>
+        shown !== null &&
+        input != null && (
+          <>
+            <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
+            <TextEditor
+              // The key makes a new field when the shape changes, because the text is another one then.
+              key={`${input.dtype} ${input.shape.join()}`}
+              name={name}
+              text={bracketed(input.values, input.shape)}
+              onText={edits[shown].onText}
+              onClose={close}
+            />
+          </>
+        )
+      }
+    />
+  );
+}
+
+interface PartProps {
+  readonly name: string;
+  readonly input: TensorText;
+  readonly edits: Edits;
+  onClose(): void;
+}
+
+const NO_AXES: ReadonlySet<number> = new Set();
+
+const TypeAndShape = ({ name, input, edits, onClose }: PartProps): JSX.Element => (
+  <div class="kinds">
+    <DTypeMenu name={name} dtype={input.dtype} edits={edits} />
+    <ShapeEditor
+      name={name}
+      shape={input.shape}
+      wrong={NO_AXES}
+      describedBy={undefined}
+      onShape={edits.onShape}
+      onGrow={edits.onGrow}
+    />
+    {edits.onLeaveOut !== null && (
+      <button
+        type="button"
+        onClick={() => {
+          edits.onLeaveOut?.();
+          onClose();
+        }}
+      >
+        leave out
+      </button>
+    )}
+  </div>
+);

@@ -1,0 +1,86 @@
+/** What can be done with a call: the buttons at the right of the bar. */
+
+import type { JSX } from "preact";
+import type { Asked } from "../why/use-why.ts";
+import type { Files } from "../reading/use-files.ts";
+import { FileButton } from "../reading/open-file.tsx";
+import type { Panel } from "./panels.tsx";
+import type { Session } from "./use-session.ts";
+
+interface ActionsProps {
+  readonly session: Session;
+  readonly asked: Asked;
+  onAsk(asked: Asked): void;
+  onPanel(panel: Panel): void;
+  readonly onFiles: Files["takeFiles"];
+}
+
+export function Actions({ session, asked, onAsk, onPanel, onFiles }: ActionsProps): JSX.Element {
+  const { undo, redo, canUndo, canRedo } = session;
+  return (
+    <>
+      <Step label="undo" sign="↶" keys="Ctrl+Z" isThere={canUndo} onStep={undo} />
+      <Step label="redo" sign="↷" keys="Ctrl+Shift+Z" isThere={canRedo} onStep={redo} />
+      <PanelButton panel="Examples" onPanel={onPanel} />
+      <FileButton onFiles={onFiles} />
+      <button
+        type="button"
+        aria-pressed={asked !== undefined}
+        title="why is mine different? compare with what another runtime gave"
+        onClick={() => onAsk(asked === undefined ? { actual: null } : undefined)}
+      >
+        Compare
+      </button>
+      <PanelButton panel="Share" onPanel={onPanel} />
+      <a class="button" href="./reference/" title="reference of all operators and versions">
+        Docs
+      </a>
+      <PanelButton panel="Help" sign="?" title="help and keys: ?" onPanel={onPanel} />
+    </>
+  );
+}
+
+interface PanelButtonProps {
+  readonly panel: Panel;
+  /** The text of the button; by default the name of the dialog. */
+  readonly sign?: string;
+  readonly title?: string;
+  onPanel(panel: Panel): void;
+}
+
+const PanelButton = ({ panel, sign = panel, title, onPanel }: PanelButtonProps): JSX.Element => (
+  <button
+    type="button"
+    aria-label={panel}
+    aria-haspopup="dialog"
+    title={title}
+    onClick={() => onPanel(panel)}
+  >
+    {sign}
+  </button>
+);
+
+interface StepProps {
+  readonly label: string;
+  readonly sign: string;
+  readonly keys: string;
+  readonly isThere: boolean;
+  onStep(): void;
+}
+
+/**
+ * A button that is never disabled, because a disabled button would lose the focus. The menu of a phone stays open after it,
+ * because users often take several steps.
+ */
+const Step = ({ label, sign, keys, isThere, onStep }: StepProps): JSX.Element => (
+  <button
+    type="button"
+    aria-label={label}
+    title={`${label}: ${keys}`}
+    aria-disabled={!isThere}
+    data-stays=""
+    onClick={() => isThere && onStep()}
+  >
+    {sign}
+  </button>
+);

@@ -1,0 +1,158 @@
+/** The page: its parts, and what they show of the session. */
+
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCorners } from "../stage/use-corners.ts";
+import { useFirstVisit, useKeys } from "./use-keys.ts";
+import { later } from "../widgets/later.tsx";
+import type { Panel } from "./panels.tsx";
+import { Player } from "../story/player.tsx";
+import { PinnedSlices, pinsHeight, usePins } from "../stage/pins.tsx";
+import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.ts";
+import { sceneOf } from "../writing/scene-of.ts";
+import { useSession, type Session } from "./use-session.ts";
+import { Shapes } from "../inputs/shapes.tsx";
+import { Stage } from "../stage/stage.tsx";
+import { Story } from "../story/story.tsx";
+import { TensorDialog } from "../inputs/tensor-dialog.tsx";
+import { Title } from "./title.tsx";
+import { Top } from "./top.tsx";
+import { useTravel } from "../story/use-travel.ts";
+import type { Asked, WhyProps } from "../why/use-why.ts";
+
+const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
+
+export function App(): JSX.Element {
+  const session = useSession();
+  const middle = useRef<HTMLDivElement>(null);
+  const whole = useRoom(middle);
+  const { state, generation, edition } = session;
+  const shapes = [state.op, ...state.inputs.map((input) => String(input?.shape))].join(";");
+  const pinned = usePins(shapes);
+  const room = useRoomAbove(whole, pinsHeight(pinned));
+  const layout = useLayout(session, room);
+  const windows = useCorners(layout, `${generation} ${state.op}`);
+  const [text, setText] = useState<number | null>(null);
+  const [panel, setPanel] = useState<Panel | null>(null);
+  const [asked, setAsked] = useState<Asked>(undefined);
+  // Back shows another call, so a dialog that is open for this call closes.
+  useLayoutEffect(() => {
+    setText(null);
+    setPanel(null);
+  }, [generation]);
+  const isFrame = isEmbedded();
+  useTravel(session);
+  useKeys(session, () => setPanel("Help"));
+  useFirstVisit(session, isFrame);
+  const classes = ["page", isFrame ? "embedded" : "", asked === undefined ? "" : "asking"];
+  return (
+    <div class={classes.join(" ").trim()} data-edition={edition}>
+      {!isFrame && (
+        <Top
+          session={session}
+          sceneOf={(isMoving) => sceneOf(session, layout, windows, isMoving)}
+          asked={asked}
+          panel={panel}
+          onAsk={setAsked}
+          onPanel={setPanel}
+        />
+      )}
+      <main tabIndex={-1}>
+        {!isFrame && <Title session={session} />}
+        <div class="middle" ref={middle}>
+          <Stage
+            session={session}
+            layout={layout}
+            windows={windows}
+            onText={setText}
+            onPin={pinned.toggle}
+          />
+          <PinnedSlices session={session} layout={layout} windows={windows} pinned={pinned} />
+        </div>
+        <Player session={session} />
+        <Side session={session} asked={asked} onAsk={setAsked} isFrame={isFrame} />
+        <p class="hidden" role="status" id="aloud">
+          {session.toHear}
+        </p>
+      </main>
+      <TensorDialog shown={text} session={session} onClose={() => setText(null)} />
+    </div>
+  );
+}
+
+interface SideProps {
+  readonly session: Session;
+  readonly asked: Asked;
+  readonly isFrame: boolean;
+  onAsk(asked: Asked): void;
+}
+
+/** The story and the shapes, or the panel that compares. On a phone it is a line that opens. */
+function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const { state, explanation, others, remarks, isStale } = session;
+  return (
+    // It scrolls, so keys must reach it.
+    <aside
+      class={isOpen || asked !== undefined ? "open" : undefined}
+      aria-label="story"
+      tabIndex={0}
+    >
+      {asked === undefined ? (
+        <>
+          <button
+            type="button"
+            class="opener"
+            aria-expanded={isOpen}
+            aria-label={isOpen ? "less of the story" : "more of the story"}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {isOpen ? "▾" : "▴"}
+          </button>
+          {/* Always there, because screen readers announce what is added to it. */}
+          <div class="said" role="status">
+            {remarks.map((sentence) => (
+              <p key={sentence}>{sentence}</p>
+            ))}
+          </div>
+          <Story session={session} />
+          <ShapeRules session={session} />
+        </>
+      ) : (
+        <>
+          {/* What is wrong with the call, and what mends it, is always to be seen. */}
+          {isStale && <Story session={session} />}
+          <WhyPanel
+            state={state}
+            explanation={explanation}
+            actual={asked.actual}
+            onRule={others.setRule}
+            onActual={others.setActual}
+            onClose={() => {
+              others.clear();
+              onAsk(undefined);
+            }}
+          />
+        </>
+      )}
+      {isFrame && (
+        <a class="whole" href={`./${location.hash}`} target="_blank" rel="noopener">
+          open in ndscatter
+        </a>
+      )}
+    </aside>
+  );
+}
+
+function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
+  const { explanation, version, edits } = session;
+  return (
+    <Shapes
+      shapes={explanation?.shapes ?? []}
+      onFit={(name, shape) => {
+        const position = version?.inputs.findIndex((one) => one.name === name) ?? -1;
+        edits[position]?.onShape(shape);
+      }}
+    />
+  );
+}

@@ -1,0 +1,170 @@
+/** The bar at the top: the call as a sentence that can be changed, and what can be done with it. */
+
+import type { AttributeSchema } from "ndscatter";
+import type { ComponentChildren, JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { operatorGroups } from "../document/with-operator.ts";
+import { withAttribute } from "../document/edits.ts";
+import { FAULTS_ID } from "../stage/lane.tsx";
+import { NumberField } from "../widgets/number-field.tsx";
+import type { Session } from "./use-session.ts";
+
+const GROUPS = operatorGroups();
+const DOMAINS = [...new Set(GROUPS.map(({ domain }) => domain))];
+const TITLES: Readonly<Record<string, string>> = { "ai.onnx": "ONNX", openvino: "OpenVINO" };
+
+const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string }): string =>
+  `${domain}/${op}`;
+
+interface BarProps {
+  readonly session: Session;
+  /** The buttons at the right. */
+  readonly children: ComponentChildren;
+}
+
+export function Bar({ session, children }: BarProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const more = useRef<HTMLButtonElement>(null);
+  // The focus must not stay on an entry that is now hidden. On a wide screen this button is hidden, and does not take the
+  // focus.
+  const close = (): void => {
+    more.current?.focus();
+    setOpen(false);
+  };
+  return (
+    <header
+      class={isOpen ? "bar open" : "bar"}
+      onKeyDown={(event) => event.key === "Escape" && isOpen && close()}
+    >
+      <h1>
+        <a href="./" title="ndscatter: start over with the first example">
+          <span>nd</span>scatter
+        </a>
+      </h1>
+      <Sentence session={session} />
+      <button
+        ref={more}
+        type="button"
+        class="more"
+        aria-expanded={isOpen}
+        aria-controls="actions"
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span class="hidden">menu</span>☰
+      </button>
+      <div
+        class="actions"
+        id="actions"
+        // This runs before the entry's own handler: once that has opened a dialog, ☰ cannot get the focus.
+        onClickCapture={({ target }) => {
+          if (target instanceof Element && target.closest("[data-stays]") === null) close();
+        }}
+      >
+        {children}
+      </div>
+    </header>
+  );
+}
+
+function Sentence({ session }: { readonly session: Session }): JSX.Element {
+  const { state, version, faults, page } = session;
+  const { domain, op, opset } = state;
+  const group = GROUPS.find((one) => one.domain === domain && one.op === op);
+  return (
+    <div class="sentence" role="group" aria-label="operator">
+      <select
+        class="operator"
+        aria-label="operator"
+        value={keyOf(state)}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          const chosen = GROUPS.find((one) => keyOf(one) === value);
+          if (chosen === undefined) return;
+          const [{ sinceVersion }] = chosen.versions;
+          page.choose({ domain: chosen.domain, op: chosen.op, opset: sinceVersion });
+        }}
+      >
+        {DOMAINS.map((one) => (
+          <optgroup key={one} label={TITLES[one] ?? one}>
+            {GROUPS.filter((other) => other.domain === one).map((other) => (
+              <option key={keyOf(other)} value={keyOf(other)}>
+                {other.op}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+      </select>
+      <span aria-hidden="true">-</span>
+      <select
+        class="version"
+        aria-label="version"
+        value={String(opset)}
+        onChange={(event) => page.choose({ domain, op, opset: Number(event.currentTarget.value) })}
+      >
+        {(group?.versions ?? []).toReversed().map(({ sinceVersion, opset: introduced }) => (
+          <option key={sinceVersion} value={String(sinceVersion)}>
+            {sinceVersion}
+            {introduced === undefined || introduced === sinceVersion ? "" : ` (opset${introduced})`}
+          </option>
+        ))}
+      </select>
+      {version?.attributes.map((schema) => (
+        <Attribute
+          key={schema.name}
+          schema={schema}
+          text={state.attributes[schema.name] ?? String(schema.default ?? "")}
+          isWrong={faults.attributes.has(schema.name)}
+          onText={(text) => page.show(withAttribute(state, version, schema.name, text))}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** The words before an attribute in the sentence. */
+const WORDS: Readonly<Record<string, string>> = {
+  reduction: "with",
+  axis: "along axis",
+  batch_dims: "batch dims",
+  mode: "mode",
+  use_init_val: "init",
+};
+
+interface AttributeProps {
+  readonly schema: AttributeSchema;
+  readonly text: string;
+  readonly isWrong: boolean;
+  onText(text: string): void;
+}
+
+function Attribute({ schema, text, isWrong, onText }: AttributeProps): JSX.Element {
+  const { name, description } = schema;
+  const words = schema.values ?? (schema.type === "boolean" ? ["true", "false"] : null);
+  const common = {
+    "aria-label": name,
+    "aria-invalid": isWrong ? (true as const) : undefined,
+    "aria-describedby": isWrong ? FAULTS_ID : undefined,
+    title: `${name}: ${description}`,
+  };
+  return (
+    <>
+      <span aria-hidden="true">{WORDS[name] ?? name}</span>
+      {words === null ? (
+        <NumberField
+          attributes={{ ...common, class: "number", size: 3 }}
+          text={text}
+          onText={onText}
+          stepped={(by) => (/^-?\d{1,9}$/.test(text) ? String(Number(text) + by) : null)}
+        />
+      ) : (
+        <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
+          {(words.includes(text) ? words : [...words, text]).map((word) => (
+            <option key={word} value={word}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </>
+  );
+}

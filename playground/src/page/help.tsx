@@ -1,0 +1,51 @@
+/** What the page is, what its colours mean, all keys, and the choice of colours. */
+
+import type { JSX } from "preact";
+import { ThemeMenu } from "../widgets/theme.tsx";
+
+/** Where the sources are, as the package says; empty while it does not. The build fills it in. */
+declare const REPOSITORY: string;
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["Tab, arrows", "go to a cell; its story appears"],
+  ["Home, End, PageUp, PageDown", "go far; with Ctrl to the first and the last cell"],
+  ["Enter, F2, or any character", "change the cell; Enter takes the value, Esc does not"],
+  ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],
+  ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["Space", "play, pause"],
+  ["←, →", "one update back, one on"],
+  ["?", "this help"],
+];
+
+/** The content of the dialog. */
+export const Help = (): JSX.Element => (
+  <div class="help">
+    <p>
+      Scatter and gather operators of ONNX and OpenVINO, computed in this page by ndscatter exactly
+      as their specifications say. Change anything: values, shapes, types, the operator, its
+      version. Nothing leaves the page; its address holds the whole call.
+    </p>
+    <p>
+      A colour is a target: cells of one colour meet in one place. Stripes mark a target that
+      several updates share. Letters name index tuples, in the order in which they act.
+    </p>
+    <table>
+      <tbody>
+        {KEYS.map(([keys, what]) => (
+          <tr key={keys}>
+            <th scope="row">
+              <kbd>{keys}</kbd>
+            </th>
+            <td>{what}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    <p class="kinds">
+      <ThemeMenu />
+      <a href="./reference/">Reference of all operators</a>
+      <a href="./gpu.html">Check this GPU</a>
+      {REPOSITORY !== "" && <a href={REPOSITORY}>Source</a>}
+    </p>
+  </div>
+);

@@ -1,0 +1,45 @@
+/** The dialogs that the bar opens. */
+
+import type { JSX } from "preact";
+import { Dialog } from "../widgets/dialog.tsx";
+import { Examples } from "../examples/examples-dialog.tsx";
+import { Help } from "./help.tsx";
+import { later } from "../widgets/later.tsx";
+import type { SceneOf } from "../writing/scene-of.ts";
+import type { Session } from "./use-session.ts";
+import type { ShareProps } from "../writing/share-panel.tsx";
+
+const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
+
+export type Panel = "Examples" | "Share" | "Help";
+
+interface PanelsProps {
+  readonly session: Session;
+  readonly sceneOf: SceneOf;
+  /** The dialog that is open; null while none is. */
+  readonly panel: Panel | null;
+  onClose(): void;
+}
+
+export function Panels({ session, sceneOf, panel, onClose }: PanelsProps): JSX.Element {
+  const { state, preset, hasOwn, showPreset, showOwn } = session;
+  const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
+  return (
+    <>
+      <Dialog
+        {...common("Examples")}
+        isWide
+        content={(close) => (
+          <Examples
+            chosen={preset}
+            onPreset={showPreset}
+            onOwn={hasOwn ? showOwn : null}
+            onClose={close}
+          />
+        )}
+      />
+      <Dialog {...common("Share")} content={() => <Share state={state} sceneOf={sceneOf} />} />
+      <Dialog {...common("Help")} content={() => <Help />} />
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * The bar and the dialogs that its buttons open. The dialogs stand beside the bar, because its menu is hidden while they
+ * are open.
+ */
+
+import type { JSX } from "preact";
+import { Actions } from "./actions.tsx";
+import type { Asked } from "../why/use-why.ts";
+import { Bar } from "./bar.tsx";
+import { useFiles } from "../reading/use-files.ts";
+import { FileDialog } from "../reading/open-file.tsx";
+import { Panels, type Panel } from "./panels.tsx";
+import type { SceneOf } from "../writing/scene-of.ts";
+import type { Session } from "./use-session.ts";
+
+interface TopProps {
+  readonly session: Session;
+  readonly sceneOf: SceneOf;
+  readonly asked: Asked;
+  readonly panel: Panel | null;
+  onAsk(asked: Asked): void;
+  onPanel(panel: Panel | null): void;
+}
+
+export function Top({ session, sceneOf, asked, panel, onAsk, onPanel }: TopProps): JSX.Element {
+  const files = useFiles(session, onAsk);
+  return (
+    <>
+      <Bar session={session}>
+        <Actions
+          session={session}
+          asked={asked}
+          onAsk={onAsk}
+          onPanel={onPanel}
+          onFiles={files.takeFiles}
+        />
+      </Bar>
+      <Panels session={session} sceneOf={sceneOf} panel={panel} onClose={() => onPanel(null)} />
+      <FileDialog files={files} inputs={session.version?.inputs.map(({ name }) => name) ?? []} />
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+/** Keys of the whole page, and what happens by itself at a first visit. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { controlsOf } from "../story/player.tsx";
+import type { Session } from "./use-session.ts";
+import { isCalm } from "../story/use-travel.ts";
+
+/** Keys do nothing here while a control has the focus that takes them itself. */
+export function useKeys(session: Session, onHelp: () => void): void {
+  const latest = useRef({ session, onHelp });
+  latest.current = { session, onHelp };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.altKey || document.querySelector("dialog[open]")) return;
+      const { session, onHelp } = latest.current;
+      if (onKeyOf(event, session, onHelp)) event.preventDefault();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** Whether the key was one of the page's. */
+function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): boolean {
+  const { target, key } = event;
+  const element = target instanceof Element ? target : null;
+  // A field has an undo of its own, and a menu or a slider its arrows.
+  if (element?.matches("input:not([type=range]), textarea") === true) return false;
+  const isControl = element?.matches("input, select") === true;
+  if (event.ctrlKey || event.metaKey) {
+    const isUndo = key.toLowerCase() === "z" && !event.shiftKey;
+    const isRedo = (key.toLowerCase() === "z" && event.shiftKey) || key.toLowerCase() === "y";
+    if (isUndo) session.undo();
+    else if (isRedo) session.redo();
+    return isUndo || isRedo;
+  }
+  if (isControl) return false;
+  const controls = controlsOf(session);
+  const isCell = element?.closest("td") != null;
+  if (key === " " && !(element instanceof HTMLButtonElement)) controls.toggle();
+  else if (key === "ArrowRight" && !isCell) controls.forward();
+  else if (key === "ArrowLeft" && !isCell) controls.back();
+  else if (key === "?") onHelp();
+  else return false;
+  return true;
+}
+
+const SEEN = "ndscatter-seen";
+
+/** The picture plays once by itself, for those who are here for the first time. */
+export function useFirstVisit(session: Session, isFrame: boolean): void {
+  const latest = useRef(session);
+  latest.current = session;
+  // The page writes its address later.
+  const [isPlain] = useState(() => location.hash === "");
+  useEffect(() => {
+    if (isFrame || !isPlain || isCalm() || isSeen()) return;
+    const timer = setTimeout(() => {
+      const { step, edition } = latest.current;
+      if (step === null && edition === 0) controlsOf(latest.current).toggle();
+    }, 900);
+    return () => clearTimeout(timer);
+  }, []);
+}
+
+/** Whether the page was here before; it remembers that it was. Storage may be forbidden, then nothing plays. */
+function isSeen(): boolean {
+  try {
+    const isKnown = localStorage.getItem(SEEN) !== null;
+    localStorage.setItem(SEEN, "yes");
+    return isKnown;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,154 @@
+/** What the page shows, from the state and from what the user does: all hooks of the page in one place. */
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Fix } from "../document/fixes.ts";
+import type { TensorId } from "../stage/layout.ts";
+import type { Tuple } from "../cells/links.ts";
+import { summaryOf } from "../story/summary.ts";
+import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
+import { usePage } from "../document/use-page.ts";
+import { usePicture, useSpots, useTensors, type OutputRule } from "../cells/use-picture.ts";
+import type { ShownActual } from "../why/use-why.ts";
+import type { CallView, Picture } from "../cells/view.ts";
+import type { Description, Spot } from "../story/vocabulary.ts";
+
+const NO_TUPLES: readonly Tuple[] = [];
+const NO_FIXES: readonly Fix[] = [];
+
+export type Session = ReturnType<typeof useSession>;
+
+export function useSession() {
+  /** Null while nothing is played, and all steps are shown. */
+  const [step, setStep] = useState<number | null>(null);
+  const [isPlaying, setPlaying] = useState(false);
+  const others = useOthers();
+  const { spot, pointed, onSpot, setFocused, setPointed } = useSpots();
+  const last = useRef<Picture | null>(null);
+  /** Increases when another call is shown. */
+  const generation = useRef(0);
+  const { shown, page, ...visit } = usePage((change) => {
+    setStep(null);
+    setPlaying(false);
+    others.clear();
+    if (change === "link" || change === "example" || change === "file") {
+      last.current = null;
+      generation.current++;
+    }
+    if (change === "example") setFocused(null);
+  });
+  const drawn = usePicture(shown.state, last);
+  const { call, picture } = drawn;
+  const { links, tuples, count } = linksIn(picture);
+  // The number of steps that are shown.
+  const at = drawn.isStale ? count : Math.min(step ?? count, count);
+  const tensors = useTensors(drawn, page, at, others);
+  const description = useMemo(() => describe(call, spot, step), [call, spot, step]);
+  const onStep = useCallback((next: number) => {
+    setFocused(null);
+    setPointed(null);
+    setStep(next);
+  }, []);
+  return {
+    ...visit,
+    page,
+    ...shown,
+    ...drawn,
+    ...tensors,
+    call,
+    explanation: call.explanation,
+    fixes: useFixes(call),
+    summary: useMemo(() => summaryAt(call), [call]),
+    generation: generation.current,
+    links,
+    tuples,
+    count,
+    step,
+    at,
+    onStep,
+    isPlaying,
+    setPlaying,
+    spot,
+    isPointed: pointed !== null,
+    onSpot,
+    onScrub: useScrub(picture, onStep),
+    description,
+    toHear: isPlaying || pointed !== null ? "" : aloud(description, tuples),
+    others,
+    verb: verbOf(picture),
+  };
+}
+
+const linksIn = (picture: Picture | null) => ({
+  links: picture?.links ?? null,
+  tuples: picture?.links.tuples ?? NO_TUPLES,
+  count: picture?.links.count ?? 0,
+});
+
+const summaryAt = ({ picture }: CallView): readonly string[] =>
+  picture === null ? [] : summaryOf(picture.explanation);
+
+/** What mends a call. What finds it is loaded with the first error. */
+function useFixes(call: CallView): readonly Fix[] {
+  const [found, setFound] = useState<{
+    readonly call: CallView;
+    readonly fixes: readonly Fix[];
+  } | null>(null);
+  useEffect(() => {
+    if (call.picture !== null) return;
+    let isLatest = true;
+    void import("../document/fixes.ts").then(
+      ({ fixesOf }) => isLatest && setFound({ call, fixes: fixesOf(call.state) }),
+      // Without it the error is still shown.
+      () => null,
+    );
+    return () => {
+      isLatest = false;
+    };
+  }, [call]);
+  return found?.call === call ? found.fixes : NO_FIXES;
+}
+
+/** What is shown of other systems: their output in place of the exact one, or what a runtime gave. */
+function useOthers() {
+  const [rule, setRule] = useState<OutputRule | null>(null);
+  const [actual, setActual] = useState<ShownActual | null>(null);
+  const clear = (): void => {
+    setRule(null);
+    setActual(null);
+  };
+  return { rule, setRule, actual, setActual, clear };
+}
+
+/** The cell that is selected, else the step that is played; null where the call as a whole is described. */
+function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
+  if (call.picture === null) return describeFault(call, spot);
+  if (spot !== null) return describeCell(call.picture, spot);
+  return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
+}
+
+/** Dragging across the updates of a scatter, or the output of a gather, plays to the one under the pointer. */
+function useScrub(
+  picture: Picture | null,
+  onStep: (step: number) => void,
+): (id: TensorId, element: number) => void {
+  const latest = useRef(picture);
+  useEffect(() => {
+    latest.current = picture;
+  });
+  return useCallback((id, element) => {
+    const { current } = latest;
+    if (current === null) return;
+    const { links, explanation } = current;
+    const role = id === "output" ? "output" : explanation.inputs[id]?.role;
+    const order =
+      role === (links.kind === "gather" ? "output" : "updates") ? links.carried[element] : -1;
+    if (order >= 0) onStep(order + 1);
+  }, []);
+}
+
+/** What stands above the lines from updates to data. */
+function verbOf(picture: Picture | null): string {
+  const story = picture?.explanation.story;
+  if (story?.kind !== "scatter") return "";
+  return story.reduction === "none" ? "replace" : story.reduction;
+}

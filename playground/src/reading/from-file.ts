@@ -1,0 +1,246 @@
+/**
+ * What a dropped file holds for the page: a tensor for an input, or the scatters and gathers of a model, each by itself
+ * with the constants that feed it.
+ */
+
+import { roleOf, explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
+import type { Model, ModelNode } from "ndscatter/onnx";
+import { checkShape } from "../values/limits.ts";
+import { readState } from "../document/read-state.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { textOf, zerosText } from "../values/tensor-text.ts";
+import { attempt } from "../values/attempt.ts";
+import { defaultText, dtypesOf, rolePosition } from "../values/schema.ts";
+
+/** One thing that can be taken from a file. */
+export type FileChoice =
+  | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
+  | {
+      readonly kind: "node";
+      readonly title: string;
+      readonly state: State;
+      /** What the state has that the file does not say. */
+      readonly remarks: readonly string[];
+      /** What a runtime gave for the node, where a case holds it. */
+      readonly actual?: TensorText;
+    };
+
+/** What can be taken from a file, with remarks on what cannot; or the reason why nothing can. */
+export type FileContent =
+  | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
+  | { readonly error: string };
+
+/** More nodes than anybody reads through. */
+const MOST_CHOICES = 200;
+
+/**
+ * The content of a file, by the ending of its name. It never throws, whatever the bytes are. The readers of models are
+ * loaded with the first model.
+ *
+ * @param bin the `.bin` that belongs to an `.xml`
+ * @param given tensors for values of a model, by name, beside its constants
+ */
+export async function fromFile(
+  name: string,
+  bytes: Uint8Array,
+  bin?: Uint8Array,
+  given: Given = new Map(),
+): Promise<FileContent> {
+  const ending = /\.[^.]*$/.exec(name.toLowerCase())?.[0] ?? "";
+  const read = READERS[ending];
+  if (read === undefined) {
+    const known = Object.keys(READERS).join(", ");
+    return {
+      error: `${JSON.stringify(name)} has none of the endings ${known}, which say what a file is`,
+    };
+  }
+  const reader = await read();
+  return attempt(() => reader(bytes, name, bin, given));
+}
+
+/** Tensors by the names of a model's values. */
+export type Given = Pick<ReadonlyMap<string, TensorText>, "get">;
+
+type Reader = (
+  bytes: Uint8Array,
+  name: string,
+  bin: Uint8Array | undefined,
+  given: Given,
+) => FileContent;
+
+const READERS: Readonly<Record<string, (() => Promise<Reader>) | undefined>> = Object.assign(
+  Object.create(null),
+  {
+    ".npy": async () => {
+      const { readNpy } = await import("ndscatter/npy");
+      return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readNpy(bytes), name));
+    },
+    ".pb": async () => {
+      const { readTensor } = await import("./model-files.ts");
+      return (bytes: Uint8Array, name: string) => tensorOf(name, textOf(readTensor(bytes), name));
+    },
+    ".onnx": async () => {
+      const { readModel, runNode } = await import("./model-files.ts");
+      return (bytes: Uint8Array, _: string, __: unknown, given: Given) =>
+        nodesOf(readModel(bytes), runNode, given);
+    },
+    ".xml": async () => {
+      const { readIR, runNode } = await import("./model-files.ts");
+      return (bytes: Uint8Array, _: string, bin: Uint8Array | undefined, given: Given) =>
+        nodesOf(readIR(bytes, bin), runNode, given);
+    },
+  },
+);
+
+const tensorOf = (title: string, input: TensorText): FileContent => ({
+  choices: [{ kind: "tensor", title, input }],
+  remarks: [],
+});
+
+type RunNode = typeof import("ndscatter/onnx").runNode;
+
+function nodesOf(model: Model, runNode: RunNode, given: Given): FileContent {
+  const choices: FileChoice[] = [];
+  const remarks: string[] = [];
+  const { nodes } = model.graph;
+  let known = 0;
+  for (const node of nodes) {
+    const version = versionOf(model, node);
+    if (version === null || ++known > MOST_CHOICES) continue;
+    const title = titleOf(node, version);
+    const made = attempt(() => stateOf(model, node, version, { runNode, given }));
+    if ("error" in made) remarks.push(`${title} is not shown: ${made.error}`);
+    else choices.push({ kind: "node", title, ...made });
+  }
+  if (known > MOST_CHOICES) remarks.push(`${known - MOST_CHOICES} more nodes are not shown`);
+  if (known > 0) return { choices, remarks };
+  const others = [...new Set(nodes.map(({ op }) => op))].slice(0, 20).join(", ");
+  return {
+    error: `the model has no scatter or gather that the page shows${others === "" ? "" : `, only ${others}`}`,
+  };
+}
+
+function versionOf(
+  model: Model,
+  { domain, op, opset = model.opsets[domain] }: ModelNode,
+): OperatorVersion | null {
+  const found = attempt(() => ({ version: resolve({ domain, op, opset }) }));
+  return "version" in found ? found.version : null;
+}
+
+/** `ScatterND-18 "update the cache"`. A node without a name has that of its output. */
+const titleOf = (
+  { name, outputs }: ModelNode,
+  { name: op, sinceVersion }: OperatorVersion,
+): string => `${op}-${sinceVersion} ${JSON.stringify(name || (outputs[0] ?? ""))}`;
+
+function stateOf(
+  model: Model,
+  node: ModelNode,
+  version: OperatorVersion,
+  { runNode, given }: { readonly runNode: RunNode; readonly given: Given },
+): { state: State; remarks: string[] } {
+  const remarks: string[] = [];
+  const attributes: Record<string, string> = {};
+  for (const [name, { type, value }] of Object.entries(node.attributes)) {
+    if (typeof value === "object") remarks.push(`the attribute ${name}, of ${type}, is left out`);
+    else if (String(value) !== defaultText(version, name)) attributes[name] = String(value);
+  }
+  const unknown = new Set<number>();
+  const inputs = version.inputs.map((schema, position): TensorText | null => {
+    const name = node.inputs[position] ?? "";
+    if (name === "") {
+      if (schema.optional !== true) remarks.push(`${schema.name} is left out in the model`);
+      return null;
+    }
+    const value = attempt(() => ({
+      value: given.get(name) ?? constantOf(model, name, runNode),
+    }));
+    if ("error" in value) remarks.push(`${schema.name} cannot be read: ${value.error}`);
+    else if (value.value !== null) return value.value;
+    unknown.add(position);
+    return standIn(model, name, version, position);
+  });
+  const state = withFittingUpdates(
+    {
+      domain: version.domain,
+      op: version.name,
+      opset: version.sinceVersion,
+      attributes,
+      inputs,
+    },
+    version,
+    unknown,
+  );
+  for (const position of unknown) {
+    const shape = printShape(state.inputs[position]?.shape ?? []);
+    const { name } = version.inputs[position];
+    remarks.push(`${name} is not a constant of the model, so it is zeros of the shape ${shape}`);
+  }
+  return { state, remarks: remarks };
+}
+
+/** The tensor of a name if it is a constant of the model; null if it is an input or computed. */
+function constantOf(model: Model, name: string, runNode: RunNode): TensorText | null {
+  const { constants, nodes } = model.graph;
+  const constant = constants.find((one) => one.name === name);
+  if (constant !== undefined) {
+    // Before it is read, because a large one takes memory.
+    checkShape(constant.shape, name);
+    return textOf(constant.read(), name);
+  }
+  const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
+  // It fails where it copies a value that is no constant either.
+  const made = maker && attempt(() => runNode(model, maker, {}));
+  return made === undefined || "error" in made ? null : textOf(made[name], name);
+}
+
+/** The operators that make or pass on constants. */
+const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
+
+/** Zeros of the type that the model declares. An unknown dimension is 2. */
+function standIn(
+  model: Model,
+  name: string,
+  version: OperatorVersion,
+  position: number,
+): TensorText {
+  const { inputs, values = [], constants } = model.graph;
+  const type =
+    [...inputs, ...values].find((one) => one.name === name)?.type ??
+    constants.find((one) => one.name === name) ??
+    null;
+  const schema = version.inputs[position];
+  const dtype: DType = type?.dtype ?? firstType(version, position);
+  const shape = (type?.shape ?? (roleOf(schema) === "axis" ? [] : [2, 2])).map((dim) =>
+    typeof dim === "number" ? dim : 2,
+  );
+  checkShape(shape, schema.name);
+  return zerosText(dtype, shape);
+}
+
+const firstType = (version: OperatorVersion, position: number): DType => {
+  const types = dtypesOf(version, version.inputs[position]);
+  return types.find((one) => one === "float32" || one === "int64") ?? types[0];
+};
+
+/** Gives updates that stand in for unknown ones the shape that follows from data and indices. */
+function withFittingUpdates(
+  state: State,
+  version: OperatorVersion,
+  unknown: ReadonlySet<number>,
+): State {
+  const position = rolePosition(version, "updates");
+  const updates = state.inputs[position];
+  if (!unknown.has(position) || updates === undefined || updates === null) return state;
+  const { node, inputs } = readState(state);
+  const derived = explain(node, inputs).shapes.find(
+    ({ of }) => of === version.inputs[position].name,
+  );
+  if (derived === undefined || derived.fits) return state;
+  checkShape(derived.expected, version.inputs[position].name);
+  return {
+    ...state,
+    inputs: state.inputs.with(position, zerosText(updates.dtype, derived.expected)),
+  };
+}

@@ -1,0 +1,152 @@
+/** Values of pasted text: elements as they were written, lists of them, and arrays that a call made. */
+
+import { isDType, printShape, TensorError, type DType } from "ndscatter";
+import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
+import { parseScalar } from "../values/scalar-text.ts";
+import { sizeOf } from "../values/shape.ts";
+
+/** An element as it was written. */
+export interface Word {
+  readonly text: string;
+  readonly isQuoted: boolean;
+  /** Where in the text it begins. */
+  readonly start: number;
+}
+
+export interface List {
+  readonly items: readonly Value[];
+  readonly start: number;
+}
+
+/** What a call or a method gives: elements in row-major order. */
+export interface Block {
+  readonly shape: readonly number[];
+  readonly words: readonly Word[];
+  readonly start: number;
+}
+
+export type Value = Word | List | Block;
+
+/** Makes the error for a place in the text, with its line and column. */
+export type Wrong = (sentence: string, start: number) => TensorError;
+
+/** A value as a block. It throws where lists of one level differ in shape. */
+export function blockOf(value: Value, wrong: Wrong): Block {
+  if ("words" in value) return value;
+  if ("text" in value) return { shape: [], words: [value], start: value.start };
+  const { items, start } = value;
+  const blocks = items.map((item) => blockOf(item, wrong));
+  const first = blocks[0]?.shape ?? [];
+  const other = blocks.find(({ shape }) => String(shape) !== String(first));
+  if (other === undefined) {
+    const words = blocks.flatMap((block) => block.words);
+    return { shape: [items.length, ...first], words, start };
+  }
+  const [got, wanted] = [other.shape, first].map((shape) =>
+    shape.length === 0 ? "an element" : `a list of the shape ${printShape(shape)}`,
+  );
+  throw wrong(`expected ${wanted}, as the first one is, got ${got}`, other.start);
+}
+
+/** The text of an element without the marks that a language adds. */
+export function bareText({ text, isQuoted }: Word, dtype: DType): string {
+  if (dtype === "string" || isQuoted) return text;
+  return (
+    text
+      // np.nan, np.True_, -math.inf
+      .replace(/^([+-]?)[a-z]\w*\.(?=[a-z])/i, "$1")
+      .replace(/^(true|false)_$/i, "$1")
+      // 1n, a bigint of JavaScript
+      .replace(/^([+-]?\d+)n$/, "$1")
+  );
+}
+
+/** The text of an element; an error where it is no value of the data type at all. */
+export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
+  const bare = bareText(word, dtype);
+  if (dtype === "string" || word.isQuoted) return bare;
+  if (typeof parseScalar(dtype, bare) !== "string") return bare;
+  throw wrong(`${JSON.stringify(bare.slice(0, 40))} is no value of ${dtype}`, word.start);
+}
+
+/** The data type that a text names, as languages do: `np.float32`, `'float32'`, `torch.long`, `<class 'numpy.int8'>`. */
+export function dtypeNamed(text: string): DType | null {
+  const name = /(\w+)\W*$/.exec(text.slice(-LONGEST_NAME))?.[1].replace(/_$/, "") ?? "";
+  // Of NumPy and of Python alone it has 64 bits, of torch 32.
+  const isLong = name === "float" && !text.includes("torch");
+  const known = isLong ? "float64" : (OTHER_NAMES[name] ?? name);
+  return isDType(known) ? known : null;
+}
+
+const LONGEST_NAME = 40;
+
+/** Names of data types in torch, NumPy and file formats that differ from the library's. */
+const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
+  Object.create(null),
+  {
+    bool8: "bool",
+    str: "string",
+    object: "string",
+    half: "float16",
+    float: "float32",
+    double: "float64",
+    short: "int16",
+    long: "int64",
+    int: "int64",
+    complex: "complex128",
+    cfloat: "complex64",
+  },
+);
+
+/** The number that a value is; null where it is none. */
+export function numberIn(value: Value): number | null {
+  if (!("text" in value) || value.isQuoted) return null;
+  const number = parseScalar("float64", bareText(value, "float64"));
+  return typeof number === "number" ? number : null;
+}
+
+/**
+ * The sizes that arguments give: `4, 3`, `(4, 3)` or `[4, 3]`.
+ * @param isOpen whether one size may be -1
+ */
+export function sizesIn(
+  values: readonly Value[],
+  start: number,
+  wrong: Wrong,
+  isOpen = false,
+): number[] {
+  const [only] = values;
+  const isList = values.length === 1 && !("text" in only);
+  const words = isList ? blockOf(only, wrong) : null;
+  if (words !== null && words.shape.length !== 1) throw wrong("expected a list of sizes", start);
+  const sizes = (words?.words ?? values).map((value) => {
+    const size = numberIn(value);
+    const isSize = size !== null && Number.isInteger(size) && size >= (isOpen ? -1 : 0);
+    if (!isSize) throw wrong("expected a size", value.start);
+    return size;
+  });
+  if (sizes.length > MOST_AXES) throw tooMany(`tensors of up to ${MOST_AXES} axes`);
+  if (sizes.reduce((size, dim) => size * Math.max(1, dim), 1) > MOST_ELEMENTS) {
+    throw tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
+  }
+  return sizes;
+}
+
+/** Sizes with at most one -1 as the sizes of that many elements. */
+export function closedSizes(
+  sizes: readonly number[],
+  count: number,
+  start: number,
+  wrong: Wrong,
+): number[] {
+  const rest = sizeOf(sizes.filter((size) => size !== -1));
+  const open = sizes.filter((size) => size === -1).length;
+  const missing = rest === 0 ? 0 : count / rest;
+  const closed = sizes.map((size) => (size === -1 ? missing : size));
+  const isRight = open < 2 && (open === 0 || (rest > 0 && Number.isInteger(missing)));
+  if (isRight && sizeOf(closed) === count) return closed;
+  throw wrong(`${count} elements do not have the shape ${printShape(sizes)}`, start);
+}
+
+export const tooMany = (what: string): TensorError =>
+  new TensorError("too-large", `the page shows ${what}, and the text has more`);

@@ -1,0 +1,132 @@
+/**
+ * A tensor from pasted text: arrays as JavaScript, Python and spreadsheets print them, and as programs write them.
+ *
+ *     [[1, 2], [3, 4],]                     JSON, lists and tuples of Python, trailing commas
+ *     array([[1., 2.], [3., 4.]], dtype=float32)    NumPy, with or without np.; [[1. 2.] [3. 4.]] as it prints
+ *     tensor([[True, False]], device='cuda:0')      torch, and what the library prints
+ *     Float32Array(3) [ 1, 2, 3 ]           a typed array as Node prints it
+ *     x = np.arange(12).reshape(4, 3)       a call that makes an array, and methods that reshape or convert it
+ *     1  2  3                               a table, one row a line
+ *
+ * The shape is that of the brackets. If the text names a data type, the tensor has it. What is not understood is refused.
+ */
+
+import { printShape, TensorError, type DType } from "ndscatter";
+import type { Edited } from "../document/edit.ts";
+import { checkShape } from "../values/limits.ts";
+import { Reader } from "./paste-reader.ts";
+import { blockOf, elementText, type Block } from "./paste-value.ts";
+import { coordinatesOf, positionOf } from "../values/shape.ts";
+import type { TensorText } from "../values/state.ts";
+import { tensorOf, textOf } from "../values/tensor-text.ts";
+import { attempt } from "../values/attempt.ts";
+
+/** Characters; enough for as many elements as the page shows. */
+const LONGEST = 2_000_000;
+
+function readerOf(text: string, dtype: DType): Reader {
+  if (text.length > LONGEST) {
+    throw new TensorError("too-large", `the text has more than ${LONGEST} characters`);
+  }
+  return new Reader(text, dtype);
+}
+
+/** The tensor in `text`, in the data type of `input` unless the text names one; or an error with line and column. */
+export const withText = (input: TensorText, text: string): Edited =>
+  attempt(() => {
+    const reader = readerOf(text, input.dtype);
+    const block = blockOf(reader.whole(), reader.wrongAt);
+    return { input: asText(block, reader.dtype ?? input.dtype, reader) };
+  });
+
+function asText({ shape, words }: Block, dtype: DType, reader: Reader): TensorText {
+  checkShape(shape, "the text");
+  const values = words.map((word) => elementText(word, dtype, reader.wrongAt));
+  const read = { dtype, shape: [...shape], values };
+  const { tensor, wrong } = tensorOf(read, "the text");
+  // An element that the data type cannot hold stays as it was written; the page reports it.
+  return wrong.length === 0 ? textOf(tensor) : read;
+}
+
+/**
+ * The tensor after a paste. Without brackets the text is a block as in a spreadsheet: it fills cells from `element` on, to
+ * the right and downwards, and a block that does not fit is refused. A single value goes into the cell. A tensor in
+ * brackets, or made by a call, replaces the whole tensor.
+ *
+ * @param element the position of the cell that has the focus; null without one, where the text replaces the tensor
+ */
+export function withPaste(input: TensorText, element: number | null, text: string): Edited {
+  if (element === null || element >= input.values.length) return withText(input, text);
+  return attempt(() => {
+    const { dtype } = input;
+    // A text may have brackets and quotes of its own.
+    if (dtype === "string" && !/^\s*(?:\[|[\w.]+\()/.test(text)) {
+      return { input: withTexts(input, element, text) };
+    }
+    const reader = readerOf(text, dtype);
+    if (reader.isTable()) {
+      const rows = reader.table();
+      // All rows must be of one length.
+      const { shape, values } = asText(
+        blockOf({ items: rows, start: 0 }, reader.wrongAt),
+        dtype,
+        reader,
+      );
+      const [count, width] = shape;
+      // A column fills a vector too, which has one axis for both.
+      const isRow = width === 1 && input.shape.length === 1;
+      const block = isRow
+        ? [values]
+        : Array.from({ length: count }, (_, row) => values.slice(row * width, (row + 1) * width));
+      return { input: withBlock(input, element, block) };
+    }
+    const block = blockOf(reader.whole(), reader.wrongAt);
+    if (block.shape.length > 0) {
+      return { input: asText(block, reader.dtype ?? dtype, reader) };
+    }
+    const { values } = asText(block, dtype, reader);
+    return { input: withBlock(input, element, [values]) };
+  });
+}
+
+/** Texts may have blanks and commas: a spreadsheet separates cells by tabs, and rows by line ends. */
+function withTexts(input: TensorText, element: number, text: string): TensorText {
+  const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
+  return withBlock(
+    input,
+    element,
+    lines.map((line) => line.split("\t")),
+  );
+}
+
+/** The tensor with the rows of a block from a cell on. The block stays in the cell's slice of the last two axes. */
+function withBlock(
+  input: TensorText,
+  element: number,
+  rows: readonly (readonly string[])[],
+): TensorText {
+  const { shape, values } = input;
+  const at = coordinatesOf(element, shape);
+  const rank = shape.length;
+  const row = at[rank - 2] ?? 0;
+  const column = at[rank - 1] ?? 0;
+  const width = Math.max(...rows.map(({ length }) => length));
+  const columns = shape[rank - 1] ?? 1;
+  const needs = [row + rows.length, column + width];
+  if (needs[0] > (rank < 2 ? 1 : shape[rank - 2]) || needs[1] > columns) {
+    const block = printShape([rows.length, width]);
+    const sentence =
+      `a block ${block} from ${printShape(at)} on does not fit in ${printShape(shape)}: ` +
+      "make the tensor larger, or paste it in brackets to replace the tensor";
+    throw new TensorError("shape-mismatch", sentence);
+  }
+  const next = [...values];
+  for (const [down, texts] of rows.entries()) {
+    for (const [right, text] of texts.entries()) {
+      const grid = [row + down, column + right].slice(-rank);
+      const target = rank === 0 ? [] : [...at.slice(0, -grid.length), ...grid];
+      next[positionOf(target, shape)] = text;
+    }
+  }
+  return { ...input, values: next };
+}

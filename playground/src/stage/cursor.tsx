@@ -1,0 +1,284 @@
+/**
+ * The table of a tensor with its keyboard and pointer. Tab reaches one cell of it, the active one; arrow keys go on from
+ * there.
+ */
+
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { HEAD, SCROLLBAR, SPACING, type Corner, type Lane } from "./layout.ts";
+import { sizeOf } from "../values/shape.ts";
+import type { LaneProps } from "./lane-props.ts";
+import { cellId, elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";
+
+interface CursorProps extends LaneProps {
+  /** Takes pasted text, on a cell. */
+  onPasted(text: string, element: number): void;
+}
+
+interface Editing {
+  /** The element that Tab reaches. */
+  readonly active: number;
+  readonly editing: Edited | null;
+  /** Whether one of the cells has the focus, or had it when it was removed. */
+  readonly hasFocus: { current: boolean };
+  setActive(element: number): void;
+  /** Moves the focus to an element. */
+  go(element: number): void;
+  /** @param typed what was typed in place of the value */
+  edit(element: number, typed?: string): void;
+  onEdited(element: number, text: string | undefined, move: Move | null): void;
+}
+
+function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing {
+  const { shape, sheet } = lane;
+  const size = sizeOf(shape);
+  const [wanted, setWanted] = useState(0);
+  const [editing, setEditing] = useState<Edited | null>(null);
+  const isEditing = useRef(false);
+  const focusNext = useRef(false);
+  const hasFocus = useRef(false);
+  const active = Math.min(wanted, Math.max(size - 1, 0));
+  useLayoutEffect(() => {
+    if (!focusNext.current || editing !== null) return;
+    const cell = document.getElementById(cellId(id, active));
+    if (cell === null) return;
+    focusNext.current = false;
+    cell.focus({ preventScroll: lane.isWindow });
+  });
+  const go = (element: number): void => {
+    focusNext.current = true;
+    onReveal(id, element);
+    setWanted(element);
+  };
+  // A window that becomes smaller must not lose the cell that has the focus.
+  useLayoutEffect(() => {
+    const isLost = hasFocus.current && document.activeElement === document.body;
+    if (isLost && editing === null) go(active);
+  }, [lane.rows, lane.columns]);
+  return {
+    active,
+    editing,
+    hasFocus,
+    setActive: setWanted,
+    go,
+    edit(element, typed) {
+      if (edits === null) return;
+      isEditing.current = true;
+      setWanted(element);
+      setEditing({ element, text: typed ?? cells.values[element], isTyped: typed !== undefined });
+    },
+    onEdited(element, text, move) {
+      // The field loses the focus once more when it is removed, which is no second edit.
+      if (!isEditing.current) return;
+      isEditing.current = false;
+      setEditing(null);
+      if (text !== undefined && text !== cells.values[element]) edits?.onValue(element, text);
+      const to = { up: -sheet.columns, down: sheet.columns, left: -1, right: 1 };
+      const next = element + (move === null ? 0 : to[move]);
+      if (move !== null || text === undefined) go(next < 0 || next >= size ? element : next);
+    },
+  };
+}
+
+export function Cursor(props: CursorProps): JSX.Element {
+  const { id, name, dtype, lane, metrics, corner, cells, edits } = props;
+  const editor = useEditing(props);
+  const box = useScrolling(props);
+  const pointer = usePointer(props, editor);
+  return (
+    // The cells of the table have the focus; their events bubble up to here.
+    <div
+      class={lane.isWindow ? "scroller window" : "scroller"}
+      ref={box.ref}
+      style={lane.isWindow ? box.style : undefined}
+      onScroll={box.onScroll}
+      onKeyDown={(event) => onKeyDown(event, props, editor)}
+      onPaste={(event) => onPaste(event, props, editor)}
+      {...pointer}
+    >
+      {sizeOf(lane.shape) === 0 ? (
+        <p class="empty">no elements: a dimension is 0</p>
+      ) : (
+        <div style={lane.isWindow ? box.inner : undefined}>
+          <Sheet
+            {...cells}
+            id={id}
+            name={`${name} [${lane.shape.join(", ")}] ${dtype}`}
+            lane={lane}
+            metrics={metrics}
+            corner={corner}
+            active={nearest(lane, corner, editor.active)}
+            editing={editor.editing}
+            isReadOnly={edits === null}
+            onEdited={editor.onEdited}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What focus and pointer do. The first click on a cell shows its story; the second edits it. */
+function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
+  const wasActive = useRef(false);
+  const from = useRef(-1);
+  return {
+    onFocusIn(event: FocusEvent): void {
+      const element = elementOf(event.target);
+      if (element === -1) return;
+      editor.hasFocus.current = true;
+      editor.setActive(element);
+      onSpot({ tensor: id, element }, true);
+    },
+    onFocusOut(event: FocusEvent): void {
+      // A cell that is removed leaves the focus to nobody.
+      if (event.relatedTarget !== null) editor.hasFocus.current = false;
+    },
+    onMouseOver(event: MouseEvent): void {
+      const element = elementOf(event.target);
+      if (event.buttons === 1 && element !== -1 && element !== from.current) onScrub(id, element);
+      else onSpot(element === -1 ? null : { tensor: id, element }, false);
+    },
+    onMouseLeave: () => onSpot(null, false),
+    onMouseDown(event: MouseEvent): void {
+      const cell = event.target instanceof Element ? event.target.closest("td") : null;
+      from.current = elementOf(event.target);
+      wasActive.current = cell !== null && cell === document.activeElement;
+    },
+    onClick(event: MouseEvent): void {
+      const element = elementOf(event.target);
+      if (!wasActive.current || element === -1 || editor.editing !== null) return;
+      editor.edit(element);
+    },
+  };
+}
+
+/** The box around a window: it scrolls, and the table in it stays and shows the rows and columns of its position. */
+function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
+  const ref = useRef<HTMLDivElement>(null);
+  const { sheet, rows, columns, cell, isWindow } = lane;
+  const most = { row: sheet.rows - rows, column: sheet.columns - columns };
+  const pitch = metrics.pitch * sheet.span;
+  // Browsers clip boxes of millions of pixels.
+  const step = { row: Math.min(pitch, 4e6 / sheet.rows), column: cell + SPACING };
+  useLayoutEffect(() => {
+    const { current } = ref;
+    if (current === null || !isWindow) return;
+    // A scroll position is a whole number of pixels, so it is only changed where it stands for another row or column.
+    const at = cornerAt(current, most);
+    const range = rangeOf(current);
+    if (at.row !== corner.row) current.scrollTop = (corner.row / most.row) * range.down;
+    if (at.column !== corner.column) {
+      current.scrollLeft = (corner.column / most.column) * range.right;
+    }
+  }, [corner, lane]);
+  const height = rows * pitch + HEAD;
+  const bar = { width: most.row > 0 ? SCROLLBAR : 0, height: most.column > 0 ? SCROLLBAR : 0 };
+  const width = lane.tableWidth;
+  return {
+    ref,
+    style: { height: `${height + bar.height}px`, width: `${width + bar.width}px` },
+    inner: {
+      height: `${height + most.row * step.row}px`,
+      width: `${width + most.column * step.column}px`,
+    },
+    onScroll() {
+      const { current } = ref;
+      if (current === null || !isWindow) return;
+      const next = cornerAt(current, most);
+      if (next.row !== corner.row || next.column !== corner.column) onCorner(id, next);
+    },
+  };
+}
+
+/** How far a box scrolls down, and to the right. Scroll bars may take room, or lie over it. */
+const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: number } => ({
+  down: box.scrollHeight - box.clientHeight,
+  right: box.scrollWidth - box.clientWidth,
+});
+
+/** The first row and column at a scroll position. */
+function cornerAt(box: HTMLElement, most: Corner): Corner {
+  const { down, right } = rangeOf(box);
+  return {
+    row: stepAt(box.scrollTop, down, most.row),
+    column: stepAt(box.scrollLeft, right, most.column),
+  };
+}
+
+const stepAt = (position: number, range: number, last: number): number =>
+  range <= 0 ? 0 : Math.max(0, Math.min(last, Math.round((position / range) * last)));
+
+function onKeyDown(event: KeyboardEvent, props: CursorProps, { go, edit }: Editing): void {
+  const { lane } = props;
+  const element = elementOf(event.target);
+  if (element === -1 || event.altKey) return;
+  const to = destination(event, element, lane);
+  if (to !== null) go(to);
+  else if (event.ctrlKey || event.metaKey) return;
+  else if (event.key === "Enter" || event.key === "F2") edit(element);
+  else if (event.key === "Backspace" || event.key === "Delete") edit(element, "");
+  else if (event.key.length === 1 && event.key !== " " && event.key !== "?")
+    edit(element, event.key);
+  else return;
+  event.preventDefault();
+}
+
+function onPaste(
+  event: ClipboardEvent,
+  { edits, onPasted }: CursorProps,
+  { editing }: Editing,
+): void {
+  const element = elementOf(event.target);
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (edits === null || editing !== null || element === -1 || text === "") return;
+  event.preventDefault();
+  event.stopPropagation();
+  onPasted(text, element);
+}
+
+/** The cell of a window that Tab reaches: the active one, or the first if that one is out of view. */
+function nearest(
+  { isWindow, rows, columns, sheet }: Lane,
+  corner: { readonly row: number; readonly column: number },
+  active: number,
+): number {
+  if (!isWindow) return active;
+  const [y, x] = [Math.floor(active / sheet.columns), active % sheet.columns];
+  const { row, column } = corner;
+  const isThere = y >= row && y < row + rows && x >= column && x < column + columns;
+  return isThere ? active : row * sheet.columns + column;
+}
+
+/** The element that a key leads to; null for a key that leads nowhere. */
+function destination(
+  { key, ctrlKey, metaKey }: KeyboardEvent,
+  element: number,
+  { shape, sheet: { columns } }: Lane,
+): number | null {
+  const size = sizeOf(shape);
+  const column = element % columns;
+  const slice = shape.length < 2 ? 10 : columns * (shape.at(-2) ?? 1);
+  const isFar = ctrlKey || metaKey;
+  const inside = (to: number): number => (to < 0 || to >= size ? element : to);
+  switch (key) {
+    case "ArrowLeft":
+      return column === 0 ? element : element - 1;
+    case "ArrowRight":
+      return column === columns - 1 ? element : element + 1;
+    case "ArrowUp":
+      return inside(element - columns);
+    case "ArrowDown":
+      return inside(element + columns);
+    case "PageUp":
+      return inside(element - slice);
+    case "PageDown":
+      return inside(element + slice);
+    case "Home":
+      return isFar ? 0 : element - column;
+    case "End":
+      return isFar ? size - 1 : element - column + columns - 1;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * What is drawn between two tables: the target of each index tuple, lines from updates to their targets, and which rows
+ * of data change. Nothing here crosses a table. It is hidden from screen readers, because the story says the same.
+ */
+
+import type { JSX } from "preact";
+import { bandOf, type Corner, type Lane, type Metrics } from "./layout.ts";
+import type { Chip, Mark } from "./wiring.ts";
+import type { Rows, Wire } from "./wires.ts";
+
+/** A table at one side of a gutter. */
+export interface Side {
+  readonly lane: Lane;
+  readonly corner: Corner;
+}
+
+interface Band {
+  readonly top: number;
+  readonly bottom: number;
+}
+
+const middle = ({ top, bottom }: Band): number => (top + bottom) / 2;
+
+const placeOf = ({ lane, corner }: Side, metrics: Metrics, { begin, end }: Rows): Band =>
+  bandOf(lane, metrics, corner, begin, end);
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+interface WiresProps {
+  readonly width: number;
+  readonly metrics: Metrics;
+  readonly left: Side;
+  readonly right: Side;
+  readonly wires: readonly Wire[];
+  /** The updates that are described; null while nothing is. */
+  readonly orders: ReadonlySet<number> | null;
+  /** How many updates have been carried out; lines of later ones are faint. */
+  readonly step: number;
+  readonly height: number;
+  /** What the operator does with an update: `add`. */
+  readonly verb: string;
+}
+
+/** Lines from the edge of one table to that of the next. Lines to one target end in one arrow. */
+export function Wires(props: WiresProps): JSX.Element {
+  const { width, metrics, left, right, wires, orders, height, verb, step } = props;
+  const isOn = (wire: Wire): boolean =>
+    orders === null || wire.orders.some((one) => orders.has(one));
+  const isLater = (wire: Wire): boolean => wire.orders.every((one) => one >= step);
+  const drawn = wires.toSorted((a, b) => Number(isOn(a)) - Number(isOn(b)));
+  return (
+    <div class="gutter" style={{ width: `${width}px` }} aria-hidden="true">
+      <span class="verb">{verb}</span>
+      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+        {drawn.map((wire) => {
+          const [from, to] = [placeOf(left, metrics, wire.from), placeOf(right, metrics, wire.to)];
+          // A row that is out of view has no height.
+          if (from.top === from.bottom || to.top === to.bottom) return null;
+          const classes = ["wire", `hue-${wire.hue}`];
+          if (!isOn(wire) || isLater(wire)) classes.push("off");
+          else if (orders !== null) classes.push("on");
+          if (wire.isLost) classes.push("lost");
+          const [y1, y2] = [round(middle(from)), round(middle(to))];
+          const reach = width * 0.5;
+          const head = width - 3;
+          return (
+            <g
+              key={`${wire.from.begin},${wire.from.end},${wire.to.begin},${wire.to.end}`}
+              class={classes.join(" ")}
+            >
+              {bracket(from, 3)}
+              <path d={`M3 ${y1}C${reach} ${y1} ${reach} ${y2} ${head - 6} ${y2}`} />
+              {wire.isLost && <path d={`M${head - 18} ${y2 - 4}l8 8m0-8l-8 8`} />}
+              <path class="head" d={`M${head} ${y2}l-8-4.5v9z`} />
+              {bracket(to, width - 2)}
+            </g>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}
+
+/** The extent of several rows; nothing for a row by itself. */
+const bracket = ({ top, bottom }: Band, x: number): JSX.Element | null =>
+  bottom - top < 46 ? null : (
+    <path class="extent" d={`M${x} ${round(top + 2)}V${round(bottom - 2)}`} />
+  );
+
+interface ChipsProps {
+  readonly width: number;
+  readonly metrics: Metrics;
+  readonly side: Side;
+  readonly chips: readonly Chip[];
+  readonly tuples: ReadonlySet<number> | null;
+}
+
+/** The target of each index tuple, beside its row. */
+export const Chips = ({ width, metrics, side, chips, tuples }: ChipsProps): JSX.Element => (
+  <div class="gutter chips" style={{ width: `${width}px` }} aria-hidden="true">
+    {chips.map(({ row, tuple, hue, letter, text, isResolved, isOut }) => {
+      const band = placeOf(side, metrics, { begin: row, end: row + 1 });
+      if (band.top === band.bottom) return null;
+      const isFaint = tuples !== null && !tuples.has(tuple);
+      return (
+        <span
+          key={row}
+          class={`chip hue-${hue}${isFaint ? " off" : ""}${isOut ? " out" : ""}`}
+          style={{ top: `${round(middle(band))}px` }}
+        >
+          {letter !== "" && <b>{letter}</b>}
+          <i class={isResolved ? "resolved" : undefined}>→ {text}</i>
+        </span>
+      );
+    })}
+  </div>
+);
+
+interface MarksProps {
+  readonly width: number;
+  readonly metrics: Metrics;
+  readonly side: Side;
+  readonly marks: readonly Mark[];
+}
+
+/** Which rows of data become others in the output, and who changes them. */
+export const Marks = ({ width, metrics, side, marks }: MarksProps): JSX.Element => (
+  <div class="gutter marks" style={{ width: `${width}px` }} aria-hidden="true">
+    <span class="verb">⇒</span>
+    {marks.map(({ rows, hue, letters, count }) => {
+      const band = placeOf(side, metrics, rows);
+      if (band.top === band.bottom) return null;
+      return (
+        <span
+          key={rows.begin}
+          class={`mark hue-${hue}${count > 1 ? " several" : ""}`}
+          style={{ top: `${round(middle(band))}px` }}
+        >
+          {letters === "" ? (count > 1 ? `×${count}` : "⇒") : letters}
+        </span>
+      );
+    })}
+  </div>
+);

@@ -1,0 +1,133 @@
+/** One tensor of the stage: its name, its data type, its shape and its table. All of an input can be changed. */
+
+import type { JSX } from "preact";
+import { Cursor } from "./cursor.tsx";
+import { DTypeMenu } from "../inputs/dtype-menu.tsx";
+import type { LaneProps } from "./lane-props.ts";
+import { memo } from "../widgets/memo.ts";
+import { Minimap } from "./minimap.tsx";
+import { matrixAt } from "./pins.tsx";
+import { ShapeEditor } from "../inputs/shape-editor.tsx";
+
+export const FAULTS_ID = "faults";
+
+export const TensorLane = memo<LaneProps>((props) => {
+  const { id, name, isStale, isWrong, isNarrow, edits, hasMap } = props;
+  return (
+    <section
+      class={`tensor${isStale ? " stale" : ""}${isWrong ? " wrong" : ""}`}
+      aria-label={name}
+      data-tensor={id}
+    >
+      <header>
+        {isNarrow ? (
+          <ShortHead {...props} />
+        ) : (
+          <>
+            <NameLine {...props} />
+            <TypeLines {...props} />
+          </>
+        )}
+      </header>
+      {hasMap && <Minimap {...props} />}
+      <Cursor {...props} onPasted={(text, element) => void edits?.onPaste(element, text)} />
+    </section>
+  );
+});
+
+/** On a phone all that can be changed of a tensor is behind one button. */
+function ShortHead({ id, name, dtype, lane, edits, remark, onText }: LaneProps): JSX.Element {
+  const type = `${dtype} [${lane.shape.join(", ")}]`;
+  if (edits === null || id === "output") {
+    return (
+      <div class="short">
+        <h2>{name}</h2>
+        <span class="dtype">
+          {type}
+          {remark !== "" && <em> {remark}</em>}
+        </span>
+      </div>
+    );
+  }
+  return (
+    <button type="button" class="short" aria-haspopup="dialog" onClick={() => onText(id)}>
+      <h2>{name}</h2>
+      <span class="dtype">{type} ▾</span>
+    </button>
+  );
+}
+
+function NameLine(props: LaneProps): JSX.Element {
+  const { id, name, description, edits, lane, corner, onText, onPin } = props;
+  const matrix = matrixAt(lane, corner.row);
+  return (
+    <div class="line">
+      <h2 title={description}>{name}</h2>
+      {edits !== null && id !== "output" && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`${name} as text`}
+          title="as text: copy it, or paste another"
+          onClick={() => onText(id)}
+        >
+          text
+        </button>
+      )}
+      {matrix !== null && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`pin a slice of ${name}`}
+          title="keep the slice at the top of the view in sight"
+          onClick={() => onPin({ id, matrix })}
+        >
+          pin
+        </button>
+      )}
+      {edits !== null && edits.onLeaveOut !== null && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`leave ${name} out`}
+          title="leave this optional input out"
+          onClick={edits.onLeaveOut}
+        >
+          ×
+        </button>
+      )}
+    </div>
+  );
+}
+
+function TypeLines(props: LaneProps): JSX.Element {
+  const { name, dtype, lane, remark, edits, isWrong, wrongDimensions } = props;
+  if (edits === null) {
+    return (
+      <>
+        <div class="line dtype">
+          {dtype}
+          {remark !== "" && <em>&nbsp;{remark}</em>}
+        </div>
+        <code class="line shape-of-output">[{lane.shape.join(", ")}]</code>
+      </>
+    );
+  }
+  return (
+    <>
+      <div class="line">
+        <DTypeMenu name={name} dtype={dtype} edits={edits} />
+      </div>
+      <div class="line">
+        <ShapeEditor
+          name={name}
+          shape={lane.shape}
+          wrong={wrongDimensions}
+          describedBy={isWrong ? FAULTS_ID : undefined}
+          onShape={edits.onShape}
+          onGrow={edits.onGrow}
+        />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+/** What the lane of each tensor shows, from the session. */
+
+import type { Lane, Layout } from "./layout.ts";
+import { rolePosition } from "../values/schema.ts";
+import type { LaneProps } from "./lane-props.ts";
+import type { Session } from "../page/use-session.ts";
+import { NOTHING_SAID, type Cells } from "../cells/cells.ts";
+
+const NO_NUMBERS: ReadonlySet<number> = new Set();
+const EMPTY: Cells = { ...NOTHING_SAID, values: [] };
+
+export function laneProps(
+  session: Session,
+  lane: Lane,
+  { metrics, isNarrow, hasMaps }: Layout,
+): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText" | "onPin"> {
+  const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale } = session;
+  const common = { lane, metrics, isNarrow, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
+  if (lane.id === "output") {
+    const schema = version?.outputs[0];
+    const cells = session.output ?? EMPTY;
+    const data = isNarrow && picture?.links.kind === "scatter" ? dataOf(session) : -1;
+    return {
+      ...common,
+      id: "output",
+      description: schema?.description ?? "",
+      dtype: picture?.output.dtype ?? "",
+      cells:
+        data === -1 || isStale
+          ? cells
+          : {
+              ...cells,
+              letters: NOTHING_SAID.letters,
+              before: inputs[data].at(at, picture).values,
+            },
+      wrongDimensions: NO_NUMBERS,
+      isWrong: false,
+      isStale,
+      remark: remarkOf(session),
+      edits: null,
+    };
+  }
+  const text = state.inputs[lane.id];
+  const view = inputs[lane.id];
+  return {
+    ...common,
+    id: lane.id,
+    description: version?.inputs[lane.id]?.description ?? "",
+    dtype: text?.dtype ?? "",
+    cells: view.at(at, picture),
+    wrongDimensions: view.dimensions,
+    isWrong: view.sentences.length > 0,
+    isStale: false,
+    remark: "",
+    edits: edits[lane.id],
+  };
+}
+
+/** What stands beside the data type of the output. */
+function remarkOf({ picture, isStale, at, count, others: { rule } }: Session): string {
+  if (isStale) return picture === null ? "none while it is wrong" : "before the error";
+  return rule === null || at < count ? "" : `by ${rule.name}`;
+}
+
+const dataOf = ({ version }: Session): number =>
+  version === null ? -1 : rolePosition(version, "data");

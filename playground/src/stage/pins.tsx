@@ -1,0 +1,150 @@
+/** Slices of large tensors that stay in view, side by side, while the tables above them scroll. */
+
+import type { JSX } from "preact";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { printShape } from "ndscatter";
+import { tableWidthOf, type Lane, type Layout } from "./layout.ts";
+import { coordinatesOf } from "../values/shape.ts";
+import type { Windows } from "./use-corners.ts";
+import type { Pin } from "./lane-props.ts";
+import { laneProps } from "./lanes.ts";
+import type { Session } from "../page/use-session.ts";
+import { elementOf, Sheet } from "./sheet.tsx";
+
+export interface Pins {
+  readonly pins: readonly Pin[];
+  /** Pins a slice, or takes it away. */
+  toggle(pin: Pin): void;
+}
+
+/** More do not fit beside each other. */
+const MOST = 6;
+/** Rows and columns of a pinned slice that are drawn. */
+const MOST_ROWS = 12;
+const MOST_COLUMNS = 12;
+/** From row to row in pixels, and the name above a slice with the space around it. */
+const PITCH = 20;
+const ABOVE = 64;
+
+const isSame = (one: Pin, other: Pin): boolean =>
+  one.id === other.id && one.matrix === other.matrix;
+
+/** @param key changes with the shapes: a slice of another shape says nothing */
+export function usePins(key: string): Pins {
+  const [pins, setPins] = useState<readonly Pin[]>([]);
+  useEffect(() => setPins([]), [key]);
+  const toggle = useCallback((pin: Pin) => {
+    setPins((before) =>
+      before.some((one) => isSame(one, pin))
+        ? before.filter((one) => !isSame(one, pin))
+        : [...before, pin].slice(-MOST),
+    );
+  }, []);
+  return { pins, toggle };
+}
+
+/** The height that pinned slices take from the stage. */
+export const pinsHeight = ({ pins }: Pins): number =>
+  pins.length === 0 ? 0 : MOST_ROWS * PITCH + ABOVE;
+
+/** The rows that a matrix has in the table: indices and scalars of updates may stand in one column. */
+const rowsOf = ({ shape, sheet }: Lane): number =>
+  ((shape.at(-2) ?? 1) * (shape.at(-1) ?? 1)) / Math.max(sheet.columns, 1);
+
+/** The matrix at the top of a window; null for a tensor that has only one, or is drawn as a whole. */
+export function matrixAt(lane: Lane, row: number): number | null {
+  const height = rowsOf(lane);
+  return lane.isWindow && lane.shape.length > 2 && height > 0 ? Math.floor(row / height) : null;
+}
+
+interface PinnedProps {
+  readonly session: Session;
+  readonly layout: Layout;
+  readonly windows: Windows;
+  readonly pinned: Pins;
+}
+
+export function PinnedSlices({
+  session,
+  layout,
+  windows,
+  pinned,
+}: PinnedProps): JSX.Element | null {
+  const { pins, toggle } = pinned;
+  if (pins.length === 0) return null;
+  return (
+    <div class="pins" role="group" aria-label="pinned slices">
+      {pins.map((pin) => {
+        const lane = layout.lanes.find(({ id }) => id === pin.id);
+        return lane === undefined ? null : (
+          <Slice
+            key={`${pin.id} ${pin.matrix}`}
+            pin={pin}
+            lane={lane}
+            session={session}
+            layout={layout}
+            windows={windows}
+            onClose={() => toggle(pin)}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+interface SliceProps extends Omit<PinnedProps, "pinned"> {
+  readonly pin: Pin;
+  readonly lane: Lane;
+  onClose(): void;
+}
+
+function Slice({ pin, lane, session, layout, windows, onClose }: SliceProps): JSX.Element {
+  const { shape, sheet, cell, side, name } = lane;
+  const rows = Math.min(rowsOf(lane), MOST_ROWS);
+  const columns = Math.min(sheet.columns, MOST_COLUMNS);
+  const lead = coordinatesOf(pin.matrix, shape.slice(0, -2));
+  const title = `${name}[${[...lead, ":", ":"].join(", ")}]`;
+  const part = {
+    ...lane,
+    rows,
+    columns,
+    isWindow: true,
+    tableWidth: tableWidthOf(side, columns, cell),
+  };
+  const { cells, onSpot } = laneProps(session, lane, layout);
+  return (
+    <section class="tensor" aria-label={title}>
+      <div class="line">
+        <h3>{title}</h3>
+        <button type="button" class="quiet" aria-label={`unpin ${title}`} onClick={onClose}>
+          ×
+        </button>
+      </div>
+      <div
+        onMouseOver={(event) => {
+          const element = elementOf(event.target);
+          onSpot(element === -1 ? null : { tensor: pin.id, element }, false);
+        }}
+        onMouseLeave={() => onSpot(null, false)}
+        onClick={(event) => {
+          const element = elementOf(event.target);
+          if (element !== -1) windows.onReveal(pin.id, element);
+        }}
+      >
+        <Sheet
+          {...cells}
+          id={pin.id}
+          prefix="pinned-"
+          name={`${title} of ${printShape(shape)}`}
+          lane={part}
+          metrics={layout.metrics}
+          corner={{ row: pin.matrix * rowsOf(lane), column: 0 }}
+          active={-1}
+          editing={null}
+          isReadOnly
+          onEdited={() => undefined}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,240 @@
+/** A tensor as one table, or the part of it that is in view. A row is drawn again only when one of its cells has changed. */
+
+import type { JSX } from "preact";
+import type { Cells } from "../cells/cells.ts";
+import { HEAD, SPACING, type Corner, type Lane, type Metrics, type TensorId } from "./layout.ts";
+import { rowLabel } from "./row-label.ts";
+import { memo } from "../widgets/memo.ts";
+
+export type Move = "up" | "down" | "left" | "right";
+
+export interface Editing {
+  readonly element: number;
+  /** Its text at first. */
+  readonly text: string;
+  /** True if the text was typed. Otherwise it is the value of the element, which typing replaces. */
+  readonly isTyped: boolean;
+}
+
+interface SheetProps extends Cells {
+  readonly id: TensorId;
+  /** Before the ids of cells, where a tensor has a second table. */
+  readonly prefix?: string;
+  readonly name: string;
+  readonly lane: Lane;
+  readonly metrics: Metrics;
+  readonly corner: Corner;
+  /** The element that Tab reaches. */
+  readonly active: number;
+  /** The element that is being edited; null while none is. */
+  readonly editing: Editing | null;
+  readonly isReadOnly: boolean;
+  /**
+   * @param text undefined leaves the element as it was
+   * @param move where the focus goes; null if it has gone already
+   */
+  onEdited(element: number, text: string | undefined, move: Move | null): void;
+}
+
+export const cellId = (id: TensorId, element: number): string => `cell-${id}-${element}`;
+
+/** The element of the cell that an event is on; -1 for no cell. */
+export function elementOf(target: EventTarget | null): number {
+  const cell = target instanceof Element ? target.closest("[data-element]") : null;
+  return cell instanceof HTMLElement ? Number(cell.dataset["element"]) : -1;
+}
+
+const numbers = (length: number, begin = 0): number[] =>
+  Array.from({ length }, (_, number) => begin + number);
+
+export function Sheet(props: SheetProps): JSX.Element {
+  const { name, lane, metrics, corner, isReadOnly } = props;
+  const { sheet, shape, isWindow } = lane;
+  const first = isWindow ? corner : { row: 0, column: 0 };
+  return (
+    <table
+      role="grid"
+      aria-label={name}
+      aria-readonly={isReadOnly}
+      aria-rowcount={isWindow ? sheet.rows + 1 : undefined}
+      aria-colcount={isWindow ? sheet.columns + 1 : undefined}
+      style={{ width: `${lane.tableWidth}px`, "--side": `${lane.side}px` }}
+    >
+      <thead style={{ height: `${HEAD - SPACING}px` }}>
+        <tr aria-rowindex={isWindow ? 1 : undefined}>
+          {lane.side > 0 && <td class="corner" />}
+          {numbers(lane.columns, first.column).map((column) => (
+            <th scope="col" key={column} aria-colindex={isWindow ? column + 2 : undefined}>
+              {shape.length > 1 ? column : <span class="hidden">value</span>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {numbers(lane.rows, first.row).flatMap((row) => {
+          const isBreak = sheet.group > 0 && row > 0 && row % sheet.group === 0;
+          const line = (
+            <Row
+              {...props}
+              key={row}
+              row={row}
+              begin={row * sheet.columns + first.column}
+              height={sheet.span * metrics.pitch - SPACING}
+            />
+          );
+          if (!isBreak) return [line];
+          const height = `${metrics.gap - SPACING}px`;
+          return [
+            <tr key={`gap ${row}`} class="gap" aria-hidden="true" style={{ height }} />,
+            line,
+          ];
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+interface RowProps extends SheetProps {
+  /** The number of the row in the whole tensor. */
+  readonly row: number;
+  /** The first element that is drawn. */
+  readonly begin: number;
+  readonly height: number;
+}
+
+const Row = memo<RowProps>((props) => {
+  const { lane, row, begin, height } = props;
+  const cells: JSX.Element[] = [];
+  for (let element = begin; element < begin + lane.columns; element++) {
+    cells.push(cell(props, element));
+  }
+  return (
+    <tr aria-rowindex={lane.isWindow ? row + 2 : undefined} style={{ height: `${height}px` }}>
+      {lane.side > 0 && <th scope="row">{rowLabel(lane, row)}</th>}
+      {cells}
+    </tr>
+  );
+}, sameRow);
+
+function sameRow(before: RowProps, after: RowProps): boolean {
+  const { begin, lane } = after;
+  if (
+    before.begin !== begin ||
+    before.lane !== lane ||
+    before.height !== after.height ||
+    before.notes !== after.notes ||
+    before.faults !== after.faults ||
+    before.others !== after.others ||
+    before.letters !== after.letters
+  ) {
+    return false;
+  }
+  for (let element = begin; element < begin + lane.columns; element++) {
+    if (
+      before.values[element] !== after.values[element] ||
+      before.tints[element] !== after.tints[element] ||
+      before.before?.[element] !== after.before?.[element] ||
+      hitsAt(before, element) !== hitsAt(after, element) ||
+      isNow(before, element) !== isNow(after, element) ||
+      (before.active === element) !== (after.active === element) ||
+      editedIn(before, element) !== editedIn(after, element)
+    ) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const hitsAt = ({ hits }: Cells, element: number): number => hits?.[element] ?? 0;
+const isNow = ({ now: [begin, end] }: Cells, element: number): boolean =>
+  element >= begin && element < end;
+const editedIn = ({ editing }: SheetProps, element: number): Editing | null =>
+  editing?.element === element ? editing : null;
+
+/** A function, not a component, because a tensor may have ten thousand cells. */
+function cell(props: RowProps, element: number): JSX.Element {
+  const { id, values, notes, faults, letters, others, active, lane } = props;
+  const edited = editedIn(props, element);
+  const tint = props.tints[element] ?? -1;
+  const note = notes.get(element);
+  const fault = faults.get(element);
+  const other = others.get(element);
+  const value = values[element] ?? "";
+  const before = props.before?.[element];
+  const classes = ["cell"];
+  if (tint >= 0) classes.push(`hue-${tint}`);
+  if (hitsAt(props, element) > 1) classes.push("several");
+  if (isNow(props, element)) classes.push("now");
+  if (other !== undefined) classes.push("other");
+  const letter = letters.get(element);
+  const shown = cut(value, lane.digits);
+  return (
+    <td
+      key={element}
+      id={`${props.prefix ?? ""}${cellId(id, element)}`}
+      data-element={element}
+      class={classes.join(" ")}
+      tabIndex={active === element ? 0 : -1}
+      aria-invalid={fault === undefined ? undefined : true}
+      // A value that is longer than its cell is read as a whole.
+      aria-label={shown === value ? undefined : value}
+      title={fault ?? titleOf(value, shown, other)}
+    >
+      {edited === null ? (
+        <>
+          {shown}
+          {before !== undefined && before !== value && <small class="before">{before} →</small>}
+          {note !== undefined && <small class="note">={note}</small>}
+          {letter !== undefined && <b class="letters">{letter}</b>}
+          {fault !== undefined && <b class="sign">!</b>}
+        </>
+      ) : (
+        <Editor {...edited} onEdited={props.onEdited} />
+      )}
+    </td>
+  );
+}
+
+const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
+  other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
+
+/** Not within a character of two code units. */
+const cut = (value: string, digits: number): string =>
+  value.length > digits
+    ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`
+    : value;
+
+/** The field of a cell that is edited. Enter and Tab take the text; Escape discards it. */
+function Editor({
+  element,
+  text,
+  isTyped,
+  onEdited,
+}: Pick<SheetProps, "onEdited"> & Editing): JSX.Element {
+  return (
+    <input
+      class="editor"
+      aria-label="value"
+      defaultValue={text}
+      autocomplete="off"
+      spellcheck={false}
+      ref={(input) => {
+        if (input === null || input.dataset["seen"] === "true") return;
+        input.dataset["seen"] = "true";
+        input.focus();
+        input.setSelectionRange(isTyped ? input.value.length : 0, input.value.length);
+      }}
+      onKeyDown={(event) => {
+        // The grid must not see keys that are for the field.
+        event.stopPropagation();
+        const { value } = event.currentTarget;
+        if (event.key === "Escape") onEdited(element, undefined, null);
+        else if (event.key === "Enter") onEdited(element, value, event.shiftKey ? "up" : "down");
+        else if (event.key === "Tab") onEdited(element, value, event.shiftKey ? "left" : "right");
+        else return;
+        event.preventDefault();
+      }}
+      onBlur={(event) => onEdited(element, event.currentTarget.value, null)}
+    />
+  );
+}

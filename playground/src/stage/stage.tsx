@@ -1,0 +1,184 @@
+/**
+ * The tensors of the call in fixed lanes: indices, updates, data, output. Tables stand where `layout.ts` says, so that a
+ * change of a value moves nothing.
+ */
+
+import { Fragment, type JSX } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { heightOf, MINIMAP, type Lane, type Layout } from "./layout.ts";
+import { ORIGIN, type Windows } from "./use-corners.ts";
+import { Chips, Marks, Wires } from "./gutter.tsx";
+import { TensorLane } from "./lane.tsx";
+import { laneProps } from "./lanes.ts";
+import type { Pin } from "./lane-props.ts";
+import type { Session } from "../page/use-session.ts";
+import { cellId } from "./sheet.tsx";
+import type { Spot } from "../story/vocabulary.ts";
+import { NO_WIRING, wiringOf, type Wiring } from "./wiring.ts";
+import { MOST_WIRES } from "./wires.ts";
+
+interface StageProps {
+  readonly session: Session;
+  readonly layout: Layout;
+  readonly windows: Windows;
+  onText(id: number): void;
+  onPin(pin: Pin): void;
+}
+
+export function Stage({ session, layout, windows, onText, onPin }: StageProps): JSX.Element {
+  const { isStale, description, spot, isPointed, isPlaying } = session;
+  const { corners, onCorner, onReveal } = windows;
+  const box = useRef<HTMLDivElement>(null);
+  const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
+  useLit(box, spots, isStale ? null : spot);
+  // The tables of a large call follow the cell, or the step, that is selected. They stay while the pointer passes, and
+  // while the picture plays.
+  useEffect(() => {
+    if (isPointed || isPlaying) return;
+    for (const other of spots) {
+      if (other.tensor !== spot?.tensor) onReveal(other.tensor, other.element, spot?.tensor);
+    }
+  }, [description]);
+  const wiring = useWiring(session, layout);
+  const { metrics, kind, isNarrow, hasMaps } = layout;
+  return (
+    <div
+      class={`stage ${kind}${isStale ? " failing" : ""}${isNarrow ? " narrow" : ""}`}
+      ref={box}
+      style={{ "--font": `${metrics.font}px`, "--top": hasMaps ? `${MINIMAP}px` : "0px" }}
+    >
+      {layout.lanes.map((lane, position) => (
+        <Fragment key={lane.name}>
+          <div class={`lane ${lane.role}`} style={{ width: `${lane.width}px` }}>
+            <TensorLane
+              {...laneProps(session, lane, layout)}
+              corner={corners.get(lane.id) ?? ORIGIN}
+              onCorner={onCorner}
+              onReveal={onReveal}
+              onText={onText}
+              onPin={onPin}
+            />
+          </div>
+          <GutterAfter
+            position={position}
+            session={session}
+            layout={layout}
+            corners={corners}
+            wiring={wiring}
+          />
+        </Fragment>
+      ))}
+      <LeftOut session={session} />
+    </div>
+  );
+}
+
+/** Of a large call only the lines of what is described are drawn, so that they follow the description. */
+function useWiring(session: Session, layout: Layout): Wiring {
+  const { picture, isStale, description, links, others } = session;
+  // Nobody knows which updates another system left out, or in which order it did them.
+  const isOther = (others.rule?.differing.size ?? 0) > 0;
+  const isLarge = (links?.count ?? 0) > MOST_WIRES;
+  return useMemo(
+    () =>
+      picture === null || isStale || isOther
+        ? NO_WIRING
+        : wiringOf(picture, layout, description?.orders ?? []),
+    [picture, isStale, isOther, layout, isLarge ? description : null],
+  );
+}
+
+interface GutterProps {
+  /** That of the lane at its left. */
+  readonly position: number;
+  readonly session: Session;
+  readonly layout: Layout;
+  readonly corners: Windows["corners"];
+  readonly wiring: Wiring;
+}
+
+function GutterAfter({
+  position,
+  session,
+  layout,
+  corners,
+  wiring,
+}: GutterProps): JSX.Element | null {
+  const { description, isStale, links, step, at, verb } = session;
+  const { metrics, isNarrow, lanes, gutters } = layout;
+  const orders = useMemo(
+    () => (description === null || isStale ? null : new Set(description.orders)),
+    [description, isStale],
+  );
+  const [left, right] = lanes.slice(position, position + 2);
+  const gutter = gutters[position];
+  if (gutter === undefined || right === undefined) return null;
+  if (isNarrow && gutter !== "chips" && gutter !== "gap") return null;
+  const sideOf = (lane: Lane) => ({ lane, corner: corners.get(lane.id) ?? ORIGIN });
+  const common = { metrics, width: metrics.gutters[gutter] };
+  if (gutter === "gap") return <div class="gutter" style={{ width: `${common.width}px` }} />;
+  if (gutter === "becomes") return <Marks {...common} side={sideOf(right)} marks={wiring.marks} />;
+  if (gutter === "chips") {
+    const tuples = orders === null || links === null ? null : tuplesOf(orders, links.tupleOf);
+    return <Chips {...common} side={sideOf(left)} chips={wiring.chips} tuples={tuples} />;
+  }
+  const heights = lanes.map(({ sheet, rows }) => heightOf({ ...sheet, rows }, metrics));
+  return (
+    <Wires
+      {...common}
+      left={sideOf(left)}
+      right={sideOf(right)}
+      wires={wiring.wires.get(left.role) ?? []}
+      orders={orders}
+      step={step === null ? Infinity : at}
+      height={Math.max(...heights)}
+      verb={left.role === "updates" ? verb : left.role === "data" ? "⇒" : ""}
+    />
+  );
+}
+
+const tuplesOf = (orders: ReadonlySet<number>, tupleOf: Int32Array): ReadonlySet<number> =>
+  new Set([...orders].map((order) => tupleOf[order]));
+
+/** Optional inputs that are left out. */
+function LeftOut({
+  session: { state, version, page },
+}: {
+  readonly session: Session;
+}): JSX.Element | null {
+  const missing = state.inputs.flatMap((text, position) => (text === null ? [position] : []));
+  if (missing.length === 0) return null;
+  return (
+    <p class="left-out">
+      {missing.map((position) => {
+        const name = version?.inputs[position]?.name ?? `input ${position}`;
+        return (
+          <button type="button" key={position} onClick={() => page.give(position)}>
+            add {name}
+          </button>
+        );
+      })}
+    </p>
+  );
+}
+
+/**
+ * Marks the cells that a description is about by an attribute that no component sets, so that moving the pointer redraws
+ * no table.
+ */
+function useLit(
+  box: { readonly current: HTMLElement | null },
+  spots: readonly Spot[],
+  spot: Spot | null,
+): void {
+  useLayoutEffect(() => {
+    const all = spot === null ? spots : [...spots, spot];
+    const cells = all
+      .map(({ tensor, element }) => document.getElementById(cellId(tensor, element)))
+      .filter((cell) => cell !== null && box.current?.contains(cell) === true) as HTMLElement[];
+    for (const cell of cells) cell.dataset["lit"] = "";
+    return () => {
+      for (const cell of cells) delete cell.dataset["lit"];
+    };
+  });
+}

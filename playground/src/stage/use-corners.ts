@@ -1,0 +1,98 @@
+/** Which parts of large tensors are in view. */
+
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Corner, Lane, Layout, TensorId } from "./layout.ts";
+
+export const ORIGIN: Corner = { row: 0, column: 0 };
+
+type Corners = ReadonlyMap<TensorId, Corner>;
+
+export interface Windows {
+  /** The first row and column in view, of each tensor. */
+  readonly corners: Corners;
+  onCorner(id: TensorId, corner: Corner): void;
+  /**
+   * Brings an element into view.
+   * @param kept a tensor whose place stays, whatever is beside it
+   */
+  onReveal(id: TensorId, element: number, kept?: TensorId): void;
+}
+
+/**
+ * Where the windows of large tensors stand.
+ *
+ * @param call changes when another call is shown
+ */
+export function useCorners({ lanes }: Layout, call: string): Windows {
+  const [corners, setCorners] = useState<Corners>(new Map());
+  // The places of one call mean nothing in another, and data and the output must begin at one row.
+  useLayoutEffect(() => setCorners(new Map()), [call]);
+  const known = useRef(lanes);
+  known.current = lanes;
+  // A tensor that has become smaller has no rows at the old place.
+  const valid = useMemo(() => {
+    const within = new Map<TensorId, Corner>();
+    for (const { id, sheet, rows, columns } of lanes) {
+      const { row, column } = corners.get(id) ?? ORIGIN;
+      within.set(id, {
+        row: Math.max(0, Math.min(row, sheet.rows - rows)),
+        column: Math.max(0, Math.min(column, sheet.columns - columns)),
+      });
+    }
+    return within;
+  }, [corners, lanes]);
+  const onCorner = useCallback((id: TensorId, corner: Corner) => {
+    setCorners((before) => withCorner(before, known.current, id, corner));
+  }, []);
+  const onReveal = useCallback((id: TensorId, element: number, kept?: TensorId) => {
+    const lane = known.current.find((one) => one.id === id);
+    if (lane === undefined || !lane.isWindow) return;
+    const [y, x] = [Math.floor(element / lane.sheet.columns), element % lane.sheet.columns];
+    setCorners((before) => {
+      const { row, column } = before.get(id) ?? ORIGIN;
+      const next = { row: into(y, row, lane.rows), column: into(x, column, lane.columns) };
+      const isSame = next.row === row && next.column === column;
+      if (isSame) return before;
+      const corners = withCorner(before, known.current, id, next);
+      // The tensor that others follow stays: it may have moved on since.
+      return kept === undefined ? corners : corners.set(kept, before.get(kept) ?? ORIGIN);
+    });
+  }, []);
+  return { corners: valid, onCorner, onReveal };
+}
+
+/** Tables that stand on one grid of rows scroll together: data and the output, indices and their updates. */
+function withCorner(
+  before: Corners,
+  lanes: readonly Lane[],
+  id: TensorId,
+  corner: Corner,
+): Map<TensorId, Corner> {
+  const corners = new Map(before).set(id, corner);
+  const lane = lanes.find((one) => one.id === id);
+  if (lane === undefined) return corners;
+  for (const other of lanes) {
+    const { rows } = other.sheet;
+    const [few, many] = [lane.sheet.rows, rows].toSorted((a, b) => a - b);
+    const isBeside = other !== lane && few > 0 && many % few === 0;
+    if (!isBeside || !PAIRS.has(`${lane.role} ${other.role}`)) continue;
+    const row = Math.floor((corner.row * rows) / lane.sheet.rows);
+    const isAlike = other.sheet.columns === lane.sheet.columns;
+    corners.set(other.id, {
+      row,
+      column: isAlike ? corner.column : (before.get(other.id)?.column ?? 0),
+    });
+  }
+  return corners;
+}
+
+const PAIRS: ReadonlySet<string> = new Set([
+  "data output",
+  "output data",
+  "indices updates",
+  "updates indices",
+]);
+
+/** The begin of a part of `length` that holds `at`, moved no further than necessary. */
+const into = (at: number, begin: number, length: number): number =>
+  at < begin ? at : at >= begin + length ? at - length + 1 : begin;

@@ -1,0 +1,147 @@
+/** How much room the stage has, and the layout of the call in it. */
+
+import type { RefObject } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { layOut, type Layout, type Placed, type Room } from "./layout.ts";
+import type { State } from "../values/state.ts";
+import { roleOf, type OperatorVersion } from "ndscatter";
+import type { Picture } from "../cells/view.ts";
+
+/** Narrower pages show tables below each other. A frame in another page is narrow sooner, and its tables are smaller. */
+const NARROW = 900;
+const NARROW_FRAME = 780;
+
+/** Stage and story only, for a frame in another page. */
+export const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");
+
+const isNarrowNow = (): boolean => window.innerWidth < (isEmbedded() ? NARROW_FRAME : NARROW);
+
+/** Tells the style whether the page is narrow. */
+export function applyWidth(): void {
+  document.documentElement.classList.toggle("small", isNarrowNow());
+}
+/** The name, the data type and the shape above each table, with the borders around the stage. */
+const ABOVE = 94;
+
+/** The room of the box that the stage stands in. */
+export function useRoom(box: RefObject<HTMLElement | null>): Room {
+  const [room, setRoom] = useState<Room>(() => ({
+    width: window.innerWidth - 32,
+    height: window.innerHeight - 400,
+    isNarrow: isNarrowNow(),
+  }));
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null) return;
+    const measure = (): void => {
+      const isNarrow = isNarrowNow();
+      applyWidth();
+      const { clientWidth, clientHeight } = current;
+      const height = isNarrow ? Infinity : Math.max(clientHeight - ABOVE, 160);
+      const width = clientWidth - (isNarrow ? 16 : 40);
+      setRoom((before) =>
+        before.width === width && before.height === height && before.isNarrow === isNarrow
+          ? before
+          : { width, height, isNarrow },
+      );
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return room;
+}
+
+/** The room without what stands below the stage. */
+export const useRoomAbove = (room: Room, height: number): Room =>
+  useMemo(() => ({ ...room, height: Math.max(room.height - height, 160) }), [room, height]);
+
+/** Widths of cells, in characters. */
+const WIDTHS = [4, 6, 9, 12] as const;
+/** More values are not looked at: they are drawn in part only. */
+const MOST_MEASURED = 2000;
+
+const longest = (values: readonly string[]): number =>
+  values.slice(0, MOST_MEASURED).reduce((most, { length }) => Math.max(most, length), 1);
+
+const widthFor = (length: number): number => WIDTHS.find((width) => length <= width) ?? 12;
+
+/** Characters for the coordinates that a negative index counts from the front, and for letters. */
+const roomBeside = (role: string): number => (role === "indices" ? 2 : 1);
+
+interface Shown {
+  readonly state: State;
+  readonly version: OperatorVersion | null;
+  readonly picture: Picture | null;
+  /** Null where the output is not drawn. */
+  readonly outputShape: readonly number[] | null;
+  /** Increases when another call is shown. */
+  readonly generation: number;
+}
+
+/**
+ * The layout of a state. Widths of cells follow from the values when a shape or a data type changes, or another call is
+ * shown, and stay while values are edited: an edit moves nothing.
+ */
+export function useLayout(
+  { state, version, picture, outputShape, generation }: Shown,
+  room: Room,
+): Layout {
+  const kept = useRef<{ readonly key: string; readonly digits: readonly number[] } | null>(null);
+  const placed = useMemo((): Placed[] => {
+    const shapes = state.inputs.map((text) => `${text?.dtype ?? ""}${String(text?.shape)}`);
+    const key = [generation, state.op, state.opset, ...shapes, String(outputShape)].join(";");
+    if (kept.current?.key !== key) {
+      const role = (position: number): string => roleAt(version, position);
+      kept.current = {
+        key,
+        digits: [
+          ...state.inputs.map((text, position) =>
+            Math.min(12, widthFor(longest(text?.values ?? [])) + roomBeside(role(position))),
+          ),
+          Math.min(12, widthFor(longest(picture?.printed.texts ?? [])) + 1),
+        ],
+      };
+    }
+    const { digits } = kept.current;
+    const inputs = state.inputs.flatMap((text, position): Placed[] =>
+      text === null
+        ? []
+        : [
+            {
+              id: position,
+              role: roleAt(version, position),
+              shape: text.shape,
+              digits: digits[position],
+              name: version?.inputs[position]?.name ?? `input ${position}`,
+            },
+          ],
+    );
+    const name = version?.outputs[0].name ?? "output";
+    if (outputShape === null) return inputs;
+    const outputDigits = digits[digits.length - 1];
+    return [
+      ...inputs,
+      { id: "output", role: "output", shape: outputShape, digits: outputDigits, name },
+    ];
+  }, [state, version, picture, String(outputShape), generation]);
+  const axis = axisOf(state, version);
+  const key = JSON.stringify([state.op, axis, placed]);
+  return useMemo(() => layOut({ op: state.op, axis, tensors: placed }, room), [key, room]);
+}
+
+const roleAt = (version: OperatorVersion | null, position: number): string => {
+  const schema = version?.inputs[position];
+  return schema === undefined ? `input ${position}` : roleOf(schema);
+};
+
+/** The axis along which an operator goes; NaN where nobody says so. */
+function axisOf(state: State, version: OperatorVersion | null): number {
+  const text = state.inputs.find((_, position) => roleAt(version, position) === "axis")?.values[0];
+  const axis = Number(text ?? state.attributes["axis"] ?? 0);
+  const data = state.inputs.find((_, position) => roleAt(version, position) === "data");
+  const batch = Number(state.attributes["batch_dims"] ?? 0);
+  const at = axis < 0 ? axis + (data?.shape.length ?? 0) : axis;
+  return batch === 0 ? at : NaN;
+}

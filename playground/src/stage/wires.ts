@@ -1,0 +1,102 @@
+/**
+ * The lines between tables: from the rows of an update to the rows of its target, or from data to the output of a
+ * gather. Updates that go from the same rows to the same rows share one line.
+ */
+
+import type { Links } from "../cells/links.ts";
+import { PLAIN, type Targets } from "../cells/targets.ts";
+
+/** Rows of a table, from the first to the one after the last. */
+export interface Rows {
+  readonly begin: number;
+  readonly end: number;
+}
+
+export interface Wire {
+  readonly from: Rows;
+  readonly to: Rows;
+  /** The number of a colour, or {@link PLAIN}. */
+  readonly hue: number;
+  /** The updates, or reads, that it stands for. */
+  readonly orders: readonly number[];
+  /** Whether all of them are replaced later, so that nothing of them is left. */
+  readonly isLost: boolean;
+}
+
+/** More lines are only drawn of what is selected. */
+export const MOST_WIRES = 64;
+
+/** Which rows of a tensor an update, or read, is about; null for none. */
+export type RowsOf = (order: number) => Rows | null;
+
+/** @param keepsLast whether a later update replaces an earlier one */
+export function wiresOf(
+  links: Links,
+  targets: Targets,
+  orders: Iterable<number>,
+  [fromOf, toOf]: readonly [RowsOf, RowsOf],
+  keepsLast: boolean,
+): Wire[] {
+  const found = new Map<string, { from: Rows; to: Rows; orders: number[] }>();
+  for (const order of orders) {
+    const from = fromOf(order);
+    const to = toOf(order);
+    if (from === null || to === null) continue;
+    const key = `${from.begin},${from.end},${to.begin},${to.end}`;
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { from, to, orders: [order] });
+    else known.orders.push(order);
+  }
+  const isLost = (order: number): boolean => {
+    const list = links.reached.get(targets.sliceOf[order]);
+    return list !== undefined && list[list.length - 1] !== order;
+  };
+  return [...found.values()].map((wire) => {
+    const hues = new Set(wire.orders.map((order) => targets.hueOf(targets.sliceOf[order])));
+    const [hue] = hues;
+    return {
+      ...wire,
+      hue: hues.size === 1 ? hue : PLAIN,
+      isLost: keepsLast && wire.orders.every(isLost),
+    };
+  });
+}
+
+/** The rows of each tensor that updates, or reads, are about. */
+export function rowsOf(
+  links: Links,
+  targets: Targets,
+  role: string,
+  { columns, size }: { readonly columns: number; readonly size: number },
+): RowsOf {
+  const width = Math.max(columns, 1);
+  const band = (begin: number, end: number): Rows => ({
+    begin: Math.floor(begin / width),
+    end: Math.ceil(end / width),
+  });
+  if (role === "data" || (role === "output" && links.kind === "scatter")) {
+    const { slice } = links;
+    return (order) => {
+      const target = targets.sliceOf[order];
+      return target < 0 ? null : band(target * slice, (target + 1) * slice);
+    };
+  }
+  const isIndices = role === "indices";
+  const list = isIndices ? links.indexed : links.carried;
+  const count = isIndices ? links.tuples.length : links.count;
+  // Elements of one update are next to each other.
+  const begins = new Int32Array(count).fill(-1);
+  const ends = new Int32Array(count);
+  for (let element = 0; element < size; element++) {
+    const number = list[element] ?? -1;
+    if (number < 0) continue;
+    if (begins[number] < 0) begins[number] = element;
+    ends[number] = element + 1;
+  }
+  return (order) => {
+    const number = isIndices ? links.tupleOf[order] : order;
+    return begins[number] < 0 || begins[number] === undefined
+      ? null
+      : band(begins[number], ends[number]);
+  };
+}

@@ -1,0 +1,70 @@
+/** Descriptions of cells of a gather: where an element of the output comes from, and where an element of data goes. */
+
+import { printShape, type GatherStory } from "ndscatter";
+import { reaching } from "../cells/links.ts";
+import { positionOf } from "../values/shape.ts";
+import {
+  arrow,
+  MOST_ARROWS,
+  type Arrow,
+  type Description,
+  type Line,
+  type Vocabulary,
+} from "./vocabulary.ts";
+
+/** An element of the output. */
+export function describeRead(
+  words: Vocabulary,
+  story: GatherStory,
+  at: readonly number[],
+  element: number,
+): Description {
+  const { links } = words;
+  const { index, source, value } = story.cell(at);
+  const data = words.positionOf("data");
+  const here = { tensor: "output", element } as const;
+  const orders = [links.carried[element]];
+  const tuple = links.tupleOf[links.carried[element]];
+  const title = `${words.nameOf("output")}${printShape(at)} is ${words.print(value)}`;
+  const through = words.through(links.tuples[tuple]);
+  if (source === null) {
+    const text = `${through}: it is out of range, which gives 0`;
+    return { title, lines: [{ tuple, text }], arrows: [words.indexArrow(tuple, here)], orders };
+  }
+  const from = { tensor: data, element: positionOf(source, words.shapeOf(data)) };
+  const text = `it is ${words.nameOf(data)}${printShape(source)}, ${through}`;
+  const arrows = [arrow(from, here, tuple), words.indexArrow(tuple, from)];
+  return {
+    title,
+    lines: [{ tuple, text }],
+    arrows: index.at.length === 0 ? [arrows[0]] : arrows,
+    orders,
+  };
+}
+
+/** An element of data: the elements of the output that read it. */
+export function describeSource(
+  words: Vocabulary,
+  story: GatherStory,
+  coordinates: readonly number[],
+  element: number,
+): Description {
+  const { links, output } = words;
+  const data = words.positionOf("data");
+  const orders = reaching(links, element);
+  const name = `${words.nameOf(data)}${printShape(coordinates)}`;
+  if (orders.length === 0) return { title: `nothing reads ${name}`, lines: [], arrows: [], orders };
+  const within = coordinates.slice(story.addressed);
+  const here = { tensor: data, element };
+  const arrows: Arrow[] = [];
+  const lines = words.firstLines(orders, (order, number): Line => {
+    const tuple = links.tupleOf[order];
+    const at = [...(story.reads.at(order)?.at ?? []), ...within];
+    const to = { tensor: "output", element: positionOf(at, output.shape) } as const;
+    if (number < MOST_ARROWS) arrows.push(arrow(here, to, tuple));
+    const text = `${words.nameOf("output")}${printShape(at)}, ${words.through(links.tuples[tuple])}`;
+    return { tuple, text };
+  });
+  const times = orders.length === 1 ? "once" : `${orders.length} times`;
+  return { title: `${name} is read ${times}`, lines, arrows, orders };
+}

@@ -1,0 +1,93 @@
+/** Descriptions of cells of a scatter: what updates make of a cell, and where an update goes. */
+
+import { printShape, type ScatterStory } from "ndscatter";
+import type { TensorId } from "../stage/layout.ts";
+import { coordinatesOf, positionOf } from "../values/shape.ts";
+import {
+  arrow,
+  MOST_ARROWS,
+  MOST_LINES,
+  type Arrow,
+  type Description,
+  type Line,
+  type Vocabulary,
+} from "./vocabulary.ts";
+
+/** A cell of the output, or of data: the two have the same places. */
+export function describeTarget(
+  words: Vocabulary,
+  story: ScatterStory,
+  at: readonly number[],
+  element: number,
+  tensor: TensorId,
+): Description {
+  const cell = story.cell(at);
+  const place = printShape(at);
+  const value = words.print(cell.value);
+  const here = { tensor: "output", element } as const;
+  const data = { tensor: words.positionOf("data"), element };
+  if (cell.count === 0) {
+    const title = `${words.nameOf("output")}${place} is ${value}`;
+    const text = `no update reaches it, so it keeps the value of ${words.nameOf(data.tensor)}${place}`;
+    const lines = [{ tuple: null, text }];
+    return { title, lines, arrows: [arrow(data, here, null)], orders: [] };
+  }
+  const steps = [...cell.steps()];
+  const [{ before }] = steps;
+  const times = cell.count === 1 ? "one update" : `${cell.count} updates, in this order`;
+  const name = `${words.nameOf(tensor)}${place}`;
+  const title =
+    tensor === "output"
+      ? `${name} is ${value}: ${times}`
+      : `${name} is ${words.print(before)}, and becomes ${value}: ${times}`;
+  const lines = words.firstLines(steps, (step): Line => words.lineOf(step));
+  const arrows: Arrow[] = [];
+  for (const step of steps.slice(0, MOST_ARROWS)) {
+    if (step.kind === "division") continue;
+    const tuple = words.links.tupleOf[step.order];
+    arrows.push(arrow(words.updateSpot(step.at), here, tuple), words.indexArrow(tuple, here));
+  }
+  if (story.reduction !== "none" && story.includeSelf) arrows.push(arrow(data, here, null));
+  const orders = steps.flatMap((step) => (step.kind === "update" ? [step.order] : []));
+  return { title, lines, arrows, orders };
+}
+
+/** An element of updates: where it goes, and what becomes of it there. */
+export function describeUpdate(
+  words: Vocabulary,
+  story: ScatterStory,
+  element: number,
+): Description {
+  const { links, output } = words;
+  const order = links.carried[element];
+  const position = words.positionOf("updates");
+  const update = story.updates.at(order);
+  if (update === undefined) {
+    const title = `no index leads ${words.nameOf(position)} anywhere`;
+    return { title, lines: [], arrows: [], orders: [] };
+  }
+  const at = coordinatesOf(element, words.shapeOf(position));
+  const target = [...update.target, ...at.slice(update.at.length)];
+  const cell = story.cell(target);
+  const steps = [...cell.steps()];
+  const place = steps.findIndex((step) => step.kind === "update" && step.order === order);
+  const tuple = links.tupleOf[order];
+  const lines = steps.slice(place, place + 1).map((step): Line => words.lineOf(step));
+  const following = steps.slice(place + 1).filter((step) => step.kind === "update");
+  if (following.length > 0) {
+    const letters = following.map((step) => links.tuples[links.tupleOf[step.order]].letter);
+    const list = letters.slice(0, MOST_LINES).join(", ");
+    const text =
+      story.reduction === "none"
+        ? "a later update of the same cell replaces it"
+        : "later updates meet the same cell";
+    const end = `in the end it is ${words.print(cell.value)}`;
+    lines.push({ tuple: null, text: `${text}: ${list}; ${end}` });
+  }
+  const here = { tensor: position, element };
+  const to = { tensor: "output", element: positionOf(target, output.shape) } as const;
+  const from = `${words.nameOf(position)}${printShape(at)}`;
+  const title = `${from} goes to ${words.nameOf("output")}${printShape(target)}`;
+  const arrows = [arrow(here, to, tuple), words.indexArrow(tuple, to)];
+  return { title, lines, arrows, orders: [order] };
+}

@@ -1,0 +1,136 @@
+/** The player: carries out the updates of a scatter, or the reads of a gather, one after the other. */
+
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Session } from "../page/use-session.ts";
+
+/** Steps a second. The last is one for each frame of most screens. */
+const SPEEDS = [1, 4, 15, 60] as const;
+
+/** The speed at first: the slowest that ends within half a minute. */
+const speedFor = (count: number): number => SPEEDS.find((speed) => count / speed < 30) ?? 60;
+
+/** Plays from `step` on while `isPlaying`, and calls `onEnd` after the last step. */
+function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed: number): void {
+  const next = useRef(at);
+  next.current = at;
+  useEffect(() => {
+    if (!isPlaying) return;
+    let frame = 0;
+    let begin: number | null = null;
+    const tick = (time: number): void => {
+      begin ??= time;
+      // At most one step a frame: a late frame must not skip a step.
+      if ((time - begin) * speed >= 1000 * (speed === 60 ? 0 : 1)) {
+        begin = time;
+        const step = Math.min(next.current + 1, count);
+        onStep(step);
+        if (step >= count) {
+          setPlaying(false);
+          return;
+        }
+      }
+      frame = requestAnimationFrame(tick);
+    };
+    frame = requestAnimationFrame(tick);
+    return () => cancelAnimationFrame(frame);
+  }, [isPlaying, speed, count]);
+}
+
+/** What keys and buttons do with the player. */
+export function controlsOf({ count, step, isStale, isPlaying, onStep, setPlaying }: Session) {
+  const go = (to: number): void => {
+    setPlaying(false);
+    if (!isStale && count > 0) onStep(Math.max(0, Math.min(count, to)));
+  };
+  return {
+    go,
+    back: () => go((step ?? count) - 1),
+    forward: () => go((step ?? 0) + 1),
+    toggle: () => {
+      if (isStale || count === 0) return;
+      if (!isPlaying && (step === null || step >= count)) onStep(0);
+      setPlaying(!isPlaying);
+    },
+  };
+}
+
+export function Player({ session }: { readonly session: Session }): JSX.Element {
+  const { count, step, isStale, isPlaying, links } = session;
+  const [chosen, setSpeed] = useState<number | null>(null);
+  const speed = chosen ?? speedFor(count);
+  usePlaying(session, speed);
+  const { go, back, forward, toggle } = controlsOf(session);
+  const isOff = isStale || count === 0;
+  const noun = `${links?.kind === "gather" ? "read" : "update"}${count === 1 ? "" : "s"}`;
+  const at = step ?? 0;
+  return (
+    <div class="player" role="group" aria-label="player">
+      <button
+        type="button"
+        class="play"
+        aria-label={isPlaying ? "pause" : "play"}
+        title="Space"
+        disabled={isOff}
+        onClick={toggle}
+      >
+        {isPlaying ? "❚❚" : "▶"}
+      </button>
+      <button
+        type="button"
+        aria-label="one step back"
+        title="←"
+        aria-disabled={isOff || at <= 0}
+        onClick={back}
+      >
+        ‹
+      </button>
+      <button
+        type="button"
+        aria-label="one step forward"
+        title="→"
+        aria-disabled={isOff || at >= count}
+        onClick={forward}
+      >
+        ›
+      </button>
+      <input
+        type="range"
+        aria-label={`${noun} carried out`}
+        min={0}
+        max={count}
+        value={at}
+        disabled={isOff}
+        aria-valuetext={`${at} of ${count} ${noun}`}
+        onInput={(event) => go(Number(event.currentTarget.value))}
+      />
+      {/* Not announced, because it may change sixty times a second. The story of a step is announced. */}
+      <output aria-live="off">
+        {step === null ? `${count} ${noun}` : `${step} of ${count} ${noun}`}
+      </output>
+      <SpeedMenu speed={speed} onSpeed={setSpeed} />
+    </div>
+  );
+}
+
+interface SpeedMenuProps {
+  readonly speed: number;
+  onSpeed(speed: number): void;
+}
+
+const SpeedMenu = ({ speed, onSpeed }: SpeedMenuProps): JSX.Element => (
+  <label class="speed">
+    <span class="hidden">speed</span>
+    <select
+      class="quiet"
+      value={speed}
+      onChange={(event) => onSpeed(Number(event.currentTarget.value))}
+    >
+      {SPEEDS.map((one) => (
+        <option key={one} value={one}>
+          {one} a second
+        </option>
+      ))}
+    </select>
+  </label>
+);

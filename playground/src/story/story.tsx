@@ -1,0 +1,109 @@
+/** The story: what happens to the selected cell, else what the call does, else what is wrong and how to mend it. */
+
+import { Fragment, type JSX } from "preact";
+import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
+import { FAULTS_ID } from "../stage/lane.tsx";
+import type { Session } from "../page/use-session.ts";
+import type { Description } from "./vocabulary.ts";
+
+const MOST_FAULTS = 4;
+
+export function Story({ session }: { readonly session: Session }): JSX.Element {
+  const { description, tuples, isStale } = session;
+  return (
+    <section class="story" aria-label="story">
+      {description !== null ? (
+        <Cell description={description} tuples={tuples} />
+      ) : isStale ? (
+        <Wrong session={session} />
+      ) : (
+        <Summary session={session} />
+      )}
+      {description !== null && isStale && <Wrong session={session} />}
+    </section>
+  );
+}
+
+function Cell({
+  description,
+  tuples,
+}: {
+  readonly description: Description;
+  readonly tuples: readonly Tuple[];
+}): JSX.Element {
+  return (
+    <>
+      <p class="title">{description.title}</p>
+      <ol>
+        {description.lines.map(({ tuple, text, result }, number) => (
+          <li key={number}>
+            {tuple !== null && tuples[tuple] !== undefined && tuples.length <= MOST_LETTERS && (
+              <b class="letter">{tuples[tuple].letter}</b>
+            )}
+            <span>
+              {text}
+              {result !== undefined && <code class="result">{result}</code>}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Wrong({ session: { call, fixes, page } }: { readonly session: Session }): JSX.Element {
+  const sentences = [...new Set(call.faults.map(({ sentence }) => sentence))];
+  return (
+    <div class="faults" id={FAULTS_ID} role="alert">
+      {sentences.slice(0, MOST_FAULTS).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      {sentences.length > MOST_FAULTS && <p>and {sentences.length - MOST_FAULTS} more</p>}
+      {fixes.length > 0 && (
+        <p class="fixes">
+          {fixes.map(({ label, state }) => (
+            <button
+              type="button"
+              key={label}
+              onClick={({ currentTarget }) => {
+                // The button goes away with the error, and the focus with it.
+                currentTarget.closest("aside")?.focus();
+                page.show(state);
+              }}
+            >
+              {label}
+            </button>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Summary({ session: { summary } }: { readonly session: Session }): JSX.Element {
+  return (
+    <>
+      {summary.map((sentence, number) => (
+        <p key={sentence} class={number === 0 ? "title" : undefined}>
+          {withCode(sentence)}
+        </p>
+      ))}
+      <p class="hint of-mouse">
+        Point at a cell for its story. Click it twice, or type, to change it.
+      </p>
+      <p class="hint of-finger">Tap a cell for its story. Tap it twice to change it.</p>
+    </>
+  );
+}
+
+/** A sentence whose words in backticks are code. */
+const withCode = (sentence: string): JSX.Element[] =>
+  sentence
+    .split("`")
+    .map((part, number) =>
+      number % 2 === 1 ? (
+        <code key={number}>{part}</code>
+      ) : (
+        <Fragment key={number}>{part}</Fragment>
+      ),
+    );

@@ -1,0 +1,198 @@
+/**
+ * A call without errors in at most three short sentences: which targets repeat and what the reduction makes of their updates,
+ * where negative indices lead, and what stays. The numbers are those of the library's story; nothing is computed again.
+ */
+
+import {
+  printShape,
+  type Explanation,
+  type GatherStory,
+  type IndexStory,
+  type Reduction,
+  type ScatterStory,
+} from "ndscatter";
+import { sizeOf } from "../values/shape.ts";
+
+/** Names that are listed before the rest is counted. */
+const MOST_NAMES = 2;
+
+/** The sentences; none for a call with errors. */
+export function summaryOf({ story, inputs, output }: Explanation): readonly string[] {
+  const data = inputs.find(({ role }) => role === "data")?.tensor;
+  if (story === null || output === null || data === undefined || data === null) return [];
+  return story.kind === "scatter"
+    ? scatterSentences(story, data.shape)
+    : gatherSentences(story, data.shape);
+}
+
+function scatterSentences(story: ScatterStory, shape: readonly number[]): readonly string[] {
+  const { summary, addressed, reduction, includeSelf } = story;
+  const { count, targets, repeats, untouched } = summary;
+  if (count === 0) return ["No updates: the output is a copy of data."];
+  const first =
+    repeats === 0
+      ? targets === 1
+        ? `${oneName(story, shape)} receives one update.`
+        : `${targets} ${unitOf(addressed, shape)}s receive one update each.`
+      : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story)}.`;
+  const base =
+    reduction !== "none" && !includeSelf ? "The values of data there are not used." : null;
+  const kept =
+    untouched === 0
+      ? "No cell keeps its value."
+      : `${untouched} of ${counted(sizeOf(shape), "cell")} ${untouched === 1 ? "keeps its" : "keep their"} value.`;
+  return [first, base, wraps(story.updates, shape, addressed), kept].filter(isThere).slice(0, 3);
+}
+
+function gatherSentences(story: GatherStory, shape: readonly number[]): readonly string[] {
+  const { summary, addressed } = story;
+  const { count, targets, repeats, untouched, filled } = summary;
+  if (count === 0) return ["Nothing is read: the output is empty."];
+  const once =
+    targets === 1
+      ? `${oneName(story, shape)} is read once.`
+      : `${targets} ${unitOf(addressed, shape)}s are read, each once.`;
+  const first =
+    targets === 0 ? null : repeats === 0 ? once : `${repeated(summary, shape, addressed, READ)}.`;
+  const zeros =
+    filled === 0
+      ? null
+      : filled === 1
+        ? "1 cell of the output is 0, because its index is out of range."
+        : `${filled} cells of the output are 0, because their indices are out of range.`;
+  const unread =
+    untouched === 0
+      ? "All of data is read."
+      : `${untouched} of ${counted(sizeOf(shape), "cell")} of data ${untouched === 1 ? "is" : "are"} not read.`;
+  return [first, zeros, wraps(story.reads, shape, addressed), unread].filter(isThere).slice(0, 3);
+}
+
+const isThere = (sentence: string | null): sentence is string => sentence !== null;
+
+const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** What is met as a whole: a row of a matrix, an element where every axis is addressed, else a slice. */
+function unitOf(addressed: number, { length: rank }: readonly number[]): string {
+  if (addressed === rank) return "element";
+  return addressed === 1 && rank === 2 ? "row" : "slice";
+}
+
+/** `row 1`, `element [1, 2]`, `slice [1, :, :]`. */
+function nameOf(
+  coordinates: readonly number[],
+  shape: readonly number[],
+  addressed: number,
+): string {
+  const unit = unitOf(addressed, shape);
+  if (unit === "row") return `row ${coordinates[0]}`;
+  if (unit === "element") return `element ${printShape(coordinates)}`;
+  const rest = Array<string>(shape.length - addressed).fill(":");
+  return `slice [${[...coordinates, ...rest].join(", ")}]`;
+}
+
+/** The name of a call's only target, as a sentence begins. */
+const oneName = (
+  { targets, addressed }: ScatterStory | GatherStory,
+  shape: readonly number[],
+): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** How a sentence says that targets repeat. */
+interface Words {
+  /** Of one target, and of several. */
+  readonly one: string;
+  readonly several: string;
+  times(count: number): string;
+  readonly often: string;
+  /** Beside the times of several targets that have as many each. */
+  readonly each: string;
+}
+
+const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
+
+const RECEIVED: Words = {
+  one: "receives",
+  several: "receive",
+  times: (count) => `${inWords(count)} updates`,
+  often: "more than one update",
+  each: " each",
+};
+const READ: Words = {
+  one: "is read",
+  several: "are read",
+  times: (count) => (count === 2 ? "twice" : `${inWords(count)} times`),
+  often: "more than once",
+  each: "",
+};
+
+/** Which targets repeat, the most frequent first. */
+function repeated(
+  { repeats, most }: ScatterStory["summary"],
+  shape: readonly number[],
+  addressed: number,
+  { one, several, times, often, each }: Words,
+): string {
+  const [first, second] = most.map(({ coordinates, count }) => ({
+    name: nameOf(coordinates, shape, addressed),
+    times: times(count),
+  }));
+  if (repeats === 1) return capital(`${first.name} ${one} ${first.times}`);
+  if (repeats > MOST_NAMES) {
+    const unit = unitOf(addressed, shape);
+    return `${repeats} ${unit}s ${several} ${often} (${first.name}: ${first.times})`;
+  }
+  return first.times === second.times
+    ? capital(`${first.name} and ${second.name} ${several} ${first.times}${each}`)
+    : capital(`${first.name} ${one} ${first.times} and ${second.name} ${second.times}`);
+}
+
+/** What a reduction makes of updates of one target. */
+function meaningOf({ reduction, summary: { repeats, most } }: ScatterStory): string {
+  const isPair = repeats === most.length && most.every(({ count }) => count === 2);
+  return `\`${reduction}\` ${MEANINGS[reduction].replace("all", isPair ? "both" : "all of them")}`;
+}
+
+const MEANINGS: Readonly<Record<Reduction, string>> = {
+  none: "keeps the last",
+  add: "keeps all",
+  mul: "multiplies by all",
+  sub: "subtracts all",
+  max: "keeps the largest",
+  min: "keeps the smallest",
+  mean: "keeps the average",
+};
+
+/** Negative indices and where they lead; null without any. */
+function wraps(
+  entries: Iterable<{ readonly index: IndexStory }>,
+  shape: readonly number[],
+  addressed: number,
+): string | null {
+  const places = new Map<string, string>();
+  for (const { index } of entries) {
+    const { given, places: resolved } = index;
+    if (resolved === null || given.every((value) => value >= 0)) continue;
+    const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
+    places.set(text, placeOf(index.axes, resolved, shape, addressed));
+  }
+  const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);
+  if (first === undefined) return null;
+  const isAll = second !== undefined && places.size <= MOST_NAMES;
+  return `Negative indices count from the end: ${isAll ? `${first} and ${second}` : first}.`;
+}
+
+/** Where an index leads: a target where the index alone says which, else a place on its axis. */
+function placeOf(
+  axes: readonly number[],
+  places: readonly number[],
+  shape: readonly number[],
+  addressed: number,
+): string {
+  const isWhole = axes.length === addressed && axes.every((axis, number) => axis === number);
+  if (isWhole) return nameOf(places, shape, addressed);
+  const rest = axes.map((axis, number) => `place ${places[number]} on axis ${axis}`);
+  return rest.join(", ");
+}

@@ -1,0 +1,238 @@
+/**
+ * The words that descriptions of cells are made of: names of tensors, parts and tuples, one step as a sentence, and
+ * arrows. What a cell's description says is in `describe-scatter.ts` and `describe-gather.ts`.
+ */
+
+import {
+  printScalar,
+  printShape,
+  type Explanation,
+  type GatherStory,
+  type Scalar,
+  type ScatterStory,
+  type StoryStep,
+  type Tensor,
+} from "ndscatter";
+import type { TensorId } from "../stage/layout.ts";
+import type { Links, Tuple } from "../cells/links.ts";
+import { printElement } from "../values/scalar-text.ts";
+import { firstOf, positionOf } from "../values/shape.ts";
+
+/** A cell of the page. */
+export interface Spot {
+  readonly tensor: TensorId;
+  readonly element: number;
+}
+
+export interface Arrow {
+  readonly from: Spot;
+  readonly to: Spot;
+  /** The tuple whose colour it has. */
+  readonly tuple: number | null;
+  /** Whether no value is moved along it: it only shows where something comes from. */
+  readonly isHint: boolean;
+}
+
+/** One event, with the number of its tuple. */
+export interface Line {
+  readonly tuple: number | null;
+  readonly text: string;
+  /** The result of the event: `5 + 3 = 8`. */
+  readonly result?: string;
+}
+
+export interface Description {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  /** What it is about: cells that belong together. */
+  readonly arrows: readonly Arrow[];
+  /** The updates, or reads, that it is about. */
+  readonly orders: readonly number[];
+}
+
+/** Further lines are only counted: nobody reads more. */
+export const MOST_LINES = 40;
+export const MOST_ARROWS = 12;
+
+export const arrow = (
+  from: Spot,
+  to: Spot,
+  tuple: number | null,
+  isHint = tuple === null,
+): Arrow => ({ from, to, tuple, isHint });
+
+export class Vocabulary {
+  readonly links: Links;
+  readonly output: Tensor;
+  private readonly explanation: Explanation;
+  private readonly story: ScatterStory | GatherStory;
+
+  constructor(
+    explanation: Explanation,
+    story: ScatterStory | GatherStory,
+    output: Tensor,
+    links: Links,
+  ) {
+    this.explanation = explanation;
+    this.story = story;
+    this.output = output;
+    this.links = links;
+  }
+
+  nameOf(tensor: TensorId): string {
+    const { version, inputs } = this.explanation;
+    if (tensor === "output") return version?.outputs[0].name ?? "output";
+    return inputs[tensor].name;
+  }
+
+  positionOf(role: string): number {
+    return this.explanation.inputs.findIndex((input) => input.role === role);
+  }
+
+  /** The shape of an input; that of a scalar where the input is left out. */
+  shapeOf(position: number): readonly number[] {
+    return this.explanation.inputs[position]?.tensor?.shape ?? [];
+  }
+
+  print(value: Scalar): string {
+    // As cells show it, but a string in quotes.
+    const { dtype } = this.output;
+    return typeof value === "string" ? printScalar(dtype, value) : printElement(dtype, value);
+  }
+
+  /** An update, or a read, as a sentence. Its arrows join the first elements of slices. */
+  stepOf(order: number): { readonly text: string; readonly arrows: readonly Arrow[] } {
+    const { story } = this;
+    return story.kind === "gather" ? this.readStep(story, order) : this.updateStep(story, order);
+  }
+
+  private readStep(
+    story: GatherStory,
+    order: number,
+  ): { readonly text: string; readonly arrows: readonly Arrow[] } {
+    const { shape: output } = this.output;
+    const tuple = this.links.tupleOf[order];
+    const data = this.positionOf("data");
+    const shape = this.shapeOf(data);
+    const { at = [], target = null } = story.reads.at(order) ?? {};
+    const to = { tensor: "output", element: firstOf(at, output) } as const;
+    const name = `${this.nameOf("output")}${partOf(at, output.length)}`;
+    if (target === null) {
+      const text = `${name} is 0: the index is out of range`;
+      return { text, arrows: [this.indexArrow(tuple, to)] };
+    }
+    const from = { tensor: data, element: firstOf(target, shape) };
+    const text = `${name} is ${this.nameOf(data)}${partOf(target, shape.length)}`;
+    return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, from)] };
+  }
+
+  private updateStep(
+    story: ScatterStory,
+    order: number,
+  ): { readonly text: string; readonly arrows: readonly Arrow[] } {
+    const { shape: output } = this.output;
+    const tuple = this.links.tupleOf[order];
+    const position = this.positionOf("updates");
+    const updates = this.shapeOf(position);
+    const { at = [], target = [] } = story.updates.at(order) ?? {};
+    const to = { tensor: "output", element: firstOf(target, output) } as const;
+    const from = { tensor: position, element: firstOf(at, updates) };
+    const update = `${this.nameOf(position)}${partOf(at, updates.length)}`;
+    const cell = `${this.nameOf("output")}${partOf(target, output.length)}`;
+    const text = `${update} ${VERBS[story.reduction]} ${cell}`;
+    return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
+  }
+
+  /** What one step of a cell does, with its values. */
+  lineOf(step: StoryStep<Scalar>): Line {
+    const before = this.print(step.before);
+    const after = this.print(step.after);
+    if (step.kind === "division") {
+      const text = `the mean of ${step.divisor} values`;
+      return { tuple: null, text, result: `${before} / ${step.divisor} = ${after}` };
+    }
+    const { tupleOf, tuples } = this.links;
+    const tuple = tupleOf[step.order];
+    const update = this.print(step.update);
+    const result = RESULTS[step.by](before, update, after);
+    const name = `${this.nameOf(this.positionOf("updates"))}${printShape(step.at)}`;
+    return { tuple, text: `${name} is ${update}, ${this.through(tuples[tuple])}`, result };
+  }
+
+  /** The first lines, and the number of those that are left out. */
+  firstLines<T>(list: readonly T[], lineOf: (item: T, number: number) => Line): Line[] {
+    const lines = list.slice(0, MOST_LINES).map(lineOf);
+    const more = list.length - lines.length;
+    return more === 0 ? lines : [...lines, { tuple: null, text: `and ${more} more` }];
+  }
+
+  updateSpot(at: readonly number[]): Spot {
+    const tensor = this.positionOf("updates");
+    return { tensor, element: positionOf(at, this.shapeOf(tensor)) };
+  }
+
+  /** From the first element of a tuple. */
+  indexArrow(tuple: number, to: Spot): Arrow {
+    const tensor = this.positionOf("indices");
+    const element = this.links.indexed.indexOf(tuple);
+    return arrow(element === -1 ? to : { tensor, element }, to, tuple, true);
+  }
+
+  /** `indices[2] = [-1]` */
+  indexName(tuple: Tuple): string {
+    const position = this.positionOf("indices");
+    const indices = this.explanation.inputs[position]?.tensor;
+    if (indices === null || indices === undefined) return `no ${this.nameOf(position)}`;
+    const given = tuple.given.join(", ");
+    const isTuple = tuple.at.length < indices.shape.length;
+    return `${this.nameOf(position)}${printShape(tuple.at)} = ${isTuple ? `[${given}]` : given}`;
+  }
+
+  through(tuple: Tuple): string {
+    return `through ${this.indexName(tuple)}${this.wrapsOf(tuple)}`;
+  }
+
+  /** `2 on axis 0, 1 on axis 1`: where a tuple leads to. */
+  placeOf({ axes, places }: Tuple): string {
+    if (places === null) return "nowhere: it is out of range";
+    return places.map((place, j) => `${place} on axis ${axes[j]}`).join(", ");
+  }
+
+  /** ` (-1 is 3)` for each negative index of a tuple. */
+  wrapsOf({ given, places }: Tuple): string {
+    const wrapped = given.flatMap((index, j) =>
+      places !== null && Number(index) < 0 && Number(index) !== places[j]
+        ? [`${index} is ${places[j]}`]
+        : [],
+    );
+    return wrapped.length === 0 ? "" : ` (${wrapped.join(", ")})`;
+  }
+}
+
+const VERBS = {
+  none: "replaces",
+  add: "is added to",
+  sub: "is subtracted from",
+  mul: "multiplies",
+  max: "competes, as the greater, with",
+  min: "competes, as the lesser, with",
+  mean: "is averaged into",
+} as const;
+
+type Result = (before: string, update: string, after: string) => string;
+
+/** What a step does, with the numbers. */
+const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", Result>> = {
+  none: (before, _, after) => `${before} → ${after}`,
+  add: (before, update, after) => `${before} + ${update} = ${after}`,
+  sub: (before, update, after) => `${before} − ${update} = ${after}`,
+  mul: (before, update, after) => `${before} × ${update} = ${after}`,
+  max: (before, update, after) => `max(${before}, ${update}) = ${after}`,
+  min: (before, update, after) => `min(${before}, ${update}) = ${after}`,
+};
+
+/** `[1, :, :]`: a slice by its leading coordinates. */
+function partOf(at: readonly number[], rank: number): string {
+  const rest = Array.from({ length: rank - at.length }, () => ":");
+  return `[${[...at, ...rest].join(", ")}]`;
+}

@@ -1,0 +1,298 @@
+/**
+ * What another runtime gave for a call: from a pasted text or a file to the elements that differ from the exact output,
+ * and what may be the cause.
+ */
+
+import {
+  diagnose,
+  dialects,
+  DTYPES,
+  infer,
+  printShape,
+  tensor,
+  type Diagnosis,
+  type Dialect,
+  type DialectId,
+  type DType,
+  type Explanation,
+  type Tensor,
+} from "ndscatter";
+import { attempt } from "../values/attempt.ts";
+import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
+import { rulesOf, type Rule } from "./dialect-view.ts";
+import { withText } from "../reading/paste.ts";
+import { isPrintedAs, roundingOf, type Rounding } from "./printed-digits.ts";
+import { readState, type Reading } from "../document/read-state.ts";
+import { parseScalar } from "../values/scalar-text.ts";
+import { rolePosition } from "../values/schema.ts";
+import { coordinatesOf, sizeOf } from "../values/shape.ts";
+import type { State, TensorText } from "../values/state.ts";
+import { tensorOf, valueTexts } from "../values/tensor-text.ts";
+
+/** The data type and shape of an output. */
+export interface OutputType {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+}
+
+/** Another runtime's output. */
+export interface Actual {
+  /** Of the data type and shape of the output. */
+  readonly text: TensorText;
+  /** How its values were rounded when they were printed; null where they have all digits. */
+  readonly rounding: Rounding | null;
+  /** Sentences on how it was read. */
+  readonly remarks: readonly string[];
+}
+
+export type ReadActual = Actual | { readonly error: string };
+
+/** The type of the output of a call, also of one with an index out of range; or why there is none. */
+export function outputTypeOf({
+  node,
+  inputs,
+  faults,
+}: Reading): OutputType | { readonly error: string } {
+  if (faults.length > 0) return { error: `Correct the call first: ${faults[0].sentence}` };
+  const found = attempt(() => infer(node, inputs)[0]);
+  if ("error" in found) return { error: `Correct the call first: ${found.error}` };
+  // The inputs are tensors, so every dimension is known.
+  return { dtype: found.dtype, shape: found.shape as number[] };
+}
+
+/** Whether two tensors or types have one data type and one shape. */
+export const isOfType = (one: OutputType, other: OutputType): boolean =>
+  one.dtype === other.dtype && String(one.shape) === String(other.shape);
+
+/** The output in a pasted text. It never throws. */
+export function readActual(text: string, output: OutputType): ReadActual {
+  if (text.trim() === "") return { error: "Paste the output of the other runtime first." };
+  const read = withText({ dtype: output.dtype, shape: output.shape, values: [] }, text);
+  if ("error" in read) return { error: `The text cannot be read: ${read.error}` };
+  const rounding = isFloating(output.dtype) ? roundingOf(text) : null;
+  return fitted(read.input, output, "The text", rounding);
+}
+
+/** A tensor of a file as the output of a call. */
+export const fitActual = (input: TensorText, output: OutputType): ReadActual =>
+  fitted(input, output, "The file", null);
+
+function fitted(
+  input: TensorText,
+  output: OutputType,
+  what: string,
+  rounding: Rounding | null,
+): ReadActual {
+  const { dtype, shape } = output;
+  const wanted = `${dtype} ${printShape(shape)}`;
+  if (input.dtype !== dtype) {
+    return { error: `${what} is ${input.dtype}, but the output of this call is ${wanted}.` };
+  }
+  const got = input.values.length;
+  if (got !== sizeOf(shape)) {
+    return {
+      error: `${what} has ${counted(got, "element")}, but the output of this call, ${wanted}, has ${sizeOf(shape)}.`,
+    };
+  }
+  const { tensor: flat, wrong } = flatOf(input);
+  if (wrong.length > 0) {
+    return { error: `${what} has a value that is no ${dtype}: ${wrong[0].sentence}` };
+  }
+  const isReshaped = String(input.shape) !== String(shape);
+  const remark = `${what} has the shape ${printShape(input.shape)}; its ${counted(got, "element")} are taken as ${printShape(shape)}, in order.`;
+  return {
+    text: { dtype, shape, values: valueTexts(flat) },
+    rounding,
+    remarks: isReshaped ? [remark] : [],
+  };
+}
+
+/** The elements as a list: an output may have more axes than the page reads. */
+const flatOf = ({ dtype, values }: TensorText): ReturnType<typeof tensorOf> =>
+  tensorOf({ dtype, shape: [values.length], values }, "the tensor");
+
+const isFloating = (dtype: DType): boolean => ["float", "half"].includes(DTYPES[dtype].family);
+
+/** What a comparison with the exact output found. */
+export interface Comparison {
+  /** The texts of all elements, for the stage. */
+  readonly texts: readonly string[];
+  readonly differing: ReadonlySet<number>;
+  /** `3 of 12 cells differ.` and what else is to be known of the count. */
+  readonly sentences: readonly string[];
+  /** The first of the elements that differ; null where none does. */
+  readonly first: {
+    readonly at: readonly number[];
+    readonly actual: string;
+    /** Null where the exact call gives the element no value. */
+    readonly exact: string | null;
+  } | null;
+  /** What may have been done; the best explanations come first. */
+  readonly causes: readonly Cause[];
+  /** The other runtime's output as a tensor of the output's shape. */
+  readonly output: Tensor;
+}
+
+/** One diagnosis. */
+export interface Cause {
+  readonly id: Diagnosis["id"];
+  readonly sentence: string;
+  /** `explains all 3 cells` */
+  readonly share: string;
+  /** Whether it explains every element that differs. */
+  readonly isWhole: boolean;
+  readonly dialects: readonly DialectId[];
+  /** Who is known to do so, as a sentence. */
+  readonly who: string;
+}
+
+/**
+ * Compares another runtime's output with the exact one, bit for bit, but that every NaN is the same.
+ * @param explanation of the state
+ */
+export function compareActual(
+  state: State,
+  explanation: Explanation | null,
+  actual: Actual,
+): Comparison | { readonly error: string } {
+  const reading = readState(state);
+  const { node, inputs } = reading;
+  const type = outputTypeOf(reading);
+  if ("error" in type) return type;
+  const again = isOfType(actual.text, type)
+    ? actual
+    : fitted(actual.text, type, "The other output", actual.rounding);
+  if ("error" in again) return again;
+  return attempt(() => {
+    const base = baseOf(reading, explanation);
+    const values = asExact(again.text, base, actual.rounding);
+    const output = shapedOf({ ...again.text, values }, type.shape);
+    const differing = base === null ? [] : differingFrom(base, values);
+    const [at] = differing;
+    // A call that is an error has no right result, so a result without its bad indices proves nothing.
+    const isExact = (explanation?.output ?? null) !== null;
+    const causes = isExact && at === undefined ? [] : diagnose(node, inputs, output);
+    const lost = values.filter((value, p) => value !== again.text.values[p]).length;
+    return {
+      texts: again.text.values,
+      differing: new Set(differing),
+      sentences: [
+        verdictOf(reading, base, differing.length, isExact),
+        ...(lost > 0 ? [lostOf(lost, actual.rounding)] : []),
+      ],
+      first:
+        at === undefined
+          ? null
+          : {
+              at: coordinatesOf(at, type.shape),
+              actual: values[at],
+              exact: isExact && base ? base[at] : null,
+            },
+      causes: causesOf(causes, isScatter(reading)),
+      output,
+    };
+  });
+}
+
+/** The text of each element of the exact output; null for an element without an exact value. */
+type Base = readonly (string | null)[];
+
+/**
+ * The exact output. Of a call that is an error, the result without its bad indices, as far as the rule of a system that
+ * runs such calls gives it; null where there is no such system.
+ */
+function baseOf({ node, inputs }: Reading, explanation: Explanation | null): Base | null {
+  const { output = null } = explanation ?? {};
+  if (output !== null) return valueTexts(output);
+  const found = rulesOf(node, inputs);
+  const rules = "error" in found ? [] : found.choices.flatMap(({ rule }) => rule ?? []);
+  const [nearest] = rules.toSorted((a, b) => a.differing.size - b.differing.size);
+  if (nearest === undefined) return null;
+  return valueTexts(nearest.output).map((text, p) => (nearest.differing.has(p) ? null : text));
+}
+
+const differingFrom = (base: Base, values: readonly string[]): number[] =>
+  values.flatMap((value, p) => (base[p] === value ? [] : [p]));
+
+/** The values, with the exact one in place of each that is printed as it was. */
+function asExact(text: TensorText, base: Base | null, rounding: Rounding | null): string[] {
+  const { dtype, values } = text;
+  if (rounding === null || base === null) return [...values];
+  const numberOf = (value: string): number => Number(parseScalar(dtype, value));
+  return values.map((value, p) => {
+    const exact = base[p];
+    if (exact === null) return value;
+    return isPrintedAs(numberOf(exact), numberOf(value), rounding) ? exact : value;
+  });
+}
+
+function shapedOf(text: TensorText, shape: readonly number[]): Tensor {
+  const { tensor: flat } = flatOf(text);
+  return tensor(text.dtype, shape, flat.data);
+}
+
+const isScatter = ({ version }: Reading): boolean =>
+  version !== null && rolePosition(version, "updates") !== -1;
+
+function verdictOf(
+  reading: Reading,
+  base: Base | null,
+  differing: number,
+  isExact: boolean,
+): string {
+  if (base === null) return "The call is an error, so no cell has an exact value to compare with.";
+  const some = `${differing.toLocaleString("en")} of ${counted(base.length, "cell")} ${differing === 1 ? "differs" : "differ"}`;
+  if (isExact) return differing === 0 ? "All cells are equal, bit for bit." : `${some}.`;
+  const how = isScatter(reading) ? "without its bad indices" : "with 0 for its bad indices";
+  return `The call is an error. ${differing === 0 ? "No cell differs" : some} from the result ${how}.`;
+}
+
+const lostOf = (count: number, rounding: Rounding | null): string =>
+  `${counted(count, "cell")} ${count === 1 ? "counts" : "count"} as equal, because the text shows only ${rounding?.decimals ?? 0} decimals.`;
+
+function causesOf(found: readonly Diagnosis[], isOfScatter: boolean): Cause[] {
+  const all = found.length === 0 ? [] : dialects();
+  return found.map((one) => {
+    const systems = all.filter(({ id }) => one.dialects.includes(id));
+    return causeOf(
+      one,
+      systems.filter((system) => isKnownFor(system, one.id, isOfScatter)),
+    );
+  });
+}
+
+function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]): Cause {
+  const { explained, differing } = cells;
+  const isWhole = explained === differing;
+  const known = systems.map((one) => one.id);
+  const names = known.map((one) => DIALECT_NAMES[one]);
+  return {
+    id,
+    sentence,
+    share: isWhole
+      ? `explains ${differing === 1 ? "the cell" : `all ${counted(differing, "cell")}`}`
+      : `explains ${explained} of ${counted(differing, "cell")}`,
+    isWhole,
+    dialects: known,
+    who:
+      names.length === 0
+        ? "No system known here does so."
+        : `${listed(names)} ${names.length === 1 ? "does" : "do"} so.`,
+  };
+}
+
+/**
+ * Whether a system does what an id names in calls of this kind. The library lists systems that do it in any: JAX clips the
+ * indices of gathers, but leaves updates out.
+ */
+function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boolean {
+  const other = isOfScatter ? "gathers" : "scatters";
+  const known = facts.filter(({ aspect }) => aspect !== other);
+  return id.split("+").every((part) => known.some(({ does }) => does.includes(part)));
+}
+
+/** Whether the other runtime's output is what a rule gives, in all elements that the rule decides. */
+export function isResultOf({ output, undecided }: Rule, comparison: Comparison): boolean {
+  const [one, other] = [output, comparison.output].map(valueTexts);
+  return one.every((text, p) => undecided.has(p) || text === other[p]);
+}

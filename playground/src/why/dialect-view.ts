@@ -1,0 +1,195 @@
+/**
+ * One call as other systems do it: a choice for each result that is different, and whose it is. What they do is known from
+ * the library's table; no other system runs here.
+ */
+
+import {
+  compareDialects,
+  type DiagnosisId,
+  type DialectComparison,
+  type DialectId,
+  type NodeSpec,
+  type Tensor,
+} from "ndscatter";
+import { attempt } from "../values/attempt.ts";
+import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
+import { valueTexts } from "../values/tensor-text.ts";
+
+/** What one system makes of a call. */
+export interface DialectRow {
+  readonly id: DialectId;
+  readonly name: string;
+  readonly agrees: boolean;
+  /** Null where there is no result. */
+  readonly output: Tensor | null;
+  readonly why: DialectComparison["why"];
+  /** What the system does, with its name as the subject. */
+  readonly sentence: string;
+  /** Elements of the output that differ from the exact result. */
+  readonly differing: ReadonlySet<number>;
+  /** Elements that the system gives no certain value. */
+  readonly undecided: ReadonlySet<number>;
+}
+
+/** Systems that give one result. */
+export interface RuleChoice {
+  /** The same for the same result of the same systems, also after an edit. */
+  readonly key: string;
+  readonly rows: readonly DialectRow[];
+  readonly agrees: boolean;
+  readonly why: DialectComparison["why"];
+  readonly name: string;
+  readonly sentence: string;
+  /** What the stage shows under this rule; null where there is nothing to show. */
+  readonly rule: Rule | null;
+}
+
+/** A result that the stage can show in place of the exact one. */
+export interface Rule {
+  readonly name: string;
+  readonly output: Tensor;
+  /** The elements to look at: those that differ, and those that are not decided. */
+  readonly differing: ReadonlySet<number>;
+  /** Those of them whose value the system leaves open; `output` holds one of its values. */
+  readonly undecided: ReadonlySet<number>;
+}
+
+export type Rules = { readonly choices: readonly RuleChoice[] } | { readonly error: string };
+
+type Inputs = readonly (Tensor | undefined)[];
+
+/**
+ * The choices: who agrees first, then results that differ, then refusals, then who cannot say it. It never throws.
+ * @param inputs as {@link compareDialects} takes them
+ */
+export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
+  const found = compare(node, inputs);
+  if ("error" in found) return found;
+  const groups = new Map<string, DialectComparison[]>();
+  for (const one of found) {
+    const key = resultKey(one);
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  const choices = [...groups.values()].map(choiceOf);
+  return { choices: choices.toSorted((a, b) => rankOf(a) - rankOf(b)) };
+}
+
+/** The rule of one system; null where it has no result for the call. */
+export function ruleFor(node: NodeSpec, inputs: Inputs, dialect: DialectId): Rule | null {
+  const found = compare(node, inputs);
+  const own = "error" in found ? undefined : found.find((one) => one.dialect === dialect);
+  return own === undefined ? null : choiceOf([own]).rule;
+}
+
+function compare(
+  node: NodeSpec,
+  inputs: Inputs,
+): readonly DialectComparison[] | { readonly error: string } {
+  // A list has no field of this name, so the two cannot be taken for each other.
+  return attempt(() => compareDialects(node, inputs));
+}
+
+/** Comparisons with one key have the same result, bit for bit, and the same reasons. */
+function resultKey({ why, agrees, ids, undecided, output }: DialectComparison): string {
+  const values = output === null || agrees ? [] : valueTexts(output);
+  return JSON.stringify([why, agrees, ids, undecided, values]);
+}
+
+function choiceOf(group: readonly DialectComparison[]): RuleChoice {
+  const rows = group.map(rowOf);
+  const [{ agrees, output, why, differing, undecided }] = rows;
+  const name = listed(rows.map((row) => row.name));
+  const marked = new Set([...differing, ...undecided]);
+  return {
+    key: rows.map(({ id }) => id).join(" "),
+    rows,
+    agrees,
+    why,
+    name,
+    sentence: sentenceOf(
+      rows.map((row) => row.name),
+      group[0],
+    ),
+    rule: output === null ? null : { name, output, differing: marked, undecided },
+  };
+}
+
+const rowOf = (found: DialectComparison): DialectRow => ({
+  id: found.dialect,
+  name: DIALECT_NAMES[found.dialect],
+  agrees: found.agrees,
+  output: found.output,
+  why: found.why,
+  sentence: sentenceOf([DIALECT_NAMES[found.dialect]], found),
+  differing: new Set(found.differing),
+  undecided: new Set(found.undecided),
+});
+
+const rankOf = ({ agrees, why }: RuleChoice): number =>
+  agrees ? 0 : why === "missing" ? 4 : why === "undefined" ? 3 : why === "error" ? 2 : 1;
+
+/** What each diagnosis is as a habit, after the name of a system. */
+const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: string]>>> = {
+  "out-of-range-dropped": [
+    "leaves out updates whose index is out of range",
+    "leave out updates whose index is out of range",
+  ],
+  "out-of-range-clipped": [
+    "takes an index out of range for the nearest place",
+    "take an index out of range for the nearest place",
+  ],
+  "out-of-range-filled": ["gives 0 for an index out of range", "give 0 for an index out of range"],
+  "flat-offset": [
+    "checks only the offset in the whole tensor, not each index",
+    "check only the offset in the whole tensor, not each index",
+  ],
+  "negative-dropped": [
+    "leaves out updates whose index is negative",
+    "leave out updates whose index is negative",
+  ],
+  "updates-first": [
+    "adds updates to each other before they meet data",
+    "add updates to each other before they meet data",
+  ],
+  "signed-zero": ["takes 0 and -0 for equal", "take 0 and -0 for equal"],
+  "nan-one-operand": [
+    "lets one operand stay where max or min meets NaN",
+    "let one operand stay where max or min meets NaN",
+  ],
+  "wide-accumulation": [
+    "adds in a wider float type and rounds once",
+    "add in a wider float type and round once",
+  ],
+  "any-order": ["lets any of the repeated updates stay", "let any of the repeated updates stay"],
+  rounding: ["adds in any order, so roundings differ", "add in any order, so roundings differ"],
+  "lost-updates": [
+    "may lose some of the repeated updates, as in a race",
+    "may lose some of the repeated updates, as in a race",
+  ],
+};
+
+/** The habit of an id, for one system or for more; null for an id that no system is known for. */
+export const habitOf = (id: DiagnosisId, isOne: boolean): string | null =>
+  HABITS[id]?.[isOne ? 0 : 1] ?? null;
+
+type Facts = Pick<DialectComparison, "agrees" | "why" | "ids" | "differing" | "undecided">;
+
+function sentenceOf(names: readonly string[], facts: Facts): string {
+  const { agrees, why, ids, differing, undecided } = facts;
+  const isOne = names.length === 1;
+  const [who, s] = [listed(names), isOne ? "s" : ""];
+  if (why === "missing")
+    return `${who} ${isOne ? "has" : "have"} no such operator, reduction or data type.`;
+  if (why === "undefined") return `What ${who} give${s} is not defined, or not known.`;
+  if (why === "error") return `${who} refuse${s} the call${agrees ? " too" : ""}.`;
+  if (agrees) return `${who} agree${s}.`;
+  const habits = ids.flatMap((id) => habitOf(id, isOne) ?? []);
+  const what = habits.length === 0 ? `give${s} another result` : listed(habits);
+  const cells = [
+    ...(differing.length > 0
+      ? [`${counted(differing.length, "cell")} ${differing.length === 1 ? "differs" : "differ"}`]
+      : []),
+    ...(undecided.length > 0 ? [`${counted(undecided.length, "cell")} may differ`] : []),
+  ];
+  return `${who} ${what}${cells.length === 0 ? "" : `: ${listed(cells)}`}.`;
+}

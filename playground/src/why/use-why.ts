@@ -1,0 +1,176 @@
+/** What the panel "Why is mine different?" knows: what was taken, what was found for the state, and which toggle is pressed. */
+
+import type { Explanation } from "ndscatter";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { readState } from "../document/read-state.ts";
+import type { State, TensorText } from "../values/state.ts";
+import {
+  compareActual,
+  fitActual,
+  isOfType,
+  outputTypeOf,
+  readActual,
+  rulesOf,
+  type Actual,
+  type Comparison,
+  type OutputType,
+  type ReadActual,
+  type Rule,
+  type Rules,
+} from "./on-demand.ts";
+
+/** What the stage shows in place of the exact output. It holds only while the page shows `state`. */
+export interface ShownRule extends Rule {
+  readonly state: State;
+}
+
+/** What another runtime gave, in the order of the output's elements. It holds only while the page shows `state`. */
+export interface ShownActual {
+  readonly state: State;
+  readonly texts: readonly string[];
+  readonly differing: ReadonlySet<number>;
+}
+
+/** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
+export type Asked = { readonly actual: TensorText | null } | undefined;
+
+export interface WhyProps {
+  readonly state: State;
+  readonly explanation: Explanation | null;
+  /** What a runtime gave, from a file that was opened or dropped; it is compared at once. */
+  readonly actual?: TensorText | null;
+  onRule(rule: ShownRule | null): void;
+  onActual(actual: ShownActual | null): void;
+  onClose(): void;
+}
+
+/** Which toggle is pressed, by its key; of all toggles at most one is. */
+export interface Pressing {
+  readonly pressed: string | null;
+  onPress(key: string): void;
+}
+
+/** What somebody gave. It is read again after each edit, because the output may then be another. */
+interface Source {
+  read(output: OutputType): ReadActual;
+}
+
+/** What is known of a state. */
+interface Found {
+  readonly state: State;
+  readonly source: Source | null;
+  readonly actual: Actual | null;
+  readonly comparison: Comparison | null;
+  readonly error: string | null;
+  readonly rules: Rules;
+}
+
+/** What the panel draws, and what its form calls. */
+interface Why {
+  /** Null until the first is there. */
+  readonly found: Found | null;
+  readonly hasSource: boolean;
+  readonly pressing: Pressing;
+  onText(text: string): void;
+  onFile(input: TensorText): void;
+  onRefusal(sentence: string): void;
+  onClear(): void;
+}
+
+export function useWhy({ state, explanation, actual = null, ...tells }: WhyProps): Why {
+  const [source, setSource] = useState<Source | null>(null);
+  const [pressed, setPressed] = useState<string | null>(null);
+  const found = useFound(state, explanation, source);
+  const latest = useRef(tells);
+  latest.current = tells;
+  const take = (read: Source["read"] | null): void => {
+    setSource(read && { read });
+    setPressed(null);
+  };
+  const onFile = (input: TensorText): void => take((output) => fitActual(input, output));
+  useEffect(() => {
+    if (actual !== null) onFile(actual);
+  }, [actual]);
+  useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
+  useEffect(() => {
+    const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
+    latest.current.onRule(rule && found && { ...rule, state: found.state });
+  }, [pressed, found]);
+  useEffect(
+    () => () => {
+      latest.current.onRule(null);
+      latest.current.onActual(null);
+    },
+    [],
+  );
+  return {
+    found,
+    hasSource: source !== null,
+    pressing: { pressed, onPress: (key) => setPressed(key === pressed ? null : key) },
+    onText: (text) => take((output) => readActual(text, output)),
+    onFile,
+    onRefusal: (error) => take(() => ({ error })),
+    onClear: () => take(null),
+  };
+}
+
+/** Milliseconds after an edit: the diagnosis of a call of 4,096 elements takes longer than two keystrokes are apart. */
+const REST = 250;
+
+/** What is known of a state, a moment after it has changed. */
+function useFound(
+  state: State,
+  explanation: Explanation | null,
+  source: Source | null,
+): Found | null {
+  const [found, setFound] = useState<Found | null>(null);
+  useEffect(() => {
+    const isEdit = found !== null && found.state !== state;
+    const timer = setTimeout(
+      () => setFound((before) => find(state, explanation, source, before)),
+      isEdit ? REST : 0,
+    );
+    return () => clearTimeout(timer);
+  }, [state, explanation, source]);
+  return found;
+}
+
+function find(
+  state: State,
+  explanation: Explanation | null,
+  source: Source | null,
+  before: Found | null,
+): Found {
+  const reading = readState(state);
+  const { node, inputs, faults } = reading;
+  const rules = faults.length > 0 ? { error: faults[0].sentence } : rulesOf(node, inputs);
+  const nothing = { state, source, actual: null, comparison: null, error: null, rules };
+  if (source === null) return nothing;
+  const output = outputTypeOf(reading);
+  if ("error" in output) return { ...nothing, error: output.error };
+  // A large text takes longer to read than the rest, and most edits leave the type of the output alone.
+  const known = before?.source === source ? before.actual : null;
+  const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
+  if ("error" in actual) return { ...nothing, error: actual.error };
+  const comparison = compareActual(state, explanation, actual);
+  return "error" in comparison
+    ? { ...nothing, error: comparison.error }
+    : { ...nothing, actual, comparison };
+}
+
+const shownOf = ({ state, comparison }: Found): ShownActual | null =>
+  comparison && { state, texts: comparison.texts, differing: comparison.differing };
+
+/** The key of the toggle of a cause, by its number. It shows what was pasted. */
+export const causeKey = (number: number): string => `cause ${number}`;
+
+/** The rule of a toggle: that of systems, by the key of their choice, or what a cause explains. */
+function ruleOf(key: string, { rules, comparison }: Found): Rule | null {
+  const causes = comparison?.causes ?? [];
+  const cause = causes.find((_, number) => causeKey(number) === key);
+  if (cause !== undefined && comparison !== null) {
+    const { output, differing } = comparison;
+    return { name: cause.sentence, output, differing, undecided: new Set() };
+  }
+  return "error" in rules ? null : (rules.choices.find((one) => one.key === key)?.rule ?? null);
+}

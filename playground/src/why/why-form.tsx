@@ -1,0 +1,102 @@
+/** The form of the panel "Why is mine different?": a text or a file that holds what another runtime gave. */
+
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { fromFile } from "../reading/from-file.ts";
+import type { TensorText } from "../values/state.ts";
+
+interface ActualFormProps {
+  readonly error: string | null;
+  readonly hasSource: boolean;
+  onText(text: string): void;
+  onFile(input: TensorText): void;
+  onRefusal(sentence: string): void;
+  onClear(): void;
+}
+
+export function ActualForm(props: ActualFormProps): JSX.Element {
+  const { error, hasSource, onText, onClear } = props;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const apply = (): void => onText(field.current?.value ?? "");
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <label>
+        Paste what another runtime gave for this call, or drop its .npy or .pb here.
+        <textarea
+          ref={field}
+          rows={4}
+          spellcheck={false}
+          autocomplete="off"
+          placeholder="[[1., 2.], [3., 4.]]"
+          aria-invalid={error === null ? undefined : true}
+          aria-describedby={error === null ? undefined : "why-error"}
+          // The text is in the field only after the event.
+          onPaste={() => setTimeout(apply)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) apply();
+          }}
+        />
+      </label>
+      {error !== null && (
+        <p class="faults" id="why-error" role="alert">
+          {error}
+        </p>
+      )}
+      <div class="why-buttons">
+        <button type="submit" class="main">
+          Compare
+        </button>
+        <FileChoice {...props} />
+        {hasSource && (
+          <button
+            type="button"
+            onClick={() => {
+              if (field.current !== null) field.current.value = "";
+              onClear();
+            }}
+          >
+            Clear
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function FileChoice({ onFile, onRefusal }: ActualFormProps): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  const take = async (file: File): Promise<void> => {
+    try {
+      const found = await fromFile(file.name, new Uint8Array(await file.arrayBuffer()));
+      if ("error" in found) onRefusal(found.error);
+      else if (found.choices[0]?.kind === "tensor") onFile(found.choices[0].input);
+      else onRefusal(`${file.name} is a model; choose the tensor that its runtime gave`);
+    } catch (error) {
+      onRefusal(`${file.name} could not be read: ${String(error)}`);
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => field.current?.click()}>
+        Choose a file
+      </button>
+      <input
+        ref={field}
+        type="file"
+        hidden
+        accept=".npy,.pb"
+        aria-label="the output of another runtime"
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (file !== undefined) void take(file);
+          event.currentTarget.value = "";
+        }}
+      />
+    </>
+  );
+}

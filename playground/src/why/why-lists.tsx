@@ -1,0 +1,141 @@
+/** The lists of the panel "Why is mine different?": what may be the cause, and what other systems make of the call. */
+
+import type { ComponentChildren, JSX } from "preact";
+import {
+  isResultOf,
+  type Cause,
+  type Comparison,
+  type RuleChoice,
+  type Rules,
+} from "./on-demand.ts";
+import { causeKey, type Pressing } from "./use-why.ts";
+
+interface ListProps {
+  readonly rules: Rules;
+  readonly pressing: Pressing;
+}
+
+/** More causes than anybody reads through. */
+const MOST_CAUSES = 5;
+
+export function Causes(props: ListProps & { readonly comparison: Comparison }): JSX.Element | null {
+  const { comparison, rules, pressing } = props;
+  const { causes } = comparison;
+  if (causes.length === 0) return null;
+  const rest = causes.length - MOST_CAUSES;
+  return (
+    <>
+      <h3>What may have happened</h3>
+      <ol class="why-list">
+        {causes.slice(0, MOST_CAUSES).map((cause, number) => (
+          <li key={`${cause.id} ${cause.sentence}`}>
+            <p>
+              {sentenceCase(cause.sentence)}. This {cause.share}.
+            </p>
+            {cause.dialects.length > 0 && <p class="why-soft">{cause.who}</p>}
+            <div class="why-buttons">
+              {togglesOf(cause, number, rules).map(({ key, name, text }) => (
+                <Toggle key={key} id={key} name={name} pressing={pressing}>
+                  {text}
+                </Toggle>
+              ))}
+            </div>
+          </li>
+        ))}
+      </ol>
+      {rest > 0 && <p class="why-soft">{rest} more would give the same cells.</p>}
+    </>
+  );
+}
+
+interface ToggleText {
+  readonly key: string;
+  /** What the toggle is called where its text does not say it all. */
+  readonly name?: string;
+  readonly text: string;
+}
+
+/** The systems that do so and have a result for the call; where there is none, the result that the cause explains. */
+function togglesOf(cause: Cause, number: number, rules: Rules): ToggleText[] {
+  const choices = "error" in rules ? [] : rules.choices;
+  const known = choices.flatMap(({ key, rule, rows, agrees }) => {
+    const row = rows.find(({ id }) => cause.dialects.includes(id));
+    if (rule === null || row === undefined || agrees) return [];
+    return [{ key, text: `Show ${row.name}` }];
+  });
+  if (known.length > 0 || !cause.isWhole) return known;
+  return [{ key: causeKey(number), name: `Show the result when ${cause.sentence}`, text: "Show" }];
+}
+
+const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+export function OtherSystems(
+  props: ListProps & { readonly comparison: Comparison | null },
+): JSX.Element {
+  const { rules, comparison, pressing } = props;
+  if ("error" in rules) return <p class="why-soft">Other systems: {rules.error}</p>;
+  const mine = rules.choices.filter(
+    ({ rule }) => rule !== null && comparison !== null && isResultOf(rule, comparison),
+  );
+  return (
+    <>
+      <h3>The same call in other systems</h3>
+      <ul class="why-list">
+        {[...mine, ...rules.choices.filter((one) => !mine.includes(one))].map((choice) => (
+          <System
+            key={choice.key}
+            choice={choice}
+            isMine={mine.includes(choice)}
+            pressing={pressing}
+          />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface SystemProps {
+  readonly choice: RuleChoice;
+  /** Whether the other runtime's output is what these systems give. */
+  readonly isMine: boolean;
+  readonly pressing: Pressing;
+}
+
+function System({ choice, isMine, pressing }: SystemProps): JSX.Element {
+  const { key, name, sentence, rule, agrees, why } = choice;
+  return (
+    <li class={why === "missing" || why === "undefined" ? "why-soft" : undefined}>
+      <p>{sentence}</p>
+      {isMine && rule !== null && (
+        <p class="why-mine">
+          {rule.undecided.size === 0 ? "This is what you have." : "Yours may be such a result."}
+        </p>
+      )}
+      {rule !== null && !agrees && (
+        <div class="why-buttons">
+          <Toggle id={key} name={`Show the result of ${name}`} pressing={pressing}>
+            Show
+          </Toggle>
+        </div>
+      )}
+    </li>
+  );
+}
+
+interface ToggleProps {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly pressing: Pressing;
+  readonly children: ComponentChildren;
+}
+
+const Toggle = ({ id, name, pressing, children }: ToggleProps): JSX.Element => (
+  <button
+    type="button"
+    aria-pressed={pressing.pressed === id}
+    aria-label={name}
+    onClick={() => pressing.onPress(id)}
+  >
+    {children}
+  </button>
+);

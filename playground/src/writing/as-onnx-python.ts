@@ -1,0 +1,70 @@
+/** A state as a program with ONNX's Python package: a model of one node, which its reference evaluator runs. */
+
+import { DTYPES, infer, type Tensor } from "ndscatter";
+import { importsOf, printArray } from "./as-numpy.ts";
+import { writableCall, oneLine, type WritableCall } from "./source-text.ts";
+import type { State } from "../values/state.ts";
+import { attempt } from "../values/attempt.ts";
+
+/** Python that prints the output; only comments for OpenVINO's operators, or where a value must be corrected first. */
+export function asOnnxPython(state: State): string {
+  const call = writableCall(state, "#");
+  if (typeof call === "string") return call;
+  const { version, node, inputs, refusal } = call;
+  if (version.domain !== "ai.onnx")
+    return `# ${version.name} of ${version.domain} is no operator of ONNX.\n`;
+  const given = version.inputs.flatMap(({ name }, position) => {
+    const input = inputs[position];
+    return input === undefined ? [] : [{ name, input }];
+  });
+  // Inputs that are left out at the end need no name.
+  const names = version.inputs.map(({ name }, position) =>
+    inputs[position] === undefined ? "" : name,
+  );
+  while (names[names.length - 1] === "") names.pop();
+  const [{ name: output }] = version.outputs;
+  const attributes = Object.entries(node.attributes ?? {}).map(
+    ([name, value]) => `, ${name}=${JSON.stringify(value)}`,
+  );
+  const data = inputs[0] as Tensor;
+  return [
+    ...importsOf(inputs),
+    "import onnx",
+    "from onnx import TensorProto, helper",
+    "from onnx.reference import ReferenceEvaluator",
+    "",
+    ...given.map(({ name, input }) => `${name} = ${printArray(input)}`),
+    "",
+    `node = helper.make_node("${version.name}", ${JSON.stringify(names)}, ["${output}"]${attributes.join("")})`,
+    "inputs = [",
+    ...given.map(
+      ({ name, input }) =>
+        `    helper.make_tensor_value_info("${name}", ${protoName(input)}, ${name}.shape),`,
+    ),
+    "]",
+    `outputs = [helper.make_tensor_value_info("${output}", ${protoName(data)}, [${shapeOf(call).join(", ")}])]`,
+    `graph = helper.make_graph([node], "${version.name}", inputs, outputs)`,
+    `model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", ${version.sinceVersion})])`,
+    ...(version.deprecated === undefined
+      ? []
+      : [
+          `# ONNX itself refuses ${version.name}-${version.sinceVersion}, which ${version.deprecated} replaces.`,
+        ]),
+    "onnx.checker.check_model(model)",
+    ...(refusal === null ? [] : [`# ndscatter refuses this call: ${oneLine(refusal)}`]),
+    "session = ReferenceEvaluator(model)",
+    `[${output}] = session.run(None, {${given.map(({ name }) => `"${name}": ${name}`).join(", ")}})`,
+    `print(repr(${output}))`,
+    "",
+  ].join("\n");
+}
+
+/** The shape of the output. A call that fails needs a shape too, so that ONNX itself can report what is wrong. */
+function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
+  const types = attempt(() => infer(node, inputs));
+  return ("error" in types ? inputs[0]?.shape : types[0].shape) ?? [];
+}
+
+/** `TensorProto.FLOAT` */
+const protoName = ({ dtype }: Tensor): string =>
+  `TensorProto.${DTYPES[dtype].onnx.name.toUpperCase()}`;

@@ -1,0 +1,60 @@
+/** What is seen of the stage, as data for a picture. */
+
+import { printShape } from "ndscatter";
+import type { Layout } from "../stage/layout.ts";
+import { tintsOf } from "../cells/targets.ts";
+import type { Scene } from "./scene.ts";
+import { hitsOf, outputCells, printedAfter, type Picture } from "../cells/view.ts";
+import { NO_WIRING, wiringOf } from "../stage/wiring.ts";
+import { ORIGIN, type Windows } from "../stage/use-corners.ts";
+import { laneProps } from "../stage/lanes.ts";
+import type { Session } from "../page/use-session.ts";
+
+/** @param isMoving whether the steps of the player are in it */
+export type SceneOf = (isMoving: boolean) => Scene;
+
+/** A picture that moves has no more frames than anybody watches. Of a longer call each shows several steps more. */
+const MOST_FRAMES = 60;
+
+export function sceneOf(
+  session: Session,
+  layout: Layout,
+  { corners }: Windows,
+  isMoving: boolean,
+): Scene {
+  const { state, version, picture, isStale, explanation, call } = session;
+  // On a phone the lanes stand below each other; a saved picture has them side by side, and data for itself.
+  const wide = { ...layout, isNarrow: false };
+  const given = Object.entries(state.attributes).map(([name, text]) => `, ${name} = ${text}`);
+  const isDrawn = picture !== null && !isStale;
+  return {
+    title: `${state.op}-${version?.sinceVersion ?? state.opset}${given.join("")}`,
+    sentences: [
+      ...(explanation?.shapes ?? []).map(({ sentence }) => sentence),
+      ...new Set(call.faults.map(({ sentence }) => sentence)),
+    ],
+    layout: wide,
+    lanes: layout.lanes.map((lane) => {
+      const { dtype, cells } = laneProps(session, lane, wide);
+      return {
+        type: `${dtype} ${printShape(lane.shape)}`,
+        cells,
+        corner: corners.get(lane.id) ?? ORIGIN,
+      };
+    }),
+    wiring: isDrawn ? wiringOf(picture, layout, session.description?.orders ?? []) : NO_WIRING,
+    verb: session.verb,
+    frames: isDrawn && isMoving ? framesOf(picture) : [],
+  };
+}
+
+function framesOf(picture: Picture): Scene["frames"] {
+  const { links, targets, output } = picture;
+  const tints = tintsOf(links, targets, "output", output.size);
+  const hits = hitsOf(links, "output", output.size);
+  const frames = Math.min(links.count, MOST_FRAMES);
+  return Array.from({ length: frames + 1 }, (_, frame) => {
+    const step = Math.round((frame * links.count) / Math.max(frames, 1));
+    return outputCells(picture, tints, hits, step, printedAfter(picture, step, undefined));
+  });
+}

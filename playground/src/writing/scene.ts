@@ -1,0 +1,28 @@
+/** The stage as data: what is seen of a call, for pictures that are saved. */
+
+import type { Cells } from "../cells/cells.ts";
+import type { Corner, Layout } from "../stage/layout.ts";
+import type { Wiring } from "../stage/wiring.ts";
+
+/** A table of the stage. */
+export interface SceneLane {
+  /** `float32 [4, 3]` */
+  readonly type: string;
+  readonly cells: Cells;
+  readonly corner: Corner;
+}
+
+export interface Scene {
+  /** `ScatterND-18, reduction = add` */
+  readonly title: string;
+  /** The shapes term by term, and what is wrong. */
+  readonly sentences: readonly string[];
+  readonly layout: Layout;
+  /** In the order of the layout's lanes. */
+  readonly lanes: readonly SceneLane[];
+  readonly wiring: Wiring;
+  /** What stands above the lines: `add`. */
+  readonly verb: string;
+  /** The output after each step, for a picture that moves; empty for one that does not. */
+  readonly frames: readonly Pick<Cells, "values" | "tints" | "hits">[];
+}

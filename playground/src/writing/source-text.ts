@@ -1,0 +1,88 @@
+/** What the exports of code share: a call that can be written as code, and nested lists over several lines. */
+
+import type { NodeSpec, OperatorVersion, Tensor } from "ndscatter";
+import { readState, explainState, type Fault } from "../document/read-state.ts";
+import type { State } from "../values/state.ts";
+
+/** A call with all its attributes and tensors. */
+export interface WritableCall {
+  readonly version: OperatorVersion;
+  readonly node: NodeSpec;
+  /** In the order of the version; undefined for an input that is left out. */
+  readonly inputs: readonly (Tensor | undefined)[];
+  /** The library's error, where it refuses the call. Code can be written all the same. */
+  readonly refusal: string | null;
+}
+
+/** The call of a state; or what has to be corrected first, as comments that begin with `mark`. */
+export function writableCall(state: State, mark: string): WritableCall | string {
+  const { version, node, inputs, faults } = readState(state);
+  const isWhole = version?.inputs.every(
+    (one, at) => one.optional === true || inputs[at] !== undefined,
+  );
+  const { explanation, faults: all } = explainState(state);
+  if (version !== null && isWhole === true && faults.length === 0) {
+    return { version, node, inputs, refusal: explanation?.error?.message ?? null };
+  }
+  const sentences = all.map(
+    (fault) => `${mark} ${whereOf(fault, version)}${oneLine(fault.sentence)}\n`,
+  );
+  return `${mark} There is no call yet:\n${sentences.join("")}`;
+}
+
+function whereOf({ place }: Fault, version: OperatorVersion | null): string {
+  if (!("at" in place)) return "";
+  return `${version?.inputs[place.input]?.name ?? place.input}[${place.at.join(", ")}]: `;
+}
+
+/** A sentence that quotes what was typed, made safe for a comment: no character of it ends a line. */
+export const oneLine = (sentence: string): string =>
+  sentence.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
+
+/** `pastCache` for `past_cache`. */
+export const camelCase = (name: string): string =>
+  name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+
+const WIDTH = 80;
+
+/** Words as nested lists of a shape. A list that is too long for a line takes several. */
+export function printNested(
+  shape: readonly number[],
+  words: readonly string[],
+  indent = "",
+): string {
+  if (shape.includes(0)) return "[]";
+  if (shape.length === 0) return words[0];
+  const [count, ...inner] = shape;
+  const size = words.length / count;
+  const short = count * size <= WIDTH ? printLine(shape, words) : "";
+  if (short !== "" && short.length + indent.length <= WIDTH) return short;
+  const deeper = `${indent}  `;
+  const items = Array.from({ length: count }, (_, i) =>
+    printNested(inner, words.slice(i * size, (i + 1) * size), deeper),
+  );
+  const lines = inner.length === 0 ? fill(items, WIDTH - deeper.length) : items;
+  return `[\n${lines.map((line) => `${deeper}${line},\n`).join("")}${indent}]`;
+}
+
+function printLine(shape: readonly number[], words: readonly string[]): string {
+  const [count, ...inner] = shape;
+  if (count === undefined) return words[0];
+  const size = words.length / count;
+  const items = Array.from({ length: count }, (_, i) =>
+    printLine(inner, words.slice(i * size, (i + 1) * size)),
+  );
+  return `[${items.join(", ")}]`;
+}
+
+/** Words with commas between them, on lines of at most `width`, except where one word is longer. */
+function fill(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const line = lines[lines.length - 1];
+    if (line !== undefined && line.length + word.length + 3 <= width) {
+      lines[lines.length - 1] = `${line}, ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,346 @@
+/** Draws a scene as an SVG file. The same scene gives the same text, and the file loads nothing from elsewhere. */
+
+import {
+  bandOf,
+  HEAD,
+  heightOf,
+  SPACING,
+  topOf,
+  type Corner,
+  type Lane,
+  type Metrics,
+} from "../stage/layout.ts";
+import type { Scene, SceneLane } from "./scene.ts";
+import { rowLabel } from "../stage/row-label.ts";
+import type { Rows, Wire } from "../stage/wires.ts";
+
+export type SvgTheme = "light" | "dark";
+
+interface Colours {
+  readonly paper: string;
+  readonly cell: string;
+  readonly ink: string;
+  readonly soft: string;
+  readonly line: string;
+  /** Colours that colour-blind people can tell apart; the last is for targets without one. */
+  readonly hues: readonly string[];
+}
+
+const HUES = {
+  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b400", "#8494a5"],
+  dark: ["#e69f00", "#56b4e9", "#12b88a", "#dd8fbb", "#4a9fe0", "#f07c2a", "#f0e442", "#7f90a2"],
+};
+
+const THEMES: Readonly<Record<SvgTheme, Colours>> = {
+  light: {
+    paper: "#f6f7f9",
+    cell: "#ffffff",
+    ink: "#17202a",
+    soft: "#55616e",
+    line: "#d5dbe2",
+    hues: HUES.light,
+  },
+  dark: {
+    paper: "#11161c",
+    cell: "#1f2730",
+    ink: "#e8edf2",
+    soft: "#a3b0bd",
+    line: "#36414d",
+    hues: HUES.dark,
+  },
+};
+
+const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+
+// In pixels. A character of a monospace font of size 13 is 7.8 wide.
+const LETTER = 7.8;
+const MARGIN = 24;
+const LINE = 20;
+/** The name and the type above a table. */
+const ABOVE = 44;
+const SECONDS_A_STEP = 1;
+
+interface Placed {
+  readonly lane: Lane;
+  readonly own: SceneLane;
+  readonly x: number;
+}
+
+/** A scene, with what all its parts need. */
+interface Drawing {
+  readonly scene: Scene;
+  readonly metrics: Metrics;
+  readonly colours: Colours;
+  readonly top: number;
+  readonly lanes: readonly Placed[];
+}
+
+export function toSVG(scene: Scene, theme: SvgTheme): string {
+  const { title, sentences, layout } = scene;
+  const colours = THEMES[theme];
+  const top = MARGIN + LINE * (sentences.length + 1) + 16 + ABOVE;
+  const lanes: Placed[] = [];
+  let x = MARGIN;
+  for (const [position, lane] of layout.lanes.entries()) {
+    lanes.push({ lane, own: scene.lanes[position], x });
+    const gutter = layout.gutters[position];
+    const type = scene.lanes[position].type.length * LETTER + 8;
+    x +=
+      Math.max(lane.tableWidth, type) + (gutter === undefined ? 0 : layout.metrics.gutters[gutter]);
+  }
+  const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
+  const tall = Math.max(
+    ...lanes.map(({ lane }) => heightOf({ ...lane.sheet, rows: lane.rows }, layout.metrics)),
+  );
+  const textWidth = Math.max(
+    ...[title, ...sentences].map((line) => Array.from(line).length * LETTER),
+  );
+  const width = Math.ceil(MARGIN + Math.max(x, textWidth + MARGIN));
+  const height = Math.ceil(top + tall + MARGIN);
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+      `viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="13">`,
+    element("title", "", title),
+    element("desc", "", sentences.join("; ")),
+    `<rect width="${width}" height="${height}" fill="${colours.paper}"/>`,
+    stripes(colours),
+    text(MARGIN, MARGIN + 14, title, `fill="${colours.ink}" font-weight="bold" font-size="16"`),
+    ...sentences.map((sentence, i) =>
+      text(MARGIN, MARGIN + 14 + (i + 1) * LINE, sentence, `fill="${colours.soft}"`),
+    ),
+    ...lanes.map((placed) => drawLane(placed, drawing)),
+    ...lanes.slice(1).map((_, position) => drawGutter(position, drawing)),
+    "</svg>",
+  ];
+  return `${parts.join("\n")}\n`;
+}
+
+/** A pattern a colour, for targets that several updates share. */
+const stripes = ({ hues }: Colours): string => {
+  const patterns = hues.map(
+    (hue, number) =>
+      `<pattern id="several-${number}" width="9" height="9" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
+      `<rect width="9" height="9" fill="${hue}" fill-opacity="0.16"/><rect width="3" height="9" fill="${hue}" fill-opacity="0.35"/></pattern>`,
+  );
+  return `<defs>${patterns.join("")}</defs>`;
+};
+
+function drawLane(placed: Placed, drawing: Drawing): string {
+  const { lane, own, x } = placed;
+  const { metrics, colours, top } = drawing;
+  const soft = `fill="${colours.soft}" font-size="11"`;
+  const corner = cornerOf(lane, own.corner);
+  const parts = [
+    text(x, top - 26, lane.name, `fill="${colours.ink}" font-weight="bold"`),
+    text(x, top - 8, own.type, `fill="${colours.soft}" font-size="12"`),
+  ];
+  for (let i = 0; i < lane.columns && lane.shape.length > 1; i++) {
+    const middle = cellX(placed, i) + lane.cell / 2;
+    parts.push(
+      text(middle, top + HEAD - 7, String(corner.column + i), `${soft} text-anchor="middle"`),
+    );
+  }
+  for (let row = corner.row; row < corner.row + lane.rows; row++) {
+    const y = top + topOf(lane, metrics, corner, row);
+    const height = lane.sheet.span * metrics.pitch - SPACING;
+    if (lane.side > 0) {
+      parts.push(
+        text(
+          x + lane.side - 5,
+          y + height / 2 + 4,
+          rowLabel(lane, row),
+          `${soft} text-anchor="end"`,
+        ),
+      );
+    }
+    for (let i = 0; i < lane.columns; i++) {
+      const box = { x: cellX(placed, i), y, width: lane.cell, height };
+      parts.push(drawCell(box, row * lane.sheet.columns + corner.column + i, placed, drawing));
+    }
+  }
+  return `<g>${parts.join("")}</g>`;
+}
+
+const cornerOf = ({ isWindow }: Lane, corner: Corner): Corner =>
+  isWindow ? corner : { row: 0, column: 0 };
+
+const cellX = ({ lane, x }: Placed, column: number): number =>
+  x + lane.side + SPACING + column * (lane.cell + SPACING);
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A cell; of an output that is played, with the values of all steps. */
+function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing): string {
+  const { scene, colours, metrics } = drawing;
+  const { cells } = own;
+  const place = `x="${round(box.x)}" y="${round(box.y)}" width="${box.width}" height="${box.height}" rx="3"`;
+  const faces = lane.id === "output" && scene.frames.length > 0 ? scene.frames : [cells];
+  const letter = cells.letters.get(at) ?? "";
+  const one = (frame: (typeof faces)[number]): string => {
+    const tint = frame.tints[at] ?? -1;
+    const isShared = (frame.hits?.[at] ?? 0) > 1;
+    const hue = colours.hues[tint];
+    const fill = isShared ? `fill="url(#several-${tint})"` : `fill="${hue}" fill-opacity="0.25"`;
+    const value = frame.values[at] ?? "";
+    const shown = cut(value, lane.digits);
+    const content = text(
+      box.x + box.width / 2,
+      box.y + box.height / 2 + metrics.font * 0.35,
+      shown,
+      `fill="${colours.ink}" font-size="${metrics.font}" text-anchor="middle"`,
+    );
+    const small = `fill="${colours.soft}" font-size="9" text-anchor="end"`;
+    return [
+      tint < 0 ? "" : `<rect ${place} ${fill} stroke="${hue}"/>`,
+      tint < 0 || letter === "" ? "" : text(box.x + box.width - 3, box.y + 10, letter, small),
+      shown === value ? content : `<g>${element("title", "", value)}${content}</g>`,
+    ].join("");
+  };
+  const base = `<rect ${place} fill="${colours.cell}" stroke="${colours.line}"/>`;
+  return (
+    base +
+    runs(faces.map(one))
+      .map((run) => shownDuring(run, faces.length))
+      .join("")
+  );
+}
+
+interface Run {
+  readonly content: string;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Equal contents that follow each other, as one. */
+function runs(contents: readonly string[]): Run[] {
+  const found: Run[] = [];
+  for (const [step, content] of contents.entries()) {
+    const last = found.at(-1);
+    if (last !== undefined && last.content === content)
+      found[found.length - 1] = { ...last, end: step + 1 };
+    else found.push({ content, begin: step, end: step + 1 });
+  }
+  return found;
+}
+
+/** A content that is visible during some steps of a picture that repeats without end. */
+function shownDuring({ content, begin, end }: Run, steps: number): string {
+  if (begin === 0 && end === steps) return content;
+  const times = [0, begin / steps, end / steps].map((time) => Math.round(time * 1e4) / 1e4);
+  const [values, keys] =
+    begin === 0
+      ? ["1;0", `0;${times[2]}`]
+      : end === steps
+        ? ["0;1", `0;${times[1]}`]
+        : ["0;1;0", times.join(";")];
+  const clock = `dur="${steps * SECONDS_A_STEP}s" repeatCount="indefinite" calcMode="discrete"`;
+  return `<g opacity="${end === steps ? 1 : 0}">${content}<animate attributeName="opacity" values="${values}" keyTimes="${keys}" ${clock}/></g>`;
+}
+
+/** What stands after a lane: the targets of tuples, lines, or the letters of updates. */
+function drawGutter(position: number, drawing: Drawing): string {
+  const { scene, lanes, top, colours, metrics } = drawing;
+  const gutter = scene.layout.gutters[position];
+  const [left, right] = lanes.slice(position, position + 2);
+  const width = metrics.gutters[gutter];
+  const x = right.x - width;
+  const place = ({ lane, own }: Placed, { begin, end }: Rows): readonly [number, number] => {
+    const band = bandOf(lane, metrics, own.corner, begin, end);
+    return [top + band.top, top + band.bottom];
+  };
+  const pill = ([from, to]: readonly [number, number], label: string, hue: number): string => {
+    // A row out of view.
+    if (from === to) return "";
+    const size = label.length * 7.2 + 12;
+    const y = (from + to) / 2;
+    const box = `x="${round(x + width / 2 - size / 2)}" y="${round(y - 10)}" width="${round(size)}" height="20" rx="10"`;
+    const colour = colours.hues[hue];
+    return (
+      `<rect ${box} fill="${colour}" fill-opacity="0.25" stroke="${colour}"/>` +
+      text(x + width / 2, y + 4, label, `fill="${colours.ink}" font-size="12" text-anchor="middle"`)
+    );
+  };
+  const { chips, marks, wires } = scene.wiring;
+  if (gutter === "chips") {
+    return chips
+      .map(({ row, hue, letter, text: target }) =>
+        pill(place(left, { begin: row, end: row + 1 }), `${letter} → ${target}`.trim(), hue),
+      )
+      .join("");
+  }
+  if (gutter === "becomes") {
+    return marks
+      .map(({ rows, hue, letters }) => pill(place(right, rows), letters || "⇒", hue))
+      .join("");
+  }
+  const lines = wires.get(left.lane.role) ?? [];
+  const verb = left.lane.role === "updates" ? scene.verb : "";
+  return [
+    text(
+      x + width / 2,
+      top - 4,
+      verb,
+      `fill="${colours.soft}" font-weight="bold" text-anchor="middle"`,
+    ),
+    ...lines.map((wire) =>
+      drawWire(wire, x, width, [place(left, wire.from), place(right, wire.to)], colours),
+    ),
+  ].join("");
+}
+
+function drawWire(
+  { hue, isLost }: Wire,
+  x: number,
+  width: number,
+  [from, to]: readonly [readonly [number, number], readonly [number, number]],
+  { hues }: Colours,
+): string {
+  const colour = hues[hue];
+  const [y1, y2] = [from, to].map(([begin, end]) => round((begin + end) / 2));
+  const [begin, end] = [x + 4, x + width - 4];
+  const reach = round((begin + end) / 2);
+  const extent = ([top, bottom]: readonly [number, number], at: number): string =>
+    bottom - top < 46 ? "" : `M${round(at)} ${round(top + 2)}V${round(bottom - 2)}`;
+  const line = `M${round(begin)} ${y1}C${reach} ${y1} ${reach} ${y2} ${round(end - 6)} ${y2}${extent(from, begin)}${extent(to, end)}`;
+  const dashes = isLost ? ' stroke-dasharray="5 3"' : "";
+  return (
+    `<path d="${line}" fill="none" stroke="${colour}" stroke-width="1.75"${dashes}/>` +
+    `<path d="M${round(end)} ${y2}l-8-4.5v9z" fill="${colour}"/>`
+  );
+}
+
+const cut = (value: string, digits: number): string => {
+  const characters = Array.from(value);
+  return characters.length <= digits
+    ? value
+    : `${characters.slice(0, Math.max(digits - 1, 1)).join("")}…`;
+};
+
+const text = (x: number, y: number, content: string, attributes: string): string =>
+  element("text", `x="${round(x)}" y="${round(y)}" ${attributes}`, content);
+
+const element = (name: string, attributes: string, content: string): string =>
+  `<${name}${attributes === "" ? "" : ` ${attributes}`}>${escape(content)}</${name}>`;
+
+const round = (value: number): string => String(Math.round(value * 10) / 10);
+
+/** Text for XML. Characters that XML cannot hold are replaced by pictures of them. */
+const escape = (content: string): string =>
+  content
+    .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+
+/** Unicode's picture of a control character, or the replacement character. */
+function pictured(character: string): string {
+  if (character === "\n") return "\u23ce";
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
+}

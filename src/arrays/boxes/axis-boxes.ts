@@ -1,0 +1,51 @@
+/**
+ * Boxes that are read one after the other, axis by axis: how often they meet the chunks of an array. A job's plan computes
+ * from this how many bytes will be read, without a list of the boxes, of which there may be millions.
+ */
+
+/** The sides of a grid of boxes along one axis. Boxes do not overlap. */
+export interface AxisBoxes {
+  /** Where the first begins. */
+  readonly start: number;
+  /** From the beginning of the first to the end of the last. */
+  readonly extent: number;
+  readonly count: number;
+  /** Of the longest. */
+  readonly length: number;
+  /** True if each begins where the one before ends, and all but the last have the same length. */
+  readonly isTiled: boolean;
+}
+
+/** Boxes of one length that cover an axis; the last may be shorter. */
+export const tiled = (dim: number, length: number, start = 0): AxisBoxes => ({
+  start,
+  extent: dim,
+  count: Math.ceil(dim / length),
+  length: Math.min(length, dim),
+  isTiled: true,
+});
+
+/** How many pairs of a box and a chunk have a coordinate in common, where chunks of one length begin at 0. */
+export function pairsAlong(
+  { start, extent, count, length, isTiled }: AxisBoxes,
+  chunk: number,
+): number {
+  if (extent === 0 || count === 0) return 0;
+  const chunks = Math.floor((start + extent - 1) / chunk) - Math.floor(start / chunk) + 1;
+  // Each boundary of a chunk cuts at most one box in two, and none where a box ends as well.
+  const isAligned = isTiled && start % chunk === 0;
+  const common = isAligned ? Math.floor((extent - 1) / leastMultiple(length, chunk)) : 0;
+  return count + chunks - 1 - common;
+}
+
+/** True if every box that meets a chunk covers all of it. */
+export const coversChunks = (
+  { start, extent, count, length, isTiled }: AxisBoxes,
+  chunk: number,
+): boolean =>
+  isTiled && start % chunk === 0 && extent % chunk === 0 && (count === 1 || length % chunk === 0);
+
+const leastMultiple = (a: number, b: number): number => (a / greatestDivisor(a, b)) * b;
+
+export const greatestDivisor = (a: number, b: number): number =>
+  b === 0 ? a : greatestDivisor(b, a % b);

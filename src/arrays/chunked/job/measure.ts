@@ -1,0 +1,133 @@
+/** How long a job will take, by what the disk and the codecs do in about a second now. */
+
+import * as path from "node:path";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import type { ChunkedArray } from "../../boxes/array.ts";
+import { clippedShape } from "../../boxes/boxes.ts";
+import { isUrl } from "../../boxes/file.ts";
+import { SlicedArray } from "../../boxes/slice.ts";
+import { encodeSample } from "../../zarr/open.ts";
+import type { JobParts } from "../stages/budget.ts";
+import { diskRate } from "./disk.ts";
+import type { JobPlan, TimedPlan } from "./job-plan.ts";
+import { encodingOf } from "./open-arrays.ts";
+import type { JobSpec } from "./spec.ts";
+
+/** Longer chunks are not read to be measured. */
+const MOST_CHUNK = 2 ** 28;
+
+/** Bytes that are encoded. The slowest levels of codecs take some megabytes a second. */
+const SAMPLE = 2 ** 21;
+
+/**
+ * Seconds until the threads of a run have started, that a task takes beside its bytes, and that a thread takes for each byte
+ * that it moves and combines: measured with two threads and jobs of 70 to 200 MB, which then took 1 to 1.4 times as long as
+ * estimated.
+ */
+const START = 0.35;
+const TASK = 0.002;
+const MOVE = 2e-9;
+
+interface Chunk {
+  /** Seconds that reading the chunk took. */
+  readonly seconds: number;
+  readonly bytes: Uint8Array;
+}
+
+/** @param folder of the job, which may not be there yet */
+export async function timed(
+  folder: string,
+  plan: JobPlan,
+  spec: JobSpec,
+  parts: JobParts,
+): Promise<TimedPlan> {
+  const { data, indices, updates, resolved, address } = parts;
+  const rate = await diskRate(path.dirname(folder));
+  const { bytes: width } = DTYPES[data.dtype];
+  const chunk = await readFirst(data);
+  const output = product(resolved.shape) * width;
+  const encoding = await encode(spec, data, chunk?.bytes ?? null);
+  // Of a chunk that no index addresses, nothing is decoded or encoded. Indices are taken as random.
+  const touched = 1 - Math.exp(-product(address.positions) / Math.max(1, address.leads.size));
+  const isGather = updates === undefined;
+  const isCopied = !isGather && spec.codecs === undefined && spec.chunking === undefined;
+  const others =
+    (await decoding(indices, plan.read.indices)) +
+    (updates === undefined ? 0 : await decoding(updates, plan.read.updates));
+  const own = isEncoded(data) ? (chunk?.seconds ?? 0) * readsOf(data, plan.read.data) : 0;
+  const encoded = output * encoding.seconds;
+  const written = output * encoding.ratio;
+  const busy = Math.max(1, plan.threads);
+  const leastWork = others + (isCopied || spec.inPlace ? 0 : encoded);
+  const work = others + touched * own + (isCopied || spec.inPlace ? touched : 1) * encoded;
+  const moved = touched * plan.read.data + plan.read.updates + plan.read.shuffle + written;
+  const tasks = plan.stages.reduce((sum, stage) => sum + stage.tasks, 0);
+  const disk = plan.written.shuffle + (spec.inPlace ? touched : 1) * written;
+  const least = Math.max((spec.inPlace ? 0 : written) / rate, leastWork / busy);
+  const likely = START + disk / rate + (work + moved * MOVE + tasks * TASK) / busy;
+  return { ...plan, diskRate: rate, seconds: { least, likely: Math.max(least, likely) } };
+}
+
+const isEncoded = ({ held }: ChunkedArray): boolean => held.read > 0;
+
+/** How many chunks are read, in what reads so many stored bytes. */
+const readsOf = (array: ChunkedArray, bytes: number): number =>
+  array.mostStored === 0 ? 0 : bytes / array.mostStored;
+
+/** Seconds of decoding what a job reads of an input. */
+async function decoding(array: ChunkedArray, bytes: number): Promise<number> {
+  if (!isEncoded(array)) return 0;
+  return ((await readFirst(array))?.seconds ?? 0) * readsOf(array, bytes);
+}
+
+/** Reads the first chunk; null where it takes long, because it is on a server or large. */
+async function readFirst(array: ChunkedArray): Promise<Chunk | null> {
+  const own = array instanceof SlicedArray ? array.base : array;
+  if (isUrl(own.location.path) || own.shape.includes(0)) return null;
+  const at = own.shape.map(() => 0);
+  const size = product(clippedShape(at, own.shape, own.chunkShape)) * DTYPES[own.dtype].bytes;
+  if (size > MOST_CHUNK) return null;
+  const bytes = new Uint8Array(size);
+  const begin = performance.now();
+  await own.readChunk(at, bytes);
+  return { seconds: (performance.now() - begin) / 1000, bytes };
+}
+
+interface Encoding {
+  /** For each byte of elements. */
+  readonly seconds: number;
+  /** Stored bytes for each byte of elements. */
+  readonly ratio: number;
+}
+
+/** Encodes a part of data as the output will be encoded. */
+async function encode(
+  spec: JobSpec,
+  data: ChunkedArray,
+  values: Uint8Array | null,
+): Promise<Encoding> {
+  const { format } = spec.out;
+  const none = { seconds: 0, ratio: 1 };
+  if (format === "npy") return none;
+  const base = data instanceof SlicedArray ? data.base : data;
+  const chunk = spec.inPlace ? base.chunkShape : (spec.out.chunkShape ?? base.chunkShape);
+  const { bytes: width } = DTYPES[data.dtype];
+  const shape = [...chunk];
+  for (let axis = 0; axis < shape.length && product(shape) * width > SAMPLE; axis++) {
+    const rest = (product(shape) / shape[axis]) * width;
+    shape[axis] = Math.max(1, Math.floor(SAMPLE / rest));
+  }
+  const sample = new Uint8Array(product(shape) * width);
+  if (sample.length === 0) return none;
+  const pattern = values === null || values.length === 0 ? sample.slice() : values;
+  for (let at = 0; at < sample.length; at += pattern.length)
+    sample.set(pattern.subarray(0, sample.length - at), at);
+  const type = { dtype: data.dtype, shape, chunkShape: shape };
+  const options = { ...encodingOf(type, base, spec), shards: null };
+  const begin = performance.now();
+  const stored = await encodeSample(options, sample);
+  if (stored === null) return none;
+  const seconds = (performance.now() - begin) / 1000;
+  return { seconds: seconds / sample.length, ratio: stored / sample.length };
+}

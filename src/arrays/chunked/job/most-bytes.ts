@@ -1,0 +1,169 @@
+/**
+ * The most bytes that the tasks of a job read and write, and that its files take on disks, whatever the values of the arrays
+ * are: each task is counted once. A task that is killed and runs again reads again, and leaves what it had written so far
+ * until the job ends.
+ */
+
+import type { ChunkedArray, Staged } from "../../boxes/array.ts";
+import { tiled } from "../../boxes/axis-boxes.ts";
+import { Grid } from "../../boxes/grid.ts";
+import { CHUNKED } from "../../../core/limits.ts";
+import { DTYPES } from "../../../core/tensor/dtype.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import { fragmentBytes, headBytes } from "../stages/fragments.ts";
+import { isReadByRows, type JobParts } from "../stages/budget.ts";
+import type { StageName } from "./spec.ts";
+
+/** A file takes whole blocks of a disk, and a name in a folder. */
+const BLOCK = 4096;
+const NAME = 256;
+
+/** The folders of a job and of its output, with their texts. */
+const FOLDERS = 32 * (BLOCK + NAME);
+
+/** What staging chunks and writing them takes. */
+export interface OutputParts extends Staged {
+  readonly isNpy: boolean;
+  readonly inPlace: boolean;
+  /** Folders for chunks. */
+  readonly folders: number;
+  /** Bytes of the texts that describe the job and its output. */
+  readonly texts: number;
+}
+
+export interface MostParts extends Omit<JobParts, "resolved"> {
+  readonly blockShape: readonly number[];
+  readonly threads: number;
+  /** Whether a stage looks for duplicates. */
+  readonly isChecked: boolean;
+  readonly out: OutputParts;
+}
+
+/** Bytes that a stage adds to the disk of the job's folder, and to that of the output. */
+export interface StageDisk {
+  readonly job: number;
+  readonly output: number;
+}
+
+export interface MostBytes {
+  readonly read: {
+    readonly data: number;
+    readonly indices: number;
+    readonly updates: number;
+    readonly shuffle: number;
+  };
+  readonly written: { readonly shuffle: number; readonly output: number };
+  readonly disk: Readonly<Record<StageName, StageDisk>>;
+  /** Bytes of memory that a task has for lists by chunk and by block, and for buffers of a few bytes. */
+  readonly lists: number;
+}
+
+/** Bytes on a disk of files that have so many bytes together. */
+export const onDisk = (bytes: number, files: number): number => bytes + files * (BLOCK + NAME);
+
+/** Files of tasks, and the names of what each took. */
+const taskFiles = (files: number, bytes = 0): number => onDisk(bytes, files) + files * NAME;
+
+export function mostBytes(parts: MostParts): MostBytes {
+  const { address, blockShape, chunksPerTask, data, isChecked, out, threads, updates } = parts;
+  const { bytes } = DTYPES[data.dtype];
+  const isGather = updates === undefined;
+  const blocks = new Grid(address.positions, blockShape).size;
+  const positions = product(address.positions);
+  const chunks = new Grid(data.shape, data.chunkShape).size;
+  const tasks = Math.ceil(chunks / chunksPerTask);
+  const { size: leads } = address.leads;
+  const { size: pieces } = address.pieces;
+  const slices = positions * product(address.slice) * bytes;
+  const columns = isGather || isChecked ? 2 : 1;
+  const shuffle = fragmentBytes(blocks, leads, positions, columns, isGather ? 0 : slices);
+  const gathered = isGather ? fragmentBytes(tasks, blocks, positions, 0, slices) : 0;
+  // Chunks that follow each other have few leads.
+  const ownLeads = Math.min(leads, Math.floor((chunksPerTask - 2) / Math.max(1, pieces)) + 2);
+  const heads = blocks * tasks * headBytes(leads, ownLeads);
+  const rows = 4 * positions * pieces;
+  // A block finds its slices in every task of each piece.
+  const isWhole = chunksPerTask % pieces === 0;
+  const placing = isGather
+    ? pieces * blocks * headBytes(leads, 1) +
+      blocks * (isWhole ? pieces * tasks : chunks) * headBytes(blocks, 1) +
+      rows +
+      slices
+    : 0;
+  // Where a repeat is found, all is read again to find where it was first.
+  const checking = isChecked ? 2 * (leads * blocks * headBytes(leads, 1) + 8 * positions) : 0;
+  const applying =
+    heads +
+    rows +
+    (isGather ? rowsAgain(parts, rows) : slices * readsOfLead(chunksPerTask, pieces));
+  const marks = isGather || !out.inPlace ? 0 : markBytes(parts, chunks);
+  const output = outputDisk(out, threads * chunksPerTask, chunks);
+  return {
+    read: { ...readBytes(parts, blocks), shuffle: checking + applying + placing },
+    written: { shuffle: shuffle + gathered, output: out.written },
+    disk: {
+      // Beside its own file a task may have one of what it has seen, and a name for what it took.
+      partition: { job: taskFiles(2 * blocks, shuffle), output: 0 },
+      check: { job: isChecked ? taskFiles(leads) : 0, output: 0 },
+      apply: { job: taskFiles(2 * tasks, gathered + marks), output: isGather ? 0 : output },
+      place: { job: isGather ? taskFiles(blocks) : 0, output: isGather ? output : 0 },
+      // Only texts.
+      finish: { job: FOLDERS + out.texts, output: FOLDERS + out.texts },
+    },
+    lists: 4 * (leads + blocks) + 1024,
+  };
+}
+
+/** Of each input; of data all chunks once, and again what is read to stage a part of a chunk. */
+function readBytes(
+  { address, blockShape, data, indices, out, updates }: MostParts,
+  blocks: number,
+): Omit<MostBytes["read"], "shuffle"> {
+  const { indexAxes, positions, pieces, tuple } = address;
+  const along = positions.map((dim, d) => tiled(dim, blockShape[d]));
+  const others = along.filter((_, d) => !indexAxes.includes(d));
+  const hasTuples = indices.shape.length > indexAxes.length;
+  const indexBoxes = indexAxes.map((d) => along[d]);
+  if (hasTuples) indexBoxes.push(tiled(tuple.length, Math.max(1, tuple.length)));
+  const slices = pieces.shape.map((dim, d) => tiled(dim, pieces.chunkShape[d]));
+  const updated = (array: ChunkedArray): number => {
+    const boxes = [...along, ...slices];
+    if (boxes.length === array.shape.length) return array.mostRead(boxes);
+    // One element of another rank is read for each block and each piece.
+    return blocks * pieces.size * array.mostRead(array.shape.map(() => tiled(1, 1)));
+  };
+  const whole = data.shape.map((dim, d) => tiled(dim, data.chunkShape[d]));
+  return {
+    data: data.mostRead(whole) + out.read,
+    // Blocks that differ along other axes read the same indices.
+    indices: product(others.map(({ count }) => count)) * indices.mostRead(indexBoxes),
+    updates: updates === undefined ? 0 : updated(updates),
+  };
+}
+
+/** How many tasks read what the blocks have for a lead: a task of several chunks may read all pieces of the slices. */
+const readsOfLead = (chunksPerTask: number, pieces: number): number =>
+  chunksPerTask === 1 ? 1 : Math.floor((pieces - 2) / chunksPerTask) + 2;
+
+/** Rows that a gather reads twice: once to find which parts of a chunk it wants, of an uncompressed file. */
+function rowsAgain({ address, data }: MostParts, rows: number): number {
+  if (!isReadByRows(data) || address.addressed === 0) return 0;
+  const size = product(data.shape) * DTYPES[data.dtype].bytes;
+  return Math.min(rows, Math.ceil((4 * size) / CHUNKED.gap));
+}
+
+/** Lines of marks: the name of a staged chunk, and the keys, sizes and times of the files that it had before. */
+const markBytes = ({ data, out }: MostParts, chunks: number): number =>
+  chunks * 64 + out.files * (64 + 17 * data.shape.length);
+
+/** In place only what is staged and not yet in its place is beside the chunks that are there. */
+function outputDisk(
+  { files, folders, inPlace, isNpy, written }: OutputParts,
+  atOnce: number,
+  chunks: number,
+): number {
+  if (isNpy) return onDisk(written, 1);
+  if (!inPlace) return onDisk(written, files + folders);
+  const staged = onDisk(written, files);
+  return Math.ceil((staged / Math.max(1, chunks)) * Math.min(atOnce, chunks)) + chunks * NAME;
+}

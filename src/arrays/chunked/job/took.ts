@@ -1,0 +1,105 @@
+/**
+ * What the tasks of a job took, beside what was planned. Each task that has done something leaves a name in a folder of the
+ * job, `<id>.<stage>.<task>.<bytes read>.<bytes written>.<milliseconds>.<megabytes>`, and no file needs to be read. Nothing
+ * depends on these names: anybody can have written one, and one may be missing. A task that ran twice counts once.
+ */
+
+import * as fs from "node:fs/promises";
+import * as path from "node:path";
+import { findText, isCode } from "../../boxes/file.ts";
+import { files } from "../../boxes/files.ts";
+import type { Traffic } from "../../boxes/traffic.ts";
+import { fileOf } from "../stages/context.ts";
+import type { Job } from "./job.ts";
+import type { StageName } from "./spec.ts";
+
+/** The folder of the names, in the job's folder. */
+export const TOOK = "took";
+
+/** What tasks took, all together. */
+export interface Took {
+  /** How many have said so. */
+  readonly tasks: number;
+  /** Bytes, as they are stored. */
+  readonly read: number;
+  readonly written: number;
+  /** Of all tasks one after the other, whichever thread they ran on. */
+  readonly seconds: number;
+  /** The most bytes of memory that a process had when one of its tasks ended. */
+  readonly memory: number;
+}
+
+/** What one task took. */
+export interface TaskTook extends Traffic {
+  readonly milliseconds: number;
+  readonly memory: number;
+}
+
+const MEGABYTE = 2 ** 20;
+
+/** Leaves the name of a task that is done. A name that cannot be left is missed by nobody. */
+export async function noteTook(
+  { folder, id }: Pick<Job, "folder" | "id">,
+  stage: StageName,
+  task: number,
+  { read, written, milliseconds, memory }: TaskTook,
+): Promise<void> {
+  const sizes = [read, written, milliseconds, memory / MEGABYTE].map(Math.ceil);
+  const file = path.join(folder, TOOK, [id, stage, task, ...sizes].join("."));
+  await files.writeFile(file, "", { flag: "wx" }).catch(() => {});
+}
+
+/** What tasks of a job took so far; of a job that is done, what its last task has summed. Null where nobody has said so. */
+export async function tookOf(job: Job): Promise<Took | null> {
+  const done = await findText(fileOf.done(job.folder)).catch(() => null);
+  if (done !== null) return parseTook(done);
+  const names = await fs.readdir(path.join(job.folder, TOOK)).catch((error: unknown) => {
+    if (isCode(error, "ENOENT", "ENOTDIR")) return [];
+    throw error;
+  });
+  return names.length === 0 ? null : sumTook(job, names);
+}
+
+const NAME =
+  /^([\da-f]{8,64})\.(partition|check|apply|place)\.(\d{1,8})\.(\d{1,15})\.(\d{1,15})\.(\d{1,12})\.(\d{1,9})$/;
+
+function sumTook({ id, stages }: Job, names: readonly string[]): Took {
+  const tasks = new Map(stages.map((stage) => [stage.name as string, stage.tasks]));
+  /** By stage and task. */
+  const found = new Map<string, readonly number[]>();
+  for (const name of names) {
+    const [, own, stage = "", task, ...sizes] = NAME.exec(name) ?? [];
+    if (own !== id || Number(task) >= (tasks.get(stage) ?? 0)) continue;
+    const took = sizes.map(Number);
+    const before = found.get(`${stage} ${Number(task)}`);
+    // Of a run that found half of its work done, and one that did all of it, the second.
+    if (before === undefined || before[0] + before[1] < took[0] + took[1])
+      found.set(`${stage} ${Number(task)}`, took);
+  }
+  const sum = { tasks: found.size, read: 0, written: 0, seconds: 0, memory: 0 };
+  for (const [read, written, milliseconds, megabytes] of found.values()) {
+    sum.read += read;
+    sum.written += written;
+    sum.seconds += milliseconds / 1000;
+    sum.memory = Math.max(sum.memory, megabytes * MEGABYTE);
+  }
+  return sum;
+}
+
+/** The text of the file `done`. */
+export const printTook = (took: Took | null): string =>
+  took === null ? "" : `${JSON.stringify({ took })}\n`;
+
+/** Null for a text that no task of this version wrote. */
+function parseTook(text: string): Took | null {
+  try {
+    const { took } = JSON.parse(text) as { readonly took?: Record<string, unknown> };
+    const { tasks, read, written, seconds, memory } = took ?? {};
+    const values = [tasks, read, written, seconds, memory];
+    if (!values.every((one) => typeof one === "number" && one >= 0 && Number.isFinite(one)))
+      return null;
+    return { tasks, read, written, seconds, memory } as Took;
+  } catch {
+    return null;
+  }
+}

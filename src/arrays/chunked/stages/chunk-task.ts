@@ -1,0 +1,96 @@
+/** The chunks of a task of `apply`: what the blocks have for each, and how their rows are numbered. */
+
+import type { Box } from "../../boxes/grid.ts";
+import { malformed } from "../../../core/errors.ts";
+import { part, product, sameShape, stridesOf } from "../../../core/tensor/shape.ts";
+import { fileOf, splitShape, type JobContext } from "./context.ts";
+import { findFragments, inGroups, type Fragment } from "./fragments.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** A chunk of data, and what the blocks have for it. */
+export interface ChunkTask {
+  readonly chunk: number;
+  readonly at: readonly number[];
+  readonly box: Box;
+  readonly piece: number;
+  /** Elements of its part of a slice. */
+  readonly slice: number;
+  /** In the order of the blocks. */
+  readonly fragments: readonly Fragment[];
+  readonly entries: number;
+}
+
+/**
+ * @param numbers of chunks that follow each other
+ * @param most bytes of what the blocks have for them that may be read at once
+ */
+export async function chunkTasksOf(
+  job: JobContext,
+  numbers: readonly number[],
+  most: number,
+): Promise<ChunkTask[]> {
+  const { address, blocks, chunks, folder, shuffle } = job;
+  const pieces = address.pieces.size;
+  const leadOf = (chunk: number): number => Math.floor(chunk / pieces);
+  const first = leadOf(numbers[0]);
+  const leads = leadOf(numbers[numbers.length - 1]) - first + 1;
+  const found = await inGroups([...Array(blocks.size).keys()], (block) =>
+    findFragments(fileOf.task(folder, "shuffle", block), shuffle, first, leads, most / blocks.size),
+  );
+  return numbers.map((chunk) => {
+    const fragments = found.map((block) => block[leadOf(chunk) - first]);
+    const box = chunks.box(chunk);
+    return {
+      chunk,
+      at: chunks.at(chunk),
+      box,
+      piece: chunk % pieces,
+      slice: product(splitShape(box.shape, address.addressed).slice),
+      fragments: job.isGather ? fragments : fragments.filter(({ count }) => count > 0),
+      entries: fragments.reduce((sum, { count }) => sum + count, 0),
+    };
+  });
+}
+
+export async function readData(
+  job: JobContext,
+  { at, box }: ChunkTask,
+  memory: Workspace,
+): Promise<{ bytes: Uint8Array; isStored: boolean }> {
+  const bytes = memory.bytes("data", product(box.shape) * job.elementBytes);
+  return { bytes, isStored: await job.data.readChunk(at, bytes) };
+}
+
+/** A row beyond the chunk would be written beyond its memory. Files of a job may have been damaged. */
+export function checkRows(
+  rows: Uint32Array,
+  { address, folder }: JobContext,
+  { chunk, box }: ChunkTask,
+): void {
+  const whole = product(address.leads.chunkShape);
+  // A chunk that ends early along its first axis has fewer rows; along the others they are not next to each other.
+  const limit = address.addressed === 0 ? 1 : (whole / address.leads.chunkShape[0]) * box.shape[0];
+  let most = 0;
+  for (let p = 0; p < rows.length; p++) if (rows[p] > most) most = rows[p];
+  if (rows.length === 0 || most < limit) return;
+  throw malformed(`${folder} has row ${most} for chunk ${chunk}, which has ${limit}`);
+}
+
+/** Rows are counted in whole chunks. In a chunk that ends early along an axis behind the first they are fewer. */
+export function renumber(rows: Uint32Array, { address, data }: JobContext, box: Box): void {
+  const whole = part(data.chunkShape, 0, address.addressed);
+  const { lead } = splitShape(box.shape, address.addressed);
+  if (sameShape(whole.slice(1), lead.slice(1))) return;
+  const from = stridesOf(whole);
+  const to = stridesOf(lead);
+  for (let p = 0; p < rows.length; p++) {
+    let rest = rows[p];
+    let row = 0;
+    for (let d = 0; d < from.length; d++) {
+      const coordinate = Math.floor(rest / from[d]);
+      rest -= coordinate * from[d];
+      row += coordinate * to[d];
+    }
+    rows[p] = row;
+  }
+}

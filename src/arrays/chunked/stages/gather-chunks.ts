@@ -1,0 +1,223 @@
+/** What a gather does with the chunks of a task: it writes the slices that all blocks want of them. */
+
+import { CHUNKED } from "../../../core/limits.ts";
+import { product } from "../../../core/tensor/shape.ts";
+import { checkRows, readData, renumber, type ChunkTask } from "./chunk-task.ts";
+import { isReadByRows, isSmall } from "./budget.ts";
+import { fileOf, ROWS, splitShape, type JobContext } from "./context.ts";
+import { inGroups, readColumn, writeFragments, type Fragment } from "./fragments.ts";
+import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Writes the slices that the blocks want of a task's chunks, piece by piece and block by block. */
+export async function gatherChunks(
+  job: JobContext,
+  task: number,
+  chunks: readonly ChunkTask[],
+  memory: Workspace,
+  check: () => Promise<void>,
+): Promise<void> {
+  const { blocks, folder } = job;
+  const layout = job.gathered(task);
+  const byPiece = layout.pieceBytes.map((_, i, { length }) =>
+    chunks.filter((_chunk, at) => at % length === i),
+  );
+  const [alike] = byPiece;
+  const starts = memory.words("starts", blocks.size + 1);
+  starts[0] = 0;
+  let most = 0;
+  for (let block = 0; block < blocks.size; block++) {
+    const count = countOf(alike, block);
+    starts[block + 1] = starts[block] + count;
+    most = Math.max(most, count);
+  }
+  const file = fileOf.task(folder, "applied", task);
+  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
+  memory.words("rows", most);
+  memory.bytes("slices", most * Math.max(...layout.pieceBytes));
+  await writeFragments(file, layout, starts, [], check, async (write) => {
+    for (const [number, own] of byPiece.entries()) {
+      const places = starts.slice(0, blocks.size);
+      // What a block wants of small chunks is one call. Of larger ones one is in memory at a time.
+      const groups = areTogether(job) ? [own] : own.map((one) => [one]);
+      for (const group of groups) {
+        await gatherGroup(job, group, memory, async (slices, block) => {
+          await write(slices, number, places[block]);
+          places[block] += countOf(group, block);
+        });
+      }
+    }
+  });
+}
+
+/** How many slices a block wants of chunks. */
+const countOf = (chunks: readonly ChunkTask[], block: number): number =>
+  chunks.reduce((sum, { fragments }) => sum + fragments[block].count, 0);
+
+const areTogether = ({ data: { chunkShape }, elementBytes }: JobContext): boolean =>
+  isSmall(product(chunkShape) * elementBytes);
+
+/** Gathers what each block wants of chunks of one piece that are in memory together. */
+async function gatherGroup(
+  job: JobContext,
+  group: readonly ChunkTask[],
+  memory: Workspace,
+  write: (slices: Uint8Array, block: number) => Promise<void>,
+): Promise<void> {
+  const { blocks, pieceBytes, shuffle } = job;
+  const [{ piece, slice, fragments }] = group;
+  if (group.every(({ entries }) => entries === 0)) return;
+  const { dtype } = job.data;
+  const { bytes, spans } =
+    group.length === 1
+      ? await readWanted(job, group[0], memory)
+      : { bytes: await readTogether(job, group, memory), spans: null };
+  const data = elementsOf(dtype, bytes);
+  for (let block = 0; block < blocks.size; block++) {
+    const count = countOf(group, block);
+    const rows = memory.words("rows", count);
+    const slices = memory.bytes("slices", count * pieceBytes[piece]);
+    if (slices.length === 0) continue;
+    await readColumn({ ...fragments[block], count }, shuffle, ROWS, 0, rows);
+    addressTogether(job, group, block, rows);
+    if (spans !== null) moveToSpans(rows, spans, rowsOfPlace(job, group[0]));
+    gatherSlices(
+      memory.executor,
+      dtype,
+      toOffsets(rows, slice),
+      slice,
+      data,
+      elementsOf(dtype, slices),
+      job.resolved.call.fields,
+    );
+    await write(slices, block);
+  }
+}
+
+/** Reads chunks of one piece into one memory, each to where the rows of the chunks before it would end if all were whole. */
+async function readTogether(
+  job: JobContext,
+  chunks: readonly ChunkTask[],
+  memory: Workspace,
+): Promise<Uint8Array> {
+  const { address, elementBytes, pieceBytes } = job;
+  const sizes = chunks.map(({ box }) => product(box.shape) * elementBytes);
+  const stride = product(address.leads.chunkShape) * pieceBytes[chunks[0].piece];
+  const last = chunks.length - 1;
+  const bytes = memory.bytes("data", last * stride + sizes[last]);
+  await inGroups(chunks, async ({ at, entries }, i) => {
+    if (entries === 0) return;
+    await job.data.readChunk(at, bytes.subarray(i * stride, i * stride + sizes[i]));
+  });
+  return bytes;
+}
+
+/** Makes the rows of single chunks, which follow one another, rows of all of them together. */
+function addressTogether(
+  job: JobContext,
+  chunks: readonly ChunkTask[],
+  block: number,
+  rows: Uint32Array,
+): void {
+  const whole = product(job.address.leads.chunkShape);
+  let from = 0;
+  for (const [i, task] of chunks.entries()) {
+    const own = rows.subarray(from, (from += task.fragments[block].count));
+    checkRows(own, job, task);
+    renumber(own, job, task.box);
+    if (i > 0) for (let p = 0; p < own.length; p++) own[p] += i * whole;
+  }
+}
+
+/** The rows that a fragment has of a chunk. */
+async function readRows(
+  job: JobContext,
+  task: ChunkTask,
+  fragment: Fragment,
+  memory: Workspace,
+): Promise<Uint32Array> {
+  const rows = memory.words("rows", fragment.count);
+  await readColumn(fragment, job.shuffle, ROWS, 0, rows);
+  checkRows(rows, job, task);
+  renumber(rows, job, task.box);
+  return rows;
+}
+
+/** Places on the first axis of a chunk that are in memory, one span behind the other. */
+interface Span {
+  readonly first: number;
+  readonly count: number;
+  /** How many places the spans before have. */
+  readonly before: number;
+}
+
+/**
+ * What a gather wants of a chunk. Where the wanted rows are few and far apart, and the file has them as memory does, only
+ * they are read, and memory holds no more: to make that of a whole chunk would take longer than to read them.
+ */
+async function readWanted(
+  job: JobContext,
+  task: ChunkTask,
+  memory: Workspace,
+): Promise<{ bytes: Uint8Array; spans: readonly Span[] | null }> {
+  const { address, data: array, elementBytes } = job;
+  const { box, entries, fragments } = task;
+  const size = product(box.shape) * elementBytes;
+  const { gap } = CHUNKED;
+  if (!isReadByRows(array) || entries * gap >= size || address.addressed === 0) {
+    return { bytes: (await readData(job, task, memory)).bytes, spans: null };
+  }
+  const [length, ...rest] = box.shape;
+  // Bytes of a place.
+  const step = size / length;
+  const ofPlace = rowsOfPlace(job, task);
+  const wanted = new Set<number>();
+  for (const fragment of fragments) {
+    if (fragment.count === 0) continue;
+    const rows = await readRows(job, task, fragment, memory);
+    for (const row of rows) wanted.add(Math.floor(row / ofPlace));
+  }
+  const spans = spansOf(Uint32Array.from(wanted).sort(), Math.ceil(gap / step));
+  const { before, count } = spans[spans.length - 1];
+  const bytes = memory.bytes("data", (before + count) * step);
+  await inGroups(spans, async (span) => {
+    const start = [box.start[0] + span.first, ...box.start.slice(1)];
+    const into = bytes.subarray(span.before * step, (span.before + span.count) * step);
+    await array.readBytes(start, [span.count, ...rest], into);
+  });
+  return { bytes, spans };
+}
+
+/** How many rows a place on the first axis of a chunk has. */
+const rowsOfPlace = ({ address }: JobContext, { box }: ChunkTask): number =>
+  product(splitShape(box.shape.slice(1), address.addressed - 1).lead);
+
+/** Sorted places as spans, of which those closer than `gap` are one. */
+function spansOf(places: Uint32Array, gap: number): Span[] {
+  const spans: Span[] = [];
+  let before = 0;
+  for (let i = 0, start = 0; i < places.length; i++) {
+    if (i + 1 < places.length && places[i + 1] - places[i] < gap) continue;
+    const first = places[start];
+    const count = places[i] + 1 - first;
+    spans.push({ first, count, before });
+    before += count;
+    start = i + 1;
+  }
+  return spans;
+}
+
+/** Turns rows of a chunk into rows of the spans that are in memory. */
+function moveToSpans(rows: Uint32Array, spans: readonly Span[], ofPlace: number): void {
+  for (let p = 0; p < rows.length; p++) {
+    const place = Math.floor(rows[p] / ofPlace);
+    let low = 0;
+    for (let high = spans.length; high - low > 1;) {
+      const middle = (low + high) >> 1;
+      if (spans[middle].first <= place) low = middle;
+      else high = middle;
+    }
+    const { first, before } = spans[low];
+    rows[p] -= (first - before) * ofPlace;
+  }
+}

@@ -1,0 +1,58 @@
+/** Errors of a device, which it reports by scopes, as errors of this package. */
+
+import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { firstLine, type Gpu } from "../kernels/gpu.ts";
+
+/** Begins to collect errors of the device; the function that is returned ends it, and gives what was found. */
+function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
+  const { device } = gpu;
+  for (const filter of ["out-of-memory", "internal", "validation"] as const) {
+    device.pushErrorScope(filter);
+  }
+  return async () => {
+    try {
+      const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
+      const [refusal, failure, noMemory] = await Promise.all(scopes);
+      // Memory first: what uses a buffer that could not be made is invalid too.
+      if (noMemory !== null) {
+        return new TensorError(
+          "too-large",
+          `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
+        );
+      }
+      if (refusal !== null) {
+        return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
+      }
+      // The driver failed at something valid, such as compiling a kernel.
+      return failure && gpu.failureOf(failure);
+    } catch {
+      // The device is lost, which whoever waits for results learns from them.
+      return null;
+    }
+  };
+}
+
+/** What `make` makes, and why the device refused a part of it. */
+export function watched<T>(
+  gpu: Gpu,
+  make: () => T,
+): { readonly made: T; readonly refusal: Promise<TensorError | null> } {
+  const scopes = openScopes(gpu);
+  try {
+    return { made: make(), refusal: scopes() };
+  } catch (error) {
+    void scopes();
+    // A device throws by itself for what is no buffer.
+    throw isTensorError(error) ? error : gpu.failureOf(error);
+  }
+}
+
+/** What `use` gives; its errors name the operator. */
+export function withFields<T>(fields: ErrorFields, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (!isTensorError(error) || error.op !== undefined) throw error;
+    throw new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
+  }
+}
