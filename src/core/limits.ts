@@ -35,10 +35,7 @@ export const WASM = {
   share: 262_144,
   /** From this many bytes of a result on the heap, gathering it on several threads pays: 16 MB of rows 1.2 to 1.4. */
   heap: 8_388_608,
-  /**
-   * Bytes of a window in memory that is shared with threads, which are woken for each. Windows of 1, 2 and 4 MB: 100 MB of
-   * rows 1.4, 1.6 and 1.65, batches 0.9, 1.1 and 1.15, rows of data that fits in a cache 1.6 by 1 MB and 1.3 by 4.
-   */
+  /** Bytes of a window in memory that is shared with threads, which are woken for each window. */
   shared: 2_097_152,
   /** From this many bytes of targets, which no cache holds, single updates are partitioned by destination. */
   partition: 67_108_864,
