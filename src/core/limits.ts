@@ -30,16 +30,9 @@ export const WASM = {
   regions: 16_777_216,
   /** From this many bytes of moves or indices, waking the workers pays. */
   share: 262_144,
-  /**
-   * From this many bytes of a result on the heap, gathering it on several threads pays. One thread takes this many times as
-   * long as two: 4 MB of rows 0.7 to 1.0, 8 MB 1.0 to 1.2, 16 MB 1.2 to 1.4, 100 MB 1.6.
-   */
+  /** From this many bytes of a result on the heap, gathering it on several threads pays: 16 MB of rows 1.2 to 1.4. */
   heap: 8_388_608,
-  /**
-   * Bytes of a window in memory that is shared with threads, which are woken for each. Windows of 1, 2 and 4 MB save the
-   * factors 1.4, 1.6 and 1.65 for 100 MB of rows, and 0.9, 1.1 and 1.15 for batches; rows of data that fits in a cache
-   * lose by larger ones, 1.6 and 1.3.
-   */
+  /** Bytes of a window in memory that is shared with threads, which are woken for each window. */
   shared: 2_097_152,
   /** From this many bytes of targets, which no cache holds, single updates are partitioned by destination. */
   partition: 67_108_864,

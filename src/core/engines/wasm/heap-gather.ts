@@ -46,7 +46,8 @@ export function gatherFromHeap(
   const windows = new Windows(arena, job.sequential, Math.max(...pieces.map(bytesOf)));
   const beginOf = ({ batch, position }: Piece): number =>
     (batch * slices.count + position) * sliceBytes;
-  // Less where the caller was late with the piece before, more where it waited. The bits are the same whoever gathers.
+  // Less after a piece with which the workers had ended first, more after one with which they had not, up to all of it where
+  // other programs have their cores. The bits are the same whoever gathers.
   let own = Math.floor(PARTS / (2 * pool.size));
   for (const [p, piece] of pieces.entries()) {
     const begin = beginOf(piece);
@@ -59,7 +60,7 @@ export function gatherFromHeap(
     pool.run(listsOf(here, piece, pool.size, own), () => {
       if (p > 0) windows.store(p - 1, beginOf(pieces[p - 1]), bytesOf(pieces[p - 1]));
       if (p + 1 < pieces.length) data.loadAhead(pieces[p + 1].group, piece.group);
-      own = pool.isRoundOver ? Math.max(own - 1, 0) : Math.min(own + 1, PARTS / 2);
+      own = pool.isRoundOver ? Math.max(own - 1, 0) : Math.min(own + 1, PARTS);
     });
   }
   const last = pieces.length - 1;
