@@ -237,8 +237,12 @@ async function runPlanned(
   return { plan, taken };
 }
 
+/** Elements of the largest tensor of a case. With the least limits each may be a read: 1,728 updates took four minutes. */
+const MOST_ELEMENTS = 300;
+
 async function check(one: Case, turn: number): Promise<void> {
   const { inputs, random } = one;
+  fc.pre(inputs.every(({ size }) => size <= MOST_ELEMENTS));
   const folder = path.join(home, String(jobs++));
   fs.mkdirSync(folder);
   const [data, indices, updates] = await Promise.all(
@@ -306,11 +310,11 @@ for (const dtype of DTYPES) {
         },
       );
     for (const reduction of reductionsOf(dtype)) {
-      await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 4);
-      await property((shapes) => scatterElementsCase(dtype, reduction, "int32", shapes), 3);
+      await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 2);
+      await property((shapes) => scatterElementsCase(dtype, reduction, "int32", shapes), 2);
     }
-    await property((shapes) => gatherNDCase(dtype, "int32", shapes), 8);
-    await property((shapes) => gatherElementsCase(dtype, "int64", shapes), 8);
-    await property((shapes) => gatherCase(dtype, "int64", shapes), 8);
+    await property((shapes) => gatherNDCase(dtype, "int32", shapes), 4);
+    await property((shapes) => gatherElementsCase(dtype, "int64", shapes), 4);
+    await property((shapes) => gatherCase(dtype, "int64", shapes), 4);
   });
 }
