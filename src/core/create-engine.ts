@@ -5,9 +5,10 @@ import { splitArguments } from "./call/call.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { optionsOf } from "./tensor/options.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
-import { chooseExecutor, ENGINE_KINDS, type Choice, type EngineKind } from "./engines/choice.ts";
+import { chooseExecutor } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
 import type { Executor } from "./engines/executor.ts";
+import { ENGINE_KINDS, type Choice, type EngineKind } from "./engines/kinds.ts";
 import { printValue, TensorError } from "./errors.ts";
 import type * as plain from "./functions.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
@@ -21,7 +22,7 @@ const MOST_THREADS = 64;
 export interface EngineOptions {
   /** `"auto"`, the default, takes WebAssembly where it is to be had and pays, and JavaScript else. */
   readonly kind?: EngineKind | undefined;
-  /** How many threads may work on tensors that the engine has allocated; 1 by default. */
+  /** How many threads may work on tensors that the engine has allocated, and on long gathers of others; 1 by default. */
   readonly threads?: number | undefined;
 }
 

@@ -68,6 +68,8 @@ export class ZarrArray implements PendingArray {
   readonly store: Store;
   /** False once the array got another shape by this object, which would pad the chunks at the end of the old one. */
   isCurrent = true;
+  /** Whether the disk must have a chunk before the chunk replaces another: otherwise a crash may leave it empty. */
+  isDurable = false;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
   /** By {@link printEncoding}, which would take 10 µs for each chunk that is copied. */
@@ -211,7 +213,7 @@ export class ZarrArray implements PendingArray {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
     this.checkWritable();
     const key = printKey(this.metadata.keys, checked);
-    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts));
+    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts, this.isDurable));
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {
@@ -307,11 +309,6 @@ export class ZarrArray implements PendingArray {
       bytes += size;
     }
     return { chunks, bytes };
-  }
-
-  /** For the package alone: waits until the disk has a chunk. */
-  async syncChunk(at: readonly number[]): Promise<void> {
-    await this.store.sync?.(printKey(this.metadata.keys, at));
   }
 
   /**

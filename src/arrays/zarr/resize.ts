@@ -52,8 +52,9 @@ export async function append(
   const start = own.shape.map((dim, d) => (d === axis ? dim : 0));
   const shape = own.shape.map((dim, d) => (d === axis ? dim + from.shape[axis] : dim));
   const { other: larger, text } = await resized(own, shape);
+  larger.isDurable = true;
   const parts = [...chunksOf(start, from.shape, own.chunkShape)];
-  for (const [done, { at: chunk, boxStart, shape: box }] of parts.entries()) {
+  for (const [done, { boxStart, shape: box }] of parts.entries()) {
     // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
     const part = isStored(from) ? await from.read(boxStart, box) : boxIn(from, boxStart, box);
     // oxlint-disable-next-line no-await-in-loop
@@ -61,11 +62,10 @@ export async function append(
       part,
       boxStart.map((at, d) => at + start[d]),
     );
-    // oxlint-disable-next-line no-await-in-loop
-    await own.syncChunk(chunk);
     onProgress?.({ done: done + 1, chunks: parts.length });
   }
   await publish(own, text);
+  larger.isDurable = false;
   return larger;
 }
 
@@ -83,7 +83,8 @@ export async function resize(array: ChunkedArray, shape: readonly number[]): Pro
   const own = growing(array);
   const dims = checkCoordinates(shape, own.shape.length, "the new shape");
   const { other, text } = await resized(own, dims);
-  await clean(own, other);
+  own.isDurable = true;
+  await clean(own, other).finally(() => (own.isDurable = false));
   await publish(own, text);
   await removeBeyond(other, other.shape);
   return other;
@@ -196,8 +197,6 @@ async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
       if (!(await own.readChunk(at, chunk))) continue;
       // oxlint-disable-next-line no-await-in-loop
       await own.writeChunk(at, chunk);
-      // oxlint-disable-next-line no-await-in-loop
-      await own.syncChunk(at);
     }
   }
 }

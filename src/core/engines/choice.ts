@@ -1,21 +1,11 @@
 /** Which executor runs: the one that was asked for, or the next best that the platform has. */
 
-import type { Executor } from "./executor.ts";
 import { createJs } from "./js.ts";
+import type { Choice, EngineKind } from "./kinds.ts";
 import { WasmExecutor } from "./wasm/executor.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
 import type { Threading } from "./wasm/session.ts";
-
-export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
-
-export type EngineKind = (typeof ENGINE_KINDS)[number];
-
-/** An executor, and why it is another kind or has fewer threads than was asked for; null where it is as asked. */
-export interface Choice {
-  readonly executor: Executor;
-  readonly why: () => string | null;
-}
 
 /** How an engine gets several threads; see `threadsOf` in wasm/threads.ts. */
 export interface WantedThreads {

@@ -194,10 +194,6 @@ export class FileStore implements Store {
     return writeBeside(file, parts, isDurable, (beside) => files.rename(beside, file));
   }
 
-  async sync(key: string): Promise<void> {
-    return withFile(await this.fileToWrite(key), "r+", (handle) => handle.datasync());
-  }
-
   async putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
     return putNewFile(await this.fileToWrite(key), parts);
   }

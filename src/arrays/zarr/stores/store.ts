@@ -28,11 +28,9 @@ export interface Store {
   stateOf(key: string): Promise<string>;
   /**
    * Puts parts one after the other, as a whole or not at all.
-   * @param isDurable whether the disk must have them before the object is replaced: metadata that a crash has emptied are lost
+   * @param isDurable whether the disk must have them before the object is replaced: a crash may empty an object that it has not
    */
   put(key: string, parts: readonly Uint8Array[], isDurable?: boolean): Promise<void>;
-  /** Waits until the disk has an object. Absent where {@link put} waits for that. */
-  sync?(key: string): Promise<void>;
   /** {@link put} where there is no such object. @returns false where there is one, which stays */
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /** Removes an object, if it is there. */
