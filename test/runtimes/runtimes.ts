@@ -1,5 +1,6 @@
 /** The programs that run the tests as files: how each of them is installed, runs a file, and prints counts. */
 
+import * as os from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Counts } from "./outcome.ts";
 
@@ -92,7 +93,11 @@ export const PACKAGED: readonly PackagedRuntime[] = [
     package: `@deno/${platform}-${arch}${isLinux ? "-glibc" : ""}`,
     version: "2.9.6",
     program: "deno",
-    env: { DENO_NO_UPDATE_CHECK: "1" },
+    env: {
+      DENO_NO_UPDATE_CHECK: "1",
+      // Mesa's drivers, which the tests of WebGPU install, complain in every process without it.
+      XDG_RUNTIME_DIR: process.env["XDG_RUNTIME_DIR"] ?? os.tmpdir(),
+    },
     leftOut: OF_NODE,
     together: 1,
     test: (files) => ["test", "--allow-all", "--no-check", "--no-lock", ...files],
