@@ -42,9 +42,9 @@ export function shownUrl(location: string): string {
   });
 }
 
-/** A text without the secrets of the URLs in it. */
+/** A text without the secrets of the URLs in it. Without a limit for schemes, 100 kB of letters took 9 seconds. */
 export const withoutSecrets = (text: string): string =>
-  text.replaceAll(/[a-z][a-z0-9+.-]+:\/\/[^\s"'<>]*[^\s"'<>:;,.)]/gi, shownUrl);
+  text.replaceAll(/[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]*[^\s"'<>:;,.)]/gi, shownUrl);
 
 /** True for a URL that has a user or a query, whether or not they are shown. */
 export function hasSecrets(location: string): boolean {
