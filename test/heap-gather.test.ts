@@ -6,6 +6,7 @@ import { spawn, type WorkerHandle } from "../src/core/engines/wasm/spawn.ts";
 import { WasmPlatform } from "../src/core/engines/wasm/platform.ts";
 import { WorkerPool } from "../src/core/engines/wasm/worker-pool.ts";
 import { isTensorError } from "../src/core/errors.ts";
+import { WASM, type WasmLimits } from "../src/core/limits.ts";
 import { MEMORY } from "../src/core/resources.ts";
 import type { DType, NumericStorage } from "../src/core/tensor/dtype.ts";
 import { bytesOf } from "../src/core/tensor/storage.ts";
@@ -36,19 +37,25 @@ function inputsOf(dtype: DType, shape: readonly number[], count: number, batchDi
   return { data, indices, batchDims, expected };
 }
 
-const engines = new Map<string, TracedEngine>();
+const engines = new Map<number, TracedEngine>();
 after(() => {
   for (const { engine } of engines.values()) engine.dispose();
 });
 
-/** An engine of that many threads whose shared windows hold that many bytes. */
-async function engineOf(threads: number, shared: number): Promise<TracedEngine> {
-  const key = `${threads} ${shared}`;
-  const known = engines.get(key);
-  if (known !== undefined) return known;
-  const made = await tracedEngine(threads, { ...TINY, shared });
-  engines.set(key, made);
-  return made;
+/**
+ * The engine of that many threads, with these limits from now on. There is one for each number of threads, because WebKit has
+ * no addresses for the memories of twenty.
+ */
+async function engineOf(
+  threads: number,
+  shared: number,
+  limits: Partial<WasmLimits> = {},
+): Promise<TracedEngine> {
+  const traced = engines.get(threads) ?? (await tracedEngine(threads, TINY));
+  engines.set(threads, traced);
+  Object.assign(traced.executor.limits, WASM, TINY, { shared }, limits);
+  if (traced.pool !== null) await started(traced.pool);
+  return traced;
 }
 
 function checkGather({ engine, paths }: TracedEngine, inputs: Inputs, by: string): void {
@@ -157,7 +164,7 @@ test(
   "results of no and of one element, text, and small results go other ways",
   { skip },
   async () => {
-    const traced = await tracedEngine(2, { ...TINY, heap: 8 });
+    const traced = await engineOf(2, 1_048_576, { heap: 8 });
     const { engine, paths } = traced;
     const data = tensor("int32", [3], [4, 5, 6]);
     for (const [rows, expected] of [
@@ -171,7 +178,6 @@ test(
     assert.deepEqual(engine.gatherND(text, tensor("int64", [2, 1], [2, 0])).toArray(), ["c", "a"]);
     assert.ok(!paths().includes("shared windows"));
     checkGather(traced, inputsOf("int32", [3], 2), "shared windows");
-    engine.dispose();
   },
 );
 
@@ -191,7 +197,7 @@ test(
   "an engine that was disposed of gathers alone, and on threads when they are there again",
   { skip },
   async () => {
-    const traced = await tracedEngine(2, { ...TINY, shared: 128 });
+    const traced = await engineOf(2, 128);
     const inputs = inputsOf("float32", [60, 5], 80);
     for (let life = 0; life < 3; life++) {
       checkGather(traced, inputs, "shared windows");
@@ -199,7 +205,6 @@ test(
       checkGather(traced, inputs, "windows");
       await started(traced.pool as WorkerPool);
     }
-    traced.engine.dispose();
   },
 );
 
