@@ -19,6 +19,8 @@ export interface Runtime {
   readonly counts: Readonly<Record<keyof Counts, RegExp>>;
   /** The part of its output that describes failures. */
   readonly failures: RegExp;
+  /** What it prints when all tests have passed and a driver then crashes while the process ends; the status says nothing then. */
+  readonly passedAnyway?: RegExp;
   /** The lines of tests that were skipped: the name, and the reason where it is printed. */
   readonly skipped: RegExp;
 }

@@ -46,6 +46,8 @@ export function findDeno(home: string): FoundDeno | string {
   const runtime = {
     ...deno,
     env,
+    // Mesa's lavapipe damages its memory now and then when the process of a lost device ends.
+    passedAnyway: /^ok \| [1-9]\d* passed \| 0 failed.*\n+(?:.*\n)?(?:Aborted|Segmentation fault)/m,
     test: (list: readonly string[]) => {
       const [test, ...rest] = deno.test(list);
       return [test, "--unstable-webgpu", ...rest];
