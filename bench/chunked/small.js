@@ -4,8 +4,9 @@
  *
  * A chunk holds 20 rows of 16 float32, and every row gets one update. The command is timed from its start to its end, the
  * library without the start of Node. Nothing is removed between runs: an ext4 without a journal looks at every inode that
- * was freed in the last minutes before it takes one, so a run would pay for the files of the one before. "files" writes each chunk under another name and renames it in a loop without threads,
- * "files, synced" also syncs each before the rename. `sync` runs before each run, so that no run waits for another's files.
+ * was freed in the last minutes before it takes one, so a run would pay for the files of the one before. "files" writes each
+ * chunk under another name and renames it in a loop without threads; "files, synced" also syncs each before the rename.
+ * `sync` runs before each run, so that no run waits for another's files.
  */
 
 import { spawnSync } from "node:child_process";
