@@ -58,14 +58,15 @@ async function engineOf(
   return traced;
 }
 
-function checkGather({ engine, paths }: TracedEngine, inputs: Inputs, by: string): void {
+/** @param by the way that the call must go; any where it is left out */
+function checkGather({ engine, paths }: TracedEngine, inputs: Inputs, by?: string): void {
   const { data, indices, batchDims, expected } = inputs;
   paths();
   const out = placed(engine, expected, "odd");
   bytesOf(out.data as NumericStorage).fill(0x5a);
   const result = engine.gatherND(data, indices, { batchDims, out });
   assert.ok(equals(result, expected));
-  assert.ok(paths().includes(by as never), `not by ${by}`);
+  if (by !== undefined) assert.ok(paths().includes(by as never), `not by ${by}`);
 }
 
 /** Slices of 12 bytes, and windows of some bytes: how many slices of a batch are gathered. */
@@ -194,7 +195,7 @@ test("beside a pending asynchronous call one thread gathers", { skip }, async ()
 });
 
 test(
-  "an engine that was disposed of gathers alone, and on threads when they are there again",
+  "an engine that was disposed of gathers, and on threads when they are there again",
   { skip },
   async () => {
     const traced = await engineOf(2, 128);
@@ -202,7 +203,8 @@ test(
     for (let life = 0; life < 3; life++) {
       checkGather(traced, inputs, "shared windows");
       traced.engine.dispose();
-      checkGather(traced, inputs, "windows");
+      // Reading the indices starts workers, which may be there when the gather begins.
+      checkGather(traced, inputs);
       await started(traced.pool as WorkerPool);
     }
   },
