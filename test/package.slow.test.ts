@@ -38,7 +38,8 @@ const EXPORTS = {
     "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "zeros",
   ],
   "entries/chunked.js": [
-    "checkFree", "createJob", "describeJob", "diskRate", "findJobs", "gatherChunked", "jobFailure", "openJob", "planJob", "remainingTasks", "removeJob", "runJob",
+    "checkFree", "createJob", "describeJob", "diskRate", "findJobs", "gatherChunked", "jobFailure",
+    "openJob", "planJob", "remainingTasks", "removeJob", "runJob",
     "scatterChunked", "slurmScript", "startPool", "taskRate", "workersOf",
   ],
   "entries/bullmq.js": ["createWorker", "submitJob"],

@@ -313,7 +313,8 @@ const NO_FILLS: readonly (readonly [DType, string])[] = [
   ["bool", "2"], ["bool", '"true"'], ["uint8", "256"], ["uint8", "-1"], ["int4", "8"], ["uint2", "4"], ["int2", "2"], ["int32", '"NaN"'],
   ["int64", "9223372036854775808"], ["float32", '"nan"'], ["float32", '"0x"'], ["float32", '"0x1234567890"'],
   ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
-  ["int32", '"0x10"'], ["bool", '"NaN"'], ["int64", '"Infinity"'], ["uint8", '"-Infinity"'], ["float32", '"0x1g"'], ["float32", '"-0x1"'], ["complex64", "[null, 0]"],
+  ["int32", '"0x10"'], ["bool", '"NaN"'], ["int64", '"Infinity"'], ["uint8", '"-Infinity"'], ["float32", '"0x1g"'],
+  ["float32", '"-0x1"'], ["complex64", "[null, 0]"],
   ["float4e2m1", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
 ];
 

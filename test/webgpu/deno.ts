@@ -5,7 +5,6 @@
 
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { install } from "../runtimes/install.ts";
 import { PACKAGED, type Runtime } from "../runtimes/runtimes.ts";
@@ -35,8 +34,6 @@ export function findDeno(home: string): FoundDeno | string {
   const env = {
     ...deno.env,
     VK_ICD_FILENAMES: path.join(DRIVERS, driver),
-    // Without one wgpu prints an error for each adapter.
-    XDG_RUNTIME_DIR: process.env["XDG_RUNTIME_DIR"] ?? os.tmpdir(),
   };
   const probe = path.join(home, "probe.js");
   fs.writeFileSync(probe, PROBE);

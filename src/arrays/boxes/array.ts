@@ -101,7 +101,7 @@ export interface ChunkedArray extends ArrayType {
   writeChunk(at: readonly number[], from: Uint8Array): Promise<void>;
 }
 
-/** What staging takes: bytes that are read and written, and files. */
+/** Bytes that staging reads and writes, and the files that it makes. */
 export interface Staged {
   readonly read: number;
   readonly written: number;
@@ -120,7 +120,7 @@ export interface StagedArray extends ChunkedArray {
    * @returns false where that cannot be done, or where there is no chunk to copy
    */
   stageCopy(from: ChunkedArray, at: readonly number[], name: string): Promise<boolean>;
-  /** What staging each chunk once takes, at most. */
+  /** The most that staging each chunk once takes. */
   readonly mostStaged: Staged;
   /** Puts what was staged as `name` in the chunk's place. @returns false where nothing is staged as `name` */
   publishChunk(at: readonly number[], name: string): Promise<boolean>;

@@ -3,6 +3,8 @@
  * from this how many bytes will be read, without a list of the boxes, of which there may be millions.
  */
 
+import { greatestCommonDivisor } from "../../core/tensor/shape.ts";
+
 /** The sides of a grid of boxes along one axis. Boxes do not overlap. */
 export interface AxisBoxes {
   /** Where the first begins. */
@@ -25,7 +27,7 @@ export const tiled = (dim: number, length: number, start = 0): AxisBoxes => ({
   isTiled: true,
 });
 
-/** How many pairs of a box and a chunk have a coordinate in common, where chunks of one length begin at 0. */
+/** The number of pairs of a box and a chunk that share a coordinate. Chunks have one length, and the first begins at 0. */
 export function pairsAlong(
   { start, extent, count, length, isTiled }: AxisBoxes,
   chunk: number,
@@ -45,7 +47,4 @@ export const coversChunks = (
 ): boolean =>
   isTiled && start % chunk === 0 && extent % chunk === 0 && (count === 1 || length % chunk === 0);
 
-const leastMultiple = (a: number, b: number): number => (a / greatestDivisor(a, b)) * b;
-
-export const greatestDivisor = (a: number, b: number): number =>
-  b === 0 ? a : greatestDivisor(b, a % b);
+const leastMultiple = (a: number, b: number): number => (a / greatestCommonDivisor(a, b)) * b;

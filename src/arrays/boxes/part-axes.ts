@@ -4,11 +4,11 @@
  */
 
 import { TensorError } from "../../core/errors.ts";
-import { printShape, sameShape } from "../../core/tensor/shape.ts";
+import { greatestCommonDivisor, printShape, sameShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, ChunkedArray } from "./array.ts";
 import { chunksOf } from "./boxes.ts";
 import type { Box } from "./grid.ts";
-import { greatestDivisor, pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
+import { pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
 import { NONE } from "./ranges.ts";
 
 /** Along one axis: coordinate i of the part is `start + i * step` of the array. */
@@ -197,6 +197,6 @@ function chunkAlong({ start, step, count }: Along, chunk: number, isExclusive: b
   const most = Math.max(1, count);
   if (!isExclusive) return Math.min(most, Math.max(1, Math.floor(chunk / step)));
   // The part begins with the first of its steps that is in a chunk, so its chunks can begin where chunks do.
-  if (start % chunk < step) return Math.min(most, chunk / greatestDivisor(chunk, step));
+  if (start % chunk < step) return Math.min(most, chunk / greatestCommonDivisor(chunk, step));
   return most;
 }

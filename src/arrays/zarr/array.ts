@@ -68,15 +68,18 @@ export class ZarrArray implements PendingArray {
   readonly store: Store;
   /** False once the array got another shape by this object, which would pad the chunks at the end of the old one. */
   isCurrent = true;
-  /** Whether the disk must have a chunk before the chunk replaces another: otherwise a crash may leave it empty. */
-  isDurable = false;
+  readonly #isDurable: boolean;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
   /** By {@link printEncoding}, which would take 10 µs for each chunk that is copied. */
   #encoding: string | null = null;
 
-  /** For the package alone: what opens an array checks it. */
-  constructor(store: Store, metadata: Metadata, fingerprint: string) {
+  /**
+   * For the package alone: what opens an array checks it.
+   * @param isDurable whether the disk must have a chunk before the chunk replaces another: otherwise a crash may empty it
+   */
+  constructor(store: Store, metadata: Metadata, fingerprint: string, isDurable = false) {
+    this.#isDurable = isDurable;
     this.store = store;
     this.metadata = metadata;
     this.location = { format: "zarr", path: store.path };
@@ -213,7 +216,7 @@ export class ZarrArray implements PendingArray {
     const { at: checked, bytes } = checkChunkBytes(at, from, this, "from");
     this.checkWritable();
     const key = printKey(this.metadata.keys, checked);
-    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts, this.isDurable));
+    await this.#encode(checked, bytes, (parts) => this.store.put(key, parts, this.#isDurable));
   }
 
   async stageChunk(at: readonly number[], from: Uint8Array, name: string): Promise<void> {

@@ -52,22 +52,25 @@ export async function append(
   const start = own.shape.map((dim, d) => (d === axis ? dim : 0));
   const shape = own.shape.map((dim, d) => (d === axis ? dim + from.shape[axis] : dim));
   const { other: larger, text } = await resized(own, shape);
-  larger.isDurable = true;
+  const grown = durable(larger);
   const parts = [...chunksOf(start, from.shape, own.chunkShape)];
   for (const [done, { boxStart, shape: box }] of parts.entries()) {
     // oxlint-disable-next-line no-await-in-loop -- one chunk in memory at a time
     const part = isStored(from) ? await from.read(boxStart, box) : boxIn(from, boxStart, box);
     // oxlint-disable-next-line no-await-in-loop
-    await larger.write(
+    await grown.write(
       part,
       boxStart.map((at, d) => at + start[d]),
     );
     onProgress?.({ done: done + 1, chunks: parts.length });
   }
   await publish(own, text);
-  larger.isDurable = false;
   return larger;
 }
+
+/** The same array, of which the disk has each chunk before it replaces another. */
+const durable = ({ store, metadata, fingerprint }: ZarrArray): ZarrArray =>
+  new ZarrArray(store, metadata, fingerprint, true);
 
 const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
   typeof values === "object" && values !== null && "location" in values;
@@ -83,8 +86,7 @@ export async function resize(array: ChunkedArray, shape: readonly number[]): Pro
   const own = growing(array);
   const dims = checkCoordinates(shape, own.shape.length, "the new shape");
   const { other, text } = await resized(own, dims);
-  own.isDurable = true;
-  await clean(own, other).finally(() => (own.isDurable = false));
+  await clean(durable(own), other);
   await publish(own, text);
   await removeBeyond(other, other.shape);
   return other;

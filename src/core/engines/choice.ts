@@ -7,9 +7,9 @@ import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
 import type { Threading } from "./wasm/session.ts";
 
-/** How an engine gets several threads; see `threadsOf` in wasm/threads.ts. */
+/** The way in which an engine gets several threads: see `threadsOf` in wasm/threads.ts. */
 export interface WantedThreads {
-  /** Why there are no workers; null where nothing is known to forbid them. */
+  /** The reason that forbids workers, or null if none is known. */
   whyNone(): string | null;
   /** @param memory the shared memory of the engine */
   make(memory: KernelMemory): Threading;

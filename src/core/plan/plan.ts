@@ -10,6 +10,7 @@
  * checked before its offset is made, so nothing behind a Plan checks bounds.
  */
 
+import { greatestCommonDivisor } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { ReadIndices } from "./index-job.ts";
 
@@ -69,11 +70,6 @@ export function coarsen(plan: Plan): Plan {
   const starts = new Uint32Array(offsets.length / run);
   for (let p = 0; p < starts.length; p++) starts[p] = offsets[p * run];
   return { ...plan, offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
-}
-
-export function greatestCommonDivisor(a: number, b: number): number {
-  while (b !== 0) [a, b] = [b, a % b];
-  return a;
 }
 
 /**

@@ -210,3 +210,8 @@ export function printShape(shape: readonly Dim[]): string {
 
 const printDim = (dim: unknown): string =>
   typeof dim === "string" ? dim : dim === null || dim === undefined ? "?" : printValue(dim);
+
+export function greatestCommonDivisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
+}

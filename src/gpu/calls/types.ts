@@ -150,7 +150,7 @@ export interface GpuEngine {
    * which takes a driver up to seconds. The calls of this engine and of its plans that `calls` makes before it returns are
    * checked and not run: `out` stays as it is, and a new result has no elements, so that `read` of it rejects. Their kernels
    * serve calls with the same options and data types, whose sizes are of the same kind.
-   * @throws TensorError those of the calls; `attribute` for what is no function, or returns a promise; `engine` for a
+   * @throws TensorError those of the calls; `attribute` unless `calls` is a function that returns no promise; `engine` for a
    * kernel that the driver cannot compile, `disposed`
    */
   compile(calls: () => void): Promise<void>;

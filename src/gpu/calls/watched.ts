@@ -42,7 +42,7 @@ export function watched<T>(
     return { made: make(), refusal: scopes() };
   } catch (error) {
     void scopes();
-    // A device throws by itself for what is no buffer.
+    // A device itself throws for a value that is not a buffer.
     throw isTensorError(error) ? error : gpu.failureOf(error);
   }
 }

@@ -21,7 +21,7 @@ import type { JobSpec } from "./spec.ts";
 export type { JobRequest } from "./plan-job.ts";
 
 /**
- * What a job will read, write and take, and how long, before there is one. Measuring the disk and the codecs takes about a
+ * The plan of a job that does not exist yet: bytes, memory, disk and time. Measuring the disk and the codecs takes about a
  * second.
  * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
  */

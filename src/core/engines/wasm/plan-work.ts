@@ -1,6 +1,7 @@
 /** A Plan over a WebAssembly memory: its offsets there, merged where they form runs. */
 
-import { greatestCommonDivisor, type Plan } from "../../plan/plan.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { greatestCommonDivisor } from "../../tensor/shape.ts";
 import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
 import type { Arena } from "./arena.ts";
 import type { Layout, Slices } from "./layout.ts";

@@ -63,7 +63,7 @@ export interface SessionParts {
   ended(session: WasmSession): void;
 }
 
-/** What only engines of several threads load; see threads.ts. */
+/** Code that only engines of several threads load: see threads.ts. */
 export interface Threading {
   readonly pool: WorkerPool;
   /** Begins a call whose large work the pool does while the caller goes on. */

@@ -1,6 +1,5 @@
 /**
- * What an engine of several threads has beside the others. Whoever makes an engine passes it on, so that bundlers leave it
- * out of pages that make none.
+ * The threads of an engine. `createEngine` passes them to the engine, so bundlers leave them out of pages that make no engine.
  */
 
 import type { Plan } from "../../plan/plan.ts";
