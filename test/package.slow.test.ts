@@ -193,6 +193,37 @@ for (const [entry, name, most] of IMPORTS) {
   });
 }
 
+/** What the README's table of entries says of sizes: `36 kB (\`scatterND\`)`. */
+const SAID = [
+  ...fs
+    .readFileSync(path.join(root, "README.md"), "utf8")
+    .matchAll(/^\| `ndscatter\/?(\w*)` .*\| (\d+) kB \(`(\w+)`\)/gm),
+];
+
+for (const [, entry, said, name] of SAID) {
+  test(`${name} of ndscatter/${entry} takes ${said} kB, as the README says`, async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `export { ${name} } from "./entries/${entry === "" ? "index" : entry}.js";`,
+        resolveDir: path.join(root, "dist"),
+      },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      splitting: true,
+      outdir: path.join(root, "build"),
+      write: false,
+      external: ["numcodecs/*"],
+    });
+    const first = outputFiles.find((file) => file.path.endsWith("stdin.js"));
+    assert.ok(first !== undefined);
+    const bytes = gzipSync(first.contents, { level: 9 }).length;
+    assert.ok(Math.abs(bytes - Number(said) * 1000) < 1000, `${bytes} bytes`);
+  });
+}
+
+test("the README says the sizes of seven entries", () => assert.equal(SAID.length, 7));
+
 test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () => {
   const { outputFiles } = await build({
     entryPoints: [path.join(root, "dist/entries/js.js")],
