@@ -226,7 +226,7 @@ test("semantics.md lists every policy with its values", () => {
         (error) =>
           isTensorError(error, "attribute") &&
           (values.length === 0
-            ? error.message.includes(`there is no option ${option} here`)
+            ? error.message.includes(`${option} is not an option here`)
             : error.message.includes(`must be one of ${values.join(", ")}, got 7`)),
         `${option} of ${kind}`,
       );

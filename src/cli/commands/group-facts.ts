@@ -46,7 +46,7 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
 }
 
 /** What openGroup says where the metadata are of no group. Anything else that is wrong is wrong in a group. */
-const NO_GROUP = / is no group of Zarr: | not a group$/;
+const NO_GROUP = / must be a Zarr group, | not a group$/;
 
 /** The group of a name; null where there is something else, about which opening it as an array says more. */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {

@@ -175,7 +175,7 @@ function parseUrl(text: string): URL {
     // Where a user or a query begins is not known. The cause has all of the text.
     const isSecret = /[@?]/.test(text);
     const shown = isSecret ? "the location, whose text may be secret," : printValue(text);
-    throw new TensorError("attribute", `${shown} is no URL`, {}, isSecret ? {} : { cause });
+    throw new TensorError("attribute", `${shown} must be a URL`, {}, isSecret ? {} : { cause });
   }
 }
 
