@@ -121,9 +121,9 @@ const REFUSED: readonly Refused[] = [
   ["attribute", 'one of "error", "clip", "drop", got "fill"', (e) => e.scatterND(one(), [[0]], [1], fill as object)],
   ["attribute", "includeSelf is not an option here", (e) => e.gather(one(), [0], updatesAlone as object)],
   ["attribute", "includeSelf must be one of true, false, got 0", (e) => e.scatterND(one(), [[0]], [1], numberAsFlag)],
-  ["attribute", "no option bounds here: its positions", (e) => e.tensorScatter(one(), [1], undefined, clip as object)],
-  ["reduction", 'got \"mean\"', (e) => e.scatterND(zeros("bool", [1]), [[0]], [true], mean)],
-  ["reduction", 'got \"mean\"', (e) => e.scatterND(text(""), [[0]], ["a"], mean)],
+  ["attribute", "bounds is not an option here: its positions", (e) => e.tensorScatter(one(), [1], undefined, clip as object)],
+  ["reduction", 'got "mean"', (e) => e.scatterND(zeros("bool", [1]), [[0]], [true], mean)],
+  ["reduction", 'got "mean"', (e) => e.scatterND(text(""), [[0]], ["a"], mean)],
   ["reduction", 'the reduction of float8e5m2 must be one of none, got "add"', (e) => e.scatterND(small(), [[0]], [1], sum)],
 ];
 
