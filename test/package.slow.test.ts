@@ -234,6 +234,24 @@ test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () 
   assert.doesNotMatch(outputFiles[0].text, /"WebAssembly"|src\/core\/engines\/wasm/);
 });
 
+const [major, minor] = process.versions.node.split(".").map(Number);
+const requires = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
+
+test(
+  "CommonJS requires every entry",
+  { skip: !requires && "this Node has no require of ES modules" },
+  () => {
+    const { exports }: { exports: object } = JSON.parse(
+      fs.readFileSync(path.join(root, "package.json"), "utf8"),
+    );
+    const names = Object.keys(exports).filter((name) => name !== "./package.json");
+    const code = names.map((name) => `Object.keys(require("ndscatter${name.slice(1)}")).length`);
+    const counts = sh(process.execPath, ["--no-warnings", "-p", `[${code.join()}].join()`]);
+    assert.match(counts, /^[1-9]\d*(,[1-9]\d*)*\n$/);
+    assert.equal(counts.split(",").length, names.length);
+  },
+);
+
 test("publint finds nothing", () => {
   assert.match(sh(bin("publint"), ["--strict"]), /All good/);
 });
