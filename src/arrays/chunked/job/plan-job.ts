@@ -246,7 +246,7 @@ function outChunks(
   return [...blockShape, ...pieces];
 }
 
-/** The chunks that were asked for. @throws TensorError `attribute` */
+/** The requested chunks. @throws TensorError `attribute` for chunks that do not fit the output */
 function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   if (chunkShape === undefined && shards == null) return undefined;
   if (chunkShape === undefined) {
@@ -264,7 +264,7 @@ function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   return { chunkShape: [...chunkShape], shards: shards == null ? null : [...shards] };
 }
 
-/** The shape of what one file holds. */
+/** The shape of the elements in one file. */
 const outer = ({ chunkShape, shards }: Chunking): readonly number[] => shards ?? chunkShape;
 
 function checkRank(chunking: Chunking, shape: readonly number[]): void {
@@ -275,7 +275,7 @@ function checkRank(chunking: Chunking, shape: readonly number[]): void {
   }
 }
 
-/** The largest block of whole chunks that a block has, or the smallest there is. Both are runs of positions. */
+/** The largest run of whole chunks within the block, or the smallest possible run. Blocks are runs of positions too. */
 function wholeChunks(
   block: readonly number[],
   positions: readonly number[],
@@ -298,8 +298,8 @@ function checkBlocks(blockShape: readonly number[], positions: readonly number[]
 }
 
 /**
- * Checks that what a job reads beside data is not what the job changes: a task that is done again would read new values.
- * @throws TensorError `overlap`
+ * Checks that a job does not change its other inputs, because a task that runs again would read new values.
+ * @throws TensorError `overlap` if it would
  */
 function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefined)[]): void {
   const isOther = ({ location: { path: place, slice } }: ChunkedArray): boolean =>
@@ -335,7 +335,7 @@ async function checkOutput(
     const sentence = `the output ${out.path} is an input; only data can be changed, in place`;
     throw new TensorError("overlap", sentence, { input: "out" });
   }
-  // In object storage, whoever begins the array finds out.
+  // In object storage the check happens when the array is begun.
   if (isUrl(out.path) || !(await isThere(out.path))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   if (unfinished !== null) throw await refusal(out.path, unfinished);
