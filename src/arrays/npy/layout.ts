@@ -1,5 +1,5 @@
 /**
- * Converts file elements whose byte order or axis order differs from that of a tensor. Both functions move bits through
+ * Converts file elements whose byte order or axis order differs from that of a tensor. The functions move bits through
  * integer views, so the payload of a NaN survives.
  */
 

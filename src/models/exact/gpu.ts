@@ -96,7 +96,7 @@ export const fromBuffer = (
   shape: readonly number[],
 ): ExactGpuTensor => gpu.fromBuffer(...([buffer, dtype, shape] as never[]));
 
-/** The engine's tensor as a tensor of the runtime. Both share the buffer. */
+/** The engine's tensor as a tensor of the runtime. The two share a buffer. */
 export const gpuSessionTensor = ({
   dtype,
   shape,

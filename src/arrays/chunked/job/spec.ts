@@ -195,7 +195,7 @@ const isLocation = (value: unknown): value is ArrayLocation =>
   (value.isExclusive === undefined || value.isExclusive === true) &&
   (value.readAs === undefined || (value.slice !== undefined && isSizes(value.readAs)));
 
-/** True for a part of an axis. Whether the part lies within the array is checked when the array is open. */
+/** True for a part of an axis. The bounds are checked when the array is open. */
 const isAxisPart = (value: unknown): boolean =>
   Number.isSafeInteger(value) ||
   (Array.isArray(value) && value.length === 3 && value.every(Number.isSafeInteger));
