@@ -1,21 +1,21 @@
-/** Which file belongs to which input or output: `NAME=FILE`, or bare files in order. */
+/** Assigns files to inputs and outputs: `NAME=FILE`, or bare files in order. */
 
 import { isUrl } from "./places.ts";
 import { wrongUsage } from "../failure.ts";
 import { printName } from "../text/layout.ts";
 
-/** The inputs of an operator or a model, as far as files for them are concerned. */
+/** The inputs of an operator or a model, for assigning files. */
 export interface CommandInputs {
   /** The name of the operator or the model in messages, such as `ScatterND-18`. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** The inputs that may be left out. */
+  /** The names of inputs that may be left out. */
   readonly optional: ReadonlySet<string>;
 }
 
 /**
- * The file of each input that has one. An optional input gets a file only by its name.
- * @throws Failure as {@link bindFiles}, and for inputs without a file
+ * The files of inputs by name. An optional input gets a file only if named.
+ * @throws Failure as {@link bindFiles}, and for required inputs without a file
  */
 export function bindInputFiles(
   texts: readonly string[],
@@ -33,9 +33,9 @@ export function bindInputFiles(
 }
 
 /**
- * The file of each name that has one. Bare files get the names that no other file has, in their order. A path that
- * contains a `=` is bare when it begins with `.` or `/`.
- * @param title what has the inputs or outputs, such as `ScatterND-18`
+ * Files by name. Bare files get the remaining names in order. A path that contains a `=` is bare if it begins with `.`
+ * or `/`.
+ * @param title of the operator or model, such as `ScatterND-18`
  * @throws Failure for unknown names, two files for one name, and more files than names
  */
 export function bindFiles(
@@ -48,7 +48,7 @@ export function bindFiles(
   const files = new Map<string, string>();
   const bare: string[] = [];
   for (const text of texts) {
-    // Not the text before the first `=`: a name in a model may contain one.
+    // The text before the first `=` is not enough: a name in a model may contain one.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {
