@@ -52,6 +52,8 @@ The status is 0 only if all nodes that run agree.
 ${RANDOM_HELP}
 
 Examples:
+  ndscatter verify examples/graph-sum.onnx --random --dim nodes=5 --dim edges=7
+  ndscatter verify examples/kv-cache.onnx --feed cache=examples/kv-cache.cache.npy --feed where=examples/kv-cache.where.npy --feed key=examples/kv-cache.key.npy
   ndscatter verify model.onnx --feed x=x.npy
   ndscatter verify model.onnx --random --dim N=4 --dim '?=2'
   ndscatter verify model.onnx --feed x=x.npy --threads 1,8 --runs 5`;
@@ -66,6 +68,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "only this node, by the names that explain takes");
   addFeedOptions(addRuntimeOptions(command))
+    .optionsGroup("Output:")
     .option("--runs <count>", "how often the model runs", wholeOption("--runs", 1, 10_000))
     .option(
       "--tolerance <part>",
