@@ -62,7 +62,7 @@ export interface GpuPlan {
   /** The shape of the updates of a scatter, and of the result of a gather. */
   readonly shape: readonly number[];
   /**
-   * A copy of data with the updates applied.
+   * A copy of data, of shape `dataShape`, with the updates, of shape `shape` and the data type of data, applied.
    * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch` for arguments that do not fit the plan;
    *   `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
    */
@@ -72,7 +72,7 @@ export interface GpuPlan {
     options?: { readonly reduction?: Reduction | undefined; readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * The elements or slices that the indices address.
+   * The elements or slices of data, of shape `dataShape`, that the indices address: a tensor of shape `shape`.
    * @throws TensorError `attribute`, `dtype`, `shape-mismatch` for arguments that do not fit the plan; `overlap` for an
    *   `out` that shares memory with data; `disposed`, `too-large`, `engine`
    */

@@ -84,7 +84,7 @@ export interface JobFacts {
   readonly took: Took | null;
 }
 
-/** @throws TensorError `malformed-file` for a folder without a job */
+/** Summarizes the job in a folder. @throws TensorError `malformed-file` for a folder without a job */
 export async function describeJob(folder: string): Promise<JobFacts> {
   const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;
