@@ -32,8 +32,8 @@ export async function isThere(file: string): Promise<boolean> {
 }
 
 /**
- * The size and the modification time of a file, which differ after a change. Times are cut to milliseconds, because
- * some programs copy no finer ones.
+ * The size and the modification time of a file, which differ after a change. Times are rounded to
+ * milliseconds, because some programs copy them with this precision.
  */
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;

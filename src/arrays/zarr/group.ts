@@ -296,7 +296,7 @@ async function textsOf(
 
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
 
-/** The most nested groups; real ones have two or three levels. A link to a parent folder would be endless. */
+/** Maximum depth of nested groups; real ones have two or three levels. A link to a parent folder would be endless. */
 const MAX_DEPTH = 16;
 
 /** The arrays and groups below a group. The contents of arrays are not searched. */

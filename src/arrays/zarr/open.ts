@@ -41,7 +41,7 @@ interface FileFormat {
   openPending(path: string): Promise<PendingArray>;
 }
 
-/** Paths with other endings are Zarr. */
+/** Locations with other endings are opened as Zarr. */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
     ending: ".npy",
@@ -129,7 +129,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
 
 /** The costs of a chunk. */
 export interface ChunkCosts extends HeldBytes {
-  /** The most bytes of its file. */
+  /** Maximum bytes of its file. */
   readonly stored: number;
   /** The number of characters of the array's metadata. */
   readonly text: number;

@@ -158,7 +158,7 @@ function reportText(file: string, { nodes, failures, problem }: VerifyReport): s
     .join("\n");
 }
 
-/** The most nodes behind a failed one that the text names; --json names all. */
+/** Maximum number of nodes behind a failed one named in the text; --json names all. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
@@ -184,7 +184,7 @@ function linesOf(node: VerifiedNode): string[] {
   ];
 }
 
-/** The most runs with a different result that the text names; --json names all. */
+/** Maximum number of differing runs named in the text; --json names all. */
 const MOST_RUNS = 3;
 
 /**

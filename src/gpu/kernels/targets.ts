@@ -34,7 +34,7 @@ export interface Targets {
 /** The positions of all batches. */
 export const positionsOf = ({ count, batches }: Targets): number => count * batches;
 
-/** The most slices that can be targets. */
+/** Maximum number of slices that can be targets. */
 export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
 
 /** @param indices the number of indices or index tuples, each with one target */

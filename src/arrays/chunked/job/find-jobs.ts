@@ -78,7 +78,7 @@ export interface JobFacts {
    * done.
    */
   readonly changed: number | null;
-  /** The most bytes that its tasks read and write; null for a job made by an older version. */
+  /** Maximum bytes that its tasks read and write; null for a job made by an older version. */
   readonly planned: Pick<Planned, "read" | "written"> | null;
   /** The bytes and time that its tasks took so far; null if no task has recorded any. */
   readonly took: Took | null;
