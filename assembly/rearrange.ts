@@ -4,9 +4,8 @@
  */
 
 /**
- * The greatest common divisor of the lengths of all runs of offsets `slice` apart. Runs can be split into slices of this
- * many times the length. Random offsets reduce the length to 1 within a few steps, so the search costs nothing if runs cannot be
- * merged.
+ * The greatest common divisor of the lengths of all runs of offsets `slice` apart: this many slices can be merged into
+ * one. Random offsets reduce it to 1 within a few steps, so the search costs nothing if runs cannot be merged.
  */
 export function run_length(offsets: usize, count: u32, slice: u32): u32 {
   let run = count;

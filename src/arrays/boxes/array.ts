@@ -92,8 +92,8 @@ export interface ChunkedArray extends ArrayType {
    */
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
   /**
-   * Maximum stored bytes that are read for a grid of boxes, with one call of {@link readBytes} per box. Excludes repeated
-   * requests, and bytes that a server sends beyond those requested.
+   * Maximum stored bytes that are read for a grid of boxes, with one call of {@link readBytes} per box. Excludes
+   * repeated requests, and bytes that a server sends beyond those requested.
    */
   mostRead(boxes: readonly AxisBoxes[]): number;
   /** @param most bytes that may be held at once; a single chunk is read even if it takes more */

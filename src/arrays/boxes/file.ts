@@ -151,7 +151,9 @@ export async function withFile<T>(
   }
 }
 
-/** Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file. */
+/**
+ * Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file.
+ */
 export function withPath(error: unknown, file: string): unknown {
   // `errno` cannot be tested, because Deno's errors lack it.
   const isBare =

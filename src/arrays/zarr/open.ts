@@ -58,8 +58,8 @@ const formatOf = (location: string): FileFormat | undefined =>
 /**
  * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
  * @param guard internal
- * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for a data type that this package lacks;
- *   the system's own error if reading fails
+ * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for a data type that this package
+ *   lacks; the system's own error if reading fails
  */
 export async function openArray(
   location: string,

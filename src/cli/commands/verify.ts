@@ -188,8 +188,8 @@ function linesOf(node: VerifiedNode): string[] {
 const MOST_RUNS = 3;
 
 /**
- * Parts of the sentence about a node's runs: whether their results agree, and the number of runs of a possibly racing
- * node alone.
+ * Parts of the sentence about a node's runs: whether their results agree, and how often a node that may
+ * race was run alone.
  */
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];

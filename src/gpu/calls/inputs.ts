@@ -1,4 +1,7 @@
-/** The inputs of a call on the GPU: tensors of the engine, and for indices and updates also tensors and lists of the host. */
+/**
+ * The inputs of a call on the GPU: tensors of the engine, and for indices and updates also tensors and lists of the
+ * host.
+ */
 
 import type { Call } from "../../core/call/call.ts";
 import { checkAlive, listOrTensor } from "../../core/call/inputs.ts";

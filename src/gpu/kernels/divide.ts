@@ -8,8 +8,8 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 
 /**
- * Divides each slice of `out` that has updates by their number. An invocation owns one word of `out`, which may hold
- * several elements or part of one.
+ * Divides each slice of `out` that has updates by their number. An invocation divides one element, or all elements
+ * of one word.
  * @param counts the number of updates per slice
  * @param extra 1 if the value of data counts too
  */

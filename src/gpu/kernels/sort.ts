@@ -9,7 +9,9 @@ import { kernelOf, WORKGROUP, type Kernel } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
-/** Maximum number of values of a digit. The 16 kB of workgroup memory that every device has hold three words for each. */
+/**
+ * Maximum number of values of a digit. The 16 kB of workgroup memory that every device has hold three words for each.
+ */
 const MOST_DIGITS = 1024;
 
 /** The source of a pass's entries: the original targets, or the results of the previous pass. */

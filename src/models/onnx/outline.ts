@@ -35,7 +35,9 @@ const MAX_FIELD = 2 ** 16;
 /** Bytes of an outline. That of a graph of 10^5 nodes takes 20 MB. */
 const MAX_OUTLINE = 2 ** 26;
 
-/** Maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per tensor. */
+/**
+ * Maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per tensor.
+ */
 const MAX_RECORDS = 2 ** 24;
 
 /** Messages that the schema declares as `bytes` because they are decoded separately: see `schema.proto`. */

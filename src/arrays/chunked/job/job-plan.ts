@@ -41,8 +41,8 @@ export interface JobPlan {
    */
   readonly disk: number;
   /**
-   * Maximum bytes by which an array in place may grow, in addition to `disk`: chunks not stored before, and new values that
-   * compress less. 0 for a new array.
+   * Maximum bytes by which an array in place may grow, in addition to `disk`: chunks not stored before, and new values
+   * that compress less. 0 for a new array.
    */
   readonly growth: number;
 }

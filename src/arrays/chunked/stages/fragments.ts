@@ -41,7 +41,10 @@ export interface Fragment {
   readonly ahead: readonly Range[];
 }
 
-/** Bytes of `count` files with `fragments` fragments each, and with `entries` entries and `slices` bytes of slices in total. */
+/**
+ * Bytes of `count` files with `fragments` fragments each, and with `entries` entries and `slices` bytes of slices in
+ * total.
+ */
 export const fragmentBytes = (
   count: number,
   fragments: number,
