@@ -106,7 +106,7 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
   if (axis === -1) return checked;
   throw new TensorError(
     "index-out-of-range",
-    `there is no chunk ${printShape(checked)}; the array has ${printShape(grid)} chunks`,
+    `chunk ${printShape(checked)} lies outside the grid of ${printShape(grid)} chunks`,
     { axis, got: checked[axis], expected: [0, grid[axis] - 1] },
   );
 }

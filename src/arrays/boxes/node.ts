@@ -27,6 +27,6 @@ export function moduleOfNode<Name extends keyof Modules>(name: Name): Modules[Na
 /** @throws TensorError `attribute` for a path in an environment without files, such as a browser */
 export function checkFiles(location: string): void {
   if (moduleOfNode("node:fs") !== null) return;
-  const sentence = `${location} is a path, but there are no files here; name a URL of https:// or s3://`;
+  const sentence = `${location} is a path, which a page cannot read; give a URL of https:// or s3://`;
   throw new TensorError("attribute", sentence);
 }

@@ -24,7 +24,7 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
   if (typeof range === "number") {
     const at = range < 0 ? range + dim : range;
     if (Number.isSafeInteger(range) && at >= 0 && at < dim) return at;
-    const sentence = `${printValue(range)} is no coordinate of axis ${axis}, which has ${dim}`;
+    const sentence = `a coordinate of axis ${axis} must lie in its ${dim}, got ${printValue(range)}`;
     throw new TensorError("index-out-of-range", sentence, { axis, got: range });
   }
   const given = range ?? [];

@@ -165,7 +165,7 @@ function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpe
         (key === "function" || !(OWN.has(key) || key === "axis" || key === "duplicates")),
     );
     if (other !== undefined) {
-      const sentence = `there is no option ${other} beside node, whose attributes say everything`;
+      const sentence = `${other} is not an option beside node; put it into the attributes of node`;
       throw new TensorError("attribute", sentence);
     }
     return { node, axis, duplicates } as CallSpec;

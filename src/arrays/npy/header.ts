@@ -89,14 +89,14 @@ function checkMagic(file: Uint8Array): void {
   if (wrong === file.length) {
     const { length: got } = file;
     const there = got === 0 ? "no" : `only ${got}`;
-    throw malformed(`an NPY file begins with \\x93NUMPY, but there are ${there} bytes`, { got });
+    throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there} bytes`, { got });
   }
   const isArchive = file[0] === 0x50 && file[1] === 0x4b;
   throw malformed(
     isArchive
-      ? "these bytes are a ZIP archive, not an NPY file; an .npz file has to be unpacked first"
-      : `these bytes are no NPY file: byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}, ` +
-          "but an NPY file begins with \\x93NUMPY",
+      ? "the file must be an NPY file, but it is a ZIP archive; unpack an .npz file first"
+      : "the file must be an NPY file, which begins with \\x93NUMPY, " +
+          `but byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}; save it with np.save`,
   );
 }
 

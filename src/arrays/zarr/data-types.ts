@@ -163,7 +163,7 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
     });
   if (isWhole) return element;
   const shown = isArray(value) ? "a list" : printValue(value);
-  throw malformed(`the fill_value of ${where} is ${shown}, which is no value of ${dtype}`);
+  throw malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`);
 }
 
 /** A number, or a part of a complex number, as bytes; null if the type cannot represent it. */

@@ -127,7 +127,7 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
   const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw malformed(`${store.path} is no group of Zarr: it has neither zarr.json nor .zgroup`);
+  throw malformed(`${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup`);
 }
 
 /**
@@ -152,7 +152,7 @@ export async function createGroup(
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
     return openGroup(location, given);
-  throw new TensorError("attribute", `there is an array or a group at ${store.path}`);
+  throw new TensorError("attribute", `${store.path} already holds an array or a group`);
 }
 
 const readMetadata = async (

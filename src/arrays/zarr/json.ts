@@ -48,7 +48,7 @@ function decodeText(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw malformed(`${file} is no text in UTF-8`, {}, { cause });
+    throw malformed(`${file} must be text in UTF-8`, {}, { cause });
   }
 }
 
@@ -190,7 +190,7 @@ class Parser {
   #unexpected(expected: string): Error {
     const found = this.#text.slice(this.#at, this.#at + 20);
     const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
-    return malformed(`${this.#file} is no JSON: ${expected} must stand where ${got}`);
+    return malformed(`${this.#file} must be JSON: ${expected} must stand where ${got}`);
   }
 }
 

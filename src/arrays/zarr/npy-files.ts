@@ -62,7 +62,7 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   } else if ((await fs.stat(path).catch(() => null)) !== null) {
     throw new TensorError(
       "attribute",
-      `there is an array at ${path}; overwrite it, or choose another place`,
+      `${path} exists; pass overwrite: true, or choose another path`,
     );
   }
   return createPendingNpy(path, { dtype: type, shape: checked, chunkShape: chunks });

@@ -86,7 +86,7 @@ export async function openArray(
     await checkWhole(store);
     return array;
   }
-  throw malformed(`${store.path} is no array of Zarr: it has neither zarr.json nor .zarray`);
+  throw malformed(`${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`);
 }
 
 /** @throws TensorError `malformed-file` if a job that changed the array in place was abandoned before it was done */
@@ -184,7 +184,7 @@ export async function createPending(
   if (other?.fingerprint === array.fingerprint) return array;
   throw new TensorError(
     "attribute",
-    `there is another unfinished array at ${store.path}; overwrite it, or choose another place`,
+    `${store.path} holds another unfinished array; pass overwrite: true, or choose another path`,
   );
 }
 
@@ -207,7 +207,7 @@ export async function openPending(
   // It may have been published between the two reads.
   const array = pending ?? (await openIn(store, (key) => store.open(key)));
   if (array !== null) return array;
-  throw malformed(`${store.path} is no array of Zarr, and none is being made there`);
+  throw malformed(`${store.path} must be a Zarr array, finished or not`);
 }
 
 function checkLocation(location: unknown): string {
@@ -251,10 +251,7 @@ const cannotStage = ({ path }: Store): TensorError =>
   new TensorError("attribute", `${path} is in a store where arrays cannot be made step by step`);
 
 const isThere = ({ path }: Store): TensorError =>
-  new TensorError(
-    "attribute",
-    `there is an array at ${path}; overwrite it, or choose another place`,
-  );
+  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`);
 
 const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
   overwrite === true ? clear(store) : checkFree(store);

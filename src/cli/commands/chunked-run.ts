@@ -323,7 +323,7 @@ function outOf(
 ): JobRequest["out"] {
   const file = bindFiles(output, [name], "output", title).get(name);
   if (inPlace && file !== undefined) {
-    throw wrongUsage("--in-place changes data, so there is no other output; leave -o out");
+    throw wrongUsage("--in-place changes data and writes no other output; leave -o out");
   }
   if (inPlace) return null;
   if (file === undefined) {

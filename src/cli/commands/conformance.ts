@@ -93,7 +93,7 @@ function findFolders(io: Io, dir: string): string[] {
     .map((name) => path.join(dir, name))
     .filter((place) => isFolder(io, place) && isTestFolder(io, place));
   if (folders.length > 0) return folders;
-  throw wrongData(`${dir}: there is no ${MODEL} in it or in a folder of it`);
+  throw wrongData(`${dir} must hold a ${MODEL}, or folders that do`);
 }
 
 const isTestFolder = (io: Io, folder: string): boolean =>
@@ -112,7 +112,7 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
     const obstacle = obstacleOf(model);
     if (obstacle !== null) return { status: "skipped", reason: obstacle };
     const sets = list(io, folder).filter((name) => DATA_SET.test(name));
-    if (sets.length === 0) return { status: "FAIL", reason: "there is no test_data_set_0" };
+    if (sets.length === 0) return { status: "FAIL", reason: "test_data_set_0 is missing" };
     const differences = sets.flatMap((set) => testDataSet(io, model, folder, set));
     return differences.length === 0
       ? { status: "ok" }

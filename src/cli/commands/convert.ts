@@ -108,7 +108,7 @@ function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null
 function ownTarget({ opsets }: Model): ConvertTarget {
   const { "ai.onnx": opset } = opsets;
   if (opset !== undefined) return { opset };
-  throw wrongUsage("a node of an IR has no opset of ONNX; name one, such as --opset 18");
+  throw wrongUsage("a node of an IR needs --opset, such as --opset 18");
 }
 
 /** Checks the output before anything is read. */

@@ -218,7 +218,7 @@ function printTotals({ models, found, unreadable, nodes, counts }: Totals): stri
   const facts = [
     printCount(models, "model"),
     ...(found === 0 ? [] : [`${found} with findings`]),
-    `${printCount(nodes, "node")} of the family`,
+    printCount(nodes, "scatter/gather node"),
     ...(unreadable === 0 ? [] : [`${unreadable} not read`]),
   ];
   return `${facts.join(", ")}: ${printCounts(counts)}`;

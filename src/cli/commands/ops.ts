@@ -65,8 +65,8 @@ function listAll({ domain, opset, diff }: OpsOptions): Answer {
     (one) => domain === undefined || one.domain === (domain || "ai.onnx"),
   );
   if (versions.length > 0) return { facts: versions, text: () => printVersions(versions) };
-  const known = [...new Set(operators().map((one) => one.domain))].join(" and ");
-  throw wrongUsage(`there is no domain ${quote(domain ?? "")}; there are ${known}`);
+  const known = [...new Set(operators().map((one) => one.domain))].join(" or ");
+  throw wrongUsage(`--domain must be ${known}, got ${quote(domain ?? "")}`);
 }
 
 function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {

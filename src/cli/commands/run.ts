@@ -130,7 +130,7 @@ async function runTask(
 
 function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
   const result = results.get(name);
-  if (result === undefined) throw wrongData(`there is no result ${printName(name)}`);
+  if (result === undefined) throw wrongData(`the call has no result ${printName(name)}`);
   return result;
 }
 

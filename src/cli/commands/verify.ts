@@ -148,7 +148,7 @@ function reportText(file: string, { nodes, failures, problem }: VerifyReport): s
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
   return [
-    `${printFile(file)}: ${printCount(nodes.length, "node")} of the family`,
+    `${printFile(file)}: ${printCount(nodes.length, "scatter/gather node")}`,
     ...shown.flatMap(linesOf),
     ...failures.map(failureLine),
     ...(problem === null ? [] : [`  the model does not run as a whole: ${problem}`]),

@@ -26,8 +26,9 @@ export function bindInputFiles(
   const files = bindFiles(texts, expected, "input", title);
   const missing = expected.filter((name) => !files.has(name));
   if (missing.length === 0) return files;
+  const names = missing.map(printName);
   throw wrongUsage(
-    `${title} needs ${inputs.map(printName).join(", ")}, but there is no file for ${missing.map(printName).join(", ")}`,
+    `${title} needs files for ${inputs.map(printName).join(", ")}; add ${names.map((name) => `${name}=FILE`).join(" ")}`,
   );
 }
 
@@ -56,7 +57,7 @@ export function bindFiles(
       }
       bare.push(text);
     } else if (files.has(name)) {
-      throw wrongUsage(`there are two files for the ${what} ${printName(name)}`);
+      throw wrongUsage(`the ${what} ${printName(name)} has two files; give one`);
     } else {
       files.set(name, text.slice(name.length + 1));
     }
@@ -64,7 +65,7 @@ export function bindFiles(
   const left = names.filter((name) => !files.has(name));
   if (bare.length > left.length) {
     throw wrongUsage(
-      `there is no ${what} left for ${bare[left.length]}; the ${what}s of ${title} are ${known}`,
+      `${bare[left.length]} is one file too many; the ${what}s of ${title} are ${known}`,
     );
   }
   for (const [position, file] of bare.entries()) files.set(left[position], file);

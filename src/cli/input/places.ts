@@ -59,7 +59,7 @@ function parseRanges(text: string, rank: number): AxisRange[] {
     const ends = word.split(":").map((end) => end.trim());
     if (ends.length < 2 || ends.length > 3 || !ends.every((end) => /^(?:-?\d{1,15})?$/.test(end))) {
       const examples = "such as 10:20, ::2, 3 or ...";
-      throw wrongUsage(`${quote(word)} is no range; a range is START:STOP:STEP, ${examples}`);
+      throw wrongUsage(`a range must be START:STOP:STEP, ${examples}, got ${quote(word)}`);
     }
     return [ends.map((end) => (end === "" ? null : Number(end)))];
   });

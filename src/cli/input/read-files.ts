@@ -84,7 +84,7 @@ function inputModel(io: Io, bin?: ByteSource): Model {
 
 /** Throws for a file beside standard input, which has no folder. */
 const fromNoFolder = (location = "the .bin"): never => {
-  const sentence = `there is no folder from which ${location} could be read; name the file`;
+  const sentence = `${location} cannot be found from standard input; name the file of the model`;
   throw new TensorError("unsupported-model", sentence);
 };
 

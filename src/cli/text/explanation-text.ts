@@ -74,7 +74,7 @@ function badText({ badIndices, badCount }: Explanation): string {
 }
 
 const badLine = ({ input, at, axis, got, expected: [low, high] }: BadIndex): string => {
-  const range = high < low ? "takes none" : `takes ${low}..${high}`;
+  const range = high < low ? "takes none" : `takes ${low} to ${high}`;
   return `${input}${printShape(at)} is ${got}, but axis ${axis} ${range}`;
 };
 

@@ -25,7 +25,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
   const lines = agrees
     ? [`${name}: ${nothingWrong(report)}`]
     : [
-        `${name}: ${printCount(verified.nodes.length, "node")} of the family, ${faulty.length} faulty`,
+        `${name}: ${printCount(verified.nodes.length, "scatter/gather node")}, ${faulty.length} faulty`,
         ...(fault === null ? [] : [`  ${fault.id}: ${fault.fault}`]),
         ...faulty.flatMap(faultyLines),
         ...otherProblems(report),

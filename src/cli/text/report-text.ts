@@ -62,7 +62,7 @@ const headOf = (file: string, report: Report): string => {
 };
 
 const nodeCounts = ({ nodeCount, nodes }: Report): string =>
-  `${printCount(nodeCount, "node")}, ${nodes.length} of the family`;
+  `${printCount(nodeCount, "node")}, ${nodes.length} scatter/gather`;
 
 export const printCounts = ({ wrong, risky, note }: Report["counts"]): string =>
   `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${printCount(note, "note")}`}`;

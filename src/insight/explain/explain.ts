@@ -174,9 +174,10 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
     const fits = got === null || sameShape(got, expected) || (isOne && product(got) === 1);
-    const verb = of === "output" ? "is" : "must be";
-    const found = got === null ? "" : `, got ${printShape(got)}`;
-    const sentence = `${name} ${verb} ${printTerms(terms)}${isOne ? ", or one element" : ""}${found}`;
+    // A shape that fits is stated; only a shape that does not fit is told what it must be.
+    const sentence = fits
+      ? `${name} is ${printTerms(terms)}`
+      : `${name} must be ${printTerms(terms)}${isOne ? ", or one element" : ""}, got ${printShape(got ?? [])}`;
     return { of: name, terms, expected, got, fits, sentence };
   });
 }

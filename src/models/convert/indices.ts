@@ -111,7 +111,7 @@ function refuseUnknown(
     (!noOutside || other.outOfRange === version.outOfRange);
   const advice = adviceFor(meaning, target, isAble);
   return refusal(
-    `${versionTitle(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
+    `${versionTitle(row)} ${needs}, and ${quote(name)} is not a constant, so its values are unknown${advice}`,
   );
 }
 

@@ -176,7 +176,7 @@ export function objectionTo(
   }
   if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
   if (axis === null && has("axis"))
-    return "has its axis as an attribute, but here it is no constant";
+    return "has its axis as an attribute, but here it is not a constant";
   return dtype === null || dataTypes(row).includes(dtype) ? null : `does not take ${dtype}`;
 }
 

@@ -98,7 +98,7 @@ export function checkTarget(given: ConvertTarget): CheckedTarget {
     return { domain, opset: number, irVersion: version };
   }
   if (domain !== "ai.onnx") {
-    throw unknown(`there is no domain ${printValue(domain)}; there are ai.onnx and openvino`);
+    throw unknown(`the domain must be ai.onnx or openvino, got ${printValue(domain)}`);
   }
   const number = checkOpset(opset, domain);
   const [, irVersion] = IR_VERSIONS.findLast(([first]) => first <= number) ?? IR_VERSIONS[0];

@@ -85,7 +85,7 @@ const squeeze: Glue = (call) => {
   const odd = axes?.find((axis) => dims[axis] !== 1);
   if (odd !== undefined)
     throw malformed(
-      `${nodeTitle(call.node)} can only drop axes of size 1, but axis ${odd} of ${printShape(dims)} is none`,
+      `${nodeTitle(call.node)} can only drop axes of size 1, but axis ${odd} of ${printShape(dims)} is larger`,
     );
   return reshaped(
     call,

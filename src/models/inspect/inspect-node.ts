@@ -160,14 +160,14 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   const missing = missingParameter(node, version);
   const code = "shape-mismatch";
   if (node.inputs.length > inputs.length) {
-    const sentence = `there are ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
+    const sentence = `the node has ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
     findings.push(finding("input-count", sentence, { code, got: node.inputs.length }));
   } else if (missing !== null) {
     const sentence = `the input ${missing} is left out, but may not be`;
     findings.push(finding("input-count", sentence, { code, input: missing }));
   }
   if (node.outputs.length > outputs.length) {
-    const sentence = `there are ${node.outputs.length} outputs, but ${name} makes ${outputs.length}`;
+    const sentence = `the node has ${node.outputs.length} outputs, but ${name} has ${outputs.length}`;
     findings.push(finding("output-count", sentence, { code, got: node.outputs.length }));
   }
   return findings;

@@ -40,7 +40,7 @@ export function extractNode(given: Model, node: ModelNode | string): Model {
     },
   });
   if (extracted !== null) return extracted;
-  throw new TensorError("unsupported-model", `the model has no such node as ${nodeTitle(own)}`);
+  throw new TensorError("unsupported-model", `${nodeTitle(own)} is not a node of the model`);
 }
 
 function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["opsets"]): Model {
@@ -77,7 +77,7 @@ function checkAlone(node: ModelNode): void {
     if (attribute.type !== "other") continue;
     const why = isReference(attribute)
       ? `its attribute ${name} is decided by the caller of its function`
-      : `its attribute ${name} is no plain value`;
+      : `its attribute ${name} is not a plain value`;
     throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot stand alone: ${why}`);
   }
 }

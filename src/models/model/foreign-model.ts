@@ -220,7 +220,7 @@ function checkValue(given: ValueInfo): void {
 function checkDType(dtype: unknown, name: string): void {
   if (isDType(dtype)) return;
   const what = typeof dtype === "string" ? dtype : printValue(dtype);
-  const sentence = `${what} is no data type, for ${quote(name)}`;
+  const sentence = `the data type of ${quote(name)} is unknown: ${what}`;
   throw new TensorError("dtype", sentence, { input: name });
 }
 
@@ -232,6 +232,6 @@ function checkShape(given: unknown, name: string, isPartial: boolean): void {
   const dims = listFrom<unknown>(`the shape of ${quote(name)}`, given);
   const odd = dims.findIndex((dim) => !isSize(dim) && !isOpen(dim));
   if (odd === -1) return;
-  const sentence = `${quote(name)} has the dimension ${printValue(dims[odd])}, which is no size`;
+  const sentence = `dimensions of ${quote(name)} must be sizes, got ${printValue(dims[odd])}`;
   throw new TensorError("shape-mismatch", sentence, { input: name });
 }

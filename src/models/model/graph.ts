@@ -42,7 +42,7 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   for (const { name } of inputs) make(name, "the inputs of the graph");
   const initial = new Set<string>();
   for (const { name } of constants) {
-    if (initial.has(name)) throw malformed(`there are two constants ${quote(name)}`);
+    if (initial.has(name)) throw malformed(`two constants are named ${quote(name)}`);
     initial.add(name);
     // A constant with the name of an input is the input's default.
     if (!makers.has(name)) make(name, "a constant");

@@ -66,7 +66,7 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const [odd] = Object.keys(attributes);
   if (odd !== undefined) {
-    throw new TensorError("attribute", `there is no attribute ${printValue(odd)}: it has none`, {
+    throw new TensorError("attribute", `unknown attribute ${printValue(odd)}; it has none`, {
       op,
       opset,
     });
@@ -81,7 +81,7 @@ const cast: InlineOperator = (node, inputs, opset) => {
   const fields = { op, opset };
   const odd = Object.keys(attributes).find((name) => !CAST_ATTRIBUTES.includes(name));
   if (odd !== undefined) {
-    const sentence = `there is no attribute ${printValue(odd)}: it has ${CAST_ATTRIBUTES.join(", ")}`;
+    const sentence = `unknown attribute ${printValue(odd)}; its attributes are ${CAST_ATTRIBUTES.join(", ")}`;
     throw new TensorError("attribute", sentence, fields);
   }
   const dtype = destinationOf(node);

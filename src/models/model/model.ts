@@ -267,7 +267,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
   if (isDType(dtype)) return { name, type };
   throw new TensorError(
     "dtype",
-    `${typeof dtype === "string" ? dtype : printValue(dtype)} is no data type, for ${printValue(name)}`,
+    `the data type of ${printValue(name)} is unknown: ${typeof dtype === "string" ? dtype : printValue(dtype)}`,
   );
 }
 

@@ -104,7 +104,7 @@ export function nodeCall(
 ): NodeCall {
   const { own, opsets, valueOf } = nodeValues(model, node, inputs);
   if (inlineOperator(own) !== null) {
-    const sentence = `${nodeTitle(own)} of the model is no node of an operator of the family`;
+    const sentence = `${nodeTitle(own)} of the model must be a scatter or a gather`;
     throw new TensorError("unsupported-model", sentence);
   }
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));

@@ -89,6 +89,8 @@ export class FileCursor {
   #cutShort(length: number, end: number): TensorError {
     const { position } = this;
     const part = `a part of ${length} bytes where ${end - position} are left`;
-    return malformed(`the file is cut short or damaged: byte ${position} begins ${part}`);
+    return malformed(
+      `the file is cut short or damaged, so get it again: byte ${position} begins ${part}`,
+    );
   }
 }

@@ -31,7 +31,9 @@ export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   } catch (cause) {
     if (!isTensorError(cause, "malformed-file")) throw cause;
     const what = formatOf(head());
-    throw what === null ? cause : malformed(`this is no ONNX model: it is ${what}`, {}, { cause });
+    throw what === null
+      ? cause
+      : malformed(`the file must be an ONNX model, but it is ${what}`, {}, { cause });
   }
 }
 

@@ -141,7 +141,7 @@ class HeaderReader {
     const location = this.#location;
     if (location !== 0 && location !== 1) {
       throw malformed(
-        `${tensorTitle(name)} has its data at location ${location}; there are 0 and 1`,
+        `${tensorTitle(name)} has its data at location ${location}, which must be 0 or 1`,
       );
     }
     return {

@@ -273,6 +273,6 @@ const wrongLength = (
 
 function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
   const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
-  const takes = range === null ? "" : `, which is not in ${range[0]}..${range[1]}`;
+  const takes = range === null ? "" : `, which is not in ${range[0]} to ${range[1]}`;
   return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
 }

@@ -190,7 +190,7 @@ function setValue(
 ): void {
   const integer = (value: number | bigint): bigint => {
     if (typeof value === "number" && !Number.isSafeInteger(value)) {
-      throw wrong(`holds ${value}, which is no integer`);
+      throw wrong(`must hold integers, got ${value}`);
     }
     const whole = BigInt(value);
     if (BigInt.asIntN(64, whole) === whole) return whole;

@@ -68,7 +68,7 @@ export function readLayers(parent: Element, who: string): readonly Layer[] {
   for (const part of list.children) {
     if (part.name !== "layer") throw malformed(`<layers> holds <${part.name}>`);
     const layer = readLayer(part);
-    if (layers.has(layer.id)) throw malformed(`there are two layers ${layer.id}`);
+    if (layers.has(layer.id)) throw malformed(`two layers have the id ${layer.id}`);
     layers.set(layer.id, layer);
   }
   connect(layers, childOf(parent, "edges", who)?.children ?? []);
@@ -117,7 +117,8 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
   const layerOf = (edge: Element, key: string): LayerDraft => {
     const id = decimalOf(edge, key, "an edge");
     const layer = layers.get(id);
-    if (layer === undefined) throw malformed(`an edge has the ${key} ${id}, which there is not`);
+    if (layer === undefined)
+      throw malformed(`an edge has the ${key} ${id}, but no layer has this id`);
     return layer;
   };
   const portOf = (edge: Element, key: string, layer: Layer, side: "inputs" | "outputs"): number => {

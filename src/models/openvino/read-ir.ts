@@ -269,7 +269,7 @@ function decodeConst(
   const packed = bytes();
   if (dtype === "bool") {
     const wrong = findNonBool(packed);
-    if (wrong !== -1) throw malformed(`${who} has the value ${packed[wrong]}, which is no bool`);
+    if (wrong !== -1) throw malformed(`${who} must hold bools, got ${packed[wrong]}`);
   }
   return new Tensor(dtype, [...shape], size, unpack(dtype, size, packed));
 }

@@ -87,7 +87,7 @@ function decodeXml(given: unknown): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw malformed("the XML is no UTF-8", {}, { cause });
+    throw malformed("the XML must be UTF-8", {}, { cause });
   }
 }
 

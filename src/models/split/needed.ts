@@ -34,7 +34,7 @@ export function neededNodes(
       open.push(...needsOf(node));
     } else if (node === undefined && !constants.has(name)) {
       if (isInput.has(name)) {
-        const sentence = `there is no tensor for the input ${quote(name)} of the model`;
+        const sentence = `the input ${quote(name)} of the model needs a tensor`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
       // The runtime may not need a value that the caller does not want.

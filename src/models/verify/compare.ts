@@ -22,7 +22,7 @@ export interface Comparison {
 export function compare(actual: Tensor, exact: Tensor, tolerance: number): Comparison {
   if (actual.dtype !== exact.dtype || !sameShape(actual.shape, exact.shape)) {
     const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
-    return { verdict: "differs", at: null, sentence: ` is ${is}, and not ${not}` };
+    return { verdict: "differs", at: null, sentence: ` is ${is}, expected ${not}` };
   }
   const first = firstDifference(actual, exact);
   if (first === null) return { verdict: "equal", at: null, sentence: "" };
@@ -38,7 +38,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   }
   const place = offsetOf(at, exact.shape);
   const [is, not] = [a, b].map((read) => printScalar(exact.dtype, read(place)));
-  return { verdict, at, sentence: `${printShape(at)} is ${is}, and not ${not}` };
+  return { verdict, at, sentence: `${printShape(at)} is ${is}, expected ${not}` };
 }
 
 const offsetOf = (at: readonly number[], shape: readonly number[]): number =>

@@ -90,7 +90,7 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
   const name = spec.function;
   if (!Object.hasOwn(FUNCTIONS, name)) {
     const known = Object.keys(FUNCTIONS).join(", ");
-    const sentence = `there is no function ${printValue(name)}, only ${known}`;
+    const sentence = `the function must be one of ${known}, got ${printValue(name)}`;
     throw new TensorError("unknown-operator", sentence);
   }
   const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options).known;

@@ -81,7 +81,10 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   const chunking = chunkingOf(request);
   for (const array of [request.data, indices, updates]) {
     if (array?.dtype !== "string") continue;
-    throw new TensorError("dtype", `${array.location.path} holds text, which has no chunked calls`);
+    throw new TensorError(
+      "dtype",
+      `${array.location.path} holds text, which chunked calls do not take`,
+    );
   }
   const resolved = resolveCall(call, { data: request.data, indices, updates });
   const data = await divided(request, resolved.shape, chunking);

@@ -45,7 +45,10 @@ export async function openSpec(folder: string): Promise<BegunJob> {
   await checkFolderOf(folder);
   const file = await findJob(folder);
   if (file !== null) return file;
-  throw new TensorError("malformed-file", `${folder} must be a job's folder, but has no job.json`);
+  throw new TensorError(
+    "malformed-file",
+    `${folder} must be a job's folder, but has no job.json; ndscatter job list finds jobs`,
+  );
 }
 
 /** Opens the job in a folder, which another run may remove at any time; null for a folder without a job. */

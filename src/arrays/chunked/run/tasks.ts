@@ -35,7 +35,7 @@ export async function runTask(
 ): Promise<void> {
   const known = job.spec.stages.find(({ name }) => name === stage);
   if (known === undefined || !(Number.isSafeInteger(task) && task >= 0 && task < known.tasks)) {
-    throw new TensorError("attribute", `the job has no task ${task} of ${stage}`);
+    throw new TensorError("attribute", `the stage ${stage} of the job has no task ${task}`);
   }
   const isDone = (): Promise<boolean> => isThere(fileOf.done(job.folder));
   if (await isDone()) return cleanUpDone(job.folder, job.spec);

@@ -175,7 +175,7 @@ function parseUrl(text: string): URL {
     // The start of a user or a query is unknown. The cause contains the whole text.
     const isSecret = /[@?]/.test(text);
     const shown = isSecret ? "the location, whose text may be secret," : printValue(text);
-    throw new TensorError("attribute", `${shown} is no URL`, {}, isSecret ? {} : { cause });
+    throw new TensorError("attribute", `${shown} must be a URL`, {}, isSecret ? {} : { cause });
   }
 }
 

@@ -114,7 +114,7 @@ export class S3Store implements Store {
       TRAFFIC.written += body.length;
       return response;
     }
-    throw new TensorError("engine", `there is no bucket for ${this.path}`);
+    throw new TensorError("engine", `the bucket of ${this.path} does not exist`);
   }
 
   async clear(): Promise<void> {

@@ -34,7 +34,7 @@ export function numberOf<T>(node: ModelNode, name: string, absent: T): number | 
   const value = attributeValue(node, name);
   if (value === undefined) return absent;
   if (typeof value === "number") return value;
-  throw malformed(`its attribute ${name} is no number`);
+  throw malformed(`its attribute ${name} must be a number`);
 }
 
 /**
@@ -45,7 +45,7 @@ export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
   const value = numberOf(node, name, null);
   if (value === null) return absent;
   if (Number.isInteger(value)) return value;
-  throw malformed(`its attribute ${name} is no integer`);
+  throw malformed(`its attribute ${name} must be an integer`);
 }
 
 /** Like {@link intOf}, but exact: ONNX's exporters write 2^63 - 1 for the end of an axis. */
@@ -65,7 +65,7 @@ export function intsOf(node: ModelNode, name: string): readonly bigint[] | undef
   if (attribute === undefined) return undefined;
   if (attribute.type === "ints" && attribute.value.every(isWhole))
     return attribute.value.map(BigInt);
-  throw malformed(`its attribute ${name} is no list of integers`);
+  throw malformed(`its attribute ${name} must be a list of integers`);
 }
 
 const isWhole = (value: number | bigint): boolean =>

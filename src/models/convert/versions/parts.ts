@@ -140,7 +140,7 @@ export function floatOf(
   const number = Number(value);
   if (value !== null && Object.is(Math.fround(number), number))
     return { type: "float", value: number };
-  const but = value === null ? "it is no constant" : `${number} is no float32`;
+  const but = value === null ? "it is not a constant" : `${number} is not a float32`;
   throw refusal(`${step.title} has its ${what} as an attribute, but here ${but}`);
 }
 
@@ -179,7 +179,7 @@ export const topKInput: Part = {
   down(node, step) {
     const list = step.integersOf(inputOf(node, 1));
     if (list === null)
-      throw refusal(`${step.title} has its k as an attribute, but here it is no constant`);
+      throw refusal(`${step.title} has its k as an attribute, but here it is not a constant`);
     const [k] = list;
     if (list.length !== 1) throw malformed(`its k is a list of ${list.length}`);
     return withAttribute(withInputs(node, { 1: "" }), "k", int(k));
