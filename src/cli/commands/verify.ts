@@ -161,7 +161,7 @@ function reportText(file: string, { nodes, failures, problem }: VerifyReport): s
     .join("\n");
 }
 
-/** The most nodes behind a failed one that the text names; --json names all. */
+/** Maximum number of nodes behind a failed one named in the text; --json names all. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
@@ -187,12 +187,12 @@ function linesOf(node: VerifiedNode): string[] {
   ];
 }
 
-/** The most runs with a different result that the text names; --json names all. */
+/** Maximum number of differing runs named in the text; --json names all. */
 const MOST_RUNS = 3;
 
 /**
- * Parts of the sentence about a node's runs: whether their results agree, and the number of runs of a possibly racing
- * node alone.
+ * Parts of the sentence about a node's runs: whether their results agree, and how often a node that may
+ * race was run alone.
  */
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];
