@@ -80,7 +80,8 @@ function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }):
 export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
   const notes = new Map<number, string>();
   for (const { at, given, places } of links.tuples) {
-    if (places === null || at.length > shape.length) continue;
+    const isNoted = given.some((index) => index < 0);
+    if (places === null || !isNoted || at.length > shape.length) continue;
     const begin = positionOf(at, shape) * sizeOf(shape.slice(at.length));
     given.forEach((index, j) => {
       if (Number(index) < 0) notes.set(begin + j, String(places[j]));
@@ -134,7 +135,8 @@ export function hitsOf(links: Links, role: string, size: number): Uint32Array | 
   if (links.kind === "gather" || (role !== "data" && role !== "output")) return null;
   const hits = new Uint32Array(size);
   for (const [slice, { length }] of links.reached) {
-    hits.fill(length, slice * links.slice, (slice + 1) * links.slice);
+    if (links.slice === 1) hits[slice] = length;
+    else hits.fill(length, slice * links.slice, (slice + 1) * links.slice);
   }
   return hits;
 }
