@@ -59,7 +59,8 @@ interface Plan {
   readonly gutters: readonly Gutter[];
   readonly head: Head;
   readonly room: Room;
-  lanesAt(metrics: Metrics): Lane[];
+  /** @param isTight whether types and shapes above tables may be cut */
+  lanesAt(metrics: Metrics, isTight: boolean): Lane[];
   metricsAt(pitch: number): Metrics;
 }
 
@@ -97,9 +98,9 @@ function planOf({ op, axis, tensors }: Call, room: Room): Plan {
     gutters: sorted
       .slice(1)
       .map(({ role }, before) => gutterBetween(kind, form, [sorted[before].role, role], sheets)),
-    lanesAt: (metrics) =>
+    lanesAt: (metrics, isTight) =>
       sorted.map((one) =>
-        laneOf(one, sheets.get(one.role) ?? plainSheet(one.shape), metrics, head),
+        laneOf(one, sheets.get(one.role) ?? plainSheet(one.shape), metrics, head, isTight),
       ),
     metricsAt: (pitch) => metricsAt(pitch, room.isNarrow, chip),
   };
@@ -168,10 +169,13 @@ const tallest = (tier: readonly number[], lanes: readonly Lane[], metrics: Metri
 const above = ({ head }: Plan, tiers: Tiers): number =>
   tiers.length * HEADS[head] + (tiers.length - 1) * TIER_GAP;
 
+const isTooWide = (plan: Plan, tiers: Tiers, lanes: readonly Lane[], metrics: Metrics): boolean =>
+  tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > plan.room.width);
+
 function fits(plan: Plan, tiers: Tiers, metrics: Metrics): boolean {
-  const lanes = plan.lanesAt(metrics);
-  const { width, height } = plan.room;
-  if (tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > width)) return false;
+  const lanes = plan.lanesAt(metrics, true);
+  const { height } = plan.room;
+  if (isTooWide(plan, tiers, lanes, metrics)) return false;
   const tables = tiers.reduce((sum, tier) => sum + tallest(tier, lanes, metrics), 0);
   return tables + above(plan, tiers) <= height;
 }
@@ -180,7 +184,8 @@ function fits(plan: Plan, tiers: Tiers, metrics: Metrics): boolean {
 function whole(plan: Plan, tiers: Tiers, pitch: number): Layout {
   const { kind, gutters, head, room } = plan;
   let metrics = plan.metricsAt(pitch);
-  const lanes = plan.lanesAt(metrics);
+  const loose = plan.lanesAt(metrics, false);
+  const lanes = isTooWide(plan, tiers, loose, metrics) ? plan.lanesAt(metrics, true) : loose;
   const narrowest = Math.min(...lanes.map(({ cell }) => cell));
   const most = Math.min(LARGEST, Math.max(narrowest * HIGHEST, room.isNarrow ? FINGER : 0));
   const isHigh = (next: Metrics): boolean =>
@@ -198,16 +203,16 @@ function whole(plan: Plan, tiers: Tiers, pitch: number): Layout {
 const SMALL = 300;
 /** The height of a tier from which on pictures of whole tensors have room. */
 const HIGH_TIER = 330;
-const LEAST_WINDOW = 4;
+const LEAST_WINDOW = 3;
 /** Rows of windows, from the largest; and how much of a table a window should show. */
 const WINDOWS = {
-  wide: { pitches: [44, 38, 32, 28, 24, 20], rows: 14, columns: 10 },
-  narrow: { pitches: [44, 40, 36, 32, 28, 26], rows: 4, columns: 4 },
+  wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
+  narrow: { pitches: [44, 40, 36, 32, 28, 22], rows: 4, columns: 4 },
 };
 
 /** The arrangement of windows that shows most, with the largest cells that show enough. */
 function windowed(plan: Plan, all: readonly Tiers[]): Layout {
-  const { isNarrow } = plan.room;
+  const { isNarrow, least } = plan.room;
   const { pitches, rows, columns } = WINDOWS[isNarrow ? "narrow" : "wide"];
   const worth = WORTH[isNarrow ? "narrow" : "wide"];
   const isEnough = ({ lanes }: Layout): boolean =>
@@ -221,14 +226,14 @@ function windowed(plan: Plan, all: readonly Tiers[]): Layout {
     return others.reduce((best, one) => (seenIn(one) > seenIn(best) * worth ? one : best), first);
   };
   let last: Layout[] = [];
-  for (const pitch of pitches) {
+  for (const pitch of [...pitches.filter((one) => one > least), least]) {
     last = all.map((tiers) => windowsIn(plan, tiers, plan.metricsAt(pitch)));
     const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(plan, one) === 0));
     if (best !== undefined) return best;
   }
   // Where no room is enough, what is too high scrolls, and nothing is too wide if that can be.
-  const least = Math.min(...last.map((one) => overflowOf(plan, one)));
-  return bestOf(last.filter((one) => overflowOf(plan, one) === least)) ?? last[0];
+  const lowest = Math.min(...last.map((one) => overflowOf(plan, one)));
+  return bestOf(last.filter((one) => overflowOf(plan, one) === lowest)) ?? last[0];
 }
 
 const seenIn = ({ lanes }: Layout): number =>
@@ -236,8 +241,8 @@ const seenIn = ({ lanes }: Layout): number =>
 
 /** 0 for a layout that has room; 1 where it is too high, 2 where it is too wide. */
 function overflowOf(plan: Plan, { tiers, lanes, metrics, hasMaps }: Layout): 0 | 1 | 2 {
-  const { width, height } = plan.room;
-  if (tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > width)) return 2;
+  const { height } = plan.room;
+  if (isTooWide(plan, tiers, lanes, metrics)) return 2;
   const tables = tiers.map(
     (tier) =>
       tallest(
@@ -253,7 +258,7 @@ function overflowOf(plan: Plan, { tiers, lanes, metrics, hasMaps }: Layout): 0 |
 
 function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
   const { kind, gutters, head, room } = plan;
-  const lanes = plan.lanesAt(metrics);
+  const lanes = plan.lanesAt(metrics, true);
   const hasMaps =
     lanes.some(({ shape }) => sizeOf(shape) > SMALL) && room.height / tiers.length >= HIGH_TIER;
   const free =

@@ -15,8 +15,11 @@ function labelDigits(shape: readonly number[], { columns }: Sheet): number {
 /** Characters of the longest name of a type that is common: `float32`. A longer one is cut, and its button opens it. */
 const TYPE = 7;
 
-/** The width that the name, the data type and the shape of a lane need. */
-function headWidth({ name, shape, id }: Placed, head: Head): number {
+/**
+ * The width that the name, the data type and the shape of a lane need.
+ * @param isTight whether the type and the shape may be cut, where the room is low: their button opens them
+ */
+function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
   if (head === "full") {
     return Math.max(
       name.length * 9.6 + (id === "output" ? 4 : 46),
@@ -25,6 +28,7 @@ function headWidth({ name, shape, id }: Placed, head: Head): number {
       84,
     );
   }
+  if (head === "low" && isTight) return name.length * 8;
   const dims = shape.reduce((sum, dim) => sum + String(dim).length + 2, 0);
   const type = TYPE + 1 + Math.max(dims, 2);
   return head === "short"
@@ -33,7 +37,13 @@ function headWidth({ name, shape, id }: Placed, head: Head): number {
 }
 
 /** The lane with the whole table. */
-export function laneOf(placed: Placed, own: Sheet, metrics: Metrics, head: Head): Lane {
+export function laneOf(
+  placed: Placed,
+  own: Sheet,
+  metrics: Metrics,
+  head: Head,
+  isTight: boolean,
+): Lane {
   const { font, least, padding, label } = metrics;
   const cell = Math.max(least, Math.ceil(placed.digits * font * CHARACTER + padding));
   const digits = labelDigits(placed.shape, own);
@@ -45,7 +55,7 @@ export function laneOf(placed: Placed, own: Sheet, metrics: Metrics, head: Head)
     cell,
     side,
     tableWidth,
-    width: Math.ceil(Math.max(tableWidth, headWidth(placed, head))),
+    width: Math.ceil(Math.max(tableWidth, headWidth(placed, head, isTight))),
     rows: own.rows,
     columns: own.columns,
     isWindow: false,
@@ -64,7 +74,7 @@ export function withWindow(lane: Lane, rows: number, columns: number, head: Head
     columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 2)),
   };
   const tableWidth = tableWidthOf(side, shown.columns, cell);
-  const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane, head), lane.width));
+  const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane, head, true), lane.width));
   return {
     ...lane,
     sheet: own,

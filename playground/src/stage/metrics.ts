@@ -65,9 +65,9 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     gap: between(6, pitch * 0.32, 30),
     gutters: {
       // A letter, an arrow, and the target.
-      chips: wide(chip + 3) + 34,
-      wires: isNarrow ? 44 : between(56, pitch * 1.7, 180),
-      becomes: wide(MARK) + (isNarrow ? 16 : between(20, pitch * 0.4, 40)),
+      chips: wide(chip + 3) + (isNarrow ? 27 : 34),
+      wires: isNarrow ? 46 : between(56, pitch * 1.7, 180),
+      becomes: wide(MARK) + (isNarrow ? 13 : between(20, pitch * 0.4, 40)),
       gap: isNarrow ? 8 : between(12, pitch * 0.5, 48),
     },
   };
