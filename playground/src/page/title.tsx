@@ -1,7 +1,7 @@
 /** What is shown: an example with its note and its other side, or one's own call. It has the same height always. */
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
@@ -14,18 +14,61 @@ const OWN_NOTE =
 export function Title({ session }: { readonly session: Session }): JSX.Element {
   const { preset } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
+  const title = example?.title ?? OWN;
   const note = example?.note ?? OWN_NOTE;
+  const [isOpen, setOpen] = useState(false);
+  const text = useRef<HTMLDivElement>(null);
+  const isCut = useCut(text, title + note, isOpen);
+  useEffect(() => setOpen(false), [title]);
   return (
-    <div class="title-line">
-      <div>
-        <h2>{example?.title ?? OWN}</h2>
-        <p class="note-of-preset" title={note}>
-          {note}
-        </p>
+    <div
+      class={isOpen ? "title-line open" : "title-line"}
+      onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
+    >
+      <div ref={text} id="note">
+        <h2>{title}</h2>
+        <p class="note-of-preset">{note}</p>
       </div>
+      {isCut && (
+        <button
+          type="button"
+          class="quiet whole-note"
+          aria-expanded={isOpen}
+          aria-controls="note"
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? "less" : "more"}
+          <span class="hidden"> of the note</span>
+        </button>
+      )}
       {preset !== null && <Sides session={session} preset={preset} />}
     </div>
   );
+}
+
+/** Whether a text has no room for all of its title or of its note. Stays as it is while all of the text is shown. */
+function useCut(
+  box: { readonly current: HTMLElement | null },
+  text: string,
+  isOpen: boolean,
+): boolean {
+  const [isCut, setCut] = useState(false);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null || isOpen) return;
+    const measure = (): void =>
+      setCut(
+        [...current.children].some(
+          ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+            scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
+        ),
+      );
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [text, isOpen]);
+  return isCut;
 }
 
 /** A toggle between the two sides of a pair. */
