@@ -1,10 +1,12 @@
-/** The examples, to be looked through and searched. */
+/** The examples, to be looked through and searched: cards with a picture and a question, and a list of the rest behind. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { EXAMPLES } from "./menu.ts";
+import { EXAMPLES, START_GROUP } from "./menu.ts";
+import { CONFUSIONS_GROUP, type Preset } from "./presets.ts";
+import { Thumb } from "./thumb.tsx";
 
-interface ExamplesProps {
+export interface ExamplesProps {
   readonly chosen: string | null;
   onPreset(id: string): void;
   /** Shows the user's own call again; null where there is none. */
@@ -12,80 +14,106 @@ interface ExamplesProps {
   onClose(): void;
 }
 
+const isCard = ({ group }: Preset): boolean => group === START_GROUP || group === CONFUSIONS_GROUP;
+
+/** `GatherND-13`, and the attributes that are given. */
+const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
+  [`${op}-${opset}`, ...Object.entries(attributes).map(([name, text]) => `${name} ${text}`)].join(
+    " ",
+  );
+
+/** The examples that have all words, those first whose question has them. */
+export function foundExamples(words: string): readonly Preset[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const hasAll = (text: string): boolean =>
+    wanted.every((word) => text.toLowerCase().includes(word));
+  const found = EXAMPLES.filter((one) =>
+    hasAll(`${one.question} ${one.group} ${one.title} ${one.note} ${kindOf(one)}`),
+  );
+  const asked = found.filter(({ question }) => hasAll(question));
+  return [...asked, ...found.filter((one) => !asked.includes(one))];
+}
+
 /** The content of the dialog. */
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = EXAMPLES.filter(({ group, title, note }) => {
-    const text = `${group} ${title} ${note}`.toLowerCase();
-    return wanted.every((word) => text.includes(word));
-  });
-  // One's own call has no id.
+  const found = foundExamples(words);
+  const cards = found.filter(isCard);
+  const rest = found.filter((one) => !isCard(one));
+  const groups = [...new Set(rest.map(({ group }) => group))];
   const choose = (id: string): void => {
-    if (id === "") onOwn?.();
-    else onPreset(id);
+    onPreset(id);
     onClose();
   };
-  const groups = [...new Set(found.map(({ group }) => group))];
+  const common = (id: string) => ({
+    "data-example": id,
+    "aria-current": id === chosen ? ("true" as const) : undefined,
+    onClick: () => choose(id),
+  });
   return (
     <>
       <input
         type="search"
         aria-label="search examples"
-        placeholder="search: axis, batch, negative …"
+        placeholder="Type a question or a word: twice, batch, negative …"
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
       />
       <div class="examples">
-        <div class="columns">
-          {onOwn !== null && (
-            <Group
-              title="Yours"
-              examples={[{ id: "", title: "Your own call" }]}
-              chosen={chosen ?? ""}
-              onChoice={choose}
-            />
-          )}
-          {groups.map((group) => (
-            <Group
-              key={group}
-              title={group}
-              examples={found.filter((one) => one.group === group)}
-              chosen={chosen}
-              onChoice={choose}
-            />
-          ))}
-          {found.length === 0 && <p>No example has these words.</p>}
-        </div>
+        {onOwn !== null && (
+          <button
+            type="button"
+            data-example=""
+            aria-current={chosen === null ? "true" : undefined}
+            onClick={() => {
+              onOwn();
+              onClose();
+            }}
+          >
+            Your own call
+          </button>
+        )}
+        {cards.length > 0 && (
+          <ul class="cards">
+            {cards.map((one) => (
+              <li key={one.id}>
+                <button type="button" class="card" {...common(one.id)}>
+                  <Thumb state={one.state} />
+                  <b>{one.question}</b>
+                  <small class="kind">{kindOf(one)}</small>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        {rest.length > 0 && (
+          <details open={words !== ""}>
+            <summary>
+              {rest.length} examples of the documents of ONNX and OpenVINO, by their names
+            </summary>
+            <div class="rest">
+              {groups.map((group) => (
+                <section key={group}>
+                  <h3>{group}</h3>
+                  <ul>
+                    {rest
+                      .filter((one) => one.group === group)
+                      .map((one) => (
+                        <li key={one.id}>
+                          <button type="button" {...common(one.id)}>
+                            {one.question}
+                            <small>{one.title}</small>
+                          </button>
+                        </li>
+                      ))}
+                  </ul>
+                </section>
+              ))}
+            </div>
+          </details>
+        )}
+        {found.length === 0 && <p>No example has these words. Try fewer, or another word.</p>}
       </div>
     </>
   );
 }
-
-interface GroupProps {
-  readonly title: string;
-  readonly examples: readonly { readonly id: string; readonly title: string }[];
-  readonly chosen: string | null;
-  onChoice(id: string): void;
-}
-
-const Group = ({ title, examples, chosen, onChoice }: GroupProps): JSX.Element => (
-  <section>
-    <h3>{title}</h3>
-    <ul>
-      {examples.map(({ id, title: name }) => (
-        <li key={id}>
-          <button
-            type="button"
-            class="quiet"
-            data-example={id}
-            aria-current={id === chosen ? "true" : undefined}
-            onClick={() => onChoice(id)}
-          >
-            {name}
-          </button>
-        </li>
-      ))}
-    </ul>
-  </section>
-);

@@ -14,6 +14,8 @@ export interface Preset {
   readonly id: string;
   readonly group: string;
   readonly title: string;
+  /** What a reader may ask, and the picture answers. */
+  readonly question: string;
   /** What to look at, or which erratum of the document was corrected; may be empty. */
   readonly note: string;
   readonly state: State;
@@ -32,11 +34,12 @@ export const PRESETS: readonly Preset[] = [
 ];
 
 function preset(domain: State["domain"], op: string, example: Example, group: string): Preset {
-  const { title, note, opset, attributes, inputs } = example;
+  const { title, question, note, opset, attributes, inputs } = example;
   return {
     id: slug(`${group} ${title}`),
     group,
     title,
+    question,
     note,
     state: { domain, op, opset, attributes, inputs },
   };

@@ -5,25 +5,51 @@ import { useEffect } from "preact/hooks";
 import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
+import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
 import type { Session } from "./use-session.ts";
 
+/** What the page is, for those who begin with a lesson. */
+const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
   "The address of this page holds it: copy the link to share it. Examples keep it beside them.";
 
-export function Title({ session }: { readonly session: Session }): JSX.Element {
-  const { preset } = session;
+interface TitleProps {
+  readonly session: Session;
+  onExamples(): void;
+}
+
+export function Title({ session, onExamples }: TitleProps): JSX.Element {
+  const { preset, lesson } = session;
+  if (lesson.now !== null) {
+    return (
+      <div class="title-line teaching">
+        <h2>{WHAT}</h2>
+        <LessonStrip session={session} sentence={lesson.now.sentence} />
+      </div>
+    );
+  }
   const example = EXAMPLES.find(({ id }) => id === preset);
   const note = example?.note ?? OWN_NOTE;
   return (
     <div class="title-line">
       <div>
-        <h2>{example?.title ?? OWN}</h2>
+        <h2 title={example?.title}>{example?.question ?? OWN}</h2>
         <p class="note-of-preset" title={note}>
           {note}
         </p>
       </div>
-      {preset !== null && <Sides session={session} preset={preset} />}
+      <div class="ways">
+        {preset !== null && <Sides session={session} preset={preset} />}
+        {lesson.isThere && (
+          <button type="button" id={LESSON_OPENER} class="link" onClick={() => lesson.go(0)}>
+            In four steps
+          </button>
+        )}
+        <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
+          More examples
+        </button>
+      </div>
     </div>
   );
 }

@@ -6,6 +6,7 @@ import type { TensorId } from "../stage/layout.ts";
 import type { Tuple } from "../cells/links.ts";
 import { summaryOf } from "../story/summary.ts";
 import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
+import { useLesson } from "../story/use-lesson.ts";
 import { usePage } from "../document/use-page.ts";
 import { usePicture, useSpots, useTensors, type OutputRule } from "../cells/use-picture.ts";
 import type { ShownActual } from "../why/use-why.ts";
@@ -26,10 +27,13 @@ export function useSession() {
   const last = useRef<Picture | null>(null);
   /** Increases when another call is shown. */
   const generation = useRef(0);
+  /** Any change of the call ends a lesson about it. */
+  const leaveLesson = useRef(() => {});
   const { shown, page, ...visit } = usePage((change) => {
     setStep(null);
     setPlaying(false);
     others.clear();
+    leaveLesson.current();
     if (change === "link" || change === "example" || change === "file") {
       last.current = null;
       generation.current++;
@@ -42,12 +46,20 @@ export function useSession() {
   // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
-  const description = useMemo(() => describe(call, spot, step), [call, spot, step]);
-  const onStep = useCallback((next: number) => {
+  const goStep = useCallback((next: number | null) => {
     setFocused(null);
     setPointed(null);
     setStep(next);
   }, []);
+  const onStep = useCallback((next: number) => {
+    leaveLesson.current();
+    goStep(next);
+  }, []);
+  const lesson = useLesson(call.picture, step, goStep, visit.showPreset);
+  leaveLesson.current = lesson.leave;
+  const described = useMemo(() => describe(call, spot, step), [call, spot, step]);
+  // The cell that is selected comes first: its story is what was asked for last.
+  const description = spot === null ? (lesson.now?.description ?? described) : described;
   return {
     ...visit,
     page,
@@ -72,6 +84,7 @@ export function useSession() {
     onSpot,
     onScrub: useScrub(picture, onStep),
     description,
+    lesson,
     toHear: isPlaying || pointed !== null ? "" : aloud(description, tuples),
     others,
     verb: verbOf(picture),
