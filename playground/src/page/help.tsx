@@ -1,7 +1,7 @@
 /** What the page is, what its colours mean, all keys, and the choice of colours. */
 
 import type { JSX } from "preact";
-import { LESSONS } from "../story/lesson.ts";
+import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
 /** Where the sources are, as the package says; empty while it does not. The build fills it in. */

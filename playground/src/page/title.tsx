@@ -21,11 +21,11 @@ interface TitleProps {
 
 export function Title({ session, onExamples }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
-  if (lesson.now !== null) {
+  if (lesson.isOn) {
     return (
       <div class="title-line teaching">
         <h2>{WHAT}</h2>
-        <LessonStrip session={session} sentence={lesson.now.sentence} />
+        <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
       </div>
     );
   }

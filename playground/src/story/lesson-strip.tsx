@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../page/use-session.ts";
-import { otherLessons } from "./use-lesson.ts";
+import { otherLessons } from "./lessons.ts";
 import { withCode } from "./with-code.tsx";
 
 /** The button that starts a lesson; the focus goes there when the lesson ends. */

@@ -16,8 +16,8 @@ import { partOf } from "./vocabulary.ts";
 /** Names that are listed before the rest is counted. */
 const MOST_NAMES = 3;
 
-const list = (names: readonly string[]): string =>
-  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+const list = (names: readonly string[], word: "and" | "or"): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 
 /** `row 1` */
 const targetOf = ({ hero: { target }, shape, story }: Scene): string =>
@@ -115,7 +115,10 @@ export function restText(scene: Scene): string {
   }
   const names =
     count <= MOST_NAMES
-      ? list(slices.slice(0, count).map((slice) => sliceName(scene, slice)))
+      ? list(
+          slices.slice(0, count).map((slice) => sliceName(scene, slice)),
+          "or",
+        )
       : `the other ${count} ${unit}s`;
   const them = count === 1 ? "it" : "them";
   return isScatter
@@ -151,12 +154,17 @@ export function agreementText(scene: Scene): string {
   const tuples = [...new Set(found.orders.map((order) => picture.links.tupleOf[order]))];
   const name = sliceName(scene, found.slice);
   const isListed = tuples.length > 1 && tuples.length <= MOST_NAMES;
-  const letters = list(tuples.map((tuple) => letterIn(scene, picture.links.tuples[tuple])));
+  const letters = list(
+    tuples.map((tuple) => letterIn(scene, picture.links.tuples[tuple])),
+    "and",
+  );
   const who = isListed
     ? `${letters} ${tuples.length === 2 ? "both" : "all"} name ${name}`
     : `${capital(inWords(found.orders.length))} ${story.kind === "gather" ? "reads" : "updates"} meet at ${name}`;
   if (story.kind === "gather") return `${who}: each gets its own copy, so reads never conflict.`;
-  return `${who}: ${agreementOf(story)}${sumOf(scene, story, found)}.${openIn(scene, story)}`;
+  const does =
+    found.orders.length === 2 ? agreementOf(story).replace(/all$/, "both") : agreementOf(story);
+  return `${who}: ${does}${sumOf(scene, story, found)}.${openIn(scene, story)}`;
 }
 
 function agreementOf({ reduction }: ScatterStory, isPossible = false): string {

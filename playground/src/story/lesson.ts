@@ -18,14 +18,6 @@ export interface LessonStep {
   readonly isMoving: boolean;
 }
 
-/** The lessons that Help offers, each with the example that it is about. */
-export const LESSONS: readonly { readonly title: string; readonly preset: string }[] = [
-  { title: "Scatter", preset: "first" },
-  { title: "Gather", preset: "start-gather" },
-  { title: "Elements", preset: "start-elements" },
-  { title: "Batches", preset: "start-batches" },
-];
-
 /** Cells of a slice that are framed. */
 const MOST_CELLS = 64;
 

@@ -2,14 +2,15 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Picture } from "../cells/view.ts";
-import { lessonOf, LESSONS, type LessonStep } from "./lesson.ts";
+import type { LessonStep } from "./lesson.ts";
 import { isCalm } from "./use-travel.ts";
 
 /** Milliseconds between the frame of an update and its move. */
 const PAUSE = 700;
 
 export interface Lesson {
-  /** The step that is shown; null while no lesson is on. */
+  readonly isOn: boolean;
+  /** The step that is shown; null while no lesson is on, or while its texts are loaded. */
   readonly now: LessonStep | null;
   /** The number of the step, from 0. */
   readonly at: number;
@@ -38,7 +39,11 @@ export function useLesson(
 ): Lesson {
   const [at, setAt] = useState<number | null>(null);
   const isOn = at !== null && picture !== null;
-  const steps = useMemo(() => (isOn ? lessonOf(picture) : NONE), [isOn, picture]);
+  const lessonOf = useTexts(isOn, () => setAt(null));
+  const steps = useMemo(
+    () => (isOn && lessonOf !== null ? lessonOf(picture) : NONE),
+    [isOn, lessonOf, picture],
+  );
   const now = at === null ? null : (steps[at] ?? null);
   const shown = useRef(step);
   shown.current = step;
@@ -58,6 +63,7 @@ export function useLesson(
   }, [now]);
   useLessonKeys(now === null ? null : at, setAt, steps.length, end);
   return {
+    isOn,
     now,
     at: at ?? 0,
     count: steps.length,
@@ -70,6 +76,18 @@ export function useLesson(
     end,
     leave: () => setAt(null),
   };
+}
+
+type LessonOf = (typeof import("./lesson.ts"))["lessonOf"];
+
+/** What the lesson says, loaded with the first lesson; null until then. */
+function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
+  const [found, setFound] = useState<{ readonly lessonOf: LessonOf } | null>(null);
+  useEffect(() => {
+    // Without its texts there can be no lesson. The page does all else.
+    if (isOn && found === null) void import("./lesson.ts").then(setFound, onFailure);
+  }, [isOn]);
+  return found?.lessonOf ?? null;
 }
 
 /** Arrow keys go through the steps and Escape ends the lesson, where no cell, field or dialog takes the key itself. */
@@ -104,7 +122,3 @@ function useLessonKeys(
     return () => document.removeEventListener("keydown", onKey, { capture: true });
   }, [at, count, end]);
 }
-
-/** The lessons about other examples than the one that is shown. */
-export const otherLessons = (preset: string | null): typeof LESSONS =>
-  LESSONS.filter((one) => one.preset !== preset);
