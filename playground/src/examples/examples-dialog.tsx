@@ -34,6 +34,11 @@ export function foundExamples(words: string): readonly Preset[] {
   return [...asked, ...found.filter((one) => !asked.includes(one))];
 }
 
+/** The field has the focus at first, except where that would open the keyboard of a phone over the cards. */
+const focused = (field: HTMLInputElement | null): void => {
+  if (field !== null && matchMedia("(hover: hover)").matches) field.focus();
+};
+
 /** The content of the dialog. */
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
@@ -54,6 +59,7 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
     <>
       <input
         type="search"
+        ref={focused}
         aria-label="search examples"
         placeholder="Type a question or a word: twice, batch, negative …"
         value={words}

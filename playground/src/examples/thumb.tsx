@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { elementAt } from "../document/faults.ts";
 import { hitsOf, viewOf, type CallView } from "../cells/view.ts";
 import { tintsOf } from "../cells/targets.ts";
-import { gridsOf } from "../values/shape.ts";
+import { gridsOf, sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { roleOf } from "ndscatter";
 
@@ -34,28 +34,31 @@ export function Thumb({ state }: { readonly state: State }): JSX.Element {
   const tables = useMemo(() => tablesOf(viewOf(state)), [state]);
   const rows = Math.max(...tables.map((table) => table.rows), 4);
   const columns = tables.reduce((sum, table) => sum + table.columns, 0);
-  const size = Math.min(
-    (HEIGHT - 12) / rows,
-    (200 - GAP * tables.length) / Math.max(columns, 1),
-    12,
-  );
+  const size = Math.min(HEIGHT / rows, (200 - GAP * tables.length) / Math.max(columns, 1), 14);
   let left = 0;
   return (
-    <svg class="thumb" viewBox={`0 0 200 ${HEIGHT}`} aria-hidden="true">
-      {tables.map(({ name, blocks, columns: wide }) => {
+    <svg
+      class="thumb"
+      viewBox={`0 0 200 ${HEIGHT}`}
+      preserveAspectRatio="xMinYMid"
+      aria-hidden="true"
+    >
+      {tables.map(({ name, blocks, rows: tall, columns: wide }) => {
         const begin = left;
         left += wide * size + GAP;
         return (
           <g key={name}>
-            <text x={begin} y={8}>
-              {name[0]}
-            </text>
+            {name === "output" && (
+              <text x={begin - GAP / 2 - 1} y={HEIGHT / 2} text-anchor="middle">
+                →
+              </text>
+            )}
             {blocks.map(({ x, y, kind }) => (
               <rect
                 key={`${x},${y}`}
                 class={kind}
                 x={begin + x * size}
-                y={12 + y * size}
+                y={(HEIGHT - tall * size) / 2 + y * size}
                 width={size - 1.5}
                 height={size - 1.5}
                 rx={1.5}
@@ -81,7 +84,11 @@ function tablesOf(call: CallView): readonly Table[] {
     if (shape === undefined) return [];
     const wrong = new Set(
       faults.flatMap(({ place }) =>
-        "at" in place && roles[place.input] === name ? [elementAt(place.at, shape)] : [],
+        "input" in place && roles[place.input] === name
+          ? "at" in place
+            ? [elementAt(place.at, shape)]
+            : Array.from({ length: sizeOf(shape) }, (_, element) => element)
+          : [],
       ),
     );
     return [tableOf(call, name, shape, wrong)];

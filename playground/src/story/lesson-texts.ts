@@ -51,8 +51,11 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
   part: (scene) => {
     const [axis] = scene.hero.index.axes;
     const [place] = scene.hero.index.places ?? [];
-    const said = `${wrapOf(scene)}it says place ${place} on axis ${axis}`;
-    return `${subjectOf(scene)} is part of an address: ${said}, and its own position says the rest: ${targetOf(scene)}.`;
+    const isMatrix = scene.shape.length === 2;
+    const [own, other] = axis === 0 ? ["row", "column"] : ["column", "row"];
+    const said = isMatrix ? `${own} ${place}` : `place ${place} on axis ${axis}`;
+    const rest = isMatrix ? `the ${other}` : "the rest";
+    return `${subjectOf(scene)} is part of an address: ${wrapOf(scene)}it says ${said}, and its own position gives ${rest}: ${targetOf(scene)}.`;
   },
   batch: (scene) => {
     const batch = scene.hero.index.at.slice(0, scene.batchDims);
@@ -97,8 +100,12 @@ export function moveText(scene: Scene): string {
   );
   if (step?.kind !== "update") return `So \`${part}\` goes to ${targetOf(scene)}.`;
   const sum = words.lineOf(step).result ?? "";
+  const deed =
+    story.reduction === "mean" && step.by === "add"
+      ? ", where it is added up for the mean"
+      : DEEDS[step.by];
   const where = picture.links.slice > 1 ? " in the first cell" : "";
-  return `So \`${part}\` goes to ${targetOf(scene)}${DEEDS[step.by]}: ${sum}${where}.`;
+  return `So \`${part}\` goes to ${targetOf(scene)}${deed}: ${sum}${where}.`;
 }
 
 /** The third step: what nothing names. */
@@ -148,7 +155,8 @@ export function agreementText(scene: Scene): string {
   const unit = unitOf(story.addressed, shape);
   const plural = noun === "tuple" ? "tuples" : "indices";
   if (found === null) {
-    const then = story.kind === "gather" ? "each would get its own copy" : agreementOf(story, true);
+    const then =
+      story.kind === "gather" ? "each would get its own copy" : agreementOf(scene, story, 2, true);
     return `Here no two ${plural} name the same ${unit}; if two did, ${then}.`;
   }
   const tuples = [...new Set(found.orders.map((order) => picture.links.tupleOf[order]))];
@@ -162,14 +170,20 @@ export function agreementText(scene: Scene): string {
     ? `${letters} ${tuples.length === 2 ? "both" : "all"} name ${name}`
     : `${capital(inWords(found.orders.length))} ${story.kind === "gather" ? "reads" : "updates"} meet at ${name}`;
   if (story.kind === "gather") return `${who}: each gets its own copy, so reads never conflict.`;
-  const does =
-    found.orders.length === 2 ? agreementOf(story).replace(/all$/, "both") : agreementOf(story);
-  return `${who}: ${does}${sumOf(scene, story, found)}.${openIn(scene, story)}`;
+  return `${who}: ${agreementOf(scene, story, found.orders.length)}${sumOf(scene, story, found)}.${openIn(scene, story)}`;
 }
 
-function agreementOf({ reduction }: ScatterStory, isPossible = false): string {
+function agreementOf(
+  { picture: { state } }: Scene,
+  { reduction }: ScatterStory,
+  count: number,
+  isPossible = false,
+): string {
   const [does, wouldDo, what] = AGREEMENTS[reduction];
-  return `\`${reduction}\` ${isPossible ? `would ${wouldDo}` : does} ${what}`;
+  // The name that the call gives it: OpenVINO says sum, and the story of the library add.
+  const name = state.attributes["reduction"] ?? reduction;
+  const verb = isPossible ? `would ${wouldDo}` : does;
+  return `\`${name}\` ${verb} ${count === 2 && what === "all" ? "both" : what}`;
 }
 
 /** `, so its first cell ends as 81` */

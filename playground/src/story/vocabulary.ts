@@ -236,5 +236,5 @@ const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", R
 /** `[1, :, :]`: a slice by its leading coordinates. */
 export function partOf(at: readonly number[], rank: number): string {
   const rest = Array.from({ length: rank - at.length }, () => ":");
-  return `[${[...at, ...rest].join(", ")}]`;
+  return rank === 0 ? "" : `[${[...at, ...rest].join(", ")}]`;
 }
