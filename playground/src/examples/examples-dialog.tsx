@@ -45,14 +45,16 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
   const found = foundExamples(words);
   const cards = found.filter(isCard);
   const rest = found.filter((one) => !isCard(one));
-  const groups = [...new Set(rest.map(({ group }) => group))];
   const choose = (id: string): void => {
-    onPreset(id);
+    // One's own call has no id.
+    if (id === "") onOwn?.();
+    else onPreset(id);
     onClose();
   };
   const common = (id: string) => ({
+    type: "button" as const,
     "data-example": id,
-    "aria-current": id === chosen ? ("true" as const) : undefined,
+    "aria-current": id === (chosen ?? "") ? ("true" as const) : undefined,
     onClick: () => choose(id),
   });
   return (
@@ -66,60 +68,59 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
         onInput={(event) => setWords(event.currentTarget.value)}
       />
       <div class="examples">
-        {onOwn !== null && (
-          <button
-            type="button"
-            data-example=""
-            aria-current={chosen === null ? "true" : undefined}
-            onClick={() => {
-              onOwn();
-              onClose();
-            }}
-          >
-            Your own call
-          </button>
-        )}
-        {cards.length > 0 && (
-          <ul class="cards">
-            {cards.map((one) => (
-              <li key={one.id}>
-                <button type="button" class="card" {...common(one.id)}>
-                  <Thumb state={one.state} />
-                  <b>{one.question}</b>
-                  <small class="kind">{kindOf(one)}</small>
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
-        {rest.length > 0 && (
-          <details open={words !== ""}>
-            <summary>
-              {rest.length} examples of the documents of ONNX and OpenVINO, by their names
-            </summary>
-            <div class="rest">
-              {groups.map((group) => (
-                <section key={group}>
-                  <h3>{group}</h3>
-                  <ul>
-                    {rest
-                      .filter((one) => one.group === group)
-                      .map((one) => (
-                        <li key={one.id}>
-                          <button type="button" {...common(one.id)}>
-                            {one.question}
-                            <small>{one.title}</small>
-                          </button>
-                        </li>
-                      ))}
-                  </ul>
-                </section>
-              ))}
-            </div>
-          </details>
-        )}
+        {onOwn !== null && <button {...common("")}>Your own call</button>}
+        <ul class="cards">
+          {cards.map((one) => (
+            <li key={one.id}>
+              <button class="card" {...common(one.id)}>
+                <Thumb state={one.state} />
+                <b>{one.question}</b>
+                <small class="kind">{kindOf(one)}</small>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {rest.length > 0 && <Rest examples={rest} isOpen={words !== ""} common={common} />}
         {found.length === 0 && <p>No example has these words. Try fewer, or another word.</p>}
       </div>
     </>
+  );
+}
+
+interface RestProps {
+  readonly examples: readonly Preset[];
+  readonly isOpen: boolean;
+  common(id: string): JSX.IntrinsicElements["button"];
+}
+
+/** The examples of documents, by the names that the documents give them. */
+function Rest({ examples, isOpen, common }: RestProps): JSX.Element {
+  const groups = [...new Set(examples.map(({ group }) => group))];
+  return (
+    <details open={isOpen}>
+      <summary>
+        {examples.length} {examples.length === 1 ? "example" : "examples"} of the documents of ONNX
+        and OpenVINO
+      </summary>
+      <div class="rest">
+        {groups.map((group) => (
+          <section key={group}>
+            <h3>{group}</h3>
+            <ul>
+              {examples
+                .filter((one) => one.group === group)
+                .map(({ id, question, title }) => (
+                  <li key={id}>
+                    <button {...common(id)}>
+                      {question}
+                      <small>{title}</small>
+                    </button>
+                  </li>
+                ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </details>
   );
 }

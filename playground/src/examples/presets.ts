@@ -5,7 +5,8 @@
 
 import { CONFUSIONS } from "./confusions.ts";
 import { ONNX_EXAMPLES } from "./examples-onnx.ts";
-import { OPENVINO_EXAMPLES } from "./examples-openvino.ts";
+import { OPENVINO_SCATTERS } from "./examples-openvino.ts";
+import { OPENVINO_GATHERS } from "./examples-openvino-gather.ts";
 import type { Example } from "./example.ts";
 import type { State } from "../values/state.ts";
 
@@ -27,7 +28,7 @@ export const PRESETS: readonly Preset[] = [
   ...ONNX_EXAMPLES.flatMap(({ op, examples }) =>
     examples.map((one) => preset("ai.onnx", op, one, op)),
   ),
-  ...OPENVINO_EXAMPLES.flatMap(({ op, examples }) =>
+  ...[...OPENVINO_SCATTERS, ...OPENVINO_GATHERS].flatMap(({ op, examples }) =>
     examples.map((one) => preset("openvino", op, one, `OpenVINO ${op}`)),
   ),
   ...CONFUSIONS.map((one) => preset(one.domain, one.op, one, CONFUSIONS_GROUP)),

@@ -47,7 +47,7 @@ export function Title({ session, onExamples }: TitleProps): JSX.Element {
           </button>
         )}
         <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
-          More examples
+          More questions
         </button>
       </div>
     </div>

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Picture } from "../cells/view.ts";
 import type { LessonStep } from "./lesson.ts";
-import { isCalm } from "./use-travel.ts";
+import { isCalm } from "../widgets/calm.ts";
 
 /** Milliseconds between the frame of an update and its move. */
 const PAUSE = 700;
