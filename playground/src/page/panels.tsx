@@ -2,13 +2,16 @@
 
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
-import { Examples } from "../examples/examples-dialog.tsx";
+import type { ExamplesProps } from "../examples/examples-dialog.tsx";
 import { Help } from "./help.tsx";
 import { later } from "../widgets/later.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
 import type { Session } from "./use-session.ts";
 import type { ShareProps } from "../writing/share-panel.tsx";
 
+const Examples = later<ExamplesProps>(
+  async () => (await import("../examples/examples-dialog.tsx")).Examples,
+);
 const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
 
 export type Panel = "Examples" | "Share" | "Help";
@@ -22,7 +25,7 @@ interface PanelsProps {
 }
 
 export function Panels({ session, sceneOf, panel, onClose }: PanelsProps): JSX.Element {
-  const { state, preset, hasOwn, showPreset, showOwn } = session;
+  const { state, preset, hasOwn, showPreset, showOwn, lesson } = session;
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
     <>
@@ -39,7 +42,17 @@ export function Panels({ session, sceneOf, panel, onClose }: PanelsProps): JSX.E
         )}
       />
       <Dialog {...common("Share")} content={() => <Share state={state} sceneOf={sceneOf} />} />
-      <Dialog {...common("Help")} content={() => <Help />} />
+      <Dialog
+        {...common("Help")}
+        content={(close) => (
+          <Help
+            onLesson={(id) => {
+              lesson.choose(id);
+              close();
+            }}
+          />
+        )}
+      />
     </>
   );
 }

@@ -5,16 +5,37 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
+import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
 import type { Session } from "./use-session.ts";
 
+/** What the page is, for those who begin with a lesson. */
+const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
   "The address of this page holds it: copy the link to share it. Examples keep it beside them.";
 
-export function Title({ session }: { readonly session: Session }): JSX.Element {
-  const { preset } = session;
+interface TitleProps {
+  readonly session: Session;
+  onExamples(): void;
+}
+
+export function Title({ session, onExamples }: TitleProps): JSX.Element {
+  const { lesson } = session;
+  return lesson.isOn ? (
+    <div class="title-line teaching">
+      <h2>{WHAT}</h2>
+      <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
+    </div>
+  ) : (
+    <Note session={session} onExamples={onExamples} />
+  );
+}
+
+/** The question and the note of an example, or of one's own call, and the ways on from there. */
+function Note({ session, onExamples }: TitleProps): JSX.Element {
+  const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
-  const title = example?.title ?? OWN;
+  const title = example?.question ?? OWN;
   const note = example?.note ?? OWN_NOTE;
   const [isOpen, setOpen] = useState(false);
   const text = useRef<HTMLDivElement>(null);
@@ -26,7 +47,7 @@ export function Title({ session }: { readonly session: Session }): JSX.Element {
       onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
     >
       <div ref={text} id="note">
-        <h2>{title}</h2>
+        <h2 title={example?.title}>{title}</h2>
         <p class="note-of-preset">{note}</p>
       </div>
       {isCut && (
@@ -41,7 +62,17 @@ export function Title({ session }: { readonly session: Session }): JSX.Element {
           <span class="hidden"> of the note</span>
         </button>
       )}
-      {preset !== null && <Sides session={session} preset={preset} />}
+      <div class="ways">
+        {preset !== null && <Sides session={session} preset={preset} />}
+        {lesson.isThere && (
+          <button type="button" id={LESSON_OPENER} class="link" onClick={() => lesson.go(0)}>
+            In four steps
+          </button>
+        )}
+        <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
+          More questions
+        </button>
+      </div>
     </div>
   );
 }
