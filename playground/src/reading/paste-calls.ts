@@ -308,6 +308,19 @@ const flat: Make = (call, self) => {
   return { value: { ...self, shape: [self.words.length] } };
 };
 
+/** Python's complex number, which has signs of its own for zeros. */
+const complex: Make = (call) => {
+  const bound = bind(call, ["real", "imag"]);
+  const parts = ["real", "imag"].map((name) => {
+    const value = bound.get(name);
+    const number = value === undefined ? 0 : numberIn(value);
+    if (number === null) throw call.wrong(`expected a number for ${name}`, call.start);
+    return Object.is(number, -0) ? "-0" : String(number).replace("Infinity", "inf");
+  });
+  const sign = /^-/.test(parts[1]) ? "" : "+";
+  return { value: wordAt(call.start)(`${parts[0]}${sign}${parts[1]}j`) };
+};
+
 /** All axes in reverse. */
 const transposed: Make = (call, self) => {
   bind(call, []);
@@ -339,6 +352,7 @@ const FUNCTIONS = table([
       "convert_to_tensor from_numpy Array DeviceArray list tuple Size tensor1d tensor2d tensor3d tensor4d scalar",
     wrapped,
   ],
+  ["complex", complex],
   ["zeros", filled("0")],
   ["ones", filled("1")],
   ["full fill", full],
