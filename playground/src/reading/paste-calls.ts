@@ -216,8 +216,20 @@ const wrapped: Make = (call) => {
   const dtype = dtypeIn(types[0] ?? bound.get("dtype"), call);
   const said = second ?? bound.get("shape");
   if (said === undefined) return { value: first, dtype };
-  return { value: withShape(blockOf(first, wrong), sizesIn([said], start, wrong), call), dtype };
+  const shape = sizesIn([said], start, wrong);
+  return { value: withShape(withPairs(blockOf(first, wrong), shape, dtype), shape, call), dtype };
 };
+
+/** This library writes a complex number as a pair of numbers. */
+function withPairs(block: Block, shape: readonly number[], dtype: DType | undefined): Block {
+  const isPairs = dtype !== undefined && DTYPES[dtype].family === "complex";
+  if (!isPairs || block.words.length !== 2 * sizeOf(shape)) return block;
+  const words = Array.from({ length: sizeOf(shape) }, (_, position) => {
+    const [re, im] = block.words.slice(2 * position, 2 * position + 2);
+    return { ...re, text: `${re.text}${/^[-+]/.test(im.text) ? "" : "+"}${im.text}j` };
+  });
+  return { ...block, words };
+}
 
 function withShape(block: Block, shape: readonly number[], { wrong, start }: Call): Block {
   const count = block.words.length;
