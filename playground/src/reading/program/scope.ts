@@ -93,30 +93,59 @@ export class Scope {
   }
 
   read(node: Node): Arr {
-    const library = this.libraryIn(node);
-    const reader = new Reader(this.text.slice(0, node.end), "float32", {
-      start: node.start,
-      names: this.names,
-    });
+    const { text, back } = this.withNumbers(node);
+    const reader = new Reader(text, "float32", { start: node.start, names: this.names });
     try {
       const block = blockOf(reader.value(0), reader.wrongAt);
       if (reader.peek() !== "") throw reader.wrong("this operation is not read here");
       const known = node.kind === "name" ? this.names.get(node.name) : undefined;
       if (known !== undefined) return known;
-      const dtype = reader.dtype ?? inferredType(block.words, library);
+      const library = this.libraryIn(node);
+      const isFloat = FLOATS.test(text.slice(node.start, node.start + 80));
+      const words = isFloat ? NO_WORDS : block.words;
+      const dtype = reader.dtype ?? inferredType(words, library);
       return { ...asText(block, dtype, reader), isSaid: reader.dtype !== undefined };
     } catch (error) {
       if (!isTensorError(error)) throw error;
       const sentence = error.message.replace(/^line \d+, column \d+: /, "");
       const isPlaced = sentence !== error.message;
-      const start = isPlaced ? Math.max(node.start, reader.failedAt) : node.start;
+      const start = isPlaced ? Math.max(node.start, back(reader.failedAt)) : node.start;
       throw new Misread(sentence, { start, end: isPlaced ? this.wordEnd(start) : node.end });
     }
   }
 
-  /** The end of the word that begins here. */
+  /**
+   * The text up to the end of an expression, with numbers in place of `len(x)`, `x.shape[0]`, `2 * n` and names of numbers;
+   * and the place in the program of a place in that text.
+   */
+  withNumbers(node: Node): { readonly text: string; back(place: number): number } {
+    const parts: string[] = [];
+    const moved: { readonly place: number; readonly by: number }[] = [];
+    let from = 0;
+    let length = 0;
+    for (const one of this.numbersIn(node, node)) {
+      const value = String(this.number(one));
+      parts.push(this.text.slice(from, one.start), value);
+      length += one.start - from + value.length;
+      from = one.end;
+      moved.push({ place: length, by: one.end - length });
+    }
+    const text = parts.join("") + this.text.slice(from, node.end);
+    return { text, back: (place) => place + (moved.findLast((one) => one.place <= place)?.by ?? 0) };
+  }
+
+  /** The parts of an expression, from left to right, that stand for numbers and do not look so. */
+  numbersIn(node: Node, whole: Node): Node[] {
+    const isName = node.kind === "name" && this.names.get(node.name)?.shape.length === 0;
+    const isComputed = /^(?:operation|call|index|attribute)$/.test(node.kind) && !isSigned(node);
+    if (node !== whole && (isName || isComputed) && this.number(node) !== null) return [node];
+    return partsOf(node).flatMap((one) => this.numbersIn(one, whole));
+  }
+
+  /** The end of the word, or of the list, that begins here. */
   wordEnd(start: number): number {
-    const length = /^[\w.$]{1,60}/.exec(this.text.slice(start, start + 60))?.[0].length ?? 1;
+    const rest = this.text.slice(start, start + 60);
+    const length = /^(?:[\w.$]+|[[(][^\n\])]*[\])]?)/.exec(rest)?.[0].length ?? 1;
     return start + length;
   }
 
@@ -261,6 +290,24 @@ export class Scope {
     }
     return unstacked(this.array(inner));
   }
+}
+
+/** Calls that make floats where no data type is given. */
+const FLOATS = /^(?:\w+\.){1,2}(?:zeros|ones|eye|identity|linspace)\(/;
+const NO_WORDS: readonly never[] = [];
+
+/** Whether an expression is a number with a sign, which the reader of arrays knows. */
+const isSigned = (node: Node): boolean =>
+  node.kind === "operation" && node.parts.length === 1 && node.parts[0].kind === "number";
+
+/** The expressions in an expression that may be numbers, from left to right. */
+function partsOf(node: Node): readonly Node[] {
+  if (node.kind === "list") return node.items;
+  if (node.kind === "operation") return node.parts;
+  if (node.kind === "attribute") return [node.of];
+  if (node.kind === "index") return [node.of, ...node.items];
+  if (node.kind !== "call") return [];
+  return [node.callee, ...node.arguments.map(({ value }) => value)];
 }
 
 /** The parts of an array along its last axis. */

@@ -42,6 +42,9 @@ export type Statement = Span &
 /** Brackets nest as deep as arrays of five axes with calls around them need, many times over. */
 const DEEPEST = 60;
 
+/** Operations in a row, and names, calls and indices after each other: each makes the tree deeper. */
+const LONGEST_CHAIN = 100;
+
 /** Tokens of the longest text that is read: three tensors of 20,000 elements, with signs and commas. */
 const MOST_TOKENS = 400_000;
 
@@ -192,10 +195,12 @@ class Parser {
   value(depth: number): Node {
     if (depth > DEEPEST) throw new Unread(`brackets are nested ${depth} deep`, this.token.start);
     let left = this.factor(depth);
+    let chain = 0;
     while (
       this.token.kind === "sign" &&
       /^(?:[-+*/%@&|^<>]|\*\*|\/\/|[=!<>]=)$/.test(this.token.text)
     ) {
+      if (++chain > LONGEST_CHAIN) throw this.fail("a shorter expression");
       const sign = this.next().text;
       const right = this.factor(depth);
       const parts = [left, right];
@@ -279,7 +284,8 @@ class Parser {
   postfix(first: Node, depth: number): Node {
     let value = first;
     const { start } = first;
-    for (;;) {
+    for (let chain = 0; ; chain++) {
+      if (chain > LONGEST_CHAIN) throw this.fail("a shorter expression");
       if (this.is(".")) {
         this.next();
         const { kind, text, end } = this.token;
