@@ -107,14 +107,19 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Shapes of indices and updates that differ along one axis. */
-function differing(position: number, index: number, update: number): Pick<Facts, "data" | "indices" | "updates"> {
+function differing(
+  position: number,
+  index: number,
+  update: number,
+): Pick<Facts, "data" | "indices" | "updates"> {
   const shape = (own: number): number[] =>
     Array.from({ length: Math.max(2, position + 1) }, (_, d) => (d === position ? own : 2));
   return { data: shape(Math.max(index, update, 4)), indices: shape(index), updates: shape(update) };
 }
 
 /** A node that a message names: `while running ScatterND node. Name:'/cache/ScatterND'`. */
-const NODE = /(?:running|Op \(|OpType: ?)\s?(\w{1,60})\)?(?: node)?(?:[^\n]{0,20}?Name: ?'([^'\n]{0,80})')?/;
+const NODE =
+  /(?:running|Op \(|OpType: ?)\s?(\w{1,60})\)?(?: node)?(?:[^\n]{0,20}?Name: ?'([^'\n]{0,80})')?/;
 
 /** Messages are a few lines, with a trace before them; a longer text is none. */
 const LONGEST = 20_000;
@@ -138,11 +143,17 @@ export function readMessage(text: string): Message | UnknownMessage | null {
     const found = pattern.exec(text);
     if (found === null) continue;
     const said = facts(found.slice(1), text);
-    const op = isKnown(named) ? named : (said.op ?? ops.find((one) => text.includes(one)) ?? ops[0]);
+    const op = isKnown(named)
+      ? named
+      : (said.op ?? ops.find((one) => text.includes(one)) ?? ops[0]);
     if (!isKnown(op)) continue;
     return asCall({ ...said, op }, isKnown(named) ? (name ?? "") : null);
   }
-  if (named === undefined || !/Non-zero status|ShapeInferenceError|ONNXRuntime|onnxruntime/i.test(text)) return null;
+  if (
+    named === undefined ||
+    !/Non-zero status|ShapeInferenceError|ONNXRuntime|onnxruntime/i.test(text)
+  )
+    return null;
   const start = text.indexOf(named);
   const error = isKnown(named)
     ? `the message about ${named} is not one that the page knows`
@@ -155,7 +166,9 @@ const isKnown = (op: string | undefined): op is string =>
 
 function asCall(given: Facts & { readonly op: string }, node: string | null): Message {
   const { facts, small } = shrunk(given);
-  const version = operators().filter((one) => one.name === facts.op && one.domain === "ai.onnx").at(-1);
+  const version = operators()
+    .filter((one) => one.name === facts.op && one.domain === "ai.onnx")
+    .at(-1);
   if (version === undefined) throw new Error(facts.op);
   const shapes = shapesOf(facts);
   const attributes: Record<string, string> = {};
@@ -172,7 +185,9 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
     const types = dtypesOf(version, schema);
     if (role === "indices") return indicesOf(facts, shape, shapes);
     const dtype = types.find((one) => one === "float32") ?? types[0];
-    const values = Array.from({ length: sizeOf(shape) }, (_, n) => String(role === "data" ? n : 10 * (n + 1)));
+    const values = Array.from({ length: sizeOf(shape) }, (_, n) =>
+      String(role === "data" ? n : 10 * (n + 1)),
+    );
     return { dtype, shape, values };
   });
   const { name: op, sinceVersion: opset, domain } = version;
@@ -185,30 +200,48 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
     understood: [
       `The message is about ${op}${node === null || node === "" ? "" : ` (node ${node})`}.`,
       given.sentence,
-      ...(small ? ["Sizes are smaller here: the page shows the same fault on fewer elements."] : []),
-      ...(examples.length === 0 ? [] : [`The message does not give these shapes, so they are examples: ${examples.join(", ")}.`]),
+      ...(small
+        ? ["Sizes are smaller here: the page shows the same fault on fewer elements."]
+        : []),
+      ...(examples.length === 0
+        ? []
+        : [
+            `The message does not give these shapes, so they are examples: ${examples.join(", ")}.`,
+          ]),
       "It does not give values either, so data and updates count.",
     ],
   };
 }
 
 /** The shapes of a call: as the message gives them, else those that fit, else examples. */
-function shapesOf(facts: Facts & { readonly op: string }): Partial<Record<Role, readonly number[]>> {
+function shapesOf(
+  facts: Facts & { readonly op: string },
+): Partial<Record<Role, readonly number[]>> {
   const { op, bad = [0], size, axis = 0, at } = facts;
   const isTuple = op === "ScatterND" || op === "GatherND";
-  const example = Array.from({ length: Math.max(2, axis + 1) }, (_, d) => (d === axis ? (size ?? 4) : 3));
+  const example = Array.from({ length: Math.max(2, axis + 1) }, (_, d) =>
+    d === axis ? (size ?? 4) : 3,
+  );
   const data = facts.data ?? example;
   const before = (at ?? []).slice(0, isTuple ? at?.length : undefined);
   const rows = before.length === 0 ? [3] : before.map((one) => one + 2);
   const isSame = op === "ScatterElements" || op === "GatherElements" || op === "Scatter";
   const own = isTuple
-    ? [...(facts.data === undefined || at === undefined ? [3] : at.map((one) => one + 1)), bad.length]
+    ? [
+        ...(facts.data === undefined || at === undefined ? [3] : at.map((one) => one + 1)),
+        bad.length,
+      ]
     : isSame
-      ? data.map((dim, d) => (d === axis ? Math.max(2, (at?.[d] ?? 0) + 1) : Math.max((at?.[d] ?? 0) + 1, Math.min(dim, 3))))
+      ? data.map((dim, d) =>
+          d === axis
+            ? Math.max(2, (at?.[d] ?? 0) + 1)
+            : Math.max((at?.[d] ?? 0) + 1, Math.min(dim, 3)),
+        )
       : rows;
   const indices = facts.indices ?? own;
   const updates =
-    facts.updates ?? (isTuple ? [...indices.slice(0, -1), ...data.slice(indices.at(-1) ?? 0)] : indices);
+    facts.updates ??
+    (isTuple ? [...indices.slice(0, -1), ...data.slice(indices.at(-1) ?? 0)] : indices);
   return { data, indices, updates };
 }
 
@@ -248,7 +281,8 @@ function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
     small.set(dim, last);
     before = dim;
   }
-  const resized = (shape: readonly number[] | undefined) => shape?.map((dim) => small.get(dim) ?? dim);
+  const resized = (shape: readonly number[] | undefined) =>
+    shape?.map((dim) => small.get(dim) ?? dim);
   const { size, bad, data, indices, updates, at } = facts;
   const moved = bad?.map((index, component) => {
     const dim = size ?? data?.[component] ?? 4;

@@ -105,6 +105,7 @@ for (const [text, marked, sentence] of MARKED) {
     assert.ok(marks.length > 0);
     const hit = marks.find((one) => sentence.test(one.sentence));
     assert.ok(hit, JSON.stringify(marks));
-    if (marked !== "") assert.ok(text.slice(hit.start, hit.end).startsWith(marked), text.slice(hit.start, hit.end));
+    if (marked !== "")
+      assert.ok(text.slice(hit.start, hit.end).startsWith(marked), text.slice(hit.start, hit.end));
   });
 }

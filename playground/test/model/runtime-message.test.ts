@@ -9,7 +9,13 @@ import { readMessage } from "../../src/reading/runtime-message.ts";
 const ort = (op: string, status: string): string =>
   `Non-zero status code returned while running ${op} node. Name:'n_${op}' Status Message: ${status}`;
 
-type Row = readonly [text: string, op: string, shapes: readonly string[], bad: readonly string[], attributes?: string];
+type Row = readonly [
+  text: string,
+  op: string,
+  shapes: readonly string[],
+  bad: readonly string[],
+  attributes?: string,
+];
 
 /** Messages of onnxruntime-node 1.30.0 as it printed them; those of torch, NumPy and TensorFlow from their sources. */
 // prettier-ignore
@@ -43,8 +49,16 @@ for (const [text, op, shapes, bad, attributes = ""] of MESSAGES) {
     assert.ok(found !== null && "state" in found);
     const { state, understood } = found;
     assert.equal(state.op, op);
-    assert.deepEqual(state.inputs.map((one) => String(one?.shape)), shapes);
-    assert.equal(Object.entries(state.attributes).map(([name, value]) => `${name}=${value}`).join(" "), attributes);
+    assert.deepEqual(
+      state.inputs.map((one) => String(one?.shape)),
+      shapes,
+    );
+    assert.equal(
+      Object.entries(state.attributes)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(" "),
+      attributes,
+    );
     assert.ok(understood.length >= 2);
     // The call fails here too: at the index of the message, or because of shapes.
     const { explanation, faults } = explainState(state);
@@ -59,7 +73,12 @@ for (const [text, op, shapes, bad, attributes = ""] of MESSAGES) {
 }
 
 test("a message about a table of 30,522 rows is shown on a small one", () => {
-  const found = readMessage(ort("Gather", "indices element out of data bounds, idx=30600 must be within the inclusive range [-30522,30521]"));
+  const found = readMessage(
+    ort(
+      "Gather",
+      "indices element out of data bounds, idx=30600 must be within the inclusive range [-30522,30521]",
+    ),
+  );
   assert.ok(found !== null && "state" in found);
   const { explanation } = explainState(found.state);
   assert.equal(explanation?.badIndices.length, 1);
@@ -73,6 +92,13 @@ test("an operator that the page does not show is marked", () => {
   assert.equal(text.slice(found.start, found.end), "MatMul");
 });
 
-for (const text of ["", "x = 1", "[1, 2, 3]", "running late", `${"index ".repeat(3000)}`, `{${"1,".repeat(9000)}}`]) {
+for (const text of [
+  "",
+  "x = 1",
+  "[1, 2, 3]",
+  "running late",
+  `${"index ".repeat(3000)}`,
+  `{${"1,".repeat(9000)}}`,
+]) {
   test(`no message: ${text.slice(0, 20)}`, () => assert.equal(readMessage(text), null));
 }

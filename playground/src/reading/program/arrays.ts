@@ -31,11 +31,18 @@ export function broadcast(array: Arr, shape: readonly number[]): Arr {
   const lead = shape.length - array.shape.length;
   const fits = lead >= 0 && array.shape.every((dim, d) => dim === 1 || dim === shape[d + lead]);
   if (!fits) {
-    throw wrong(`an array of shape ${printShape(array.shape)} does not broadcast to ${printShape(shape)}`);
+    throw wrong(
+      `an array of shape ${printShape(array.shape)} does not broadcast to ${printShape(shape)}`,
+    );
   }
   const values = Array.from({ length: sizeOf(shape) }, (_, position) => {
     const at = coordinatesOf(position, shape).slice(lead);
-    return array.values[positionOf(at.map((one, d) => (array.shape[d] === 1 ? 0 : one)), array.shape)];
+    return array.values[
+      positionOf(
+        at.map((one, d) => (array.shape[d] === 1 ? 0 : one)),
+        array.shape,
+      )
+    ];
   });
   return { ...array, shape, values };
 }
@@ -99,11 +106,15 @@ export function unstacked(array: Arr): Arr[] {
 }
 
 /** The data type that a library gives elements that were written without one. */
-export function inferredType(words: readonly { text: string; isQuoted: boolean }[], library: string): DType {
+export function inferredType(
+  words: readonly { text: string; isQuoted: boolean }[],
+  library: string,
+): DType {
   const isNarrow = library === "tf" || library === "jax";
   const isWide = library === "numpy";
   if (words.length > 0 && words.every(({ isQuoted }) => isQuoted)) return "string";
-  if (words.length > 0 && words.every(({ text }) => /^(?:np\.)?(?:true|false)_?$/i.test(text))) return "bool";
+  if (words.length > 0 && words.every(({ text }) => /^(?:np\.)?(?:true|false)_?$/i.test(text)))
+    return "bool";
   if (words.some(({ text }) => /\dj$/i.test(text))) return isWide ? "complex128" : "complex64";
   if (words.length > 0 && words.every(({ text }) => /^[-+]?(?:\d+n?|0x[\da-f]+)$/i.test(text))) {
     return isNarrow ? "int32" : "int64";

@@ -29,14 +29,16 @@ export function callOf(scope: Scope, node: Node): Found | null {
   if (node.kind === "index") return subscript(scope, node, null, "none");
   if (node.kind !== "call") return null;
   const { callee } = node;
-  if (callee.kind === "attribute" && isAt(callee.of)) return atCall(scope, node, callee.of, callee.name);
+  if (callee.kind === "attribute" && isAt(callee.of))
+    return atCall(scope, node, callee.of, callee.name);
   const path = pathOf(callee);
   if (path !== null && /(?:^|\.)make_node$/.test(path)) return onnxNode(scope, node);
   if (path === "run") return runCall(scope, node);
   const own = path === null ? undefined : OWN[path];
   if (own !== undefined) return ownCall(scope, node, own);
   const library = path === null ? null : libraryOf(path);
-  if (library !== null && path !== null) return tableCall(scope, node, library, path, node.arguments, null);
+  if (library !== null && path !== null)
+    return tableCall(scope, node, library, path, node.arguments, null);
   if (callee.kind !== "attribute") return null;
   const self: Argument = { name: null, value: callee.of };
   const isInPlace = callee.name.endsWith("_") && callee.of.kind === "name";
@@ -77,9 +79,13 @@ function boundOf(
   const values = new Map<string, Node>();
   let position = 0;
   for (const { name: keyword, value } of given) {
-    const parameter = keyword === null ? known[position++] : known.find((names) => names.includes(keyword));
+    const parameter =
+      keyword === null ? known[position++] : known.find((names) => names.includes(keyword));
     if (parameter === undefined || values.has(parameter[0])) {
-      throw new Misread(`${name} has no place for the argument ${keyword ?? scope.at(value)}`, value);
+      throw new Misread(
+        `${name} has no place for the argument ${keyword ?? scope.at(value)}`,
+        value,
+      );
     }
     values.set(parameter[0], value);
   }
@@ -100,7 +106,10 @@ function boundOf(
       if (otherwise !== undefined && !values.has(parameter)) return otherwise;
       const number = scope.number(get(parameter));
       if (number === null || !Number.isInteger(number)) {
-        throw new Misread(`${parameter} must be a whole number that the text gives`, get(parameter));
+        throw new Misread(
+          `${parameter} must be a whole number that the text gives`,
+          get(parameter),
+        );
       }
       return number;
     },
@@ -110,7 +119,8 @@ function boundOf(
     },
     index(parameter) {
       const value = get(parameter);
-      if (scope.isElsewhere(value)) return { isTuple: false, array: inputOf(scope, value, elsewhere) };
+      if (scope.isElsewhere(value))
+        return { isTuple: false, array: inputOf(scope, value, elsewhere) };
       const isTuple =
         (value.kind === "list" && value.bracket === "(") ||
         (value.kind === "call" && pathOf(value.callee) === "tuple");
@@ -134,7 +144,12 @@ const AT: Readonly<Record<string, string | undefined>> = Object.assign(Object.cr
   get: "get",
 });
 
-function atCall(scope: Scope, node: Node & { kind: "call" }, at: Node & { kind: "index" }, method: string): Found | null {
+function atCall(
+  scope: Scope,
+  node: Node & { kind: "call" },
+  at: Node & { kind: "index" },
+  method: string,
+): Found | null {
   const reduction = AT[method];
   if (reduction === undefined || at.of.kind !== "attribute") return null;
   const array = { ...at, of: at.of.of };
@@ -142,13 +157,22 @@ function atCall(scope: Scope, node: Node & { kind: "call" }, at: Node & { kind: 
   const remarks =
     mode === undefined
       ? ["JAX drops an index out of range without an error; the page reports it."]
-      : [`The mode of the index, ${scope.at(mode.value)}, is not read: the page reports an index out of range.`];
+      : [
+          `The mode of the index, ${scope.at(mode.value)}, is not read: the page reports an index out of range.`,
+        ];
   const [updates] = node.arguments;
   const found =
     reduction === "get"
       ? subscript(scope, array, null, "none")
       : subscript(scope, array, updates?.value ?? null, reduction);
-  return found === null ? null : { ...found, node, target: null, draft: { ...found.draft, remarks: [...(found.draft.remarks ?? []), ...remarks] } };
+  return found === null
+    ? null
+    : {
+        ...found,
+        node,
+        target: null,
+        draft: { ...found.draft, remarks: [...(found.draft.remarks ?? []), ...remarks] },
+      };
 }
 
 /** `x[i]`, or `x[i] = u` where there are updates. Null for an index that is no array. */
@@ -161,7 +185,8 @@ export function subscript(
   const elsewhere: Node[] = [];
   const { items } = node;
   const slicesBefore = items.findIndex((one) => !(one.kind === "slice" && one.isAll));
-  if (slicesBefore === -1 || items.slice(slicesBefore).some((one) => one.kind === "slice")) return null;
+  if (slicesBefore === -1 || items.slice(slicesBefore).some((one) => one.kind === "slice"))
+    return null;
   const rest = items.slice(slicesBefore);
   if (updates === null && rest.every((one) => scope.number(one) !== null)) return null;
   const data = inputOf(scope, node.of, elsewhere);
@@ -173,7 +198,10 @@ export function subscript(
   const isTuple = rest.length > 1 || (parts !== null && parts.length > 1) || isTupleOf(only);
   if (isTuple && slicesBefore > 0) return null;
   if (parts?.some(({ dtype }) => dtype === "bool") === true) {
-    throw new Misread("a mask of truth values is not read here: give the indices where it is true", only);
+    throw new Misread(
+      "a mask of truth values is not read here: give the indices where it is true",
+      only,
+    );
   }
   const index = parts === null ? null : isTuple ? tupled(parts) : parts[0];
   const target = pathOf(node.of);
@@ -199,7 +227,11 @@ function onnxNode(scope: Scope, node: Node & { kind: "call" }): Found {
   );
   const op = type?.kind === "text" ? type.text : "";
   const version = newest("ai.onnx", op);
-  if (version === null) throw new Misread(`${op === "" ? "this node" : op} is no scatter or gather that the page shows`, type ?? node);
+  if (version === null)
+    throw new Misread(
+      `${op === "" ? "this node" : op} is no scatter or gather that the page shows`,
+      type ?? node,
+    );
   const names = inputs?.kind === "list" ? inputs.items : [];
   const elsewhere: Node[] = [];
   const given = version.inputs.map((schema, position) => {
@@ -236,7 +268,10 @@ function attributeOf(scope: Scope, node: Node): string {
 
 /** The opset that a model of the text imports: `make_opsetid("", 18)`, `opset_version=18`. */
 export function opsetIn(text: string): number | null {
-  const found = /(?:make_opsetid|make_operatorsetid)\(\s{0,9}["'](?:ai\.onnx)?["']\s{0,9},\s{0,9}(\d{1,4})\s{0,9}\)/.exec(text);
+  const found =
+    /(?:make_opsetid|make_operatorsetid)\(\s{0,9}["'](?:ai\.onnx)?["']\s{0,9},\s{0,9}(\d{1,4})\s{0,9}\)/.exec(
+      text,
+    );
   return found === null ? null : Number(found[1]);
 }
 
@@ -256,23 +291,31 @@ function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
     return value === undefined ? "" : attributeOf(scope, value);
   };
   const op = word("op");
-  const domain = word("domain") === "openvino" || (word("domain") === "" && newest("ai.onnx", op) === null) ? "openvino" : "ai.onnx";
+  const domain =
+    word("domain") === "openvino" || (word("domain") === "" && newest("ai.onnx", op) === null)
+      ? "openvino"
+      : "ai.onnx";
   const version = newest(domain, op);
-  if (version === null) throw new Misread(`${op === "" ? "the node" : op} is no operator of the page`, record);
+  if (version === null)
+    throw new Misread(`${op === "" ? "the node" : op} is no operator of the page`, record);
   const attributes = entries.get("attributes");
   const listed = attributes?.kind === "record" ? attributes.entries : [];
   const elsewhere: Node[] = [];
   const isGiven = (one: Node): boolean => one.kind !== "name" || one.name !== "undefined";
   const inputs = version.inputs.flatMap((schema, position) => {
     const input = second.items[position];
-    return input !== undefined && isGiven(input) ? [[roleOf(schema), inputOf(scope, input, elsewhere)] as const] : [];
+    return input !== undefined && isGiven(input)
+      ? [[roleOf(schema), inputOf(scope, input, elsewhere)] as const]
+      : [];
   });
   const opset = Number(word("opset") || Number.NaN);
   const draft: Draft = {
     domain,
     op: version.name,
     ...(Number.isInteger(opset) ? { opset } : {}),
-    attributes: Object.fromEntries(listed.map(([name, value]) => [name, attributeOf(scope, value)])),
+    attributes: Object.fromEntries(
+      listed.map(([name, value]) => [name, attributeOf(scope, value)]),
+    ),
     inputs: Object.fromEntries(inputs),
   };
   return { draft, node, target: null, elsewhere };
@@ -299,13 +342,17 @@ function ownCall(scope: Scope, node: Node & { kind: "call" }, op: string): Found
   const elsewhere: Node[] = [];
   const inputs = version.inputs.flatMap((schema, position) => {
     const value = values[position];
-    return value === undefined || value === options ? [] : [[roleOf(schema), inputOf(scope, value, elsewhere)] as const];
+    return value === undefined || value === options
+      ? []
+      : [[roleOf(schema), inputOf(scope, value, elsewhere)] as const];
   });
   const entries = options?.kind === "record" ? options.entries : [];
   const draft: Draft = {
     domain: "ai.onnx",
     op,
-    attributes: Object.fromEntries(entries.map(([name, value]) => [SNAKE[name] ?? name, attributeOf(scope, value)])),
+    attributes: Object.fromEntries(
+      entries.map(([name, value]) => [SNAKE[name] ?? name, attributeOf(scope, value)]),
+    ),
     inputs: Object.fromEntries(inputs),
   };
   return { draft, node, target: null, elsewhere };

@@ -16,7 +16,11 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
     const found = attempt(() => resolve({ domain, op, opset }));
     if (!("error" in found)) return found;
   }
-  return operators().filter((one) => one.domain === domain && one.name === op).at(-1) ?? null;
+  return (
+    operators()
+      .filter((one) => one.domain === domain && one.name === op)
+      .at(-1) ?? null
+  );
 }
 
 /**
@@ -29,7 +33,9 @@ export function stateOf(draft: Draft, base: State): { state: State; remarks: str
   if (version === null) return { state: base, remarks: [`${draft.op} is no operator of the page`] };
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   if (draft.opset !== undefined && version.sinceVersion > draft.opset) {
-    remarks.push(`${draft.op} is not in opset ${draft.opset}, so version ${version.sinceVersion} is shown.`);
+    remarks.push(
+      `${draft.op} is not in opset ${draft.opset}, so version ${version.sinceVersion} is shown.`,
+    );
   }
   const others = withOperator(base, id).state.inputs;
   const inputs = version.inputs.map((schema, position): TensorText | null => {
@@ -44,15 +50,23 @@ export function stateOf(draft: Draft, base: State): { state: State; remarks: str
 }
 
 /** An array in the data type of the first input of its kind, unless the text gives it a type. */
-function withType(array: Arr, { inputs }: Draft, version: OperatorVersion, position: number): TensorText {
+function withType(
+  array: Arr,
+  { inputs }: Draft,
+  version: OperatorVersion,
+  position: number,
+): TensorText {
   const schema = version.inputs[position];
   const { dtype, shape, values } = array;
   const text = { dtype, shape, values };
   if (array.isSaid) return text;
   const first = version.inputs.find(({ type }) => type === schema.type);
-  const wanted = first === undefined || first === schema ? dtype : (inputs[roleOf(first)]?.dtype ?? dtype);
+  const wanted =
+    first === undefined || first === schema ? dtype : (inputs[roleOf(first)]?.dtype ?? dtype);
   const types = dtypesOf(version, schema);
-  const taken = types.includes(wanted) ? wanted : (types.find((one) => one === "int64" || one === "float32") ?? wanted);
+  const taken = types.includes(wanted)
+    ? wanted
+    : (types.find((one) => one === "int64" || one === "float32") ?? wanted);
   return taken === dtype ? text : withDType(text, taken);
 }
 

@@ -2,7 +2,17 @@
 
 import type { Role } from "ndscatter";
 import { sizeOf } from "../../values/shape.ts";
-import { alongAxis, broadcast, commonShape, cropped, filledWith, numbers, reshapedTo, stacked, type Arr } from "./arrays.ts";
+import {
+  alongAxis,
+  broadcast,
+  commonShape,
+  cropped,
+  filledWith,
+  numbers,
+  reshapedTo,
+  stacked,
+  type Arr,
+} from "./arrays.ts";
 
 /** An operator with attributes and inputs; null for an input that the text names but does not give. */
 export interface Draft {
@@ -19,7 +29,8 @@ export interface Draft {
 
 type Input = Arr | null;
 
-const none = (reduction: string): Record<string, string> => (reduction === "none" ? {} : { reduction });
+const none = (reduction: string): Record<string, string> =>
+  reduction === "none" ? {} : { reduction };
 
 const axisOf = (axis: number): Record<string, string> => (axis === 0 ? {} : { axis: String(axis) });
 
@@ -43,13 +54,20 @@ export function elements(
   data: Input,
   index: Input,
   updates: Input,
-  { axis, reduction = "none", isFresh = false }: { axis: number; reduction?: string; isFresh?: boolean },
+  {
+    axis,
+    reduction = "none",
+    isFresh = false,
+  }: { axis: number; reduction?: string; isFresh?: boolean },
 ): Draft {
-  const single = updates !== null && index !== null && updates.values.length === 1 && updates.shape.length === 0;
+  const single =
+    updates !== null && index !== null && updates.values.length === 1 && updates.shape.length === 0;
   const fit = single ? filledWith(updates, index.shape, updates.values[0]) : fitted(updates, index);
   const inputs = { data, indices: index, updates: fit };
   const remarks =
-    fit !== updates && !single ? ["Only the part of the updates that the indices reach is taken."] : [];
+    fit !== updates && !single
+      ? ["Only the part of the updates that the indices reach is taken."]
+      : [];
   if (reduction !== "mean" && !isFresh && reduction !== "sub") {
     const attributes = { ...axisOf(axis), ...none(reduction) };
     return { domain: "ai.onnx", op: "ScatterElements", attributes, inputs, remarks };
@@ -57,9 +75,15 @@ export function elements(
   return {
     domain: "openvino",
     op: "ScatterElementsUpdate",
-    attributes: { ...none(OPENVINO[reduction] ?? reduction), ...(isFresh ? { use_init_val: "false" } : {}) },
+    attributes: {
+      ...none(OPENVINO[reduction] ?? reduction),
+      ...(isFresh ? { use_init_val: "false" } : {}),
+    },
     inputs: { ...inputs, axis: axisInput(axis) },
-    remarks: [...remarks, `ONNX has no ${isFresh ? "scatter that leaves data out" : `reduction ${reduction}`}, so this is OpenVINO's ScatterElementsUpdate.`],
+    remarks: [
+      ...remarks,
+      `ONNX has no ${isFresh ? "scatter that leaves data out" : `reduction ${reduction}`}, so this is OpenVINO's ScatterElementsUpdate.`,
+    ],
   };
 }
 
@@ -76,31 +100,56 @@ export function tuples(data: Input, indices: Input, updates: Input, reduction = 
     domain: isOnnx ? "ai.onnx" : "openvino",
     op: isOnnx ? "ScatterND" : "ScatterNDUpdate",
     attributes: none(isOnnx ? reduction : (OPENVINO[reduction] ?? reduction)),
-    inputs: { data, indices, updates: canGrow && !isSame && fits(updates, shape) ? broadcast(updates, shape) : updates },
-    ...(isOnnx ? {} : { remarks: [`ONNX has no reduction ${reduction}, so this is OpenVINO's ScatterNDUpdate.`] }),
+    inputs: {
+      data,
+      indices,
+      updates: canGrow && !isSame && fits(updates, shape) ? broadcast(updates, shape) : updates,
+    },
+    ...(isOnnx
+      ? {}
+      : {
+          remarks: [`ONNX has no reduction ${reduction}, so this is OpenVINO's ScatterNDUpdate.`],
+        }),
   };
 }
 
 const fits = (array: Arr, shape: readonly number[]): boolean =>
-  String(commonShape([array.shape, shape])) === String(shape) && array.shape.every((dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length]);
+  String(commonShape([array.shape, shape])) === String(shape) &&
+  array.shape.every((dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length]);
 
 /** Index tuples from arrays, one for each axis. */
 export const tupled = (components: readonly Arr[]): Arr => stacked(components);
 
 /** A scatter of whole slices along an axis: `x[:, idx] = u`. */
-export function slices(data: Input, index: Input, updates: Input, axis: number, reduction = "none"): Draft {
+export function slices(
+  data: Input,
+  index: Input,
+  updates: Input,
+  axis: number,
+  reduction = "none",
+): Draft {
   if (axis === 0) {
     const rows = index === null ? null : reshapedTo(index, [...index.shape, 1]);
     return tuples(data, rows, updates, reduction);
   }
   if (reduction === "none") {
-    const shape = data === null || index === null ? null : [...data.shape.slice(0, axis), ...index.shape, ...data.shape.slice(axis + 1)];
-    const full = updates !== null && shape !== null && fits(updates, shape) ? broadcast(updates, shape) : updates;
+    const shape =
+      data === null || index === null
+        ? null
+        : [...data.shape.slice(0, axis), ...index.shape, ...data.shape.slice(axis + 1)];
+    const full =
+      updates !== null && shape !== null && fits(updates, shape)
+        ? broadcast(updates, shape)
+        : updates;
     const inputs = { data, indices: index, updates: full, axis: axisInput(axis) };
     return { domain: "openvino", op: "ScatterUpdate", attributes: {}, inputs };
   }
-  const full = data !== null && index?.shape.length === 1 ? alongAxis(index, axis, data.shape) : index;
-  const grown = updates !== null && full !== null && fits(updates, full.shape) ? broadcast(updates, full.shape) : updates;
+  const full =
+    data !== null && index?.shape.length === 1 ? alongAxis(index, axis, data.shape) : index;
+  const grown =
+    updates !== null && full !== null && fits(updates, full.shape)
+      ? broadcast(updates, full.shape)
+      : updates;
   return elements(data, full, grown, { axis, reduction });
 }
 
@@ -109,7 +158,12 @@ export function gather(data: Input, indices: Input, axis: number, batchDims = 0)
     return { domain: "ai.onnx", op: "Gather", attributes: axisOf(axis), inputs: { data, indices } };
   }
   const inputs = { data, indices, axis: axisInput(axis) };
-  return { domain: "openvino", op: "Gather", attributes: { batch_dims: String(batchDims) }, inputs };
+  return {
+    domain: "openvino",
+    op: "Gather",
+    attributes: { batch_dims: String(batchDims) },
+    inputs,
+  };
 }
 
 export const gatherElements = (data: Input, indices: Input, axis: number): Draft => ({

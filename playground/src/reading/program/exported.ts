@@ -16,7 +16,8 @@ import type { Scope } from "./scope.ts";
 const WRITERS = [asNumPy, asOnnxPython, asTypeScript];
 
 /** `# ndscatter: ai.onnx/ScatterND/18;reduction=add` */
-const HEADER = /(?:^|\n)(?:#|\/\/) ndscatter: ([\w.]{1,40})\/(\w{1,40})\/(\d{1,4})((?:;\w{1,40}=[\w.+-]{0,40}){0,9})[ \t]*(?:\r?\n|$)/;
+const HEADER =
+  /(?:^|\n)(?:#|\/\/) ndscatter: ([\w.]{1,40})\/(\w{1,40})\/(\d{1,4})((?:;\w{1,40}=[\w.+-]{0,40}){0,9})[ \t]*(?:\r?\n|$)/;
 
 export function exportedState(
   text: string,
@@ -43,7 +44,13 @@ export function exportedState(
       ? { dtype: dtypesOf(version, schema)[0], shape: [], values: [axis] }
       : null;
   });
-  const state = { domain: version.domain, op: version.name, opset: version.sinceVersion, attributes, inputs };
+  const state = {
+    domain: version.domain,
+    op: version.name,
+    opset: version.sinceVersion,
+    attributes,
+    inputs,
+  };
   const program = bare(text);
   const isSame = WRITERS.some((write) => bare(write(state)) === program);
   return isSame ? { state, sentence: `This is ${op}-${opset} as the page exported it.` } : null;

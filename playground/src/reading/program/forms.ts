@@ -61,10 +61,18 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
 /** The reduction that a word of a library means; `none` for no word. */
 const reductionOf = (word: string): string => (word === "" ? "none" : (WORDS[word] ?? word));
 
-const rowsOrTuples = (bound: Bound, data: string, index: string, updates: string, reduction: string): Draft => {
+const rowsOrTuples = (
+  bound: Bound,
+  data: string,
+  index: string,
+  updates: string,
+  reduction: string,
+): Draft => {
   const { isTuple, array } = bound.index(index);
   const [target, values] = [bound.array(data), bound.array(updates)];
-  return isTuple ? tuples(target, array, values, reduction) : slices(target, array, values, 0, reduction);
+  return isTuple
+    ? tuples(target, array, values, reduction)
+    : slices(target, array, values, 0, reduction);
 };
 
 function segments(bound: Bound): Draft {
@@ -106,7 +114,10 @@ export const FORMS: readonly Form[] = [
     }),
   ),
   torch("scatter_add", "input dim index src", (b) =>
-    elements(b.array("input"), b.array("index"), b.array("src"), { axis: b.number("dim"), reduction: "add" }),
+    elements(b.array("input"), b.array("index"), b.array("src"), {
+      axis: b.number("dim"),
+      reduction: "add",
+    }),
   ),
   torch("scatter_reduce", "input dim index src reduce include_self", (b) =>
     elements(b.array("input"), b.array("index"), b.array("src"), {
@@ -121,7 +132,9 @@ export const FORMS: readonly Form[] = [
   torch("take_along_dim", "input indices dim", (b) =>
     gatherElements(b.array("input"), b.array("indices"), b.number("dim")),
   ),
-  torch("index_select", "input dim index", (b) => gather(b.array("input"), b.array("index"), b.number("dim"))),
+  torch("index_select", "input dim index", (b) =>
+    gather(b.array("input"), b.array("index"), b.number("dim")),
+  ),
   torch("index_add index_copy", "input dim index source|tensor alpha", (b) =>
     slices(
       b.array("input"),
@@ -132,10 +145,21 @@ export const FORMS: readonly Form[] = [
     ),
   ),
   torch("index_fill", "input dim index value", (b) =>
-    slices(b.array("input"), b.array("index"), b.array("value"), positive(b.number("dim"), b.array("input"))),
+    slices(
+      b.array("input"),
+      b.array("index"),
+      b.array("value"),
+      positive(b.number("dim"), b.array("input")),
+    ),
   ),
   torch("index_put", "input indices values accumulate", (b) =>
-    rowsOrTuples(b, "input", "indices", "values", /^true$/i.test(b.word("accumulate")) ? "add" : "none"),
+    rowsOrTuples(
+      b,
+      "input",
+      "indices",
+      "values",
+      /^true$/i.test(b.word("accumulate")) ? "add" : "none",
+    ),
   ),
   numpy("put_along_axis", "arr indices values axis mode inplace", (b) => {
     const [data, index, values] = [b.array("arr"), b.array("indices"), b.array("values")];
@@ -151,7 +175,10 @@ export const FORMS: readonly Form[] = [
     (b) =>
       b.has("axis")
         ? gather(b.array("a"), b.array("indices"), b.number("axis"))
-        : { ...gather(flat(b.array("a")), b.array("indices"), 0), remarks: ["Without an axis, take reads data in one axis."] },
+        : {
+            ...gather(flat(b.array("a")), b.array("indices"), 0),
+            remarks: ["Without an axis, take reads data in one axis."],
+          },
     true,
   ),
   numpy("add.at subtract.at multiply.at maximum.at minimum.at", "a indices b", (b) =>
@@ -161,7 +188,12 @@ export const FORMS: readonly Form[] = [
     "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_max tensor_scatter_nd_min",
     "tensor indices updates name",
     (b) =>
-      tuples(b.array("tensor"), b.array("indices"), b.array("updates"), reductionOf(b.name.replace(/^.*_/, ""))),
+      tuples(
+        b.array("tensor"),
+        b.array("indices"),
+        b.array("updates"),
+        reductionOf(b.name.replace(/^.*_/, "")),
+      ),
   ),
   tf("scatter_nd", "indices updates shape name", (b) => {
     const shape = b.array("shape");
@@ -177,7 +209,12 @@ export const FORMS: readonly Form[] = [
     gatherND(b.array("params"), b.array("indices"), b.number("batch_dims", 0)),
   ),
   tf("math.unsorted_segment_sum math.segment_sum", "data segment_ids num_segments name", segments),
-  { library: "jax", names: "ops.segment_sum", parameters: "data segment_ids num_segments indices_are_sorted", make: segments },
+  {
+    library: "jax",
+    names: "ops.segment_sum",
+    parameters: "data segment_ids num_segments indices_are_sorted",
+    make: segments,
+  },
 ];
 
 const positive = (axis: number, data: Arr | null): number =>
@@ -186,7 +223,9 @@ const positive = (axis: number, data: Arr | null): number =>
 /** The row of a call: of a library by the end of its path, or of a method by its name. */
 export function formOf(library: string | null, path: string): { form: Form; name: string } | null {
   const last = path.split(".");
-  const ends = [last.slice(-2).join("."), last.slice(-1)[0]].map((one) => one.replace(/(?<=\w)_$/, ""));
+  const ends = [last.slice(-2).join("."), last.slice(-1)[0]].map((one) =>
+    one.replace(/(?<=\w)_$/, ""),
+  );
   for (const name of ends) {
     for (const form of FORMS) {
       const isThere =

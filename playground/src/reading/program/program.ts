@@ -46,7 +46,12 @@ const MOST_MARKS = 50;
 export function readProgram(text: string, base: State): Program {
   if (text.length > LONGEST) {
     const sentence = `the text has more than ${LONGEST.toLocaleString("en")} characters`;
-    return { calls: [], arrays: new Map(), understood: [], marks: [{ start: 0, end: 1, sentence }] };
+    return {
+      calls: [],
+      arrays: new Map(),
+      understood: [],
+      marks: [{ start: 0, end: 1, sentence }],
+    };
   }
   const clean = withoutComments(text);
   const run = new Run(clean, base);
@@ -62,7 +67,8 @@ export function readProgram(text: string, base: State): Program {
 /** Calls and words whose lines say nothing about arrays. */
 const IDLE =
   /(?:^|\.)(?:make_tensor_value_info|make_graph|make_model|make_opsetid|check_model|ReferenceEvaluator|InferenceSession|run|seed|manual_seed|default_rng|PRNGKey|key|set_printoptions|device)$/;
-const SHOWING = /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
+const SHOWING =
+  /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
 const IDLE_WORDS: ReadonlySet<string> = new Set(["import", "from"]);
 
 class Run {
@@ -105,9 +111,13 @@ class Run {
 
   take(statement: Statement): void {
     if (statement.kind === "unread") {
-      this.mark({ start: statement.at, end: Math.max(statement.end, statement.at) }, statement.sentence);
+      this.mark(
+        { start: statement.at, end: Math.max(statement.end, statement.at) },
+        statement.sentence,
+      );
     } else if (statement.kind === "word") {
-      if (!IDLE_WORDS.has(statement.word)) this.mark(statement, `lines that begin with ${statement.word} are not read`);
+      if (!IDLE_WORDS.has(statement.word))
+        this.mark(statement, `lines that begin with ${statement.word} are not read`);
     } else if (statement.kind === "value") this.value(statement.value, null);
     else this.assign(statement);
   }
@@ -171,12 +181,16 @@ class Run {
     if (found !== null || depth > 9 || node.kind !== "call") return found;
     const path = pathOf(node.callee);
     const inner = path !== null && SHOWING.test(path) ? node.arguments[0]?.value : null;
-    if (inner != null) return inner.kind === "index" && path === "print" ? null : this.within(inner, depth + 1);
+    if (inner != null)
+      return inner.kind === "index" && path === "print" ? null : this.within(inner, depth + 1);
     // torch.gather(x, 1, i).squeeze(): what follows the call is marked.
     const isAfter = node.callee.kind === "attribute" && node.callee.of.kind === "call";
     if (!isAfter || node.callee.kind !== "attribute") return null;
     const before = this.within(node.callee.of, depth + 1);
-    if (before !== null && !/^(?:numpy|cpu|detach|tolist|block_until_ready)$/.test(node.callee.name)) {
+    if (
+      before !== null &&
+      !/^(?:numpy|cpu|detach|tolist|block_until_ready)$/.test(node.callee.name)
+    ) {
       this.mark({ start: node.callee.of.end, end: node.end }, "what follows the call is not read");
     }
     return before;
@@ -186,14 +200,19 @@ class Run {
   put({ draft, node, target, elsewhere }: Found, name: string | null): void {
     const { scope } = this;
     for (const one of elsewhere) {
-      this.mark(one, `the text does not give ${scope.at(one)}, so a tensor of the page stands in its place`);
+      this.mark(
+        one,
+        `the text does not give ${scope.at(one)}, so a tensor of the page stands in its place`,
+      );
     }
     if (this.calls.length >= MOST_CALLS) {
       this.mark(node, `only ${MOST_CALLS} calls of a text are read`);
       return;
     }
     const { state, remarks } = stateOf(draft, this.base);
-    const title = scope.text.slice(node.start, Math.min(node.end, node.start + 80)).replaceAll(/\s+/g, " ");
+    const title = scope.text
+      .slice(node.start, Math.min(node.end, node.start + 80))
+      .replaceAll(/\s+/g, " ");
     this.calls.push({ title, state, remarks: [...scope.remarks, ...remarks] });
     this.understood.push(`${title} is ${state.op}-${state.opset}.`);
     const output = elsewhere.length > 0 ? null : outputOf(state);

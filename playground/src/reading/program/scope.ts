@@ -6,7 +6,15 @@ import { sizeOf } from "../../values/shape.ts";
 import { asText } from "../paste.ts";
 import { Reader } from "../paste-reader.ts";
 import { blockOf } from "../paste-value.ts";
-import { filledWith, inferredType, numbers, reshapedTo, transposed, unstacked, type Arr } from "./arrays.ts";
+import {
+  filledWith,
+  inferredType,
+  numbers,
+  reshapedTo,
+  transposed,
+  unstacked,
+  type Arr,
+} from "./arrays.ts";
 import { pathOf, type Node } from "./syntax.ts";
 
 /** A part of the text that was not understood. */
@@ -66,7 +74,10 @@ export class Scope {
   set(name: string, array: Arr): void {
     this.values += array.values.length;
     if (this.values > MOST_VALUES) {
-      throw new TensorError("too-large", "the arrays of the text have more elements than the page reads");
+      throw new TensorError(
+        "too-large",
+        "the arrays of the text have more elements than the page reads",
+      );
     }
     this.names.set(name, array);
   }
@@ -78,7 +89,10 @@ export class Scope {
     const path = pathOf(node);
     if (path === null || libraryOf(path) !== null) return false;
     const [first] = path.split(".");
-    return !this.names.has(first) && !/^(?:True|False|None|true|false|null|undefined|nan|inf|NaN|Infinity)$/.test(path);
+    return (
+      !this.names.has(first) &&
+      !/^(?:True|False|None|true|false|null|undefined|nan|inf|NaN|Infinity)$/.test(path)
+    );
   }
 
   /** The array that an expression is. @throws Misread */
@@ -131,7 +145,10 @@ export class Scope {
       moved.push({ place: length, by: one.end - length });
     }
     const text = parts.join("") + this.text.slice(from, node.end);
-    return { text, back: (place) => place + (moved.findLast((one) => one.place <= place)?.by ?? 0) };
+    return {
+      text,
+      back: (place) => place + (moved.findLast((one) => one.place <= place)?.by ?? 0),
+    };
   }
 
   /** The parts of an expression, from left to right, that stand for numbers and do not look so. */
@@ -182,21 +199,27 @@ export class Scope {
       const array = this.array(inner.of);
       const axis = this.number(first.value);
       if (axis === null) return null;
-      return reshapedTo(array, array.shape.toSpliced(axis < 0 ? axis + array.shape.length + 1 : axis, 0, 1));
+      return reshapedTo(
+        array,
+        array.shape.toSpliced(axis < 0 ? axis + array.shape.length + 1 : axis, 0, 1),
+      );
     }
     return null;
   }
 
   /** `x[:, None]`, `x[..., np.newaxis]`. */
   withNewAxes(node: Node & { kind: "index" }): Arr | null {
-    const isNew = (one: Node): boolean => /^(?:None|np\.newaxis|jnp\.newaxis|tf\.newaxis)$/.test(pathOf(one) ?? "");
+    const isNew = (one: Node): boolean =>
+      /^(?:None|np\.newaxis|jnp\.newaxis|tf\.newaxis)$/.test(pathOf(one) ?? "");
     const { items } = node;
-    if (!items.some(isNew) || !items.every((one) => isNew(one) || one.kind === "slice")) return null;
+    if (!items.some(isNew) || !items.every((one) => isNew(one) || one.kind === "slice"))
+      return null;
     const array = this.array(node.of);
     const kept = items.filter((one) => !isNew(one));
     const slices = kept.filter((one) => one.kind === "slice" && one.isAll).length;
     const hasDots = slices < kept.length;
-    if (hasDots && kept.some((one) => this.at(one) !== "..." && one.kind === "slice" && !one.isAll)) return null;
+    if (hasDots && kept.some((one) => this.at(one) !== "..." && one.kind === "slice" && !one.isAll))
+      return null;
     const rest = array.shape.length - slices;
     const shape: number[] = [];
     let from = 0;
@@ -211,10 +234,13 @@ export class Scope {
   /** An array whose shape is in the text and whose values are not: they count. */
   unknown(node: Node & { kind: "call" }, path: string): Arr {
     const listed = node.arguments.find(
-      ({ name, value }) => name === "size" || name === "shape" || (name === null && value.kind === "list"),
+      ({ name, value }) =>
+        name === "size" || name === "shape" || (name === null && value.kind === "list"),
     );
     const isCounted = /(?:randperm|permutation)$/.test(path);
-    const given = node.arguments.filter(({ name }) => name === null).map(({ value }) => this.number(value));
+    const given = node.arguments
+      .filter(({ name }) => name === null)
+      .map(({ value }) => this.number(value));
     const sizes =
       listed === undefined
         ? given
@@ -237,10 +263,18 @@ export class Scope {
     isWhole = false,
   ): Arr {
     checkShape(shape, "the array");
-    this.remarks.push(`The values of ${this.at(node)} are not in the text, so they count from ${range?.[0] ?? 0}.`);
+    this.remarks.push(
+      `The values of ${this.at(node)} are not in the text, so they count from ${range?.[0] ?? 0}.`,
+    );
     const [low, high] = range ?? [0, Infinity];
-    const values = Array.from({ length: sizeOf(shape) }, (_, n) => low + (n % Math.max(1, high - low)));
-    return { ...numbers(values, shape), dtype: isWhole ? "int64" : this.libraryIn(node) === "numpy" ? "float64" : "float32" };
+    const values = Array.from(
+      { length: sizeOf(shape) },
+      (_, n) => low + (n % Math.max(1, high - low)),
+    );
+    return {
+      ...numbers(values, shape),
+      dtype: isWhole ? "int64" : this.libraryIn(node) === "numpy" ? "float64" : "float32",
+    };
   }
 
   /** The number that an expression is; null where it is none. */
@@ -256,7 +290,8 @@ export class Scope {
       if (right === undefined) return node.sign === "-" ? -left : left;
       return right === null ? null : (OPERATIONS[node.sign]?.(left, right) ?? null);
     }
-    if (node.kind === "attribute" && node.name === "ndim") return this.shapeOf(node.of)?.length ?? null;
+    if (node.kind === "attribute" && node.name === "ndim")
+      return this.shapeOf(node.of)?.length ?? null;
     if (node.kind === "index" && node.of.kind === "attribute" && node.of.name === "shape") {
       const at = node.items.length === 1 ? this.number(node.items[0]) : null;
       return at === null ? null : (this.shapeOf(node.of.of)?.at(at) ?? null);
@@ -279,11 +314,16 @@ export class Scope {
   /** The arrays of an index that has a part for each axis: of `i, j` or of `tuple(idx.T)`. */
   components(items: readonly Node[]): Arr[] {
     const [only] = items;
-    if (items.length === 1 && only.kind === "list" && only.bracket === "(") return this.components(only.items);
+    if (items.length === 1 && only.kind === "list" && only.bracket === "(")
+      return this.components(only.items);
     const isTuple = items.length === 1 && only.kind === "call" && pathOf(only.callee) === "tuple";
     const inner = isTuple ? only.arguments[0]?.value : undefined;
     if (inner === undefined) return items.map((one) => this.array(one));
-    if (inner.kind === "call" && /\.moveaxis$/.test(pathOf(inner.callee) ?? "") && inner.arguments.length === 3) {
+    if (
+      inner.kind === "call" &&
+      /\.moveaxis$/.test(pathOf(inner.callee) ?? "") &&
+      inner.arguments.length === 3
+    ) {
       const array = this.array(inner.arguments[0].value);
       const ends = inner.arguments.slice(1).map(({ value }) => this.number(value));
       if (ends[0] === -1 && ends[1] === 0) return lastAxisParts(array);

@@ -32,7 +32,12 @@ export type Node = Span &
 
 export type Statement = Span &
   (
-    | { readonly kind: "assign"; readonly sign: string; readonly target: Node; readonly value: Node }
+    | {
+        readonly kind: "assign";
+        readonly sign: string;
+        readonly target: Node;
+        readonly value: Node;
+      }
     | { readonly kind: "value"; readonly value: Node }
     /** A line that begins with a word such as `import` or `for`. */
     | { readonly kind: "word"; readonly word: string }
@@ -189,7 +194,13 @@ class Parser {
       if (this.is("line") || this.is("=") || this.is("end")) break;
       items.push(this.value(0));
     }
-    return { kind: "list", bracket: "(", items, start: first.start, end: items[items.length - 1].end };
+    return {
+      kind: "list",
+      bracket: "(",
+      items,
+      start: first.start,
+      end: items[items.length - 1].end,
+    };
   }
 
   value(depth: number): Node {
@@ -212,7 +223,14 @@ class Parser {
   factor(depth: number): Node {
     const { start } = this.token;
     let sign = "";
-    while (this.is("-") || this.is("+") || this.is("~") || this.is("*") || this.is("**") || this.is("...")) {
+    while (
+      this.is("-") ||
+      this.is("+") ||
+      this.is("~") ||
+      this.is("*") ||
+      this.is("**") ||
+      this.is("...")
+    ) {
       if (this.is("...")) {
         const { end } = this.next();
         return { kind: "slice", isAll: false, start, end };

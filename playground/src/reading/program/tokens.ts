@@ -55,7 +55,8 @@ function pushPiece(
 
 /** The end of a quoted text that begins here, with its prefix; null where none begins. */
 function textEnd(text: string, start: number): number | null {
-  const [, prefix = "", quote] = /^([rbfuRBFU]{0,2})("""|'''|["'`])/.exec(text.slice(start, start + 5)) ?? [];
+  const [, prefix = "", quote] =
+    /^([rbfuRBFU]{0,2})("""|'''|["'`])/.exec(text.slice(start, start + 5)) ?? [];
   if (quote === undefined) return null;
   for (let at = start + prefix.length + quote.length; at < text.length; at++) {
     if (text[at] === "\\") at++;
