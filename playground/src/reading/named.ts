@@ -1,8 +1,8 @@
 /** Tensors with names, and which input of an operator each is for: by its name, its data type and its shape. */
 
-import { infer, operators, resolve, roleOf, type OperatorVersion, type Role } from "ndscatter";
+import { infer, resolve, roleOf, type OperatorVersion, type Role } from "ndscatter";
 import { attempt } from "../values/attempt.ts";
-import { dtypesOf } from "../values/schema.ts";
+import { dtypesOf, newestOf } from "../values/schema.ts";
 import type { State, TensorText } from "../values/state.ts";
 
 export interface NamedTensor {
@@ -181,21 +181,17 @@ export function matched(
   const { domain, op, opset } = state;
   if (own.isSure)
     return { choice: { domain, op, opset }, assignment: own.assignment, isSure: true };
-  const found = OTHERS.filter((one) => one !== op)
-    .map((one) => {
-      const version = operators()
-        .filter((other) => other.name === one && other.domain === "ai.onnx")
-        .at(-1);
-      if (version === undefined) return null;
-      const choice = { domain: version.domain, op: one, opset: version.sinceVersion };
+  const found = OTHERS.map((one) => (one === op ? null : newestOf("ai.onnx", one)))
+    .filter((one) => one !== null)
+    .map(({ name, sinceVersion }) => {
+      const choice = { domain: "ai.onnx", op: name, opset: sinceVersion } as const;
       return { choice, ...assigned(tensors, fresh(choice)) };
     })
-    .filter((one) => one !== null && one.isSure);
-  const [first] = found;
+    .find((one) => one.isSure);
   const needs = resolve(state).inputs.filter(
     (one) => one.optional !== true && roleOf(one) !== "axis",
   ).length;
-  if (first == null || tensors.length === needs)
+  if (found === undefined || tensors.length === needs)
     return { choice: { domain, op, opset }, assignment: own.assignment, isSure: false };
-  return { choice: first.choice, assignment: first.assignment, isSure: false };
+  return { choice: found.choice, assignment: found.assignment, isSure: false };
 }

@@ -1,9 +1,10 @@
 /** What a dialog shows of tensors that are for several inputs, and of a text that was understood in part. */
 
-import { operators, resolve } from "ndscatter";
+import { resolve } from "ndscatter";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { operatorGroups, withOperator } from "../document/with-operator.ts";
+import { newestOf } from "../values/schema.ts";
 import type { State } from "../values/state.ts";
 import { assigned, matched, withAssignment, type Assignment, type NamedTensor } from "./named.ts";
 import { placeOf, type Mark } from "./read-text.ts";
@@ -19,16 +20,16 @@ export interface MatchProps {
 const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
 const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
 
+/** A call in the making: a state, and which tensor each of its inputs takes. */
+interface Chosen {
+  readonly base: State;
+  readonly assignment: Assignment;
+}
+
 /** A menu for each input, with the best guess chosen. */
 export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
-  const fresh = (choice: Pick<State, "domain" | "op" | "opset">): State =>
-    withOperator(state, choice).state;
-  const guess = useMemo(() => matched(tensors, state, fresh), [tensors, state]);
-  const [chosen, setChosen] = useState<{ base: State; assignment: Assignment }>({
-    base: keyOf(guess.choice) === keyOf(state) ? state : fresh(guess.choice),
-    assignment: guess.assignment,
-  });
-  const { base, assignment } = chosen;
+  const first = useMemo(() => guessOf(tensors, state), [tensors, state]);
+  const [{ base, assignment }, setChosen] = useState<Chosen>(first);
   const { inputs } = resolve(base);
   const unused = tensors.filter((_, number) => !assignment.includes(number));
   return (
@@ -42,52 +43,17 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
         );
       }}
     >
-      <label>
-        operator
-        <select
-          value={keyOf(base)}
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            const version = operators().findLast(
-              (one) => keyOf({ domain: one.domain, op: one.name }) === value,
-            );
-            if (version === undefined) return;
-            const next =
-              value === keyOf(state)
-                ? state
-                : fresh({ domain: version.domain, op: version.name, opset: version.sinceVersion });
-            setChosen({ base: next, assignment: assigned(tensors, next).assignment });
-          }}
-        >
-          {operatorGroups().map((one) => (
-            <option key={keyOf(one)} value={keyOf(one)}>
-              {one.op}
-              {one.domain === "openvino" ? " (OpenVINO)" : ""}
-            </option>
-          ))}
-        </select>
-      </label>
+      <OperatorMenu tensors={tensors} state={state} base={base} onChosen={setChosen} />
       {inputs.map(({ name }, position) => (
-        <label key={name}>
-          {name}
-          <select
-            value={String(assignment[position] ?? "")}
-            onChange={(event) => {
-              const { value } = event.currentTarget;
-              setChosen({
-                base,
-                assignment: assignment.with(position, value === "" ? null : Number(value)),
-              });
-            }}
-          >
-            {tensors.map((one, number) => (
-              <option key={number} value={String(number)}>
-                {one.name} · {typeOf(one.input)}
-              </option>
-            ))}
-            <option value="">as on the page</option>
-          </select>
-        </label>
+        <InputMenu
+          key={name}
+          name={name}
+          tensors={tensors}
+          number={assignment[position] ?? null}
+          onNumber={(number) =>
+            setChosen({ base, assignment: exchanged(assignment, position, number) })
+          }
+        />
       ))}
       {unused.length > 0 && <p>Not used: {unused.map(({ name }) => name).join(", ")}</p>}
       <p>
@@ -98,6 +64,80 @@ export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
     </form>
   );
 }
+
+function guessOf(tensors: readonly NamedTensor[], state: State): Chosen {
+  const { choice, assignment } = matched(tensors, state, (one) => withOperator(state, one).state);
+  const isOwn = keyOf(choice) === keyOf(state);
+  return { base: isOwn ? state : withOperator(state, choice).state, assignment };
+}
+
+/** The assignment with a tensor in an input. The input that had the tensor gets the one that leaves. */
+export const exchanged = (
+  assignment: Assignment,
+  position: number,
+  number: number | null,
+): Assignment => {
+  const other = number === null ? -1 : assignment.indexOf(number);
+  const moved = other === -1 ? assignment : assignment.with(other, assignment[position] ?? null);
+  return moved.with(position, number);
+};
+
+interface OperatorMenuProps {
+  readonly tensors: readonly NamedTensor[];
+  /** The call of the page. */
+  readonly state: State;
+  readonly base: State;
+  onChosen(chosen: Chosen): void;
+}
+
+const OperatorMenu = ({ tensors, state, base, onChosen }: OperatorMenuProps): JSX.Element => (
+  <label>
+    operator
+    <select
+      value={keyOf(base)}
+      onChange={(event) => {
+        const [domain, op] = event.currentTarget.value.split("/");
+        const version = newestOf(domain, op);
+        if (version === null) return;
+        const choice = { domain: version.domain, op, opset: version.sinceVersion };
+        const isOwn = keyOf(choice) === keyOf(state);
+        const next = isOwn ? state : withOperator(state, choice).state;
+        onChosen({ base: next, assignment: assigned(tensors, next).assignment });
+      }}
+    >
+      {operatorGroups().map((one) => (
+        <option key={keyOf(one)} value={keyOf(one)}>
+          {one.op}
+          {one.domain === "openvino" ? " (OpenVINO)" : ""}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+interface InputMenuProps {
+  readonly name: string;
+  readonly tensors: readonly NamedTensor[];
+  readonly number: number | null;
+  onNumber(number: number | null): void;
+}
+
+const InputMenu = ({ name, tensors, number, onNumber }: InputMenuProps): JSX.Element => (
+  <label>
+    {name}
+    <select
+      value={String(number ?? "")}
+      onChange={({ currentTarget: { value } }) => onNumber(value === "" ? null : Number(value))}
+    >
+      {tensors.map((one, position) => (
+        <option key={position} value={String(position)}>
+          {one.name} · {typeOf(one.input)}
+        </option>
+      ))}
+      <option value="">as on the page</option>
+    </select>
+  </label>
+);
 
 export interface MarkedProps {
   readonly text: string;

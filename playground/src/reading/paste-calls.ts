@@ -329,7 +329,7 @@ const complex: Make = (call) => {
     if (number === null) throw call.wrong(`expected a number for ${name}`, call.start);
     return Object.is(number, -0) ? "-0" : String(number).replace("Infinity", "inf");
   });
-  const sign = /^-/.test(parts[1]) ? "" : "+";
+  const sign = parts[1].startsWith("-") ? "" : "+";
   return { value: wordAt(call.start)(`${parts[0]}${sign}${parts[1]}j`) };
 };
 

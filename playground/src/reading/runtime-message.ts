@@ -4,10 +4,10 @@
  * TensorFlow.
  */
 
-import { operators, printShape, roleOf, type Role } from "ndscatter";
+import { printShape, roleOf, type Role } from "ndscatter";
 import { attempt } from "../values/attempt.ts";
 import { checkShape } from "../values/limits.ts";
-import { defaultText, dtypesOf } from "../values/schema.ts";
+import { defaultText, dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
@@ -162,14 +162,12 @@ export function readMessage(text: string): Message | UnknownMessage | null {
 }
 
 const isKnown = (op: string | undefined): op is string =>
-  op !== undefined && operators().some((one) => one.name === op && one.domain === "ai.onnx");
+  op !== undefined && newestOf("ai.onnx", op) !== null;
 
 function asCall(given: Facts & { readonly op: string }, node: string | null): Message {
   const { facts, small } = shrunk(given);
-  const version = operators()
-    .filter((one) => one.name === facts.op && one.domain === "ai.onnx")
-    .at(-1);
-  if (version === undefined) throw new Error(facts.op);
+  const version = newestOf("ai.onnx", facts.op);
+  if (version === null) throw new Error(facts.op);
   const shapes = shapesOf(facts);
   const attributes: Record<string, string> = {};
   if (facts.axis !== undefined && version.attributes.some((one) => one.name === "axis")) {
@@ -272,7 +270,6 @@ function indicesOf(
 function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
   const shapes = shapesOf({ op: "Gather", ...facts });
   const all = [...(shapes.data ?? []), ...(shapes.indices ?? []), ...(shapes.updates ?? [])];
-  const isShown = (shape: readonly number[]): boolean => !isRefused(shape) && sizeOf(shape) <= 600;
   if (Object.values(shapes).every(isShown)) return { facts, small: false };
   const small = new Map<number, number>();
   let [before, last] = [0, 0];
@@ -307,3 +304,6 @@ function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
 
 const isRefused = (shape: readonly number[]): boolean =>
   "error" in (attempt(() => ({ ok: checkShape(shape, "the tensor") })) as object);
+
+/** A picture of more elements would not show the fault at a glance. */
+const isShown = (shape: readonly number[]): boolean => !isRefused(shape) && sizeOf(shape) <= 600;

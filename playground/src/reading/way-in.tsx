@@ -15,8 +15,43 @@ torch.scatter_add(x, 0, idx, src)
 or an error message`;
 
 /** A drop zone with a button for files, and a field for text. */
-export function WayIn({ files, onGiven }: WayInProps): JSX.Element {
+export const WayIn = (props: WayInProps): JSX.Element => (
+  <section class="way-in" aria-label="your own data">
+    <DropZone {...props} />
+    <PasteField {...props} />
+  </section>
+);
+
+function DropZone({ files, onGiven }: WayInProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
+  return (
+    <div class="drop-zone">
+      <p>
+        <b>Drop files here</b> or anywhere on the page
+      </p>
+      <button type="button" onClick={() => field.current?.click()}>
+        Choose files
+      </button>
+      <input
+        ref={field}
+        type="file"
+        hidden
+        multiple
+        aria-label="file"
+        accept=".npy,.pb,.onnx,.xml,.bin"
+        onChange={(event) => {
+          const chosen = [...(event.currentTarget.files ?? [])];
+          event.currentTarget.value = "";
+          if (chosen.length === 0) return;
+          onGiven?.();
+          files.takeFiles(chosen);
+        }}
+      />
+    </div>
+  );
+}
+
+function PasteField({ files, onGiven }: WayInProps): JSX.Element {
   const [text, setText] = useState("");
   const id = useId();
   const read = (given: string): void => {
@@ -26,65 +61,40 @@ export function WayIn({ files, onGiven }: WayInProps): JSX.Element {
     files.takeText(given);
   };
   return (
-    <section class="way-in" aria-label="your own data">
-      <div class="drop-zone">
-        <p>
-          <b>Drop files here</b> or anywhere on the page
-        </p>
-        <button type="button" onClick={() => field.current?.click()}>
-          Choose files
-        </button>
-        <input
-          ref={field}
-          type="file"
-          hidden
-          multiple
-          aria-label="file"
-          accept=".npy,.pb,.onnx,.xml,.bin"
-          onChange={(event) => {
-            const chosen = [...(event.currentTarget.files ?? [])];
-            event.currentTarget.value = "";
-            if (chosen.length === 0) return;
-            onGiven?.();
-            files.takeFiles(chosen);
-          }}
-        />
-      </div>
-      <form
-        class="paste-field"
-        onSubmit={(event) => {
+    <form
+      class="paste-field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        read(text);
+      }}
+    >
+      <label for={id}>
+        <b>Paste code</b>, an array, or an error message
+      </label>
+      <textarea
+        id={id}
+        rows={3}
+        placeholder={HINT}
+        spellcheck={false}
+        autocomplete="off"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onPaste={(event) => {
+          const pasted = event.clipboardData?.getData("text/plain") ?? "";
+          // Into an empty field a text is pasted to be read. One that was begun by hand goes on.
+          if (text !== "" || pasted.trim() === "") return;
+          event.preventDefault();
+          read(pasted);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
           event.preventDefault();
           read(text);
         }}
-      >
-        <label for={id}>
-          <b>Paste code</b>, an array, or an error message
-        </label>
-        <textarea
-          id={id}
-          rows={3}
-          placeholder={HINT}
-          spellcheck={false}
-          autocomplete="off"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onPaste={(event) => {
-            const pasted = event.clipboardData?.getData("text/plain") ?? "";
-            // Into an empty field a text is pasted to be read. One that was begun by hand goes on.
-            if (text !== "" || pasted.trim() === "") return;
-            event.preventDefault();
-            read(pasted);
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            read(text);
-          }}
-        />
-        <button type="submit" aria-disabled={text.trim() === ""}>
-          Read
-        </button>
-      </form>
-    </section>
+      />
+      <button type="submit" aria-disabled={text.trim() === ""}>
+        Read
+      </button>
+    </form>
   );
 }

@@ -1,7 +1,8 @@
 /** The draft of an expression that is a scatter or a gather: a call of the table, `x.at[i].add(u)`, `x[i]` or `x[i] = u`. */
 
-import { operators, roleOf } from "ndscatter";
-import { numbers, type Arr } from "./arrays.ts";
+import { roleOf } from "ndscatter";
+import { newestOf } from "../../values/schema.ts";
+import type { Arr } from "./arrays.ts";
 import { gather, gatherND, slices, tupled, tuples, type Draft } from "./draft.ts";
 import { formOf, type Bound } from "./forms.ts";
 import { libraryOf, Misread, type Scope } from "./scope.ts";
@@ -75,20 +76,7 @@ function boundOf(
   name: string,
   elsewhere: Node[],
 ): Bound {
-  const known = parameters.split(" ").map((one) => one.split("|"));
-  const values = new Map<string, Node>();
-  let position = 0;
-  for (const { name: keyword, value } of given) {
-    const parameter =
-      keyword === null ? known[position++] : known.find((names) => names.includes(keyword));
-    if (parameter === undefined || values.has(parameter[0])) {
-      throw new Misread(
-        `${name} has no place for the argument ${keyword ?? scope.at(value)}`,
-        value,
-      );
-    }
-    values.set(parameter[0], value);
-  }
+  const values = argumentsOf(scope, parameters, given, name);
   const get = (parameter: string): Node => {
     const value = values.get(parameter);
     if (value === undefined) throw new Misread(`${name} needs the argument ${parameter}`, node);
@@ -127,6 +115,30 @@ function boundOf(
       return { isTuple, array: isTuple ? tupled(scope.components([value])) : scope.array(value) };
     },
   };
+}
+
+/** The arguments of a call by the names of its parameters. @throws Misread for one too many */
+function argumentsOf(
+  scope: Scope,
+  parameters: string,
+  given: readonly Argument[],
+  name: string,
+): ReadonlyMap<string, Node> {
+  const known = parameters.split(" ").map((one) => one.split("|"));
+  const values = new Map<string, Node>();
+  let position = 0;
+  for (const { name: keyword, value } of given) {
+    const parameter =
+      keyword === null ? known[position++] : known.find((names) => names.includes(keyword));
+    if (parameter === undefined || values.has(parameter[0])) {
+      throw new Misread(
+        `${name} has no place for the argument ${keyword ?? scope.at(value)}`,
+        value,
+      );
+    }
+    values.set(parameter[0], value);
+  }
+  return values;
 }
 
 /** `x.at[i]` */
@@ -226,7 +238,7 @@ function onnxNode(scope: Scope, node: Node & { kind: "call" }): Found {
       node.arguments.filter((one) => one.name === null)[position]?.value,
   );
   const op = type?.kind === "text" ? type.text : "";
-  const version = newest("ai.onnx", op);
+  const version = newestOf("ai.onnx", op);
   if (version === null)
     throw new Misread(
       `${op === "" ? "this node" : op} is no scatter or gather that the page shows`,
@@ -275,11 +287,6 @@ export function opsetIn(text: string): number | null {
   return found === null ? null : Number(found[1]);
 }
 
-function newest(domain: string, op: string) {
-  const versions = operators().filter((one) => one.domain === domain && one.name === op);
-  return versions.at(-1) ?? null;
-}
-
 /** `run(node, [data, indices])` of this library. */
 function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
   const [first, second] = node.arguments.map(({ value }) => value);
@@ -292,16 +299,15 @@ function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
   };
   const op = word("op");
   const domain =
-    word("domain") === "openvino" || (word("domain") === "" && newest("ai.onnx", op) === null)
+    word("domain") === "openvino" || (word("domain") === "" && newestOf("ai.onnx", op) === null)
       ? "openvino"
       : "ai.onnx";
-  const version = newest(domain, op);
+  const version = newestOf(domain, op);
   if (version === null)
     throw new Misread(`${op === "" ? "the node" : op} is no operator of the page`, record);
   const attributes = entries.get("attributes");
   const listed = attributes?.kind === "record" ? attributes.entries : [];
   const elsewhere: Node[] = [];
-  const isGiven = (one: Node): boolean => one.kind !== "name" || one.name !== "undefined";
   const inputs = version.inputs.flatMap((schema, position) => {
     const input = second.items[position];
     return input !== undefined && isGiven(input)
@@ -321,6 +327,8 @@ function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
   return { draft, node, target: null, elsewhere };
 }
 
+const isGiven = (node: Node): boolean => node.kind !== "name" || node.name !== "undefined";
+
 /** The plain functions of this library. */
 const OWN: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
   scatterND: "ScatterND",
@@ -335,7 +343,7 @@ const OWN: Readonly<Record<string, string | undefined>> = Object.assign(Object.c
 const SNAKE: Readonly<Record<string, string | undefined>> = { batchDims: "batch_dims" };
 
 function ownCall(scope: Scope, node: Node & { kind: "call" }, op: string): Found | null {
-  const version = newest("ai.onnx", op);
+  const version = newestOf("ai.onnx", op);
   if (version === null) return null;
   const values = node.arguments.map(({ value }) => value);
   const options = values.find((one) => one.kind === "record");
@@ -357,6 +365,3 @@ function ownCall(scope: Scope, node: Node & { kind: "call" }, op: string): Found
   };
   return { draft, node, target: null, elsewhere };
 }
-
-/** The axis of `axis = -1 % data.ndim`, for the operators that take it as an input. */
-export const axisArray = (axis: number): Arr => numbers([axis], []);

@@ -1,11 +1,11 @@
 /** A draft as a state of the page, in the version that the text gives or in the newest one. */
 
-import { operators, resolve, roleOf, run, type OperatorVersion } from "ndscatter";
+import { resolve, roleOf, run, type OperatorVersion } from "ndscatter";
 import { withDType } from "../../document/edit.ts";
 import { readState } from "../../document/read-state.ts";
 import { withOperator } from "../../document/with-operator.ts";
 import { attempt } from "../../values/attempt.ts";
-import { defaultText, dtypesOf } from "../../values/schema.ts";
+import { defaultText, dtypesOf, newestOf } from "../../values/schema.ts";
 import type { State, TensorText } from "../../values/state.ts";
 import { textOf } from "../../values/tensor-text.ts";
 import type { Arr } from "./arrays.ts";
@@ -16,11 +16,7 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
     const found = attempt(() => resolve({ domain, op, opset }));
     if (!("error" in found)) return found;
   }
-  return (
-    operators()
-      .filter((one) => one.domain === domain && one.name === op)
-      .at(-1) ?? null
-  );
+  return newestOf(domain, op);
 }
 
 /**

@@ -7,12 +7,11 @@ import {
   gatherElements,
   gatherND,
   slices,
-  tupled,
   tuples,
   zerosLike,
   type Draft,
 } from "./draft.ts";
-import { broadcast, filledWith, type Arr } from "./arrays.ts";
+import { broadcast, type Arr } from "./arrays.ts";
 import type { Node } from "./syntax.ts";
 
 /** The arguments of a call by the names of its parameters. */
@@ -237,9 +236,3 @@ export function formOf(library: string | null, path: string): { form: Form; name
   }
   return null;
 }
-
-/** A single value in every place. */
-export const everywhere = (value: Arr, shape: readonly number[]): Arr =>
-  filledWith(value, shape, value.values[0] ?? "0");
-
-export { tupled };

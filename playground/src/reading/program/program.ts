@@ -5,10 +5,10 @@
 
 import type { State } from "../../values/state.ts";
 import type { Arr } from "./arrays.ts";
-import { callOf, opsetIn, subscript, type Found } from "./calls.ts";
+import { callOf, subscript, type Found } from "./calls.ts";
 import { outputOf, stateOf } from "./draft-state.ts";
 import { exportedState } from "./exported.ts";
-import { libraryOf, Misread, Scope } from "./scope.ts";
+import { Misread, Scope } from "./scope.ts";
 import { pathOf, statementsOf, type Node, type Statement } from "./syntax.ts";
 import { withoutComments } from "./tokens.ts";
 import { attempt } from "../../values/attempt.ts";
@@ -77,8 +77,8 @@ class Run {
   readonly calls: ProgramCall[] = [];
   readonly marks: Mark[] = [];
   readonly understood: string[] = [];
-  /** Names that a call has used: the rest are arrays without a purpose. */
-  hasCall = false;
+  /** Arrays that stand alone in their lines. */
+  nameless = 0;
 
   constructor(text: string, base: State) {
     this.scope = new Scope(text);
@@ -168,11 +168,7 @@ class Run {
     if (name !== null && node.kind === "record") this.scope.others.set(name, node);
     else if (name !== null && isOfNodes(node)) return;
     else if (name === null && node.kind === "text") return;
-    else {
-      const array = this.scope.array(node);
-      this.scope.set(name ?? "", array);
-      if (name !== null && !/^_/.test(name)) return;
-    }
+    else this.scope.set(name ?? `array ${++this.nameless}`, this.scope.array(node));
   }
 
   /** The call that an expression is, or that it prints. */
@@ -249,5 +245,3 @@ const isOfNodes = (node: Node): boolean =>
   node.kind === "list" &&
   node.items.length > 0 &&
   node.items.every((one) => one.kind === "call" && IDLE.test(pathOf(one.callee) ?? ""));
-
-export { libraryOf, opsetIn };

@@ -209,8 +209,6 @@ export class Scope {
 
   /** `x[:, None]`, `x[..., np.newaxis]`. */
   withNewAxes(node: Node & { kind: "index" }): Arr | null {
-    const isNew = (one: Node): boolean =>
-      /^(?:None|np\.newaxis|jnp\.newaxis|tf\.newaxis)$/.test(pathOf(one) ?? "");
     const { items } = node;
     if (!items.some(isNew) || !items.every((one) => isNew(one) || one.kind === "slice"))
       return null;
@@ -321,7 +319,7 @@ export class Scope {
     if (inner === undefined) return items.map((one) => this.array(one));
     if (
       inner.kind === "call" &&
-      /\.moveaxis$/.test(pathOf(inner.callee) ?? "") &&
+      pathOf(inner.callee)?.endsWith(".moveaxis") === true &&
       inner.arguments.length === 3
     ) {
       const array = this.array(inner.arguments[0].value);
@@ -331,6 +329,9 @@ export class Scope {
     return unstacked(this.array(inner));
   }
 }
+
+const isNew = (node: Node): boolean =>
+  /^(?:None|np\.newaxis|jnp\.newaxis|tf\.newaxis)$/.test(pathOf(node) ?? "");
 
 /** Calls that make floats where no data type is given. */
 const FLOATS = /^(?:\w+\.){1,2}(?:zeros|ones|eye|identity|linspace)\(/;
