@@ -360,7 +360,7 @@ const table = (
 
 const FUNCTIONS = table([
   [
-    "array asarray asanyarray ascontiguousarray matrix tensor as_tensor Tensor Parameter Variable constant " +
+    "array copy asarray asanyarray ascontiguousarray matrix tensor as_tensor Tensor Parameter Variable constant " +
       "convert_to_tensor from_numpy Array DeviceArray list tuple Size tensor1d tensor2d tensor3d tensor4d scalar",
     wrapped,
   ],

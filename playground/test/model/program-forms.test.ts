@@ -61,6 +61,8 @@ const READ: readonly Row[] = [
   [`>>> import numpy as np\n>>> x = np.arange(3)\n>>> x\narray([0, 1, 2])\n>>> x[[2, 0]]\narray([2, 0])`, "Gather", "2,0"],
   [`x = np.array([[1, 2],  # the first row\n              [3, 4]])\n\n# swap\ny = x[[1, 0]]`, "Gather", "3,4,1,2"],
   [`rows, cols = np.array([0, 1]), np.array([1, 1])\nx = np.zeros((2, 2))\nx[rows, cols] += 1`, "ScatterND reduction=add", "0,1,0,1"],
+  [`data = np.zeros(3)\nindices = np.array([[1], [1]])\nupdates = np.array([4., 5.])\noutput = np.copy(data)\nfor idx in np.ndindex(indices.shape[:-1]):\n    # no repeats\n    output[tuple(indices[idx])] += updates[idx]\nprint(output)`, "ScatterND reduction=add", "0,9,0"],
+  [`def main():\n    x = np.arange(3)\n    return x[[2, 0]]`, "Gather", "2,0"],
   [`axis = -1\nx = np.array([[1, 2]])\ny = np.take(x, [0, 0, 1], axis=axis)`, "Gather axis=-1", "1,1,2"],
   [`x = np.zeros((3, 2), dtype=np.float32)\nidx = np.array([0, 2])\nu = np.ones((len(idx), x.shape[1]), dtype=np.float32)\nx[idx] = u`, "ScatterND", "1,1,0,0,1,1"],
 ];
@@ -88,7 +90,7 @@ const MARKED: readonly MarkRow[] = [
   [`x = np.arange(4)\ny = np.sort(x)`, "np.sort", /np\.sort is not read here/],
   [`y = torch.scatter_add(x, 0, idx, src)`, "x", /the text does not give x/],
   [`x = np.array([[1, 2], [3]])`, "[3]", /expected a list of the shape \[2\]/],
-  [`x = np.zeros(3)\nfor i in range(3):\n    x[i] += 1`, "for i in range(3):", /lines that begin with for are not read/],
+  [`x = np.zeros(3)\nfor i in range(3):\n    x[i] += 1`, "for i in range(3):\n    x[i] += 1", /a loop is not read here/],
   [`x = torch.ones(3)\ny = torch.gather(x, 0, torch.tensor([0])).sum()`, ".sum()", /what follows the call is not read/],
   [`x = np.arange(3)\ny = x[x > 1]`, ">", /this operation is not read here/],
   [`x = np.zeros(3)\nnp.add.at(x, [0], [1], 7)`, "7", /no place for the argument/],

@@ -8,6 +8,7 @@ import type { Arr } from "./arrays.ts";
 import { callOf, subscript, type Found } from "./calls.ts";
 import { outputOf, stateOf } from "./draft-state.ts";
 import { exportedState } from "./exported.ts";
+import { loopIn } from "./loops.ts";
 import { Misread, Scope } from "./scope.ts";
 import { pathOf, statementsOf, type Node, type Statement } from "./syntax.ts";
 import { withoutComments } from "./tokens.ts";
@@ -56,6 +57,7 @@ export function readProgram(text: string, base: State): Program {
   const clean = withoutComments(text);
   const run = new Run(clean, base);
   for (const statement of statementsOf(clean)) run.statement(statement);
+  run.endBlock();
   const exported = exportedState(text, run.scope);
   if (exported !== null) {
     const call = { title: "the exported call", state: exported.state, remarks: [] };
@@ -69,7 +71,16 @@ const IDLE =
   /(?:^|\.)(?:make_tensor_value_info|make_graph|make_model|make_opsetid|check_model|ReferenceEvaluator|InferenceSession|run|seed|manual_seed|default_rng|PRNGKey|key|set_printoptions|device)$/;
 const SHOWING =
   /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
-const IDLE_WORDS: ReadonlySet<string> = new Set(["import", "from"]);
+/** Lines that change no array by themselves; the lines below them are read. */
+const IDLE_WORDS: ReadonlySet<string> = new Set(
+  "import from with def async pass try class global assert export function".split(" "),
+);
+/** Lines below these run more than once, or not at all. */
+const REPEATED: ReadonlySet<string> = new Set("for while if elif else except finally".split(" "));
+
+/** Blanks before a statement in its line. */
+const indentOf = (text: string, start: number): number =>
+  start - 1 - text.lastIndexOf("\n", start - 1);
 
 class Run {
   readonly scope: Scope;
@@ -77,6 +88,8 @@ class Run {
   readonly calls: ProgramCall[] = [];
   readonly marks: Mark[] = [];
   readonly understood: string[] = [];
+  /** The loop whose lines are passed; they are more indented than it is. */
+  block: { readonly start: number; readonly end: number; readonly indent: number } | null = null;
   /** Arrays that stand alone in their lines. */
   nameless = 0;
 
@@ -95,14 +108,37 @@ class Run {
   }
 
   statement(statement: Statement): void {
+    const { block } = this;
+    if (block !== null && indentOf(this.scope.text, statement.start) > block.indent) {
+      this.block = { ...block, end: statement.end };
+      return;
+    }
+    this.endBlock();
+    this.attempted(() => this.take(statement), statement);
+  }
+
+  /** A loop as a call where it is one that is known; otherwise all of its lines are marked. */
+  endBlock(): void {
+    const { block, scope } = this;
+    this.block = null;
+    if (block === null) return;
+    this.attempted(() => {
+      const found = loopIn(scope, scope.text.slice(block.start, block.end), block);
+      if (found !== null) this.put(found, null);
+      else
+        this.mark(block, "a loop is not read here: write it as a call, or give its arrays alone");
+    }, block);
+  }
+
+  attempted(action: () => void, place: { readonly start: number; readonly end: number }): void {
     try {
-      this.take(statement);
+      action();
     } catch (error) {
       if (!(error instanceof Misread)) {
         const found = attempt((): null => {
           throw error;
         });
-        if (found !== null && "error" in found) this.mark(statement, found.error);
+        if (found !== null && "error" in found) this.mark(place, found.error);
         return;
       }
       this.mark(error, error.message);
@@ -116,7 +152,10 @@ class Run {
         statement.sentence,
       );
     } else if (statement.kind === "word") {
-      if (!IDLE_WORDS.has(statement.word))
+      const { word, start, end } = statement;
+      const { text } = this.scope;
+      if (REPEATED.has(word)) this.block = { start, end, indent: indentOf(text, start) };
+      else if (!IDLE_WORDS.has(word))
         this.mark(statement, `lines that begin with ${statement.word} are not read`);
     } else if (statement.kind === "value") this.value(statement.value, null);
     else this.assign(statement);

@@ -133,6 +133,7 @@ class Parser {
     const first = this.at;
     const { start, text } = this.token;
     try {
+      if (text === "return") this.next();
       return this.simple(start);
     } catch (error) {
       if (!(error instanceof Unread)) throw error;
