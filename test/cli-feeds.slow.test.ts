@@ -27,7 +27,7 @@ for (const [file, family] of MODELS) {
     const [, offered] = /or make them up: (--random .*)\n$/.exec(asked.stderr) ?? [];
     const { status, stdout, stderr } = await folder.ndscatter(`${line} ${offered}`);
     assert.deepEqual([status, stderr], [0, ""]);
-    assert.match(stdout, new RegExp(`: ${family} nodes of the family\n`));
+    assert.match(stdout, new RegExp(`: ${family} scatter/gather nodes\n`));
   });
 }
 

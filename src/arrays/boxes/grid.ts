@@ -12,9 +12,9 @@ export interface Box {
 export class Grid {
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
-  /** How many boxes there are along each axis. */
+  /** The number of boxes along each axis. */
   readonly counts: readonly number[];
-  /** How many boxes there are. */
+  /** The number of boxes. */
   readonly size: number;
 
   constructor(shape: readonly number[], chunkShape: readonly number[]) {
@@ -33,7 +33,7 @@ export class Grid {
     return this.boxAt(this.at(number));
   }
 
-  /** Where a box begins, and its shape, which is smaller at the end of an axis. */
+  /** The start and shape of a box, clipped at the end of an axis. */
   boxAt(at: readonly number[]): Box {
     const { shape, chunkShape } = this;
     const start = at.map((coordinate, d) => coordinate * chunkShape[d]);
@@ -51,8 +51,8 @@ export function contiguousChunks(shape: readonly number[], most: number): number
 }
 
 /**
- * True if every chunk is one run of row-major memory: its shape is ones, then any size, then whole axes. The elements of all
- * chunks, one chunk after the other, are then in row-major order too.
+ * True if every chunk is contiguous in row-major memory: its shape is ones, then any size, then whole axes. The
+ * elements of all chunks in order are then row-major too.
  */
 export function areContiguous(chunkShape: readonly number[], shape: readonly number[]): boolean {
   if (chunkShape.length !== shape.length) return false;
@@ -62,7 +62,7 @@ export function areContiguous(chunkShape: readonly number[], shape: readonly num
   return wide === -1 || chunkShape.every((dim, d) => d <= wide || dim >= dims[d]);
 }
 
-/** True if every block of a grid has whole chunks only, so that no chunk lies in two blocks. */
+/** True if every block of a grid consists of whole chunks, so that no two blocks share a chunk. */
 export const areWhole = (
   blockShape: readonly number[],
   shape: readonly number[],

@@ -1,4 +1,4 @@
-/** `ndscatter array`: describes an array in files, or copies it chunk by chunk into another format or encoding. */
+/** `ndscatter array`: describes a stored array, or copies it chunk by chunk to another format or encoding. */
 
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
@@ -121,7 +121,7 @@ function parseShape(text: string, least: number): readonly number[] {
   throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
 }
 
-/** Parses a codec such as `zstd` or `zstd:3`. The array that is created checks the level. */
+/** Parses a codec such as `zstd` or `zstd:3`. Creating the array checks the level. */
 export function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
   const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
   if (name === undefined) {

@@ -1,4 +1,4 @@
-/** `ndscatter capture`: writes a node of a model with the inputs that it really has, as files. */
+/** `ndscatter capture`: writes a node of a model with its real inputs to files. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -111,7 +111,7 @@ async function writeCase(
   await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
 }
 
-/** The node as a model. Its inputs are called as the operator calls them. */
+/** The node as a model. Its inputs have the operator's names. */
 function modelOf({ node, call }: CapturedCall, outputs: readonly Tensor[]): Model {
   const { op, domain = "ai.onnx", opset } = call?.node ?? { op: node.op, opset: 1 };
   const { inputs: schema } = resolve({ domain, op, opset });

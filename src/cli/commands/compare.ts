@@ -1,4 +1,4 @@
-/** `ndscatter compare`: one call as other systems do it, where they part from its version, and what to write in each. */
+/** `ndscatter compare`: a call as other systems do it, with the differences from its version and the code for each. */
 
 import { Option, type Command } from "commander";
 import {
@@ -89,7 +89,7 @@ interface Row extends DialectComparison {
 
 interface Report {
   readonly title: string;
-  /** The exact result, or the sentence of the error. */
+  /** The exact result, or the error's sentence. */
   readonly exact: Tensor | string;
   readonly rows: readonly Row[];
 }
@@ -123,7 +123,7 @@ interface Cell {
   readonly here: Scalar;
 }
 
-/** The first cells that differ. Those of a call that is an error have no exact value. */
+/** The first cells that differ. An invalid call has no exact values. */
 const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
   output === null
     ? []

@@ -84,7 +84,7 @@ async function explainTask(
     ? explanationJson(explanation, expected?.facts)
     : [explanationText(explanation, canvasOf(io)), ...(expected === null ? [] : [expected.text])];
   for (const part of parts) {
-    // Waits for the reader, because all parts together may be more than memory holds.
+    // Waits for the reader, because all parts together may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part);
   }
@@ -97,11 +97,11 @@ async function explainTask(
   );
 }
 
-/** How the result of another runtime stands to the exact one. */
+/** The comparison of another runtime's result with the exact one. */
 interface Expectation {
   readonly facts: object;
   readonly text: string;
-  /** Undefined for an equal result. */
+  /** Undefined if the results are equal. */
   readonly sentence?: string;
 }
 
@@ -140,8 +140,8 @@ function expectation(
 }
 
 /**
- * Explains a result of an invalid call; null if the call is invalid in a way that `diagnose` refuses. The error for a
- * result of another type or shape than the output names the result's file.
+ * Explains a result of an invalid call; null for an invalid call that `diagnose` refuses. If the result's type or shape
+ * differs from the output's, the error names the result's file.
  */
 function explained(
   { node, inputs }: NodeCall,

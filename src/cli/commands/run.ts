@@ -130,13 +130,13 @@ async function runTask(
 
 function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
   const result = results.get(name);
-  if (result === undefined) throw wrongData(`there is no result ${printName(name)}`);
+  if (result === undefined) throw wrongData(`the call has no result ${printName(name)}`);
   return result;
 }
 
 /**
  * Checks the output files before anything is read.
- * @param kept files that must not be replaced
+ * @param kept files that must not be overwritten
  */
 function checkTargets(io: Io, targets: readonly string[], kept: readonly string[]): void {
   for (const [position, target] of targets.entries()) {
@@ -151,7 +151,10 @@ function checkTargets(io: Io, targets: readonly string[], kept: readonly string[
   }
 }
 
-/** An output may replace an input of its own type, as an update in place does. One of another type would destroy it. */
+/**
+ * An output may replace an input of its own type, as an update in place does. An output of another type would destroy
+ * the input.
+ */
 function checkInPlace(
   io: Io,
   targets: ReadonlyMap<string, string>,
@@ -172,20 +175,20 @@ function checkInPlace(
   }
 }
 
-/** What a run has made, by the names of the outputs. */
+/** The results of a run, by output name. */
 interface Outcome {
   readonly results: ReadonlyMap<string, Tensor>;
   /** The files that results were written to. */
   readonly targets: ReadonlyMap<string, string>;
-  /** The files that hold expected results. */
+  /** The files of expected results. */
   readonly expectations: ReadonlyMap<string, string>;
-  /** How results differ from expected ones, null where they are equal. */
+  /** The differences between results and expected results, null for equal ones. */
   readonly differences: ReadonlyMap<string, Difference | null>;
-  /** What may explain those differences. */
+  /** Candidate explanations of the differences. */
   readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
 }
 
-/** Whether a result is printed: one that is neither written nor compared. */
+/** True if a result is printed, because it is neither written nor compared. */
 const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
   !targets.has(name) && !expectations.has(name);
 

@@ -146,6 +146,6 @@ export function checkArithmetic(
   fields: ErrorFields,
 ): void {
   if (reduction === "none" || hasGpuArithmetic(dtype)) return;
-  const sentence = `a GPU has no arithmetic of ${dtype} here: with the reduction ${reduction}, data must be another type`;
+  const sentence = `data must be of another type for the reduction ${reduction}: a GPU does no arithmetic of ${dtype} here`;
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
 }

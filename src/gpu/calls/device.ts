@@ -50,7 +50,7 @@ export async function requestDevice(): Promise<GpuDeviceLike> {
   const gpu = (globalThis as { navigator?: { gpu?: GpuLike } }).navigator?.gpu;
   if (gpu === undefined) {
     const sentence =
-      "there is no WebGPU here (navigator.gpu is missing); in Node give a device, such as one of npm's webgpu";
+      "WebGPU is missing (navigator.gpu); in Node pass a device, such as one of npm's webgpu";
     throw new TensorError("engine", sentence);
   }
   try {
