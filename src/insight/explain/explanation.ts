@@ -76,7 +76,7 @@ export interface BadIndex {
   readonly sentence: string;
 }
 
-/** A list whose members are made when they are asked for, and made again each time. */
+/** A list whose members are made on access, and made again on each access. */
 export interface Lazy<T> extends Iterable<T> {
   readonly length: number;
   /** The member at a position, -1 being the last; undefined outside the list. */
