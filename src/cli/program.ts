@@ -90,7 +90,7 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     await program.parseAsync(argv, { from: "user" });
     return status;
   } catch (error) {
-    // Commander throws after --help and --version too.
+    // Commander throws after --help and --version too. Its exit code may be that of the process.
     if (error instanceof CommanderError && help !== "") {
       await io.stdout.write(help);
       return SUCCESS;

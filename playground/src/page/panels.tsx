@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
-import { Examples } from "../examples/examples-dialog.tsx";
+import type { ExamplesProps } from "../examples/examples-dialog.tsx";
 import { Help } from "./help.tsx";
 import { Open } from "../reading/open-file.tsx";
 import type { Files } from "../reading/use-files.ts";
@@ -11,6 +11,9 @@ import type { SceneOf } from "../writing/scene-of.ts";
 import type { Session } from "./use-session.ts";
 import type { ShareProps } from "../writing/share-panel.tsx";
 
+const Examples = later<ExamplesProps>(
+  async () => (await import("../examples/examples-dialog.tsx")).Examples,
+);
 const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
 
 export type Panel = "Examples" | "Open" | "Share" | "Help";
@@ -25,7 +28,7 @@ interface PanelsProps {
 }
 
 export function Panels({ session, sceneOf, files, panel, onClose }: PanelsProps): JSX.Element {
-  const { state, preset, hasOwn, showPreset, showOwn } = session;
+  const { state, preset, hasOwn, showPreset, showOwn, lesson } = session;
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
     <>
@@ -47,7 +50,17 @@ export function Panels({ session, sceneOf, files, panel, onClose }: PanelsProps)
         content={(close) => <Open files={files} close={close} />}
       />
       <Dialog {...common("Share")} content={() => <Share state={state} sceneOf={sceneOf} />} />
-      <Dialog {...common("Help")} content={() => <Help />} />
+      <Dialog
+        {...common("Help")}
+        content={(close) => (
+          <Help
+            onLesson={(id) => {
+              lesson.choose(id);
+              close();
+            }}
+          />
+        )}
+      />
     </>
   );
 }

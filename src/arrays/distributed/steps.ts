@@ -25,7 +25,7 @@ export interface RootData {
   readonly version: string;
   /** The number of attempts per task. */
   readonly attempts: number;
-  /** The least number of tasks per BullMQ job. */
+  /** Minimum number of tasks per BullMQ job. */
   readonly tasksPerJob: number;
   /** The stage whose tasks were added last, and the number of times they were. */
   readonly stage?: StageName;

@@ -122,7 +122,8 @@ function storyOf(
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
-  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a session's.
+  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a
+  // session's.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
   const { fields } = call;

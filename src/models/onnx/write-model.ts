@@ -82,7 +82,9 @@ export function writeModel(given: Model): Uint8Array {
   return encodedAs("the model", () => toBinary(ModelProtoSchema, message));
 }
 
-/** The opset imports. Imports of the file keep their spelling, because ONNX's own domain has two: `""` and `ai.onnx`. */
+/**
+ * The opset imports. Imports of the file keep their spelling, because ONNX's own domain has two: `""` and `ai.onnx`.
+ */
 function opsetMessages(
   opsets: Opsets,
   before: readonly OperatorSetIdProto[],

@@ -30,7 +30,7 @@ export interface Reading {
   /** The fill value, for inner chunks that are not stored. */
   readonly fill: Uint8Array;
   readonly buffers: Buffers;
-  /** The most inner chunks that are read at once. */
+  /** Maximum number of inner chunks that are read at once. */
   readonly concurrency: number;
 }
 

@@ -52,8 +52,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
 }
 
 /**
- * Megabytes of the state of a compressor, for levels up to each `level`: at least what `ZSTD_estimateCCtxSize` gives for
- * long inputs.
+ * Megabytes of the state of a compressor, for levels up to each `level`: at least what `ZSTD_estimateCCtxSize` gives
+ * for long inputs.
  */
 const STATES: readonly (readonly [level: number, megabytes: number])[] = [
   [4, 8],

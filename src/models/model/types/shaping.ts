@@ -170,7 +170,7 @@ export const transpose: TypeRule = (view) => {
   ];
 };
 
-/** The shape in a value that holds a shape; only a rank if its elements are unknown. */
+/** Reads a shape from the elements of a value; only its rank if the elements are unknown. */
 function shapeFrom(view: NodeView, position: number): readonly Dim[] | null {
   const dims = view.elements(position);
   return dims?.map(givenDim) ?? null;
