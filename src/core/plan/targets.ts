@@ -1,0 +1,97 @@
+/**
+ * The targets of a Plan, as gradients ask for them: which update of a target is its last, and the targets alone. These
+ * functions take Plans as operators make them, never what `coarsen` returns.
+ */
+
+import { OFFSETS } from "../limits.ts";
+import { absoluteOffsets, without, type Plan } from "./plan.ts";
+import { targetSet } from "./repeats.ts";
+
+/** The Plan of the last position of each target alone; the very same Plan where no target repeats. */
+export function lastOnly(plan: Plan): Plan {
+  // Empty slices have no elements to write twice.
+  if (plan.slice === 0) return plan;
+  // Offsets that batches share repeat in every batch or in none.
+  const offsets = plan.offsets.length === plan.count ? plan.offsets : absoluteOffsets(plan);
+  const isNew = targetSet(plan, offsets.length);
+  let replaced: Uint8Array | null = null;
+  for (let p = offsets.length - 1; p >= 0; p--) {
+    if (isNew(offsets[p])) continue;
+    replaced ??= new Uint8Array(offsets.length);
+    replaced[p] = 1;
+  }
+  return replaced === null ? plan : without(plan, replaced);
+}
+
+/** A Plan whose targets lie side by side, in the order in which they are first addressed. */
+export interface PackedPlan {
+  /** The positions of the Plan, with offsets into the packed targets. It has one batch. */
+  readonly plan: Plan;
+  /** Where the packed targets are in data: a gather by it packs them. No target repeats. */
+  readonly targets: Plan;
+  /** How many positions each target has. */
+  readonly counts: Uint32Array;
+  /** A byte for each position: 1 where it is the first of its target. */
+  readonly isFirst: Uint8Array;
+}
+
+/** Packs the targets of a Plan, so that work on a few slices takes no memory of data's size. */
+export function packTargets(plan: Plan): PackedPlan {
+  const { slice, source } = plan;
+  const offsets = absoluteOffsets(plan);
+  const total = offsets.length;
+  const slotOf = slotTable(plan, total);
+  const packed = new Uint32Array(total);
+  const targets = new Uint32Array(total);
+  const counts = new Uint32Array(total);
+  const isFirst = new Uint8Array(total);
+  let found = 0;
+  for (let p = 0; p < total; p++) {
+    const slot = slotOf(offsets[p], found);
+    if (slot === found) {
+      isFirst[p] = 1;
+      targets[found++] = offsets[p];
+    }
+    counts[slot]++;
+    packed[p] = slot * slice;
+  }
+  const size = found * slice;
+  const ofTargets = { offsets: targets.slice(0, found), count: found, size: plan.size };
+  return {
+    plan: {
+      offsets: packed,
+      slice,
+      count: total,
+      size,
+      batches: 1,
+      span: size,
+      ...(source && { source }),
+    },
+    targets: { ...ofTargets, slice, batches: 1, span: plan.size },
+    counts: counts.slice(0, found),
+    isFirst,
+  };
+}
+
+/**
+ * A function that gives the number of an offset's target, or `next` for an offset that is new. A table of all targets is
+ * fastest; where it would take far more memory than the offsets do, a Map holds the offsets that were given.
+ */
+function slotTable({ slice, size }: Plan, count: number): (offset: number, next: number) => number {
+  const targets = slice === 0 ? 0 : Math.ceil(size / slice);
+  if (slice === 0 || 4 * targets > OFFSETS.bits * count + OFFSETS.leastBits) {
+    const slots = new Map<number, number>();
+    return (offset, next) => {
+      const known = slots.get(offset);
+      if (known === undefined) slots.set(offset, next);
+      return known ?? next;
+    };
+  }
+  const slots = new Uint32Array(targets);
+  return (offset, next) => {
+    // Merged rows may begin between the multiples of their length, but never two at one multiple.
+    const target = Math.floor(offset / slice);
+    if (slots[target] === 0) slots[target] = next + 1;
+    return slots[target] - 1;
+  };
+}
