@@ -39,35 +39,33 @@ export function productGradients(
   gradient: Storage,
 ): void {
   const { offsets, slice, source } = plan;
-  const { lanes } = DTYPES[dtype];
   const multiplied = multiplier(dtype, values, false);
+  const [v, u, s, g] = [units(values), units(updates), units(share), units(gradient)];
+  const width = plan.size === 0 ? 1 : v.length / plan.size;
   for (let p = 0; p < offsets.length; p++) {
     const replaces = !includeSelf && isFirst[p] === 1;
-    for (let i = 0, t = offsets[p], u = (source?.[p] ?? p) * slice; i < slice; i++, t++, u++) {
-      copyElement(values, t, gradient, u, lanes);
-      if (replaces) copyElement(updates, u, values, t, lanes);
-      else multiplied(t, values, t, updates, u);
+    for (let i = 0, t = offsets[p], q = (source?.[p] ?? p) * slice; i < slice; i++, t++, q++) {
+      for (let unit = 0; unit < width; unit++) g[q * width + unit] = v[t * width + unit];
+      if (!replaces) multiplied(t, values, t, updates, q);
+      else for (let unit = 0; unit < width; unit++) v[t * width + unit] = u[q * width + unit];
     }
   }
   const ofUpdates = multiplier(dtype, gradient, true);
   const ofBefore = multiplier(dtype, share, true);
   for (let p = offsets.length - 1; p >= 0; p--) {
     const replaces = !includeSelf && isFirst[p] === 1;
-    for (let i = 0, t = offsets[p], u = (source?.[p] ?? p) * slice; i < slice; i++, t++, u++) {
+    for (let i = 0, t = offsets[p], q = (source?.[p] ?? p) * slice; i < slice; i++, t++, q++) {
       if (replaces) {
-        copyElement(share, t, gradient, u, lanes);
-        for (let lane = 0; lane < lanes; lane++) share[t * lanes + lane] = 0;
+        for (let unit = 0; unit < width; unit++) {
+          g[q * width + unit] = s[t * width + unit];
+          s[t * width + unit] = 0;
+        }
       } else {
-        ofUpdates(u, share, t, gradient, u);
-        ofBefore(t, share, t, updates, u);
+        ofUpdates(q, share, t, gradient, q);
+        ofBefore(t, share, t, updates, q);
       }
     }
   }
-}
-
-function copyElement(from: Storage, i: number, to: Storage, t: number, lanes: number): void {
-  to[t * lanes] = from[i * lanes];
-  if (lanes === 2) to[t * 2 + 1] = from[i * 2 + 1];
 }
 
 /** @param conjugates the second factor, as the gradient of a product of complex numbers does */
