@@ -81,7 +81,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function ourGradients(call: Call): (Tensor | null)[] {
   const { torch, dtype, axis, reduce, includeSelf } = call;
-  const [reduction = "none"] = Object.keys(WORDS).filter((word) => WORDS[word] === reduce);
+  const reduction = Object.keys(WORDS).find((word) => WORDS[word] === reduce) ?? "none";
   const made = ({ shape, values }: Numbers): Tensor => tensor(dtype, shape, [...values]) as Tensor;
   const rows = torch === "index_put" ? [1] : [];
   const indices = tensor("int64", [...call.indices.shape, ...rows], [...call.indices.values]);
