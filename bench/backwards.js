@@ -68,7 +68,9 @@ for (const workload of WORKLOADS) {
   const row = scaled(workload, Number(values.scale));
   const inputs = inputsOf(row);
   const tensors = heapTensors(lib, row, inputs);
-  const source = isScatter(row) ? inputs.data : inputsOf({ ...row, name: `${row.name} gradient` }).data;
+  const source = isScatter(row)
+    ? inputs.data
+    : inputsOf({ ...row, name: `${row.name} gradient` }).data;
   const size = inputs.shapes.output.reduce((product, dim) => product * dim, 1);
   const filled = Reflect.construct(source.constructor, [size]);
   for (let at = 0; at < size; at += source.length) {

@@ -8,7 +8,7 @@ import { extremeGradients, productGradients, type Ties } from "../kernels/backwa
 import { divide } from "../kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
-import { lastOnly, packTargets, type PackedPlan } from "../plan/targets.ts";
+import { lastOnly, packMost, packTargets, type PackedPlan } from "../plan/targets.ts";
 import { allocate, type Storage } from "../tensor/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { act, clear, gatherNow, newResult, scatterActions } from "./execute.ts";
@@ -161,7 +161,8 @@ function combinedBackwards(session: Session<void>, call: ScatterBackwards): Scat
   const { executor, plan, reducing, ties, data, updates, gradient, updatesOut } = call;
   const { dtype } = gradient;
   const { reduction, includeSelf } = reducing;
-  const packed = packTargets(plan);
+  // Without data every target needs to know its first update, and none but targets have the gradient 0.
+  const packed = includeSelf ? packMost(plan) : packTargets(plan);
   const { targets } = packed;
   const packedOf = ({ data: from }: Tensor): Storage => {
     const to = allocate(dtype, packed.plan.size);

@@ -3,7 +3,7 @@
  * functions take Plans as operators make them, never what `coarsen` returns.
  */
 
-import { OFFSETS } from "../limits.ts";
+import { GRADIENTS, OFFSETS } from "../limits.ts";
 import { absoluteOffsets, without, type Plan } from "./plan.ts";
 import { targetSet } from "./repeats.ts";
 
@@ -34,6 +34,22 @@ export interface PackedPlan {
   /** A byte for each position: 1 where it is the first of its target. */
   readonly isFirst: Uint8Array;
 }
+
+/**
+ * {@link packTargets}, or all of data where that is quick: then untouched elements are among the packed ones, too, so that
+ * this is for gradients in which an untouched element has its own.
+ */
+export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
+  const { slice, source, size } = plan;
+  const offsets = absoluteOffsets(plan);
+  const total = offsets.length;
+  if (size > GRADIENTS.dense * slice * total) return packTargets(plan);
+  const one = { offsets: new Uint32Array(1), slice: size, count: 1, size, batches: 1, span: size };
+  const all = { offsets, slice, count: total, size, batches: 1, span: size };
+  return { plan: { ...all, ...(source && { source }) }, targets: one, isFirst: NONE };
+}
+
+const NONE = new Uint8Array();
 
 /** Packs the targets of a Plan, so that work on a few slices takes no memory of data's size. */
 export function packTargets(plan: Plan): PackedPlan {
