@@ -8,8 +8,8 @@ import { extremeGradients, productGradients, type Ties } from "../kernels/backwa
 import { divide } from "../kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
-import { lastOnly, packMost, packTargets, type PackedPlan } from "../plan/targets.ts";
-import { allocate, type Storage } from "../tensor/dtype.ts";
+import { packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/targets.ts";
+import { allocate, DTYPES, type Storage } from "../tensor/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { act, clear, gatherNow, newResult, scatterActions } from "./execute.ts";
 import { divisorOf, type Reducing } from "./steps.ts";
@@ -66,18 +66,35 @@ export function scatterBackwards(session: Session<void>, call: ScatterBackwards)
   if (reduction === "mul" || reduction === "max" || reduction === "min") {
     return combinedBackwards(session, call);
   }
-  const { plan, gradient, updates, wantsData, wantsUpdates } = call;
+  const { plan, updates, wantsData, wantsUpdates } = call;
   const packed = reduction === "mean" ? packTargets(plan) : null;
   const ofUpdates = wantsUpdates ? updatesGradient(session, call, packed) : null;
   if (!wantsData) return { data: null, updates: ofUpdates };
-  const isReplaced = reduction === "none" || !call.reducing.includeSelf;
-  if (isReplaced && plan.slice > 0) {
-    const zeros = allocate(gradient.dtype, plan.slice);
-    return { data: dataGradient(session, call, zeroPlan(plan), zeros), updates: ofUpdates };
-  }
   const data = dataGradient(session, call, NO_TARGETS, allocate(updates.dtype, 0));
-  if (packed !== null) divideTargets(call, packed, data.data);
+  const { slice } = plan;
+  if (reduction === "none" || !call.reducing.includeSelf) {
+    clearSlices(data, 1, absoluteOffsets(plan), slice);
+  } else if (packed !== null) divideTargets(call, packed, data.data);
   return { data, updates: ofUpdates };
+}
+
+/** Writes zeros to slices of a tensor, which begin at multiples of `unit`. */
+function clearSlices(
+  { dtype, data }: Tensor,
+  unit: number,
+  starts: Uint32Array,
+  slice: number,
+): void {
+  const entries = data as Float32Array;
+  const { lanes } = DTYPES[dtype];
+  const length = slice * lanes;
+  const step = unit * lanes;
+  if (length === 1) for (let p = 0; p < starts.length; p++) entries[starts[p] * step] = 0;
+  else {
+    for (let p = 0; p < starts.length; p++) {
+      entries.fill(0, starts[p] * step, starts[p] * step + length);
+    }
+  }
 }
 
 /** What the Plan gathers of the result's gradient; of `none` only the last update of a target has one. */
@@ -90,10 +107,10 @@ function updatesGradient(
   const { reduction, includeSelf } = reducing;
   const { dtype } = gradient;
   const shape = Tensor.dimsOf(updates);
-  const taken = reduction === "none" ? lastOnly(plan) : plan;
   const { size } = updates;
-  const result = gatherNow(session, executor, taken, gradient, shape, size, updatesOut);
+  const result = gatherNow(session, executor, plan, gradient, shape, size, updatesOut);
   const { slice } = plan;
+  if (reduction === "none") clearSlices(result, slice, replacedSlices(plan), slice);
   if (reduction === "sub") {
     const minus = includeSelf ? plan : split(plan).later;
     const positions = positionsOf(minus);
@@ -147,14 +164,6 @@ const NO_TARGETS: Plan = {
   batches: 1,
   span: 0,
 };
-
-/** The Plan that writes one slice, the first on the sequential side, to every target. */
-function zeroPlan(plan: Plan): Plan {
-  const { slice, size } = plan;
-  const offsets = absoluteOffsets(plan);
-  const count = offsets.length;
-  return { offsets, source: new Uint32Array(count), slice, count, size, batches: 1, span: size };
-}
 
 /** Products, and greatest and least values: on packed targets, which nothing else depends on. */
 function combinedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {

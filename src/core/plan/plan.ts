@@ -103,7 +103,7 @@ export function without(plan: Plan, leftOut: Uint8Array): Plan {
   for (let p = 0; p < offsets.length; p++) {
     if (leftOut[p % leftOut.length] !== 0) continue;
     targets[kept] = offsets[p];
-    positions[kept++] = plan.source?.[p] ?? p;
+    positions[kept++] = p;
   }
   const { slice, size } = plan;
   return {

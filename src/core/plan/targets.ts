@@ -1,26 +1,35 @@
 /**
- * The targets of a Plan, as gradients ask for them: which update of a target is its last, and the targets alone. These
+ * The targets of a Plan, as gradients ask for them: which updates are replaced by later ones, and the targets alone. These
  * functions take Plans as operators make them, never what `coarsen` returns.
  */
 
 import { GRADIENTS, OFFSETS } from "../limits.ts";
-import { absoluteOffsets, without, type Plan } from "./plan.ts";
+import { absoluteOffsets, type Plan } from "./plan.ts";
 import { targetSet } from "./repeats.ts";
 
-/** The Plan of the last position of each target alone; the very same Plan where no target repeats. */
-export function lastOnly(plan: Plan): Plan {
+/**
+ * Where the slices that a later one replaces begin on the sequential side, in slices: those of every position but the last
+ * of its target.
+ */
+export function replacedSlices(plan: Plan): Uint32Array {
+  const { source, slice, batches, count } = plan;
   // Empty slices have no elements to write twice.
-  if (plan.slice === 0) return plan;
+  if (slice === 0) return new Uint32Array();
   // Offsets that batches share repeat in every batch or in none.
-  const offsets = plan.offsets.length === plan.count ? plan.offsets : absoluteOffsets(plan);
+  const isShared = plan.offsets.length === count;
+  const offsets = isShared ? plan.offsets : absoluteOffsets(plan);
   const isNew = targetSet(plan, offsets.length);
-  let replaced: Uint8Array | null = null;
+  const replaced = new Uint32Array(offsets.length);
+  let found = 0;
   for (let p = offsets.length - 1; p >= 0; p--) {
-    if (isNew(offsets[p])) continue;
-    replaced ??= new Uint8Array(offsets.length);
-    replaced[p] = 1;
+    if (!isNew(offsets[p])) replaced[found++] = source?.[p] ?? p;
   }
-  return replaced === null ? plan : without(plan, replaced);
+  const once = replaced.slice(0, found);
+  if (!isShared || batches === 1 || found === 0) return once;
+  return Uint32Array.from({ length: batches * found }, (_, p) => {
+    const batch = Math.floor(p / found);
+    return batch * count + once[p - batch * found];
+  });
 }
 
 /** A Plan whose targets lie side by side, in the order in which they are first addressed. */
