@@ -107,7 +107,7 @@ async function answer(name) {
   if (name === SERVED.style) return style();
   if (name === SERVED.theme) return theme();
   if (name === SERVED.search) return search();
-  if (/^docs\//.test(name) && ENDINGS.test(name)) return fs.readFileSync(inRepository(name));
+  if (name.startsWith("docs/") && ENDINGS.test(name)) return fs.readFileSync(inRepository(name));
   const made = await site();
   if (name === SERVED.index) return made.index;
   const all = [...made.pages(SERVED), ...made.pictures];

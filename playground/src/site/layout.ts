@@ -144,6 +144,8 @@ export const folded = (
   isOpen = false,
 ): Html =>
   html`<details class="fold" ${isOpen ? "open" : ""}>
-    <summary>${level === 2 ? html`<h2 id="${id}">${title}</h2>` : html`<h3 id="${id}">${title}</h3>`}</summary>
+    <summary>
+      ${level === 2 ? html`<h2 id="${id}">${title}</h2>` : html`<h3 id="${id}">${title}</h3>`}
+    </summary>
     ${body}
   </details>`;

@@ -58,8 +58,7 @@ export function siteOf(sources: Sources): Site {
     ...apiPages(apiOf(entries, readTypes, parse)),
   ];
   return {
-    pages: (files) =>
-      pages.map((page) => ({ name: page.file, text: documentFrom(page, files) })),
+    pages: (files) => pages.map((page) => ({ name: page.file, text: documentFrom(page, files) })),
     pictures: operators.flatMap(({ picture }) =>
       (picture?.files ?? []).map(({ name, text }) => ({ name: `reference/${name}`, text })),
     ),

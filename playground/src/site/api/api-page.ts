@@ -54,7 +54,9 @@ function indexPage(entries: readonly ApiEntry[]): Page {
         ${entries.map(
           ({ name, doc, exports }) =>
             html`<section class="card">
-              <h2 class="plain"><a href="${fileOfEntry(name)}"><code>${name}</code></a></h2>
+              <h2 class="plain">
+                <a href="${fileOfEntry(name)}"><code>${name}</code></a>
+              </h2>
               <p>${inline(openingOf(docstringOf(doc).text.replaceAll("\n", " ")), () => null)}</p>
               <p class="small">${exports.length} exports</p>
             </section>`,
@@ -133,7 +135,8 @@ function exportPart(one: Export, names: ReadonlySet<string>): Html {
     ${rows.length === 0 ? "" : table(["parameter", "meaning"], rows)}
     ${returns === "" ? "" : html`<p><strong>Returns</strong> ${said(returns)}</p>`}
     ${throws.map((error) => html`<p><strong>Throws</strong> ${said(error)}</p>`)}
-    ${see.map((source) => html`<p class="small">From ${said(source)}</p>`)} ${examples.map(exampleOf)}
+    ${see.map((source) => html`<p class="small">From ${said(source)}</p>`)}
+    ${examples.map(exampleOf)}
   </details>`;
 }
 
@@ -148,12 +151,15 @@ function sharedPart(others: readonly Export[], homes: Homes): Html {
   ${[...from].map(
     ([home, members]) =>
       html`<p>
-          The same as in <a href="${fileOfEntry(home)}"><code>${home}</code></a>:
+          The same as in <a href="${fileOfEntry(home)}"><code>${home}</code></a
+          >:
         </p>
         <ul class="names">
           ${members.map(
             ({ name }) =>
-              html`<li><a href="${fileOfEntry(home)}#${name}"><code>${name}</code></a></li>`,
+              html`<li>
+                <a href="${fileOfEntry(home)}#${name}"><code>${name}</code></a>
+              </li>`,
           )}
         </ul>`,
   )}`;

@@ -3,9 +3,12 @@
  * no stable interface for scripts; the text of a signature is that of the file.
  */
 
-import type { Comment, Directive, Node, Statement } from "oxc-parser";
+import type { Comment, Directive, Function as Callable, Node, Statement } from "oxc-parser";
 
-export type Parse = (file: string, source: string) => { program: { body: Body }; comments: Comment[] };
+export type Parse = (
+  file: string,
+  source: string,
+) => { program: { body: Body }; comments: Comment[] };
 type Body = readonly (Directive | Statement)[];
 
 export type Kind = "function" | "class" | "constant" | "type";
@@ -132,7 +135,11 @@ function declarationsIn(
     case "TSInterfaceDeclaration":
     case "TSTypeAliasDeclaration":
       return [
-        { name: declaration.id.name, kind: "type", signature: text(declaration).replace(/^declare /, "") },
+        {
+          name: declaration.id.name,
+          kind: "type",
+          signature: text(declaration).replace(/^declare /, ""),
+        },
       ];
     default:
       return [];
@@ -149,9 +156,7 @@ const withoutPrivate = (text: string): string =>
 /** Where a signature is longer, each parameter has a line. */
 const WIDEST = 96;
 
-type Declarable = Extract<NonNullable<Declared>, { type: "TSDeclareFunction" | "FunctionDeclaration" }>;
-
-function functionText(declaration: Declarable, source: string): string {
+function functionText(declaration: Callable, source: string): string {
   const text = source.slice(declaration.start, declaration.end).replace(/^declare /, "");
   if (text.length <= WIDEST) return text;
   const { id, typeParameters, params, returnType } = declaration;

@@ -32,5 +32,4 @@ export const firstSentence = (text: string): string =>
   text
     .split("\n\n")[0]
     .replaceAll(/\s+/g, " ")
-    .replace(/(?<=[.:;])\s.*$/, "")
-    .replace(/[:;]$/, ".");
+    .replace(/(?<=\.)\s+(?=[A-Z]).*$/, "");

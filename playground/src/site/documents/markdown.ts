@@ -166,7 +166,8 @@ function textOfBlock(token: Token): string {
       .flatMap((row) => row.map(({ tokens }) => textOf(tokens)))
       .join(" ");
   }
-  if (isList(token)) return token.items.map(({ tokens }) => tokens.map(textOfBlock).join(" ")).join(" ");
+  if (isList(token))
+    return token.items.map(({ tokens }) => tokens.map(textOfBlock).join(" ")).join(" ");
   return "tokens" in token && token.tokens ? textOf(token.tokens) : rawText(token);
 }
 
@@ -188,13 +189,26 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
   if (isTable(token)) {
     const cells = (row: readonly Tokens.TableCell[]): Html[] =>
       row.map(({ tokens }) => inlines(tokens, addresses));
-    return table(cells(token.header), token.rows.map(cells));
+    const whole = table(cells(token.header), token.rows.map(cells));
+    // A row is a paragraph on a phone.
+    return token.rows.length <= MOST_ROWS
+      ? whole
+      : html`<details class="fold rows">
+          <summary>Table of ${token.rows.length} rows</summary>
+          ${whole}
+        </details>`;
   }
   if (isList(token)) {
     const items = token.items.map(
       (item) => html`<li>${item.tokens.map((part) => blockHtml(part, addresses))}</li>`,
     );
-    return token.ordered ? html`<ol start="${token.start}">${items}</ol>` : html`<ul>${items}</ul>`;
+    return token.ordered
+      ? html`<ol start="${token.start}">
+          ${items}
+        </ol>`
+      : html`<ul>
+          ${items}
+        </ul>`;
   }
   const inner = (): Html => inlines("tokens" in token ? (token.tokens ?? []) : [], addresses);
   switch (token.type) {
@@ -214,8 +228,10 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
 }
 
 /** A block of code, which scrolls by itself, with the keyboard as well. Its line breaks are kept. */
-export const codeBlock = (text: string): Html =>
-  html`<pre tabindex="0"><code>${text}</code></pre>`;
+export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
+
+/** Longer tables open when they are asked for. */
+const MOST_ROWS = 40;
 
 /** Tables with more columns are lists of their cells on a narrow screen. */
 const MOST_NARROW = 3;

@@ -29,20 +29,22 @@ export function exampleSection(example: Example): Html {
     `${state.op}-${state.opset}`,
     ...Object.entries(state.attributes).map(([name, text]) => `${name} = ${text}`),
   ];
-  return html`<article class="example" data-preset="${id}"><details class="fold">
-    <summary><h3 id="${id}">${title}</h3></summary>
-    <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
-    ${note === "" ? "" : html`<p>${note}</p>`}
-    <div class="picture">${tensors}${output}</div>
-    ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere, faults.length > 0)}
-    <div class="live">
-      <details>
-        <summary>Change it here</summary>
-        <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
-      </details>
-      <a href="../#${hash}">Open in the playground</a>
-    </div>
-  </details></article> `;
+  return html`<article class="example" data-preset="${id}">
+    <details class="fold">
+      <summary><h3 id="${id}">${title}</h3></summary>
+      <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
+      ${note === "" ? "" : html`<p>${note}</p>`}
+      <div class="picture">${tensors}${output}</div>
+      ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere, faults.length > 0)}
+      <div class="live">
+        <details>
+          <summary>Change it here</summary>
+          <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
+        </details>
+        <a href="../#${hash}">Open in the playground</a>
+      </div>
+    </details>
+  </article> `;
 }
 
 /** Versions as links to the call in them. */

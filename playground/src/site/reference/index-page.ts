@@ -34,6 +34,10 @@ export function indexPage(all: readonly Family[], errata: readonly Erratum[]): P
         <a href="dialects.html">Dialects</a>: what other systems do with indices, repeats and
         floats.
       </li>
+      <li>
+        <a href="../gpu.html">This GPU</a>: a check of <code>ndscatter/webgpu</code> on the machine
+        that reads this page.
+      </li>
     </ul>
     ${heading(2, "changes", "What each version changed")} ${changesTable(all)}`;
   return {

@@ -41,8 +41,7 @@ export function operatorPage(
     <p class="lead">${prose(openingOf(newest.summary))}</p>
     ${picture === null ? "" : figureOf(picture)} ${heading(2, "versions", "Versions")}
     ${versionsTable(versions, examples)} ${sections.map((section) => section.body)}
-    ${heading(2, "examples", "Examples")} ${examplesIntro(family)}
-    ${examples.map(exampleSection)}
+    ${heading(2, "examples", "Examples")} ${examplesIntro(family)} ${examples.map(exampleSection)}
     ${folded(2, "errata", "Errata", errataTable(family, own, library))}
     ${folded(2, "room", "Where the documents leave room", roomOf(family, library))}
     ${folded(2, "dialects", "Dialects", dialectsOf(family, examples, library))}`;

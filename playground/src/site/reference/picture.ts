@@ -27,8 +27,8 @@ export interface Drawn {
   readonly files: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** Wide enough for four tables; the height lets cells be as large as those of the page at first. */
-const ROOM = { width: 1040, height: 240, isNarrow: false };
+/** The column of text is at least as wide on a desk; on a phone the picture scrolls by itself. */
+const ROOM = { width: 760, height: 320, isNarrow: false };
 
 /** More elements are not seen at a glance. */
 const MOST_ELEMENTS = 40;
@@ -39,8 +39,6 @@ const MOST_ELEMENTS = 40;
  */
 export function pictureOf(name: string, examples: readonly Example[]): Drawn | null {
   const right = examples.filter(({ explained }) => explained.faults.length === 0);
-  const sizeOfCall = ({ preset }: Example): number =>
-    Math.max(...preset.state.inputs.map((one) => sizeOf(one?.shape ?? [])));
   const fit = right.find((one) => sizeOfCall(one) >= 6 && sizeOfCall(one) <= MOST_ELEMENTS);
   const example = fit ?? right[0];
   const scene = example === undefined ? null : sceneOfState(example.preset.state);
@@ -53,12 +51,17 @@ export function pictureOf(name: string, examples: readonly Example[]): Drawn | n
   return { light: files[0].name, dark: files[1].name, preset, hash, files };
 }
 
+/** That of the largest tensor. */
+const sizeOfCall = ({ preset }: Example): number =>
+  Math.max(...preset.state.inputs.map((one) => sizeOf(one?.shape ?? [])));
+
 /** Null for a call with an error. */
 export function sceneOfState(state: State): Scene | null {
   const { picture } = viewOf(state);
   if (picture === null) return null;
   const { explanation, output, links } = picture;
-  const { version, shapes } = explanation;
+  const { version } = explanation;
+  if (version === null) return null;
   const faults = sortFaults([]);
   const inputs = state.inputs.map((_, at) => inputView(picture, false, state, at, faults));
   const layout = layOut({ op: state.op, axis: axisOf(picture), tensors: placedIn(picture) }, ROOM);
@@ -75,7 +78,8 @@ export function sceneOfState(state: State): Scene | null {
   };
   return {
     title: `${state.op}-${version.sinceVersion}${given.join("")}`,
-    sentences: shapes.map(({ sentence }) => sentence),
+    // The section of the version has the rules of shapes.
+    sentences: [],
     layout,
     lanes: layout.lanes.map(({ id, shape }) => ({
       type: `${id === "output" ? output.dtype : (state.inputs[id]?.dtype ?? "")} ${printShape(shape)}`,
@@ -97,7 +101,7 @@ const widest = (texts: readonly string[]): number =>
   texts.reduce((most, { length }) => Math.max(most, length), 1) + 2;
 
 function placedIn({ state, explanation, output, printed }: Picture): Placed[] {
-  const { inputs, outputs } = explanation.version;
+  const { inputs = [], outputs = [] } = explanation.version ?? {};
   const given = state.inputs.flatMap((text, id): Placed[] =>
     text === null
       ? []
@@ -118,7 +122,7 @@ function placedIn({ state, explanation, output, printed }: Picture): Placed[] {
 
 /** The axis along which an operator goes; NaN where nobody says so. */
 function axisOf({ state, explanation }: Picture): number {
-  const { inputs } = explanation.version;
+  const { inputs = [] } = explanation.version ?? {};
   const at = inputs.findIndex((schema) => roleOf(schema) === "axis");
   const data = inputs.findIndex((schema) => roleOf(schema) === "data");
   const axis = Number(state.inputs[at]?.values[0] ?? state.attributes["axis"] ?? 0);

@@ -75,7 +75,7 @@ const entryOf = ({ id, title }: Part): Entry => ({ id, title });
 /** Text of a row. Formulas are code: what has a dot, a bracket or `++` in the middle of a sentence. */
 export function prose(text: string): Html {
   const formula =
-    /[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b(?:\[[^\]]*\])?|\bk = \S+\]/g;
+    /\b[a-z]+(?:\[(?:[^[\]]|\[[^\]]*\])+\])+|[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b(?:\[[^\]]*\])?|\bk = \S+\]/g;
   const parts: (Html | string)[] = [];
   let last = 0;
   for (const found of text.matchAll(formula)) {

@@ -73,7 +73,12 @@ function optionOf([kind, title, of, address, text]: Row, number: number): HTMLEl
       tabindex: "-1",
       "aria-selected": "false",
     },
-    make("span", { class: "what" }, make("b", {}, title), ` ${of === "" ? kind : `${kind} · ${of}`}`),
+    make(
+      "span",
+      { class: "what" },
+      make("b", {}, title),
+      ` ${of === "" ? kind : `${kind} · ${of}`}`,
+    ),
     make("span", { class: "text" }, snippetOf(text, input.value)),
   );
 }
@@ -133,8 +138,10 @@ if (button !== null) {
   button.addEventListener("click", open);
 }
 document.addEventListener("keydown", (event) => {
-  const isTyped = event.target instanceof Element && event.target.closest("input, textarea, select");
-  const isSlash = event.key === "/" && !isTyped && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const isTyped =
+    event.target instanceof Element && event.target.closest("input, textarea, select");
+  const isSlash =
+    event.key === "/" && !isTyped && !event.ctrlKey && !event.metaKey && !event.altKey;
   const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
   if (!isSlash && !isK) return;
   event.preventDefault();
