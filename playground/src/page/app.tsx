@@ -58,7 +58,7 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {!isFrame && <Title session={session} />}
+        {isFrame ? <FrameTitle session={session} /> : <Title session={session} />}
         <div class="middle" ref={middle}>
           <Stage
             session={session}
@@ -79,6 +79,17 @@ export function App(): JSX.Element {
     </div>
   );
 }
+
+/** A frame has no bar and no note, so its heading is for those who hear the page. */
+const FrameTitle = ({
+  session: { state, version },
+}: {
+  readonly session: Session;
+}): JSX.Element => (
+  <h1 class="hidden">
+    {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
+  </h1>
+);
 
 interface SideProps {
   readonly session: Session;

@@ -121,7 +121,7 @@ const headWidth = ({ name, shape, id }: Placed, isShort: boolean): number => {
   }
   return Math.max(
     name.length * 9.6 + (id === "output" ? 4 : 46),
-    shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) + (id === "output" ? 0 : 52),
+    shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) + (id === "output" ? 0 : 56),
     84,
   );
 };

@@ -255,12 +255,20 @@ export function table(
     const anchor = id === null ? "" : html` id="${id}"`;
     return html`<tr${role("row")}${anchor}><th scope="row"${role("rowheader")}>${first}</th>${cells}</tr>\n`;
   });
-  const heads = head.map((cell) => html`<th scope="col" ${role("columnheader")}>${cell}</th>`);
+  const heads = head.map((cell) =>
+    isEmpty(cell)
+      ? html`<td ${role("cell")}></td>`
+      : html`<th scope="col" ${role("columnheader")}>${cell}</th>`,
+  );
   const kind = isLong ? "facts long" : "facts";
   return html`<div class="wide"><table class="${kind}"${role("table")}>
     <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
     <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
 }
+
+/** A head without words is none: it stands above the names of rows. */
+const isEmpty = (head: Html | string): boolean =>
+  (typeof head === "string" ? head : head.markup) === "";
 
 /** The head of a column as an attribute, which holds no markup. */
 const labelOf = (head: Html | string): Html | string =>
