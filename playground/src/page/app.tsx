@@ -58,7 +58,7 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {isFrame ? <FrameTitle session={session} /> : <Title session={session} />}
+        <Title session={session} isFrame={isFrame} onExamples={() => setPanel("Examples")} />
         <div class="middle" ref={middle}>
           <Stage
             session={session}
@@ -80,17 +80,6 @@ export function App(): JSX.Element {
   );
 }
 
-/** A frame has no bar and no note, so its heading is for those who hear the page. */
-const FrameTitle = ({
-  session: { state, version },
-}: {
-  readonly session: Session;
-}): JSX.Element => (
-  <h1 class="hidden">
-    {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
-  </h1>
-);
-
 interface SideProps {
   readonly session: Session;
   readonly asked: Asked;
@@ -98,7 +87,7 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
-/** The story and the shapes, or the panel that compares. On a phone it is a line that opens. */
+/** The story and the shapes, or the panel that compares. On a small screen it is a line that opens. */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
@@ -146,14 +135,24 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           />
         </>
       )}
-      {isFrame && (
-        <a class="whole" href={`./${location.hash}`} target="_blank" rel="noopener">
-          open in ndscatter
-        </a>
-      )}
+      {isFrame && <Whole />}
     </aside>
   );
 }
+
+/** The link from a frame to the page. */
+const Whole = (): JSX.Element => (
+  <a
+    class="whole"
+    href={`./${location.hash}`}
+    target="_blank"
+    rel="noopener"
+    aria-label="open in ndscatter"
+    title="open in ndscatter"
+  >
+    ↗<span> open in ndscatter</span>
+  </a>
+);
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
   const { explanation, version, edits } = session;

@@ -1,6 +1,6 @@
 /** A document of the repository as a page, and the list of all documents. */
 
-import { html, type Html } from "../html.ts";
+import { html, slugOf, type Html } from "../html.ts";
 import { heading, type Find, type Page } from "../layout.ts";
 import { openingOf } from "./opening.ts";
 import { pageOf, type Library } from "./library.ts";
@@ -31,30 +31,41 @@ export function documentPage(library: Library, path: string): Page {
 }
 
 interface Shelf {
-  readonly id: string;
   readonly title: string;
-  readonly has: RegExp;
+  readonly paths: readonly string[];
 }
 
-/** What readers look for. A document stands on the first shelf that takes it, so the last takes all others. */
-const SHELVES: readonly Shelf[] = [
-  { id: "begin", title: "Begin", has: /^README|browsers|webgpu/ },
-  { id: "rules", title: "What operators do", has: /semantics|errata|dialects/ },
-  {
-    id: "models",
-    title: "Models",
-    has: /my-model-fails|diagnose|inspect|convert|exact|known-faults/,
-  },
-  { id: "arrays", title: "Arrays larger than memory", has: /arrays\// },
-  { id: "project", title: "The project", has: /./ },
-];
+const LIST = "README.md";
+
+/**
+ * The documents as README lists them: a line for each kind of reader. One that the line does not name stands where the
+ * README of its folder stands, and else on the last shelf.
+ */
+function shelvesOf(library: Library): Shelf[] {
+  const lines = [...library.textOf(LIST).matchAll(/^- \*\*([^*]+)\*\*:((?:.|\n {2})*)/gm)];
+  const listed = lines
+    .map(([, title, links]) => ({
+      title,
+      paths: [...links.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, path]) => path),
+    }))
+    .filter(({ paths }) => paths.length > 0);
+  const known = new Set(listed.flatMap(({ paths }) => paths));
+  const rest = library.paths.filter((path) => !known.has(path) && path !== LIST);
+  const shelfOf = (path: string): Shelf => {
+    const folder = `${path.slice(0, path.lastIndexOf("/") + 1)}README.md`;
+    return listed.find(({ paths }) => paths.includes(folder)) ?? listed[listed.length - 1];
+  };
+  return [
+    { title: "Begin", paths: [LIST] },
+    ...listed.map((shelf) => ({
+      ...shelf,
+      paths: [...shelf.paths, ...rest.filter((path) => shelfOf(path) === shelf)],
+    })),
+  ];
+}
 
 export function documentsPage(library: Library): Page {
-  const shelfOf = (path: string): Shelf | undefined => SHELVES.find(({ has }) => has.test(path));
-  const shelves = SHELVES.map((shelf) => ({
-    ...shelf,
-    paths: library.paths.filter((path) => shelfOf(path) === shelf),
-  })).filter(({ paths }) => paths.length > 0);
+  const shelves = shelvesOf(library).map((shelf) => ({ ...shelf, id: slugOf(shelf.title) }));
   return {
     file: "docs/index.html",
     title: "Documents",

@@ -10,7 +10,8 @@ import { tintsOf } from "../../cells/targets.ts";
 import { hitsOf, outputCells, viewOf, type Picture } from "../../cells/view.ts";
 import { sortFaults } from "../../document/faults.ts";
 import type { Preset } from "../../examples/presets.ts";
-import { layOut, type Placed } from "../../stage/layout.ts";
+import { layOut } from "../../stage/arrange.ts";
+import type { Layout, Placed } from "../../stage/layout.ts";
 import { wiringOf } from "../../stage/wiring.ts";
 import { sizeOf } from "../../values/shape.ts";
 import type { State } from "../../values/state.ts";
@@ -28,7 +29,8 @@ export interface Drawn {
 }
 
 /** The column of text is at least as wide on a desk; on a phone the picture scrolls by itself. */
-const ROOM = { width: 760, height: 320, isNarrow: false };
+const ROOM = { width: 760, height: 320, isNarrow: false, least: 22 };
+const WIDEST = 1560;
 
 /** More elements are not seen at a glance. */
 const MOST_ELEMENTS = 40;
@@ -64,7 +66,7 @@ export function sceneOfState(state: State): Scene | null {
   if (version === null) return null;
   const faults = sortFaults([]);
   const inputs = state.inputs.map((_, at) => inputView(picture, false, state, at, faults));
-  const layout = layOut({ op: state.op, axis: axisOf(picture), tensors: placedIn(picture) }, ROOM);
+  const layout = layoutOf(picture);
   const given = Object.entries(state.attributes).map(([name, text]) => `, ${name} = ${text}`);
   const result = {
     ...NOTHING_SAID,
@@ -83,13 +85,24 @@ export function sceneOfState(state: State): Scene | null {
     layout,
     lanes: layout.lanes.map(({ id, shape }) => ({
       type: `${id === "output" ? output.dtype : (state.inputs[id]?.dtype ?? "")} ${printShape(shape)}`,
-      cells: id === "output" ? result : inputs[id].at(links.count, picture),
+      cells: id === "output" ? result : inputs[id].cells,
       corner: { row: 0, column: 0 },
     })),
     wiring: wiringOf(picture, layout, []),
     verb: verbOf(picture),
     frames: [],
   };
+}
+
+/** The tables beside each other, as a picture has them: where they do not fit, it is wider. */
+function layoutOf(picture: Picture): Layout {
+  const call = { op: picture.state.op, axis: axisOf(picture), tensors: placedIn(picture) };
+  let { width } = ROOM;
+  for (;;) {
+    const layout = layOut(call, { ...ROOM, width });
+    if (layout.tiers.length === 1 || width > WIDEST) return layout;
+    width += 100;
+  }
 }
 
 function verbOf({ explanation: { story } }: Picture): string {
