@@ -27,8 +27,20 @@ const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   </button>
 );
 
-export function Title({ session, onPanel }: TitleProps): JSX.Element {
-  const { lesson } = session;
+export function Title({
+  session,
+  isFrame,
+  onPanel,
+}: TitleProps & { readonly isFrame: boolean }): JSX.Element {
+  const { lesson, state, version } = session;
+  if (isFrame) {
+    // A frame has no bar and no note, so its heading is for those who hear the page.
+    return (
+      <h1 class="hidden">
+        {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
+      </h1>
+    );
+  }
   return lesson.isOn ? (
     <div class="title-line teaching">
       <h2>{WHAT}</h2>
