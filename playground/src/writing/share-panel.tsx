@@ -1,16 +1,22 @@
-/** What the page gives: the call as code, the picture as a file, the address as a link. */
+/** What the page gives: a link, a frame for other pages, the call as text or code, and the picture as a file. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { asNumPy } from "./as-numpy.ts";
-import { asOnnxPython } from "./as-onnx-python.ts";
-import { asTypeScript } from "./as-typescript.ts";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
-import { toSVG } from "./svg.ts";
-import type { SceneOf } from "./scene-of.ts";
-import { copyText, savePicture } from "./save.ts";
 import { isDark } from "../widgets/theme.tsx";
+import { asJax } from "./as-jax.ts";
+import { asMarkdown } from "./as-markdown.ts";
+import { asNumPy } from "./as-numpy.ts";
+import { asOnnxPython } from "./as-onnx-python.ts";
+import { asPyTorch } from "./as-pytorch.ts";
+import { asTensorFlow } from "./as-tensorflow.ts";
+import { asTypeScript } from "./as-typescript.ts";
+import { Embed } from "./embed.tsx";
+import { linkRemark } from "./link-length.ts";
+import { copyPicture, copyText, download, savePicture } from "./save.ts";
+import type { SceneOf } from "./scene-of.ts";
+import { toSVG } from "./svg.ts";
 
 export interface ShareProps {
   readonly state: State;
@@ -22,16 +28,28 @@ interface Kind {
   print(state: State): string;
 }
 
-const KINDS: readonly [Kind, ...Kind[]] = [
-  { name: "Link", print: (state) => `${location.href.replace(/#.*$/, "")}#${toHash(state)}` },
+const pageAddress = (): string => location.href.replace(/[?#].*$/, "");
+
+const linkTo = (state: State): string => `${pageAddress()}#${toHash(state)}`;
+
+const LINK: Kind = { name: "Link", print: linkTo };
+const EMBED: Kind = { name: "Embed", print: linkTo };
+
+const KINDS: readonly Kind[] = [
+  LINK,
+  EMBED,
+  { name: "Markdown", print: (state) => asMarkdown(state, linkTo(state)) },
   { name: "TypeScript", print: asTypeScript },
   { name: "NumPy", print: asNumPy },
   { name: "ONNX Python", print: asOnnxPython },
+  { name: "PyTorch", print: asPyTorch },
+  { name: "JAX", print: asJax },
+  { name: "TensorFlow", print: asTensorFlow },
 ];
 
 /** The content of the dialog. */
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
-  const [kind, setKind] = useState<Kind>(KINDS[0]);
+  const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
   const text = printed(kind, state);
   return (
@@ -51,37 +69,81 @@ export function Share({ state, sceneOf }: ShareProps): JSX.Element {
           </button>
         ))}
       </div>
-      <textarea class="code" aria-label="code" readOnly value={text} rows={12} spellcheck={false} />
+      {kind === EMBED ? (
+        <Embed address={pageAddress()} hash={toHash(state)} title={state.op} onRemark={setRemark} />
+      ) : (
+        <>
+          <textarea
+            class="code"
+            aria-label="code"
+            readOnly
+            value={text}
+            rows={kind === LINK ? 4 : 14}
+            spellcheck={false}
+          />
+          {kind === LINK && <p class="share-length">{linkRemark(text)}</p>}
+          <div class="kinds">
+            <button type="button" class="main" onClick={() => void copyText(text).then(setRemark)}>
+              Copy
+            </button>
+          </div>
+        </>
+      )}
+      <Pictures state={state} sceneOf={sceneOf} onRemark={setRemark} />
       <p role="status">{remark}</p>
-      <Buttons
-        onCopy={async () => setRemark(await copyText(text))}
-        onSave={async (format) => setRemark(await save(format, state, sceneOf))}
-      />
     </>
   );
 }
 
-interface ButtonsProps {
-  onCopy(): Promise<void>;
-  onSave(format: Format): Promise<void>;
+interface PicturesProps extends ShareProps {
+  onRemark(remark: string): void;
 }
 
-const Buttons = ({ onCopy, onSave }: ButtonsProps): JSX.Element => (
-  <div class="kinds">
-    <button type="button" class="main" onClick={() => void onCopy()}>
-      Copy
-    </button>
-    <button type="button" onClick={() => void onSave("svg")}>
-      Save as SVG
-    </button>
-    <button type="button" onClick={() => void onSave("png")}>
-      Save as PNG
-    </button>
-    <button type="button" onClick={() => void onSave("moving")}>
-      Save the steps as a moving SVG
-    </button>
-  </div>
-);
+function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
+  const theme = isDark() ? "dark" : "light";
+  const name = `${state.op}-${state.opset}`;
+  const picture = (isMoving: boolean): string => toSVG(sceneOf(isMoving), theme);
+  const film = async (): Promise<void> => {
+    try {
+      const { filmOf } = await import("./film.ts");
+      const blob = await filmOf(sceneOf(true), theme, (done, count) =>
+        onRemark(`Picture ${done} of ${count} is drawn.`),
+      );
+      download(blob, `${name}-steps.png`);
+      onRemark("The film is an animated PNG; it plays wherever a picture is shown.");
+    } catch (error) {
+      onRemark(`The film could not be made: ${String(error)}`);
+    }
+  };
+  return (
+    <div class="kinds" role="group" aria-label="the picture">
+      <button type="button" onClick={() => void copyPicture(picture(false)).then(onRemark)}>
+        Copy the picture
+      </button>
+      <button
+        type="button"
+        onClick={() => void savePicture(() => picture(false), "svg", name).then(onRemark)}
+      >
+        Save as SVG
+      </button>
+      <button
+        type="button"
+        onClick={() => void savePicture(() => picture(false), "png", name).then(onRemark)}
+      >
+        Save as PNG
+      </button>
+      <button
+        type="button"
+        onClick={() => void savePicture(() => picture(true), "svg", `${name}-steps`).then(onRemark)}
+      >
+        Save the steps as a moving SVG
+      </button>
+      <button type="button" onClick={() => void film()}>
+        Save the steps as a film
+      </button>
+    </div>
+  );
+}
 
 /** The code of a call, or the reason why there is none. */
 function printed(kind: Kind, state: State): string {
@@ -92,13 +154,3 @@ function printed(kind: Kind, state: State): string {
     return `This state cannot be written in this form: ${reason}`;
   }
 }
-
-type Format = "svg" | "png" | "moving";
-
-/** Downloads the picture; the error as a sentence, or nothing. */
-const save = (format: Format, state: State, sceneOf: SceneOf): Promise<string> =>
-  savePicture(
-    () => toSVG(sceneOf(format === "moving"), isDark() ? "dark" : "light"),
-    format === "png" ? "png" : "svg",
-    `${state.op}-${state.opset}${format === "moving" ? "-steps" : ""}`,
-  );
