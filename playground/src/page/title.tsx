@@ -6,7 +6,11 @@ import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
+import type { RepairProps } from "../document/broken-link.tsx";
+import { later } from "../widgets/later.tsx";
 import type { Session } from "./use-session.ts";
+
+const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
 /** What the page is, for those who begin with a lesson. */
 const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
@@ -20,7 +24,14 @@ interface TitleProps {
 }
 
 export function Title({ session, onExamples }: TitleProps): JSX.Element {
-  const { preset, lesson } = session;
+  const { preset, lesson, broken } = session;
+  if (broken !== null) {
+    return (
+      <div class="title-line teaching">
+        <Repair link={broken} onOpen={session.openLink} onDrop={session.dropLink} />
+      </div>
+    );
+  }
   if (lesson.isOn) {
     return (
       <div class="title-line teaching">
@@ -43,10 +54,10 @@ export function Title({ session, onExamples }: TitleProps): JSX.Element {
         {preset !== null && <Sides session={session} preset={preset} />}
         {lesson.isThere && (
           <button type="button" id={LESSON_OPENER} class="link" onClick={() => lesson.go(0)}>
-            In four steps
+            <span class="long">Explain in </span>4 steps
           </button>
         )}
-        <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
+        <button type="button" class="link long" aria-haspopup="dialog" onClick={onExamples}>
           More questions
         </button>
       </div>
