@@ -91,7 +91,7 @@ function parseInput(part: string): TensorText | null {
       `an input is a data type, a shape and values with colons between them, not ${quote(part)}`,
     );
   }
-  if (!isDType(dtype)) throw wrong(`${quote(dtype)} is no data type`);
+  if (!isDType(dtype)) throw wrong(`${quote(dtype)} is not a data type`);
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
@@ -116,7 +116,7 @@ function parseInput(part: string): TensorText | null {
 
 function parseSize(text: string): number {
   const size = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-  if (size === -1) throw wrong(`${quote(text)} is no size`);
+  if (size === -1) throw wrong(`${quote(text)} is not a size`);
   return size;
 }
 
@@ -141,7 +141,7 @@ function decode(text: string): string {
       try {
         return decodeURIComponent(bytes ?? "");
       } catch {
-        throw wrong(`${quote(bytes ?? "")} is no text in UTF-8`);
+        throw wrong(`${quote(bytes ?? "")} is not text in UTF-8`);
       }
     },
   );

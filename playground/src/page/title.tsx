@@ -16,7 +16,7 @@ const Repair = later<RepairProps>(async () => (await import("../document/broken-
 const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
-  "The address of this page holds it: copy the link to share it. Examples keep it beside them.";
+  "The address of this page holds the whole call, so its link shares it. Examples do not erase it.";
 
 interface TitleProps {
   readonly session: Session;
