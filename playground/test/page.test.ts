@@ -28,6 +28,8 @@ const chooseAtOnce = (page: Page, id: string): Promise<void> =>
       await new Promise(requestAnimationFrame);
     };
     await click('[aria-label="Examples"]');
+    // The dialog is loaded when it opens first.
+    while (document.querySelector(".examples") === null) await new Promise(requestAnimationFrame);
     await click(`[data-example="${wanted}"]`);
   }, id);
 
