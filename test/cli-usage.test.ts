@@ -2,9 +2,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fs from "node:fs";
+import * as path from "node:path";
 import { makeCliFolder } from "./support/cli-files.ts";
 import { main } from "../src/cli/program.ts";
-import { commandsIn, prints, refuses, TERMINAL, testRows, type Result } from "./support/cli.ts";
+import { inFolder, ndscatter as inRoot, ROOT } from "./support/documents.ts";
+import {
+  commandsIn,
+  examplesIn,
+  prints,
+  refuses,
+  TERMINAL,
+  testRows,
+  type Result,
+} from "./support/cli.ts";
 
 const folder = makeCliFolder();
 const { ndscatter } = folder;
@@ -53,8 +64,8 @@ testRows(folder, [
   ...["--version", "-v", "-V", "version"].map((line) => prints(line, /^\d+\.\d+\.\d+\n$/)),
   prints("--help", /^Usage: ndscatter [\s\S]*\nThe status is 0 when all is well, 1 for wrong data/),
   prints("help run", /^Usage: ndscatter run /),
-  prints("run --help", /Examples:\n {2}ndscatter run ScatterND/),
-  prints("explain --help", /Examples:\n {2}ndscatter explain ScatterND/),
+  prints("run --help", /Examples:\n {2}ndscatter run examples\/kv-cache\.onnx /),
+  prints("explain --help", /Examples:\n {2}ndscatter explain examples\/kv-cache\.onnx /),
 ]);
 
 /** A command whose help has no examples: `job` leaves them to its own commands. */
@@ -75,6 +86,29 @@ test("every command is listed, and its help has examples", async () => {
     assert.match(help.stdout, new RegExp(`\\nExamples:\\n {2}ndscatter ${command} ?`));
   }
 });
+
+// `cli-feeds.slow.test.ts` runs those of capture, verify and fix, which need ONNX Runtime.
+for (const command of [
+  "run",
+  "explain",
+  "compare",
+  "inspect",
+  "convert",
+  "array",
+  "infer",
+  "ops",
+]) {
+  test(`the first two examples of ${command} --help work in a clone`, () =>
+    inFolder(async (clone) => {
+      fs.symlinkSync(path.join(ROOT, "examples"), path.join(clone, "examples"));
+      const { stdout } = await ndscatter(`${command} --help`, { isTTY: true, columns: 300 });
+      for (const line of examplesIn(stdout).slice(0, 2)) {
+        // oxlint-disable-next-line no-await-in-loop
+        const { status, stderr } = await inRoot(line, clone);
+        assert.deepEqual([status, stderr], [0, ""], line);
+      }
+    }));
+}
 
 test("help begins with what a command takes", async () => {
   for (const [command, takes] of USAGES) {

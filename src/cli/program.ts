@@ -90,7 +90,7 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     await program.parseAsync(argv, { from: "user" });
     return status;
   } catch (error) {
-    // Commander throws after --help and --version too.
+    // Commander throws after --help and --version too. Its exit code may be that of the process.
     if (error instanceof CommanderError && help !== "") {
       await io.stdout.write(help);
       return SUCCESS;
@@ -109,7 +109,7 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-v, --version", "print the version")
-    // Commander's own name for the option, which users of other commands know.
+    // Commander's default name for the option, which users of other commands may try.
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => {
       writeOut(`${manifest.version}\n`);

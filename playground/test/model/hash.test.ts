@@ -75,7 +75,7 @@ const REFUSED: readonly (readonly [hash: string, sentence: RegExp])[] = [
   ["ai.onnx/GatherND/13;int32:300,300:0*90000;int64:1:0", /up to 20,000 elements/],
   ["ai.onnx/GatherND/13;int32:0,99999999:;int64:1:0", /up to 20,000 lists/],
   ["ai.onnx/GatherND/13;int32:1,1,1,1,1,1:5;int64:1:0", /up to 5 axes/],
-  ["ai.onnx/GatherND/13;int32:1:%ff;int64:1:0", /"%ff" is no text in UTF-8/],
+  ["ai.onnx/GatherND/13;int32:1:%ff;int64:1:0", /"%ff" is not text in UTF-8/],
 ];
 
 for (const [hash, sentence] of REFUSED) {

@@ -1,6 +1,6 @@
 /**
  * An array in a file, a folder or a store, which is read and written chunk by chunk, because it may be larger than
- * memory. Formats implement the interface, so code that reads or writes chunks needs to know no format.
+ * memory. Formats implement the interface, so code that reads or writes chunks need not know the format.
  */
 
 import type { AxisBoxes } from "./axis-boxes.ts";
@@ -32,7 +32,7 @@ export type AxisRange = number | null | readonly (number | null)[];
 /** A coordinate, which drops the axis; or the first coordinate, the step and the number of coordinates. */
 export type AxisPart = number | readonly [start: number, step: number, count: number];
 
-/** The most bytes that reading or writing a chunk takes, not counting the chunk's elements in memory. */
+/** Maximum bytes of memory for reading or writing a chunk, excluding its elements. */
 export interface HeldBytes {
   readonly read: number;
   readonly write: number;
@@ -66,7 +66,7 @@ export interface ChunkedArray extends ArrayType {
    * does.
    */
   readonly held: HeldBytes;
-  /** The most bytes that a chunk takes in its file or object; for an NPY file, the bytes of the chunk. */
+  /** Maximum bytes of a chunk in its file or object; for an NPY file, the bytes of the chunk. */
   readonly mostStored: number;
   /** Names of the axes, if the metadata has any. */
   readonly dimensionNames?: readonly (string | null)[] | null;
@@ -92,8 +92,8 @@ export interface ChunkedArray extends ArrayType {
    */
   stateOf(start: readonly number[], shape: readonly number[]): Promise<string>;
   /**
-   * The most stored bytes that reading a grid of boxes takes, one call of {@link readBytes} per box. Excludes repeated
-   * requests, and bytes that a server sends beyond those requested.
+   * Maximum stored bytes that are read for a grid of boxes, with one call of {@link readBytes} per box. Excludes
+   * repeated requests, and bytes that a server sends beyond those requested.
    */
   mostRead(boxes: readonly AxisBoxes[]): number;
   /** @param most bytes that may be held at once; a single chunk is read even if it takes more */

@@ -27,7 +27,9 @@ export const tiled = (dim: number, length: number, start = 0): AxisBoxes => ({
   isTiled: true,
 });
 
-/** The number of pairs of a box and a chunk that share a coordinate. Chunks have one length, and the first begins at 0. */
+/**
+ * The number of pairs of a box and a chunk that share a coordinate. Chunks have one length, and the first begins at 0.
+ */
 export function pairsAlong(
   { start, extent, count, length, isTiled }: AxisBoxes,
   chunk: number,

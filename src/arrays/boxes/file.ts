@@ -9,7 +9,7 @@ import { files, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 import { TRAFFIC } from "./traffic.ts";
 
-// Null in a browser, which has no files.
+// Not null, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
@@ -32,8 +32,8 @@ export async function isThere(file: string): Promise<boolean> {
 }
 
 /**
- * The size and the modification time of a file, which differ after a change. Times are cut to milliseconds, because
- * some programs copy no finer ones.
+ * The size and the modification time of a file, which differ after a change. Times are rounded to
+ * milliseconds, because some programs copy them with this precision.
  */
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;
@@ -151,7 +151,9 @@ export async function withFile<T>(
   }
 }
 
-/** Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file. */
+/**
+ * Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file.
+ */
 export function withPath(error: unknown, file: string): unknown {
   // `errno` cannot be tested, because Deno's errors lack it.
   const isBare =

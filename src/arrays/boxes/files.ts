@@ -2,8 +2,8 @@
  * The file system calls that tasks make for each chunk. On the main thread they are Node's promises. On any other
  * thread a call blocks: Node hands a call that returns a promise to another thread, which costs 60 to 250 µs, while the
  * call itself takes 10 to 25 µs on a local disk. If calls prove slow, as on a network, promises are used again, because
- * several can wait at once; syncs and reads of one disk share its journal and queue, so they share one measurement.
- * Long reads and writes never block.
+ * several calls can then wait at once: syncs of a disk share its journal, and reads its queue. Long reads and writes
+ * never block.
  */
 
 import type * as Fs from "node:fs";
@@ -12,7 +12,7 @@ import type { Stats } from "node:fs";
 import { FILES } from "../../core/limits.ts";
 import { moduleOfNode } from "./node.ts";
 
-// Null in a browser, which has no files.
+// Not null, because this module is loaded only in environments with files.
 const sync = moduleOfNode("node:fs") as typeof Fs;
 const promises = moduleOfNode("node:fs/promises") as typeof FsPromises;
 const isMainThread = moduleOfNode("node:worker_threads")?.isMainThread ?? true;

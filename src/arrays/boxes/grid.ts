@@ -1,4 +1,6 @@
-/** A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered row-major. */
+/**
+ * A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered row-major.
+ */
 
 import { coordinatesOf, product, stridesOf } from "../../core/tensor/shape.ts";
 import { clippedShape, gridOf } from "./boxes.ts";
@@ -41,7 +43,9 @@ export class Grid {
   }
 }
 
-/** The shape of the largest chunk that is one run of row-major memory and has at most `most` elements, but at least one. */
+/**
+ * The shape of the largest chunk that is one run of row-major memory and has at most `most` elements, but at least one.
+ */
 export function contiguousChunks(shape: readonly number[], most: number): number[] {
   const strides = stridesOf(shape);
   const axis = strides.findIndex((stride) => stride <= most);

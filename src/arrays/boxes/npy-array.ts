@@ -40,14 +40,14 @@ import {
 } from "./runs.ts";
 import { sliceOf } from "./slice.ts";
 
-// Null in a browser, which has no files.
+// Not null, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
 /** Larger counts of elements are not exact. */
 const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
 
-/** NumPy writes no longer headers: 64 dimensions take 1.4 kB. */
+/** Bytes; the headers that NumPy writes are shorter: 64 dimensions take 1.4 kB. */
 const MAX_HEADER_BYTES = 2 ** 20;
 
 /** The suffix of a file that is not complete. */

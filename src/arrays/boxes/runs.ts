@@ -71,7 +71,7 @@ export async function readGroup(
 }
 
 /**
- * The most bytes read for a grid of boxes of an array of `shape`, when the runs of each box are read in groups.
+ * Maximum bytes read for a grid of boxes of an array of `shape`, when the runs of each box are read in groups.
  * @param width bytes of an element
  */
 export function mostInGroups(

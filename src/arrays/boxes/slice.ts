@@ -97,7 +97,7 @@ export class SlicedArray implements StagedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], false, chunkShape);
   }
 
-  /** A part of this part. */
+  /** A part of this part, as a part of the array. */
   slice(...ranges: readonly AxisRange[]): SlicedArray {
     return new SlicedArray(this.base, this.#axes.inner(partsOf(ranges, this.shape)));
   }

@@ -34,7 +34,7 @@ export interface Core {
 /** The present stage of a job. */
 export interface CurrentStage {
   readonly stage: Stage;
-  /** At least one task number. */
+  /** The numbers of the remaining tasks, at least one. */
   readonly remaining: readonly number[];
 }
 

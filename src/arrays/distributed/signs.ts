@@ -61,7 +61,7 @@ export interface WatchParts {
   readonly onNote: (sentence: string) => void;
 }
 
-/** The most workers that a sentence names. */
+/** Maximum number of workers named in a sentence. */
 const NAMED = 3;
 
 /** Looks at the workers of a queue, and reports each reason why none of them may work, once. */

@@ -17,8 +17,8 @@ export interface SlurmOptions {
   /** The number of tasks per element of an array; by default one per thread, or as many as `mostElements` requires. */
   readonly tasksPerElement?: number;
   /**
-   * The most elements of an array, 1000 by default. Slurm rejects element numbers that are not below its MaxArraySize,
-   * which is 1001 unless the cluster's configuration says otherwise.
+   * Maximum number of elements of an array, 1000 by default. Slurm rejects element numbers that are not below its
+   * MaxArraySize, which is 1001 unless the cluster's configuration says otherwise.
    */
   readonly mostElements?: number;
   /** The number of elements that run at once; by default as many as the cluster allows. */

@@ -50,7 +50,7 @@ export interface SubmitOptions {
   readonly from?: string;
 }
 
-/** The part of the time that may go into reading the folder: */
+/** The part of the time that may go into listing the folder, because NFS takes a while to list 10,000 tasks. */
 const SHARE = 0.1;
 
 /**

@@ -63,8 +63,8 @@ const NAMES = [
 ];
 
 /**
- * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` for options that make no valid
- *   array
+ * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` for options that do not
+ *   describe a valid array
  */
 export function metadataOf(given: CreateOptions, where: string): Metadata {
   const options = optionsOf(given, NAMES, {}) as CreateOptions;

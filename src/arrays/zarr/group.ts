@@ -24,7 +24,7 @@ import type { Source, Store } from "./stores/store.ts";
 export interface GroupOptions {
   /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
-  /** Aborts requests to servers, and the waits between them, as long as the group is in use. */
+  /** Aborts requests to servers and the waits between them, also those of later uses of the group. */
   readonly signal?: AbortSignal;
 }
 
@@ -65,8 +65,8 @@ export class ZarrGroup {
   }
 
   /**
-   * All arrays and groups below this one, by name: those in the consolidated metadata or, without it, those found in
-   * the store.
+   * All arrays and groups below this one, by name: those in the consolidated metadata or, if the group
+   * has none, those found in the store.
    * @throws TensorError `engine` without consolidated metadata on a server that cannot list objects
    */
   async members(): Promise<readonly GroupMember[]> {
@@ -114,13 +114,13 @@ interface Opened {
 interface OwnMetadata {
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** The members in the consolidated metadata; null without it. */
+  /** The members in the consolidated metadata; null without consolidated metadata. */
   readonly members: readonly GroupMember[] | null;
 }
 
 /**
  * Opens a group of Zarr v3 or v2.
- * @throws TensorError `malformed-file` if the location holds no group
+ * @throws TensorError `malformed-file` unless the location holds a group
  */
 export async function openGroup(location: string, options: GroupOptions = {}): Promise<ZarrGroup> {
   const given = optionsOf(options, ["s3", "signal"], {}) as GroupOptions;
@@ -176,7 +176,7 @@ async function readText(store: Store, key: string): Promise<string | null> {
   return new TextDecoder().decode(text);
 }
 
-/** The group at `prefix`; null if there is none. */
+/** The group at `prefix`, or null. */
 async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
   const forbidden = new Forbidden();
   const json = await readMetadata(store, `${prefix}zarr.json`, forbidden);
@@ -296,7 +296,7 @@ async function textsOf(
 
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
 
-/** The most nested groups; real ones have two or three levels. A link to a parent folder would be endless. */
+/** Maximum depth of nested groups; real ones have two or three levels. A link to a parent folder would be endless. */
 const MAX_DEPTH = 16;
 
 /** The arrays and groups below a group. The contents of arrays are not searched. */

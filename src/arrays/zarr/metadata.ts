@@ -131,7 +131,7 @@ function extensionOf(value: Json | undefined, field: string, where: string): Cod
   );
 }
 
-/** The most codecs; real lists have at most five. */
+/** Maximum number of codecs; real lists have at most five. */
 const MAX_CODECS = 32;
 
 export function parseCodecs(value: Json | undefined, where: string): Codec[] {

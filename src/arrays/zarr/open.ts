@@ -26,7 +26,7 @@ export interface OpenOptions {
   readonly chunkShape?: readonly number[];
   /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
-  /** Aborts requests to servers, and the waits between them, as long as the array is in use. */
+  /** Aborts requests to servers and the waits between them, also those of later reads and writes. */
   readonly signal?: AbortSignal;
 }
 
@@ -41,7 +41,7 @@ interface FileFormat {
   openPending(path: string): Promise<PendingArray>;
 }
 
-/** Paths with other endings are Zarr. */
+/** Locations with other endings are opened as Zarr. */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
     ending: ".npy",
@@ -58,8 +58,8 @@ const formatOf = (location: string): FileFormat | undefined =>
 /**
  * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
  * @param guard internal
- * @throws TensorError `malformed-file` if the location holds no array, `dtype` for a data type that this package lacks;
- *   the system's own error if reading fails
+ * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for a data type that this package
+ *   lacks; the system's own error if reading fails
  */
 export async function openArray(
   location: string,
@@ -129,7 +129,7 @@ export async function createArray(location: string, options: CreateOptions): Pro
 
 /** The costs of a chunk. */
 export interface ChunkCosts extends HeldBytes {
-  /** The most bytes of its file. */
+  /** Maximum bytes of its file. */
   readonly stored: number;
   /** The number of characters of the array's metadata. */
   readonly text: number;
@@ -204,7 +204,7 @@ export async function openPending(
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
-  // It may have been published between the two reads.
+  // The array may have been published between the two reads.
   const array = pending ?? (await openIn(store, (key) => store.open(key)));
   if (array !== null) return array;
   throw malformed(`${store.path} must be a Zarr array, finished or not`);

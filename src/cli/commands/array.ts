@@ -42,6 +42,8 @@ applies codecs: bytes, gzip, zstd, blosc, crc32c. A level follows a colon.
 chunks in a shard.
 
 Examples:
+  ndscatter array examples/kv-cache.cache.npy
+  ndscatter array examples/kv-cache.cache.npy -o cache.zarr --codec zstd
   ndscatter array a.zarr
   ndscatter array a.zarr --json
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
@@ -59,6 +61,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .summary("show an array in files, or copy it between formats")
     .description("Describe an array in files, or copy it into another format or encoding.")
     .argument("<array>", "a Zarr folder, or an NPY file (.npy)")
+    .optionsGroup("Copy:")
     .option("-o, --output <array>", "where a copy goes: .npy, a Zarr folder, or a part of an array")
     .option("--chunks <shape>", "the shape of a chunk of the copy, such as 1000,128", parseChunks)
     .option(
@@ -71,11 +74,13 @@ export function addArrayCommand(program: Command, io: Io): void {
       "a codec of the copy, such as zstd or gzip:9; may be repeated",
       addCodec,
     )
+    .optionsGroup("Change the array:")
     .option("--append <array>", "make the array longer by the elements of this one")
     .option("--axis <axis>", "the axis that --append makes longer (default: the first)")
     .option("--resize <shape>", "give the array another shape, such as 2000,128", parseSizes)
     .option("--consolidate", "write the metadata of all members into those of a group")
     .option("--force", "replace an output that exists")
+    .optionsGroup("Print:")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {

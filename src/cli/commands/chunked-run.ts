@@ -76,6 +76,7 @@ is begun.`;
 
 export function addChunkedOptions(command: Command): Command {
   return command
+    .optionsGroup("Chunk by chunk:")
     .option("--memory <size>", "run chunk by chunk in this much memory, such as 1G", parseMemory)
     .option("--job <folder>", "run chunk by chunk, with this folder for what is not finished")
     .option("--in-place", "change data, a Zarr array, instead of writing a new array")

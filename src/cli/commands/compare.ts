@@ -42,6 +42,8 @@ The status is 0 where every dialect that has the operator agrees with its
 version, in every bit, and 1 where one parts.
 
 Examples:
+  ndscatter compare ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
+  ndscatter compare ScatterND --dialect numpy examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy
   ndscatter compare ScatterND data.npy indices.npy updates.npy
   ndscatter compare ScatterND --attr reduction=add d.npy i.npy u.npy
   ndscatter compare Gather --dialect jax --dialect numpy d.npy i.npy

@@ -52,6 +52,8 @@ the folder of the model. A model in standard input is ONNX's, or an IR where it
 begins with <; it may not have data in other files.
 
 Examples:
+  ndscatter convert examples/graph-sum.onnx --opset 16 -o graph-sum16.onnx
+  ndscatter convert examples/kv-cache.onnx -o kv-cache.xml
   ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter convert model.onnx -o net.xml
   ndscatter convert model.onnx --opset 8 -o net.xml   no newer operators of OpenVINO

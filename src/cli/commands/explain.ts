@@ -43,6 +43,8 @@ call because of an index: the command names known faults that give that result,
 and shows what really happens to the first cell that differs.
 
 Examples:
+  ndscatter explain examples/kv-cache.onnx examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy
+  ndscatter explain ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
   ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter explain ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy
   ndscatter explain large.onnx --node /ScatterND cache.npy i.npy u.npy
@@ -54,8 +56,8 @@ export function addExplainCommand(program: Command, io: Io): void {
     .command("explain")
     .summary("explain what an operator or one node of a model does")
     .description(
-      "Explain which update hits which element, where each element of a gather comes from, which shapes\n" +
-        "follow from which, and what is wrong.",
+      "Explain which update writes which element, where each element of a gather comes from, how shapes follow " +
+        "from each other, and what is wrong.",
     );
   addTaskArguments(command)
     .option("--expect <file>", "explain how a result differs, status 1 if it does")

@@ -50,9 +50,10 @@ that was tried cures it. verify tells whether a model is right as it is.
 ${RANDOM_HELP}
 
 Examples:
+  ndscatter fix examples/faults/nan-max.onnx --random
+  ndscatter fix examples/faults/unknown-reduction.onnx --random
   ndscatter fix model.onnx --feed x=x.npy
-  ndscatter fix model.onnx --random --dim N=4 -o cured.onnx
-  ndscatter fix examples/faults/nan-max.onnx --random`;
+  ndscatter fix model.onnx --random --dim N=4 -o cured.onnx`;
 
 export function addFixCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   const command = program
@@ -64,6 +65,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "only this node, by the names that explain takes");
   addFeedOptions(addRuntimeOptions(command))
+    .optionsGroup("Output:")
     .option("-o, --output <file>", "where the model of the chosen cure goes")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)

@@ -58,6 +58,8 @@ All findings, by ids that do not change:
 ${meanings.join("\n")}
 
 Examples:
+  ndscatter inspect examples/kv-cache.onnx examples/decode.onnx
+  ndscatter inspect --all examples/graph-sum.onnx
   ndscatter inspect model.onnx
   ndscatter inspect --all model.onnx
   ndscatter inspect --strict model.xml

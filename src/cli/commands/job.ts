@@ -223,7 +223,7 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
-/** The most task numbers of a command; a process needs minutes to hours for them. */
+/** Maximum number of tasks in a command; a process needs minutes to hours for them. */
 const MOST_TASKS = 1_000_000;
 
 /** The numbers in a text such as `0-3,7`. */

@@ -50,6 +50,8 @@ are named; docs/diagnose.md lists them.
 ${CHUNKED_HELP}
 
 Examples:
+  ndscatter run examples/kv-cache.onnx examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy
+  ndscatter run ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
   ndscatter run ScatterND data.npy indices.npy updates.npy
   ndscatter run ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy -o out.npy
   ndscatter run ScatterNDUpdate --domain openvino --attr reduction=sum d.npy i.npy u.npy
@@ -68,6 +70,7 @@ export function addRunCommand(program: Command, io: Io): void {
     .summary("run an operator, a model or one node of a model")
     .description("Run an operator, a model made of the operators, or one node of any model.");
   addChunkedOptions(addWithOption(addTaskArguments(command)))
+    .optionsGroup("Results:")
     .option("-o, --output <[name=]file>", "where a result goes; repeatable", collect)
     .option(
       "--expect <[name=]file>",

@@ -172,7 +172,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
   };
 }
 
-/** The most operators that an error names. */
+/** Maximum number of operators named in an error. */
 const MOST_NAMED = 20;
 
 function checkSupported(file: string, model: Model): void {

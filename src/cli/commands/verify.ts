@@ -52,6 +52,8 @@ The status is 0 only if all nodes that run agree.
 ${RANDOM_HELP}
 
 Examples:
+  ndscatter verify examples/graph-sum.onnx --random --dim nodes=5 --dim edges=7
+  ndscatter verify examples/kv-cache.onnx --feed cache=examples/kv-cache.cache.npy --feed where=examples/kv-cache.where.npy --feed key=examples/kv-cache.key.npy
   ndscatter verify model.onnx --feed x=x.npy
   ndscatter verify model.onnx --random --dim N=4 --dim '?=2'
   ndscatter verify model.onnx --feed x=x.npy --threads 1,8 --runs 5`;
@@ -66,6 +68,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "only this node, by the names that explain takes");
   addFeedOptions(addRuntimeOptions(command))
+    .optionsGroup("Output:")
     .option("--runs <count>", "how often the model runs", wholeOption("--runs", 1, 10_000))
     .option(
       "--tolerance <part>",
@@ -158,7 +161,7 @@ function reportText(file: string, { nodes, failures, problem }: VerifyReport): s
     .join("\n");
 }
 
-/** The most nodes behind a failed one that the text names; --json names all. */
+/** Maximum number of nodes behind a failed one named in the text; --json names all. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
@@ -184,12 +187,12 @@ function linesOf(node: VerifiedNode): string[] {
   ];
 }
 
-/** The most runs with a different result that the text names; --json names all. */
+/** Maximum number of differing runs named in the text; --json names all. */
 const MOST_RUNS = 3;
 
 /**
- * Parts of the sentence about a node's runs: whether their results agree, and the number of runs of a possibly racing
- * node alone.
+ * Parts of the sentence about a node's runs: whether their results agree, and how often a node that may
+ * race was run alone.
  */
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];

@@ -33,8 +33,8 @@ export function bindInputFiles(
 }
 
 /**
- * Files by name. Bare files get the remaining names in order. A path that contains a `=` is bare if it begins with `.`
- * or `/`.
+ * The file of each name that has one. Bare files get the remaining names in order. A path that contains a `=` is bare
+ * if it begins with `.` or `/`.
  * @param title of the operator or model, such as `ScatterND-18`
  * @throws Failure for unknown names, two files for one name, and more files than names
  */

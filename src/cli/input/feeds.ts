@@ -30,8 +30,8 @@ import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
 /**
- * The options that {@link addFeedOptions} adds, and the node whose inputs are needed: without one, all inputs of the
- * model are.
+ * The options that {@link addFeedOptions} adds, and an optional node: the needed inputs are its own, or all of the
+ * model.
  */
 export interface FeedOptions {
   readonly feed?: readonly string[];
@@ -56,6 +56,7 @@ input holds, also without --random; both ends of a range are included. The same
 
 export const addFeedOptions = (command: Command): Command =>
   command
+    .optionsGroup("Inputs of the model:")
     .option("--feed <name=file>", "a tensor for an input of the model; once for each", collect)
     .option("--random", "make up inputs that have no --feed")
     .option("--dim <name=size>", "the size of a dimension by its name, ? for one without", collect)

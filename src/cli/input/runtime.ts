@@ -50,6 +50,7 @@ export interface RuntimeOptions extends FeedOptions {
 /** The options that choose the runtime. */
 export const addRuntimeChoice = (command: Command): Command =>
   command
+    .optionsGroup("The runtime:")
     .addOption(
       new Option("--runtime <package>", "the runtime, where several are installed").choices(
         PACKAGES,

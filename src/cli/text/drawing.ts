@@ -37,7 +37,7 @@ export function paint(text: string, mark: Mark | null, { isColoured }: Canvas): 
   return isColoured ? `\u001b[${colour}m${text}\u001b[39m` : text + sign;
 }
 
-/** The most cells of a readable drawing. */
+/** Maximum number of cells in a readable drawing. */
 const MOST_CELLS = 200;
 const MOST_RANK = 4;
 
@@ -45,8 +45,8 @@ export const isSmall = ({ size, shape }: Tensor): boolean =>
   size <= MOST_CELLS && shape.length <= MOST_RANK;
 
 /**
- * A tensor with its name and type. Its cells are left out if there are too many for the canvas, or if they are too
- * wide.
+ * A tensor with its name and type. Its cells are left out if they are too many or too wide for the
+ * canvas.
  */
 export function drawTensor(
   name: string,

@@ -12,10 +12,10 @@ import type { Difference } from "./comparison.ts";
 import { cellText } from "./explanation-text.ts";
 import { printCount } from "./layout.ts";
 
-/** The most diagnoses in the text; --json has all. */
+/** Maximum number of diagnoses in the text; --json has all. */
 const MOST_REASONS = 3;
 
-/** The most updates of a cell in the text; `explain --json` has all. */
+/** Maximum number of updates of a cell in the text; `explain --json` has all. */
 const MOST_UPDATES = 6;
 
 /** The diagnoses of a difference; null if diagnosis does not apply: other types or shapes, or another NaN. */

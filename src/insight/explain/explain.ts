@@ -122,7 +122,8 @@ function storyOf(
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
-  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a session's.
+  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a
+  // session's.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
   const { fields } = call;
@@ -173,7 +174,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
     const fits = got === null || sameShape(got, expected) || (isOne && product(got) === 1);
-    // A shape that fits is stated; only a shape that does not fit is told what it must be.
+    // The sentence says "must be" only for a shape that does not fit.
     const sentence = fits
       ? `${name} is ${printTerms(terms)}`
       : `${name} must be ${printTerms(terms)}${isOne ? ", or one element" : ""}, got ${printShape(got ?? [])}`;

@@ -59,7 +59,7 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, shape, size, result.data);
 }
 
-/** The most repeated indices; more would make a small model large. */
+/** Maximum number of indices after repeating them; more would make a small model large. */
 const MOST_INDICES = 2 ** 20;
 
 /**

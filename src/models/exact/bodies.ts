@@ -1,5 +1,5 @@
 /**
- * Runs nodes with bodies: If runs a branch, Loop and Scan run their body once per iteration, and a function call runs
+ * Runs nodes with bodies: `If` runs a branch, Loop and Scan run their body once per iteration, and a function call runs
  * the function's graph.
  *
  * ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.

@@ -218,8 +218,8 @@ const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
 /**
- * The most graphs that are planned. Functions that call each other twice double the number of graphs at each level,
- * which only a hostile model does.
+ * Maximum number of graphs that are planned. Functions that call each other twice double the number of graphs at each
+ * level, which only a hostile model does.
  */
 const MAX_GRAPHS = 10_000;
 

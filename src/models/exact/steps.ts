@@ -36,7 +36,7 @@ export interface CallStep {
 export interface BodyStep {
   readonly is: "body";
   readonly node: ModelNode;
-  /** The plans of an If's branches, then before else, or of the only body. */
+  /** The plans of an If's branches, `then_branch` first, or of the only body. */
   readonly bodies: readonly GraphPlan[];
 }
 

@@ -45,7 +45,7 @@ export interface NodeCure {
   readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
 }
 
-/** ONNX Runtime races above 10,000 updates; other inputs of the same model may be larger than these. */
+/** A node with more updates may race: ONNX Runtime races above 10,000, and other inputs of the model may be larger. */
 const MOST_UPDATES = 5000;
 
 /** Equivalent nodes that the runtime computes correctly; null for an unknown fault. */

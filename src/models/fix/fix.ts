@@ -35,7 +35,8 @@ import { SETTINGS, SettingsMaker } from "./settings.ts";
 export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
   /**
    * Makes a session of the user's own runtime with the options that `fixModel` tries, such as
-   * `(model, settings) => InferenceSession.create(model, settings)`. Settings that it does not read are not tried.
+   * `(model, settings) => InferenceSession.create(model, settings)`. Settings that the function does not read are not
+   * tried.
    */
   readonly createSession: CreateSession;
   /** Makers of other sessions that may be right, by name, such as those of another execution provider. */

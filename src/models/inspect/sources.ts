@@ -13,7 +13,9 @@ export interface Visited extends PlacedNode {
   readonly sourcesOf: (name: string) => readonly Source[];
 }
 
-/** The most function calls that are followed: functions that call others twice double the number at each level. */
+/**
+ * Maximum number of function calls that are traced: functions that call others twice double the number at each level.
+ */
 const MAX_CALLS = 1000;
 
 /**

@@ -77,5 +77,5 @@ export function listNames(names: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
-/** The most nodes or values named in a sentence. */
+/** Maximum number of nodes or values named in a sentence. */
 export const MAX_NAMES = 20;

@@ -97,7 +97,7 @@ export class Scope {
     return this.get(name).believed.type;
   }
 
-  /** The constant that the value certainly is, else null. */
+  /** The constant that the value certainly is; null for other values, and for a constant by declared types alone. */
   constantOf(name: string): Constant | null {
     return this.get(name).certain.constant;
   }

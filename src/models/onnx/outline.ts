@@ -26,7 +26,7 @@ import {
 } from "./schema_pb.ts";
 import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
 
-/** The most bytes of a tensor's values that are copied: most index tensors are smaller, most weights larger. */
+/** Maximum bytes of a tensor's values that are copied: most index tensors are smaller, most weights larger. */
 const KEPT_VALUES = 2 ** 10;
 
 /** Bytes of a copied field. Names, and the attributes of scatters and gathers, are shorter. */
@@ -35,7 +35,9 @@ const MAX_FIELD = 2 ** 16;
 /** Bytes of an outline. That of a graph of 10^5 nodes takes 20 MB. */
 const MAX_OUTLINE = 2 ** 26;
 
-/** The most records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per tensor. */
+/**
+ * Maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per tensor.
+ */
 const MAX_RECORDS = 2 ** 24;
 
 /** Messages that the schema declares as `bytes` because they are decoded separately: see `schema.proto`. */
@@ -240,7 +242,7 @@ function payloadLength(cursor: FileCursor, wireType: number, end: number): numbe
   }
 }
 
-/** The most bytes of values up to which a message is copied whole; null for fields without values. */
+/** Maximum bytes of values for which a message is copied whole; null for fields without values. */
 function mostValues(schema: DescMessage, field: DescField): number | null {
   if (schema === TensorProtoSchema) {
     return isTypedField(field.localName) || field === TensorProtoSchema.field.rawData

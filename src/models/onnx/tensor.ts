@@ -236,8 +236,8 @@ function takeIntegers(
 }
 
 /**
- * The integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are written as their
- * bits.
+ * The integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are written as
+ * their bits.
  */
 function integerOfCell(dtype: DType): DType {
   const { family, bytes, bits } = rowOf(dtype);

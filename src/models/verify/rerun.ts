@@ -1,7 +1,7 @@
 /**
  * Runs a suspect alone, many times in one session. A suspect is a node with two updates of one target, for which
- * threads may race. A single run proves little: with 40,000 rows added into 8, the first run was exact in 17 of 20 sessions,
- * but other results appeared within the first runs of each session.
+ * threads may race. A single run proves little: with 40,000 rows added into 8, the first run was exact in 17 of 20
+ * sessions, but other results appeared within the first runs of each session.
  */
 
 import { hasRepeats } from "../../core/call/duplicates.ts";
@@ -100,8 +100,8 @@ interface Wanted {
 }
 
 /**
- * Runs the node until its outputs differ from the expected ones, and returns those outputs; null if none differ within the
- * limits.
+ * Runs the node until its outputs differ from the expected ones, and returns those outputs; null if none differ within
+ * the limits.
  */
 async function untilOther(
   captured: CapturedCall,

@@ -21,7 +21,7 @@ export interface FailingIteration {
   readonly message: string;
 }
 
-/** The most iterations tried if no input limits those of a Loop. */
+/** Maximum number of iterations tried if no input limits those of a Loop. */
 const MOST_ITERATIONS = 2 ** 31;
 
 /**
@@ -101,7 +101,7 @@ async function failingIteration(
 
 interface LimitedRuns {
   (count: number): { readonly frame: Frame; readonly names: readonly string[] };
-  /** The most iterations that the node can have. */
+  /** Maximum number of iterations of the node. */
   readonly most: number;
 }
 

@@ -138,7 +138,7 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
   if (changed > 0) {
     const text = JSON.stringify({ job: id, changed, chunks });
     const [file, temporary] = [PARTIAL, `${PARTIAL}.tmp`].map((name) => inStaging(array, name));
-    // A link in place of either file is replaced, not followed.
+    // A link at either path is replaced, not followed.
     await fs.rm(temporary, { force: true });
     await fs.writeFile(temporary, text, { flag: "wx" });
     await fs.rename(temporary, file);

@@ -21,8 +21,8 @@ import type { JobSpec } from "./spec.ts";
 export type { JobRequest } from "./plan-job.ts";
 
 /**
- * The plan of a job that does not exist yet: bytes, memory, disk and time. Measuring the disk and the codecs takes about a
- * second.
+ * The plan of a job that does not exist yet: bytes, memory, disk and time. Measuring the disk and the codecs takes
+ * about a second.
  * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
  */
 export async function planJob(request: JobRequest): Promise<TimedPlan> {
@@ -88,7 +88,9 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
   });
 }
 
-/** Returns the job after `action`, even if `action` failed because another run finished the job and removed its folder. */
+/**
+ * Returns the job after `action`, even if `action` failed because another run finished the job and removed its folder.
+ */
 async function orComplete(
   file: BegunJob,
   asked: string,

@@ -8,7 +8,7 @@ import type { StageName } from "./spec.ts";
 import { TensorError } from "../../../core/errors.ts";
 
 export interface Room {
-  /** The folder may not exist yet. */
+  /** A folder, which may not exist yet. */
   readonly folder: string;
   readonly bytes: number;
 }

@@ -78,13 +78,13 @@ export interface JobFacts {
    * done.
    */
   readonly changed: number | null;
-  /** The most bytes that its tasks read and write; null for a job made by an older version. */
+  /** Maximum bytes that its tasks read and write; null for a job made by an older version. */
   readonly planned: Pick<Planned, "read" | "written"> | null;
   /** The bytes and time that its tasks took so far; null if no task has recorded any. */
   readonly took: Took | null;
 }
 
-/** @throws TensorError `malformed-file` for a folder without a job */
+/** Summarizes the job in a folder. @throws TensorError `malformed-file` for a folder without a job */
 export async function describeJob(folder: string): Promise<JobFacts> {
   const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;

@@ -95,8 +95,8 @@ export async function abandon(spec: JobSpec): Promise<void> {
   // The array may belong to a later job by now.
   if (found?.id !== spec.id) return;
   if (inPlace) return giveUpClaim(out.path, found);
-  // The folder `c` holds the chunks. The claim is removed last, so that remaining files always say which job they belong
-  // to.
+  // The folder `c` holds the chunks. The claim is removed last, so that remaining files always say which job they
+  // belong to.
   await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
   await giveUpClaim(out.path, found);
   // A folder that is not empty belongs to someone else.

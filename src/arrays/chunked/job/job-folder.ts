@@ -50,7 +50,8 @@ const LOOKS = 5;
 const PAUSE = 20;
 
 /**
- * True if a folder without a job is gone or empty. A run that removes a job deletes the mark `done` last, a moment later.
+ * True if a folder without a job is gone or empty. A run that removes a job deletes the mark `done` last, a moment
+ * later.
  */
 async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
   const names = await fs.readdir(folder).catch((error: unknown) => {

@@ -24,16 +24,16 @@ export interface JobPlan {
   readonly chunksPerTask: number;
   /** The number of threads that work at once within the memory. */
   readonly threads: number;
-  /** The most bytes of memory that a task takes, including those of its codecs. */
+  /** Maximum bytes of memory of a task, including those of its codecs. */
   readonly taskBytes: number;
-  /** The most bytes of memory that the process takes: its own, and a task on each thread. */
+  /** Maximum bytes of memory of the process: its own, and a task on each thread. */
   readonly memory: number;
   /**
-   * The most stored bytes read, of each input and between the stages. Excludes chunks of data in place that get no
+   * Maximum stored bytes read, of each input and between the stages. Excludes chunks of data in place that get no
    * updates.
    */
   readonly read: MostBytes["read"];
-  /** The most stored bytes written, between the stages and to the output. */
+  /** Maximum stored bytes written, between the stages and to the output. */
   readonly written: MostBytes["written"];
   /**
    * Free bytes that the disks need, in whole blocks of 4 KiB: for the job's folder, and for a new array on a disk; in
@@ -41,8 +41,8 @@ export interface JobPlan {
    */
   readonly disk: number;
   /**
-   * The most bytes by which an array in place may grow, beside `disk`: chunks not stored before, and new values that
-   * compress less. 0 for a new array.
+   * Maximum bytes by which an array in place may grow, in addition to `disk`: chunks not stored before, and new values
+   * that compress less. 0 for a new array.
    */
   readonly growth: number;
 }
@@ -134,7 +134,7 @@ const foldersOf = (grid: readonly number[]): number =>
 /** Larger counts of chunks are not listed, so that planning does not take minutes. */
 const LISTED = 20_000;
 
-/** The most bytes by which an array changed in place grows. */
+/** Maximum bytes by which an array changed in place grows. */
 export async function growthOf({ inPlace }: JobSpec, { data }: JobParts): Promise<number> {
   const base = data instanceof SlicedArray ? data.base : data;
   if (!inPlace || !(base instanceof ZarrArray)) return 0;

@@ -2,10 +2,10 @@
  * A job: a folder of numbered tasks. `job.json` says what is to be done; a file per task says that the task is done.
  * Progress and the remaining tasks are thus a listing, whoever runs the tasks and however often.
  *
- *     partition   shuffle/<block>   one task a block of positions
- *     check       checked/<lead>    only where duplicates are an error: one a column of chunks
- *     apply       applied/<task>    one a chunk of data, or one for several small chunks
- *     place       placed/<block>    only of a gather
+ *     partition   shuffle/<block>   one task per block of positions
+ *     check       checked/<lead>    only if duplicates are an error: one per column of chunks
+ *     apply       applied/<task>    one per chunk of data, or one for several small chunks
+ *     place       placed/<block>    only in a gather
  *     finish      done
  *
  * A task that finds bad indices leaves `<number>.bad` instead of its file. Its stage continues, because the job's error

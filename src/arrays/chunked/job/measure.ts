@@ -70,7 +70,7 @@ export async function timed(
 
 const isEncoded = ({ held }: ChunkedArray): boolean => held.read > 0;
 
-/** The number of chunk reads that amount to so many stored bytes. */
+/** The number of chunk reads that amount to `bytes` stored bytes. */
 const readsOf = (array: ChunkedArray, bytes: number): number =>
   array.mostStored === 0 ? 0 : bytes / array.mostStored;
 

@@ -37,6 +37,7 @@ import { costsOfOutput, openLocated } from "./open-arrays.ts";
 import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
 export interface JobRequest {
+  /** The path of the job's folder. */
   readonly folder: string;
   readonly call: CallSpec;
   readonly data: ChunkedArray;
@@ -53,6 +54,7 @@ export interface JobRequest {
   readonly chunkShape?: CreateOptions["chunkShape"];
   /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
   readonly shards?: CreateOptions["shards"];
+  /** Bytes for the whole process. */
   readonly memory: number;
   readonly threads: number;
   /**

@@ -47,7 +47,7 @@ export interface Chunking {
   readonly shards: readonly number[] | null;
 }
 
-/** The most file names that a folder, and memory, should hold. */
+/** Maximum number of tasks, limited by the names that a folder and memory can hold. */
 export const MOST_TASKS = 2 ** 24;
 
 /** A task writes the names of its chunks into one file, so their number is limited. */

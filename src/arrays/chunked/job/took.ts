@@ -26,7 +26,7 @@ export interface Took {
   readonly written: number;
   /** Seconds summed over all tasks, whichever thread they ran on. */
   readonly seconds: number;
-  /** The most bytes of memory of a process at the end of one of its tasks. */
+  /** Maximum bytes of memory of a process, measured at the end of each task. */
   readonly memory: number;
 }
 

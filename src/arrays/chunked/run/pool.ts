@@ -54,7 +54,11 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** @param freeOf reports the free space of disks, for a pool without threads */
+/**
+ * Starts threads that run tasks of jobs.
+ * @param freeOf reports the free space of disks, for a pool without threads
+ * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
+ */
 export function startPool(
   {
     threads = availableParallelism(),

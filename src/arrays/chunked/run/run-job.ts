@@ -56,6 +56,7 @@ export interface RunJobOptions {
 }
 
 /**
+ * Runs the remaining tasks of the job in a folder, on threads of this process.
  * @throws TensorError the error of the first bad index; `attribute` for an input that has changed since a task read it;
  *   `too-large` for a chunk that does not fit in memory; the signal's reason; errors of the file system
  */

@@ -18,7 +18,7 @@ const MEGABYTE = 2 ** 20;
 const PROCESS = 96 * MEGABYTE;
 const THREAD = 24 * MEGABYTE;
 
-/** The least bytes of a part when the updates of a chunk are applied in parts. */
+/** Minimum bytes of a part when the updates of a chunk are applied in parts. */
 export const LEAST_UPDATES = MEGABYTE;
 
 /** Larger blocks and chunks are not faster. */

@@ -25,7 +25,7 @@ export interface FragmentLayout {
   readonly columns: number;
   /** Bytes of an entry in each piece. */
   readonly pieceBytes: readonly number[];
-  /** The most entries of a fragment: the number of positions in a block. */
+  /** Maximum number of entries of a fragment: the positions of a block. */
   readonly most: number;
 }
 
@@ -41,7 +41,10 @@ export interface Fragment {
   readonly ahead: readonly Range[];
 }
 
-/** Bytes of `count` files with so many fragments each, and so many entries and bytes of slices in total. */
+/**
+ * Bytes of `count` files with `fragments` fragments each, and with `entries` entries and `slices` bytes of slices in
+ * total.
+ */
 export const fragmentBytes = (
   count: number,
   fragments: number,

@@ -166,7 +166,9 @@ export function changedSince({ folder, spec }: JobContext, name: string): Tensor
   return new TensorError("attribute", sentence, { input: name });
 }
 
-/** The error for an input that changed while a task was reading it. */
+/**
+ * The error for an input that changed while a task was reading it. The task has written nothing, so it can run again.
+ */
 export function changedWhileRead({ folder, spec }: JobContext, name: string): TensorError {
   const sentence =
     `${name} (${inputOf(spec, name)?.path}) changed while the job in ${folder} read it; ` +

@@ -5,7 +5,7 @@ import { sameShape, product } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
 /**
- * The most bytes for reading and writing a chunk with any elements.
+ * Maximum bytes of memory for reading and writing a chunk, whatever its elements.
  * @param atOnce the number of inner chunks of a shard that are read at once
  */
 export function heldBytes(

@@ -1,4 +1,4 @@
-/** The most stored bytes that reading boxes of an array takes: see `decode.ts` for the reads. */
+/** Maximum stored bytes that are read for boxes of an array: see `decode.ts` for the reads. */
 
 import { coversChunks, pairsAlong, type AxisBoxes } from "../../boxes/axis-boxes.ts";
 import { product } from "../../../core/tensor/shape.ts";

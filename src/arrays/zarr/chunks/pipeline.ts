@@ -55,7 +55,7 @@ export const MISSING = 2n ** 64n - 1n;
 /** Nested levels of shards; real arrays have one. */
 const MAX_DEPTH = 4;
 
-/** The most inner chunks of a shard; their index takes 256 MB. */
+/** Maximum number of inner chunks in a shard; their index takes 256 MB. */
 const MAX_INNER = 2 ** 24;
 
 /**

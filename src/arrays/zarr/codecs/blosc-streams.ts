@@ -1,6 +1,6 @@
 /**
- * Decoders for streams in blosc that no library here decodes with errors: LZ4, Snappy and BloscLZ. Each copies literals
- * and matches until its target is full, and throws if the stream leads outside of its input or target.
+ * Decoders for those streams in blosc whose errors no library here reports: LZ4, Snappy and BloscLZ. Each copies
+ * literals and matches until its target is full, and throws if the stream leads outside of its input or target.
  */
 
 import { broken } from "./byte-codec.ts";

@@ -7,7 +7,7 @@ import { messageOf } from "../../../core/errors.ts";
 
 /** Known facts about the bytes before encoding. */
 export interface Decoded {
-  /** The most bytes. */
+  /** Maximum number of bytes. */
   readonly size: number;
   /** True if there must be exactly `size` bytes. */
   readonly isExact: boolean;
@@ -26,11 +26,11 @@ export interface ByteCodec {
   readonly name: string;
   /** The encoded length of `size` bytes, if it depends on nothing else; null for compression. */
   fixedSize(size: number): number | null;
-  /** The most encoded bytes that any sane encoder makes of `size` bytes. */
+  /** Maximum encoded bytes that any sane encoder makes from `size` bytes. */
   mostEncoded(size: number): number;
   readonly held: Held;
   /**
-   * The most bytes that one encoded byte can stand for; input that promises more is refused before memory is allocated.
+   * Maximum bytes that one encoded byte can stand for; input that promises more is refused before memory is allocated.
    */
   readonly ratio: number;
   /**

@@ -29,7 +29,7 @@ import {
   type StoredObject,
 } from "./store.ts";
 
-// Null in a browser, which has no files.
+// Not null, because this module is loaded only in environments with files.
 const { constants } = moduleOfNode("node:fs") as typeof PlainFs;
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;

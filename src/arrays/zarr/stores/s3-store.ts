@@ -147,7 +147,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Pages of objects, a thousand per request. @param delimiter ends the part of a key that groups objects */
+  /** Lists objects, a thousand per request. @param delimiter groups keys that are equal up to it */
   async *#pages(
     prefix: string,
     delimiter?: string,
@@ -221,7 +221,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** The text of the first element with a name. S3's answers have no attributes or nesting there. */
+/** The text of the first element with a name. The elements read from S3's answers contain only text. */
 function elementOf(xml: string, name: string): string | null {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
   return (

@@ -73,7 +73,7 @@ function senderWithUser(
   return { send: senderWith({ authorization: `Basic ${code}` }, signal), secrets };
 }
 
-/** The most redirects of a request. */
+/** Maximum number of redirects of a request. */
 const MOST_REDIRECTS = 5;
 
 async function signingSender(

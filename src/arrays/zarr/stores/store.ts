@@ -22,7 +22,7 @@ export interface StoredObject {
 export interface Store {
   /** An absolute path, or a URL. */
   readonly path: string;
-  /** The most requests in progress at once. */
+  /** Maximum number of requests in progress at once. */
   readonly concurrency: number;
   /** @returns null if the object does not exist */
   open(key: string): Promise<Source | null>;

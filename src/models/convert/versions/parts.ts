@@ -71,7 +71,7 @@ export const sliceInputs: Part = {
   },
 };
 
-/** The axes of a Slice may be negative. */
+/** The axes of a Slice may be negative since this version. */
 export const sliceAxesFromBack: Part = {
   down(node, step) {
     const axes = inputOf(node, 3);

@@ -11,7 +11,7 @@ import type { Part } from "./change.ts";
 import { fromFront, inputOf, int, intOf, ints, withAttribute } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
-/** The default axis. */
+/** The default axis, before and since version 13. */
 const ABSENT_BEFORE = 1;
 const ABSENT_NOW = -1;
 

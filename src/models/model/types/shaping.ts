@@ -99,7 +99,7 @@ export function axesOf(
   return view.has(position) ? view.integers(position) : undefined;
 }
 
-/** The number of axes in an input about which nothing else is known. */
+/** The number of axes that an input lists, which may be known even if the axes are not. */
 const axisCount = (view: NodeView): number | null =>
   view.opset < 13 ? null : (view.elements(1)?.length ?? null);
 
@@ -170,7 +170,7 @@ export const transpose: TypeRule = (view) => {
   ];
 };
 
-/** The shape in a value that holds a shape; only a rank if its elements are unknown. */
+/** Reads a shape from the elements of a value; only its rank if the elements are unknown. */
 function shapeFrom(view: NodeView, position: number): readonly Dim[] | null {
   const dims = view.elements(position);
   return dims?.map(givenDim) ?? null;

@@ -1,5 +1,5 @@
 /**
- * The types of outputs of other operators than scatters and gathers: a row per ONNX operator, most of which refer to
+ * The output types of operators other than scatters and gathers: a row per ONNX operator, most of which refer to
  * one of a few rules. Outputs of an operator without a row are unknown: operators on sequences, optionals and maps make
  * no tensors, and the rest are rare. `values.ts` handles `If`, whose branches are graphs.
  *
