@@ -95,7 +95,7 @@ export function parseInput(part: string): TensorText | null {
       `an input is a data type, a shape and values with colons between them, not ${quote(part)}`,
     );
   }
-  if (!isDType(dtype)) throw wrong(`${quote(dtype)} is no data type`);
+  if (!isDType(dtype)) throw wrong(`${quote(dtype)} is not a data type`);
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
@@ -120,7 +120,7 @@ export function parseInput(part: string): TensorText | null {
 
 function parseSize(text: string): number {
   const size = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-  if (size === -1) throw wrong(`${quote(text)} is no size`);
+  if (size === -1) throw wrong(`${quote(text)} is not a size`);
   return size;
 }
 
@@ -150,7 +150,7 @@ function decode(text: string): string {
       try {
         return decodeURIComponent(bytes ?? "");
       } catch {
-        throw wrong(`${quote(bytes ?? "")} is no text in UTF-8`);
+        throw wrong(`${quote(bytes ?? "")} is not text in UTF-8`);
       }
     },
   );

@@ -105,6 +105,11 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
       class={isOpen || asked !== undefined ? "open" : undefined}
       aria-label="story"
       tabIndex={0}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !isOpen) return;
+        event.currentTarget.querySelector<HTMLElement>(".opener")?.focus();
+        setOpen(false);
+      }}
     >
       {asked === undefined ? (
         <>

@@ -7,13 +7,17 @@ import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
 import type { Panel } from "./panels.tsx";
+import type { RepairProps } from "../document/broken-link.tsx";
+import { later } from "../widgets/later.tsx";
 import type { Session } from "./use-session.ts";
+
+const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
 /** What the page is, for those who begin with a lesson. */
 const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
-  "The address of this page holds it: copy the link to share it. Examples keep it beside them.";
+  "The address of this page holds the whole call, so its link shares it. Examples do not erase it.";
 
 interface TitleProps {
   readonly session: Session;
@@ -32,13 +36,20 @@ export function Title({
   isFrame,
   onPanel,
 }: TitleProps & { readonly isFrame: boolean }): JSX.Element {
-  const { lesson, state, version } = session;
+  const { lesson, state, version, broken } = session;
   if (isFrame) {
     // A frame has no bar and no note, so its heading is for those who hear the page.
     return (
       <h1 class="hidden">
         {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
       </h1>
+    );
+  }
+  if (broken !== null) {
+    return (
+      <div class="title-line teaching">
+        <Repair link={broken} onOpen={session.openLink} onDrop={session.dropLink} />
+      </div>
     );
   }
   return lesson.isOn ? (
@@ -87,12 +98,12 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
         {preset !== null && <Sides session={session} preset={preset} />}
         {lesson.isThere && (
           <button type="button" id={LESSON_OPENER} class="link" onClick={() => lesson.go(0)}>
-            In four steps
+            <span class="long">Explain in </span>4 steps
           </button>
         )}
         <button
           type="button"
-          class="link"
+          class="link long"
           aria-haspopup="dialog"
           onClick={() => onPanel("Examples")}
         >
