@@ -71,7 +71,7 @@ export function withWindow(lane: Lane, rows: number, columns: number, head: Head
   const own = { ...whole, group: 0, span: whole.span > rows / 2 ? 1 : whole.span };
   const shown = {
     rows: Math.min(own.rows, LARGEST_WINDOW.rows, Math.max(Math.floor(rows / own.span), 1)),
-    columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 2)),
+    columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 1)),
   };
   const tableWidth = tableWidthOf(side, shown.columns, cell);
   const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane, head, true), lane.width));
