@@ -61,6 +61,6 @@ export function boxOf(
     left: (side > 0 ? side + SPACING : 0) + SPACING + (left - from) * (cell + SPACING),
     top: HEADS[head] - SPACING + (hasMaps ? MINIMAP : 0) + band.top,
     width: (right - left) * (cell + SPACING) - SPACING,
-    height: band.bottom - band.top - SPACING,
+    height: band.bottom - band.top,
   };
 }
