@@ -58,7 +58,7 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {!isFrame && <Title session={session} onExamples={() => setPanel("Examples")} />}
+        {!isFrame && <Title session={session} onPanel={setPanel} />}
         <div class="middle" ref={middle}>
           <Stage
             session={session}

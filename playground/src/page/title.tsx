@@ -6,6 +6,7 @@ import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
+import type { Panel } from "./panels.tsx";
 import type { Session } from "./use-session.ts";
 
 /** What the page is, for those who begin with a lesson. */
@@ -16,10 +17,10 @@ const OWN_NOTE =
 
 interface TitleProps {
   readonly session: Session;
-  onExamples(): void;
+  onPanel(panel: Panel): void;
 }
 
-export function Title({ session, onExamples }: TitleProps): JSX.Element {
+export function Title({ session, onPanel }: TitleProps): JSX.Element {
   const { lesson } = session;
   return lesson.isOn ? (
     <div class="title-line teaching">
@@ -27,12 +28,12 @@ export function Title({ session, onExamples }: TitleProps): JSX.Element {
       <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
     </div>
   ) : (
-    <Note session={session} onExamples={onExamples} />
+    <Note session={session} onPanel={onPanel} />
   );
 }
 
 /** The question and the note of an example, or of one's own call, and the ways on from there. */
-function Note({ session, onExamples }: TitleProps): JSX.Element {
+function Note({ session, onPanel }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
   const title = example?.question ?? OWN;
@@ -69,8 +70,16 @@ function Note({ session, onExamples }: TitleProps): JSX.Element {
             In four steps
           </button>
         )}
-        <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
+        <button
+          type="button"
+          class="link"
+          aria-haspopup="dialog"
+          onClick={() => onPanel("Examples")}
+        >
           More questions
+        </button>
+        <button type="button" class="link" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
+          Your own data
         </button>
       </div>
     </div>
