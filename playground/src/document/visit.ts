@@ -194,7 +194,7 @@ export class Visit implements Page {
   compare = (suffix: string): void => {
     if (suffix === this.address.suffix) return;
     this.address.suffix = suffix;
-    this.address.write(new Stop(this.document));
+    this.address.write(new Stop(this.history));
   };
 
   choose = (choice: OperatorChoice): void => {

@@ -27,7 +27,7 @@ interface TitleProps {
 /** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
 const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
-    Drop files or paste a call
+    Your own data
   </button>
 );
 
