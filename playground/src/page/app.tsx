@@ -58,7 +58,13 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {!isFrame && <Title session={session} onExamples={() => setPanel("Examples")} />}
+        {!isFrame && (
+          <Title
+            session={session}
+            onExamples={() => setPanel("Examples")}
+            onOpen={() => setPanel("Open")}
+          />
+        )}
         <div class="middle" ref={middle}>
           <Stage
             session={session}

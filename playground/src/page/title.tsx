@@ -17,22 +17,31 @@ const OWN_NOTE =
 interface TitleProps {
   readonly session: Session;
   onExamples(): void;
+  onOpen(): void;
 }
 
-export function Title({ session, onExamples }: TitleProps): JSX.Element {
+/** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
+const OwnData = ({ onOpen }: Pick<TitleProps, "onOpen">): JSX.Element => (
+  <button type="button" class="own-data" aria-haspopup="dialog" onClick={onOpen}>
+    Drop files or paste a call
+  </button>
+);
+
+export function Title({ session, onExamples, onOpen }: TitleProps): JSX.Element {
   const { lesson } = session;
   return lesson.isOn ? (
     <div class="title-line teaching">
       <h2>{WHAT}</h2>
       <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
+      <OwnData onOpen={onOpen} />
     </div>
   ) : (
-    <Note session={session} onExamples={onExamples} />
+    <Note session={session} onExamples={onExamples} onOpen={onOpen} />
   );
 }
 
 /** The question and the note of an example, or of one's own call, and the ways on from there. */
-function Note({ session, onExamples }: TitleProps): JSX.Element {
+function Note({ session, onExamples, onOpen }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
   const title = example?.question ?? OWN;
@@ -72,6 +81,7 @@ function Note({ session, onExamples }: TitleProps): JSX.Element {
         <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
           More questions
         </button>
+        <OwnData onOpen={onOpen} />
       </div>
     </div>
   );
