@@ -24,7 +24,7 @@ function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): n
     return Math.max(
       name.length * 9.6 + (id === "output" ? 4 : 46),
       shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) +
-        (id === "output" ? 0 : 52),
+        (id === "output" ? 0 : 56),
       84,
     );
   }

@@ -1,10 +1,10 @@
 /** Tensors as tables. A tensor of more than two axes is one table for each place of its leading axes. */
 
 import { printShape, type Explanation, type Tensor } from "ndscatter";
-import { printElement } from "../values/scalar-text.ts";
-import { coordinatesOf, gridsOf } from "../values/shape.ts";
-import { elementsOf } from "../values/tensor-text.ts";
-import { html, type Html } from "./html.ts";
+import { printElement } from "../../values/scalar-text.ts";
+import { coordinatesOf, gridsOf } from "../../values/shape.ts";
+import { elementsOf } from "../../values/tensor-text.ts";
+import { html, type Html } from "../html.ts";
 
 /** How often an element of the output was written, from 0. */
 export type CountOf = (element: number) => number;

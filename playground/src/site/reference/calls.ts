@@ -1,10 +1,10 @@
 /** The examples of an operator, each called in every version of the operator, and by the rules of other systems. */
 
 import { compareDialects, equals, type DialectComparison, type OperatorVersion } from "ndscatter";
-import { toHash } from "../document/hash.ts";
-import { PRESETS, type Preset } from "../examples/presets.ts";
-import { explainState, type ExplainedState } from "../document/read-state.ts";
-import type { State } from "../values/state.ts";
+import { toHash } from "../../document/hash.ts";
+import { PRESETS, type Preset } from "../../examples/presets.ts";
+import { explainState, type ExplainedState } from "../../document/read-state.ts";
+import type { State } from "../../values/state.ts";
 import type { Family } from "./families.ts";
 
 /** What one version makes of an example. */

@@ -1,10 +1,10 @@
 /** What a version does at the edges of an axis, found by calling it: an example with its first index changed. */
 
 import type { IndexStory, OperatorVersion } from "ndscatter";
-import { toHash } from "../document/hash.ts";
-import { explainState } from "../document/read-state.ts";
-import { rolePosition } from "../values/schema.ts";
-import type { State } from "../values/state.ts";
+import { toHash } from "../../document/hash.ts";
+import { explainState } from "../../document/read-state.ts";
+import { rolePosition } from "../../values/schema.ts";
+import type { State } from "../../values/state.ts";
 import { inVersion, type Example } from "./calls.ts";
 
 export interface Probe {

@@ -1,11 +1,11 @@
 /** The shape rules of a version, term by term, as the library derives them for the examples. */
 
 import { printShape, type DerivedShape, type OperatorVersion } from "ndscatter";
-import { toHash } from "../document/hash.ts";
-import { explainState } from "../document/read-state.ts";
+import { toHash } from "../../document/hash.ts";
+import { explainState } from "../../document/read-state.ts";
 import { inVersion, type Example } from "./calls.ts";
-import { html, joined, type Html } from "./html.ts";
-import { table } from "./markdown.ts";
+import { html, joined, type Html } from "../html.ts";
+import { table } from "../documents/markdown.ts";
 
 interface Rule {
   readonly shape: DerivedShape;

@@ -12,9 +12,9 @@ import type { Example } from "./calls.ts";
 import { linesOf } from "./changes.ts";
 import type { Erratum } from "./errata.ts";
 import { documentOf, idOf, numberOf, type Family } from "./families.ts";
-import { html, joined, type Html } from "./html.ts";
-import { heading, type Entry } from "./layout.ts";
-import { inline, table } from "./markdown.ts";
+import { html, joined, type Html } from "../html.ts";
+import { folded, heading, type Entry } from "../layout.ts";
+import { inline, table } from "../documents/markdown.ts";
 import { shapeRules } from "./shape-rules.ts";
 
 const code = (text: string): Html => html`<code>${text}</code>`;
@@ -56,14 +56,16 @@ export function versionSection(
     { id: `${id}-errata`, title: "Errata", body: errataPart(errata) },
     { id: `${id}-examples`, title: "Examples", body: examplesPart(version, examples) },
   ];
-  const body = html`<section class="version" data-version="${version.sinceVersion}">
-    ${heading(2, id, title)}
-    ${version.deprecated === undefined ? "" : html`<p class="warning">Deprecated: use ${version.deprecated}. It still runs.</p>`}
+  const inner = html`${version.deprecated === undefined ? "" : html`<p class="warning">Deprecated: use ${version.deprecated}. It still runs.</p>`}
     <p id="${id}-summary">${prose(version.summary)}</p>
     <p class="source">
       <a href="${documentOf(version)}">The published document of version ${version.sinceVersion}</a>
     </p>
-    ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}
+    ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}`;
+  // Readers come for the newest version, and pages of all of them are too long for a phone.
+  const isNewest = version === family.newest;
+  const body = html`<section class="version" data-version="${version.sinceVersion}">
+    ${folded(2, id, title, inner, isNewest)}
   </section> `;
   return { entry: { id, title, inner: parts.map(entryOf) }, body };
 }
@@ -73,7 +75,7 @@ const entryOf = ({ id, title }: Part): Entry => ({ id, title });
 /** Text of a row. Formulas are code: what has a dot, a bracket or `++` in the middle of a sentence. */
 export function prose(text: string): Html {
   const formula =
-    /[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b(?:\[[^\]]*\])?|\bk = \S+\]/g;
+    /\b[a-z]+(?:\[(?:[^[\]]|\[[^\]]*\])+\])+|[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b(?:\[[^\]]*\])?|\bk = \S+\]/g;
   const parts: (Html | string)[] = [];
   let last = 0;
   for (const found of text.matchAll(formula)) {

@@ -1,8 +1,8 @@
 /** The operators of the registry, each with its versions, its page, and the addresses of what documents it. */
 
 import { operators, type OperatorVersion } from "ndscatter";
-import { rolePosition } from "../values/schema.ts";
-import { slugOf } from "./html.ts";
+import { rolePosition } from "../../values/schema.ts";
+import { slugOf } from "../html.ts";
 
 export interface Family {
   readonly domain: OperatorVersion["domain"];
@@ -64,10 +64,4 @@ export function documentOf({ domain, name, sinceVersion }: OperatorVersion): str
   const folder =
     "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement";
   return `${folder}/${words}-${sinceVersion}.html`;
-}
-
-/** The first sentence of a summary; two where the first says little by itself. */
-export function openingOf(summary: string): string {
-  const [first, second = ""] = summary.split(/(?<=\.)\s+/);
-  return first.length < 60 && second !== "" ? `${first} ${second}` : first;
 }

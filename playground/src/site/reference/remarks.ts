@@ -1,7 +1,7 @@
 /** The sentences of `docs/semantics.md` that name an operator: what it does where its document leaves room. */
 
 import type { Family } from "./families.ts";
-import { blocksOf } from "./markdown.ts";
+import { blocksOf } from "../documents/markdown.ts";
 
 export interface Remark {
   /** The heading that the sentence stands under, and the id of that heading. */

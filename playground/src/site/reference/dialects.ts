@@ -3,7 +3,7 @@
 import { dialects, type Dialect, type DialectAspect, type DialectFact } from "ndscatter";
 import type { Example } from "./calls.ts";
 import type { Family } from "./families.ts";
-import { blocksOf, type Block } from "./markdown.ts";
+import { blocksOf, type Block } from "../documents/markdown.ts";
 
 export interface Row {
   readonly dialect: Dialect;

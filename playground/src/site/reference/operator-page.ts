@@ -1,49 +1,52 @@
 /** The page of an operator: its versions, its examples, and what the documents and other systems say. */
 
 import type { DialectAspect, OperatorVersion } from "ndscatter";
-import { CONFUSIONS_GROUP } from "../examples/presets.ts";
+import { CONFUSIONS_GROUP } from "../../examples/presets.ts";
 import { boundsOf, probesOf } from "./bounds.ts";
 import { examplesOf, type Example } from "./calls.ts";
 import { aspectsOf, rowsOf, wordsFor } from "./dialects.ts";
 import { errataOn, type Erratum } from "./errata.ts";
 import { exampleSection, versionLinks } from "./example-section.ts";
-import { openingOf, idOf, numberOf, type Family } from "./families.ts";
-import { html, joined, type Html } from "./html.ts";
-import { heading, type Entry, type Page } from "./layout.ts";
-import { inline, table, type Addresses } from "./markdown.ts";
+import { idOf, numberOf, type Family } from "./families.ts";
+import type { Library } from "../documents/library.ts";
+import { inline, table } from "../documents/markdown.ts";
+import { openingOf } from "../documents/opening.ts";
+import { html, joined, type Html } from "../html.ts";
+import { folded, heading, type Entry, type Page } from "../layout.ts";
+import { findsOn } from "./finds.ts";
+import { pictureOf, type Drawn } from "./picture.ts";
 import { remarksOn } from "./remarks.ts";
 import { prose, versionSection } from "./version-section.ts";
 
-/** The texts of `docs/` that pages are made of. */
-export interface Documents {
-  readonly errata: string;
-  readonly semantics: string;
-  readonly dialects: string;
+export interface OperatorPage {
+  readonly page: Page;
+  /** Null where no example can be drawn. */
+  readonly picture: Drawn | null;
 }
 
 export function operatorPage(
   family: Family,
   errata: readonly Erratum[],
-  documents: Documents,
-  addresses: Addresses,
-): Page {
+  library: Library,
+): OperatorPage {
   const { name, home, versions, newest, file } = family;
   const examples = examplesOf(family);
   const sections = versions
     .toReversed()
     .map((version) => versionSection(family, version, examples, errataOn(errata, family, version)));
   const own = errataOn(errata, family);
+  const picture = pictureOf(file.replace(".html", ""), examples);
   const body = html`<p class="kind">${home} · ${family.isScatter ? "scatter" : "gather"}</p>
     <h1>${name}</h1>
     <p class="lead">${prose(openingOf(newest.summary))}</p>
-    ${heading(2, "versions", "Versions")} ${versionsTable(versions, examples)}
-    ${sections.map((section) => section.body)} ${heading(2, "examples", "Examples")}
-    ${examplesIntro(family)} ${examples.map(exampleSection)} ${heading(2, "errata", "Errata")}
-    ${errataTable(family, own, addresses)} ${heading(2, "room", "Where the documents leave room")}
-    ${roomOf(family, documents.semantics, addresses)} ${heading(2, "dialects", "Dialects")}
-    ${dialectsOf(family, examples, documents.dialects, addresses)}`;
-  return {
-    file,
+    ${picture === null ? "" : figureOf(picture)} ${heading(2, "versions", "Versions")}
+    ${versionsTable(versions, examples)} ${sections.map((section) => section.body)}
+    ${heading(2, "examples", "Examples")} ${examplesIntro(family)} ${examples.map(exampleSection)}
+    ${folded(2, "errata", "Errata", errataTable(family, own, library))}
+    ${folded(2, "room", "Where the documents leave room", roomOf(family, library))}
+    ${folded(2, "dialects", "Dialects", dialectsOf(family, examples, library))}`;
+  const page = {
+    file: `reference/${file}`,
     title: `${name} (${home})`,
     description: openingOf(newest.summary),
     contents: [
@@ -55,7 +58,21 @@ export function operatorPage(
       { id: "dialects", title: "Dialects" },
     ],
     body,
+    finds: findsOn(family, examples, own),
   };
+  return { page, picture };
+}
+
+/** The picture in the colours of the theme; the other file is not loaded. */
+function figureOf({ light, dark, preset: { title }, hash }: Drawn): Html {
+  const image = (file: string, theme: string): Html =>
+    html`<img class="on-${theme}" src="${file}" alt="Tables and lines: ${title}" loading="lazy" />`;
+  return html`<figure class="drawn">
+    <div class="sheet" tabindex="0" role="group" aria-label="Picture: ${title}">
+      ${image(light, "light")}${image(dark, "dark")}
+    </div>
+    <figcaption>${title}. <a href="../#${hash}">Change it in the playground</a></figcaption>
+  </figure>`;
 }
 
 const exampleEntry = ({ preset: { id, title } }: Example): Entry => ({ id, title });
@@ -98,7 +115,8 @@ function examplesIntro({ isScatter }: Family): Html {
   </p>`;
 }
 
-function errataTable(family: Family, errata: readonly Erratum[], addresses: Addresses): Html {
+function errataTable(family: Family, errata: readonly Erratum[], library: Library): Html {
+  const addresses = library.addressesFrom("docs/errata.md");
   if (errata.length === 0) return html`<p>No mistakes of the documents are known.</p>`;
   const rows = errata.map((one) => [
     inline(one.document, addresses),
@@ -114,8 +132,9 @@ function errataTable(family: Family, errata: readonly Erratum[], addresses: Addr
     )}`;
 }
 
-function roomOf(family: Family, semantics: string, addresses: Addresses): Html {
-  const remarks = remarksOn(semantics, family);
+function roomOf(family: Family, library: Library): Html {
+  const addresses = library.addressesFrom("docs/semantics.md");
+  const remarks = remarksOn(library.textOf("docs/semantics.md"), family);
   const items = remarks.map(
     ({ heading: title, id, text }) =>
       html`<li>
@@ -145,12 +164,9 @@ const TITLES: Readonly<Record<DialectAspect, string>> = {
   halves: "half floats",
 };
 
-function dialectsOf(
-  family: Family,
-  examples: readonly Example[],
-  document: string,
-  addresses: Addresses,
-): Html {
+function dialectsOf(family: Family, examples: readonly Example[], library: Library): Html {
+  const document = library.textOf("docs/dialects.md");
+  const addresses = library.addressesFrom("docs/dialects.md");
   const aspects = aspectsOf(family);
   const rows = rowsOf(family, examples, document);
   const body = rows.map(({ dialect, cells }) => [

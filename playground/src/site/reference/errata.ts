@@ -2,8 +2,8 @@
 
 import type { OperatorVersion } from "ndscatter";
 import type { Family } from "./families.ts";
-import { slugOf } from "./html.ts";
-import { blocksOf } from "./markdown.ts";
+import { slugOf } from "../html.ts";
+import { blocksOf } from "../documents/markdown.ts";
 
 export interface Erratum {
   readonly id: string;

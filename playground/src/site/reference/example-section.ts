@@ -4,7 +4,7 @@ import type { DialectComparison } from "ndscatter";
 import type { Example, Outcome } from "./calls.ts";
 import { idOf, numberOf } from "./families.ts";
 import { countsOf, inputTables, outputTables } from "./grids.ts";
-import { html, joined, type Html } from "./html.ts";
+import { html, joined, type Html } from "../html.ts";
 
 export function exampleSection(example: Example): Html {
   const { preset, explained, hash, outcomes, elsewhere } = example;
@@ -29,19 +29,21 @@ export function exampleSection(example: Example): Html {
     `${state.op}-${state.opset}`,
     ...Object.entries(state.attributes).map(([name, text]) => `${name} = ${text}`),
   ];
-  return html`<article class="example" id="${id}" data-preset="${id}">
-    <h3>${title} <a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a></h3>
-    <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
-    ${note === "" ? "" : html`<p>${note}</p>`}
-    <div class="picture">${tensors}${output}</div>
-    ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere, faults.length > 0)}
-    <div class="live">
-      <details>
-        <summary>Change it here</summary>
-        <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
-      </details>
-      <a href="../#${hash}">Open in the playground</a>
-    </div>
+  return html`<article class="example" data-preset="${id}">
+    <details class="fold">
+      <summary><h3 id="${id}">${title}</h3></summary>
+      <p class="call">${call.map((one) => html`<code>${one}</code> `)}</p>
+      ${note === "" ? "" : html`<p>${note}</p>`}
+      <div class="picture">${tensors}${output}</div>
+      ${outcomesOf(outcomes)} ${elsewhereOf(elsewhere, faults.length > 0)}
+      <div class="live">
+        <details>
+          <summary>Change it here</summary>
+          <iframe loading="lazy" title="${title}, live" src="../?embed=1#${hash}"></iframe>
+        </details>
+        <a href="../#${hash}">Open in the playground</a>
+      </div>
+    </details>
   </article> `;
 }
 

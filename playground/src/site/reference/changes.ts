@@ -1,7 +1,7 @@
 /** What a version changed, as lines that people read. `compareVersions` finds the changes. */
 
 import { compareVersions, type OperatorVersion, type VersionChange } from "ndscatter";
-import { html, joined, type Html } from "./html.ts";
+import { html, joined, type Html } from "../html.ts";
 
 export interface Line {
   readonly mark: "+" | "−" | "~";
