@@ -58,7 +58,7 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        <Title session={session} isFrame={isFrame} onExamples={() => setPanel("Examples")} />
+        <Title session={session} isFrame={isFrame} onPanel={setPanel} />
         <div class="middle" ref={middle}>
           <Stage
             session={session}

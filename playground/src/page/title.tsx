@@ -6,6 +6,7 @@ import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
+import type { Panel } from "./panels.tsx";
 import type { Session } from "./use-session.ts";
 
 /** What the page is, for those who begin with a lesson. */
@@ -17,14 +18,26 @@ const OWN_NOTE =
 interface TitleProps {
   readonly session: Session;
   onExamples(): void;
+  onOpen(): void;
 }
 
-export function Title({
-  session,
-  isFrame,
-  onExamples,
-}: TitleProps & { readonly isFrame: boolean }): JSX.Element {
+/** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
+const OwnData = ({ onOpen }: Pick<TitleProps, "onOpen">): JSX.Element => (
+  <button type="button" class="own-data" aria-haspopup="dialog" onClick={onOpen}>
+    Drop files or paste a call
+  </button>
+);
+
+interface AnyTitleProps {
+  readonly session: Session;
+  readonly isFrame: boolean;
+  onPanel(panel: Panel): void;
+}
+
+export function Title({ session, isFrame, onPanel }: AnyTitleProps): JSX.Element {
   const { lesson, state, version } = session;
+  const onExamples = (): void => onPanel("Examples");
+  const onOpen = (): void => onPanel("Open");
   if (isFrame) {
     // A frame has no bar and no note, so its heading is for those who hear the page.
     return (
@@ -37,14 +50,15 @@ export function Title({
     <div class="title-line teaching">
       <h2>{WHAT}</h2>
       <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
+      <OwnData onOpen={onOpen} />
     </div>
   ) : (
-    <Note session={session} onExamples={onExamples} />
+    <Note session={session} onExamples={onExamples} onOpen={onOpen} />
   );
 }
 
 /** The question and the note of an example, or of one's own call, and the ways on from there. */
-function Note({ session, onExamples }: TitleProps): JSX.Element {
+function Note({ session, onExamples, onOpen }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
   const title = example?.question ?? OWN;
@@ -84,6 +98,7 @@ function Note({ session, onExamples }: TitleProps): JSX.Element {
         <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
           More questions
         </button>
+        <OwnData onOpen={onOpen} />
       </div>
     </div>
   );

@@ -3,6 +3,7 @@
 import { infer, resolve, roleOf, type OperatorVersion, type Role } from "ndscatter";
 import { attempt } from "../values/attempt.ts";
 import { dtypesOf, newestOf } from "../values/schema.ts";
+import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
 export interface NamedTensor {
@@ -56,7 +57,7 @@ function score({ name, input }: NamedTensor, version: OperatorVersion, position:
         ? 2
         : -9
       : role === "axis"
-        ? input.values.length === 1
+        ? sizeOf(input.shape) === 1
           ? 1
           : -9
         : isWhole

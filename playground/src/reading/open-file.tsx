@@ -1,6 +1,7 @@
 /** The dialog that says what the page takes, and what is seen of files that are dropped or ask for a choice. */
 
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { Dialog } from "../widgets/dialog.tsx";
 import { later } from "../widgets/later.tsx";
 import type { State } from "../values/state.ts";
@@ -92,8 +93,8 @@ interface ContentProps extends FileDialogProps {
 }
 
 function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
-  const { remarks, tensors = [], source, choices } = offer;
-  const isNothing = choices.length === 0 && tensors.length === 0;
+  const { remarks, tensors = [], source, choices, command } = offer;
+  const isNothing = choices.length === 0 && tensors.length === 0 && command === undefined;
   return (
     <>
       {remarks.map((sentence) => (
@@ -101,8 +102,32 @@ function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
       ))}
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
+      {command !== undefined && <Command line={command} />}
       {isNothing && <p>The page found nothing in it to show.</p>}
       {source !== undefined && <MarkedText text={source.text} marks={source.marks} />}
+    </>
+  );
+}
+
+/** A line to copy into a terminal. */
+function Command({ line }: { readonly line: string }): JSX.Element {
+  const [said, setSaid] = useState("");
+  const copy = (): void => {
+    void navigator.clipboard.writeText(line).then(
+      () => setSaid("Copied."),
+      () => setSaid("The browser does not let the page copy: select the line instead."),
+    );
+  };
+  return (
+    <>
+      <p>A terminal explains all of it:</p>
+      <div class="command">
+        <code tabIndex={0}>{line}</code>
+        <button type="button" onClick={copy}>
+          Copy
+        </button>
+      </div>
+      <p role="status">{said}</p>
     </>
   );
 }

@@ -101,9 +101,16 @@ const ROWS: readonly Row[] = [
   { pattern: /indices\[([\d,]{1,60})\] = (-?\d{1,15}) is not in \[0, (\d{1,15})\)/, ops: ["Gather"],
     facts: ([at, index, size]) => ({ bad: [Number(index)], at: shapeIn(at), size: Number(size),
       sentence: `The index ${index} is not in 0 to ${Number(size) - 1}.` }) },
-  { pattern: /(?:^|\s)(\w{1,40})-\d{1,3}: \w{1,20}\[([\d, ]{0,60})\] is (-?\d{1,15})\D[^\n]{0,200}?data \[([\d, ]{0,99})\]/, ops: ["ScatterND", "GatherND", "ScatterElements", "GatherElements", "Gather"],
-    facts: ([op, at, index, data]) => ({ op, bad: [Number(index)], at: shapeIn(at), data: shapeIn(data),
-      sentence: `The index ${index} is out of range.` }) },
+  { pattern: /(?:^|\s)(\w{1,40})(?:-\d{1,3})?: \w{1,20}\[([\d, ]{0,60})\] is (-?\d{1,15}), but axis (\d) of data \[([\d, ]{0,99})\]/, ops: ["ScatterND", "GatherND", "ScatterElements", "GatherElements", "Gather"],
+    facts: ([op, place, index, axis, shape]) => {
+      const [at, data] = [shapeIn(place), shapeIn(shape)];
+      const tuples = [...at.slice(0, -1).map((one) => one + 2), Number(axis) + 1];
+      return { op, bad: [Number(index)], at, data, ...(op.endsWith("ND") ? { indices: tuples } : { axis: Number(axis), size: data[Number(axis)] ?? 1 }),
+        sentence: outside(index, String(data[Number(axis)] ?? 1)) };
+    } },
+  { pattern: /updates\.shape must be indices\.shape\[:-1\] \+\+ data\.shape\[(\d):\] = \[([\d, ]{0,99})\] \+\+ \[([\d, ]{0,99})\] = \[[\d, ]{0,99}\], got \[([\d, ]{0,99})\]/, ops: ["ScatterND"],
+    facts: ([k, batch, slice, updates]) => ({ data: [...Array<number>(Number(k)).fill(4), ...shapeIn(slice)], indices: [...shapeIn(batch), Number(k)], updates: shapeIn(updates),
+      sentence: "The shape of the updates does not follow from data and indices." }) },
 ];
 
 /** Shapes of indices and updates that differ along one axis. */

@@ -5,7 +5,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { commandOf } from "./command.ts";
-import { areTensors, isCase } from "./file-kinds.ts";
+import { areTensors, isCase, TENSOR } from "./file-kinds.ts";
 import type { FileChoice, FileContent } from "./from-file.ts";
 import type { NamedTensor } from "./named.ts";
 import type { Mark } from "./read-text.ts";
@@ -23,6 +23,8 @@ export interface Offer {
   readonly text?: string;
   /** Tensors that are for several inputs. */
   readonly tensors?: readonly NamedTensor[];
+  /** The line for a terminal, where the page shows a part alone. */
+  readonly command?: string;
   /** A pasted text with parts that were not understood. */
   readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
@@ -70,14 +72,13 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
       if (remarks.length > 0) page.show(page.state(), remarks);
     }
   };
-  const takeState: Files["takeState"] = (state, remarks) => {
-    setOffer(null);
-    page.show(state, remarks, "file");
-  };
+  const takeState: Files["takeState"] = (state, remarks) =>
+    take({ kind: "node", title: "", state, remarks: [] }, 0, remarks);
   const takeOffer = async (found: Offer, spot: Spot | null): Promise<void> => {
-    const { choices, remarks, tensors = [], source } = found;
+    const { choices, remarks, tensors = [], source, command } = found;
     const [only] = choices;
-    if (tensors.length > 1) {
+    if (command !== undefined) setOffer(found);
+    else if (tensors.length > 1) {
       const { certainOf } = await import("./certain.ts");
       const certain = certainOf(tensors, page.state());
       if (certain === null || source !== undefined || remarks.length > 0) setOffer(found);
@@ -136,12 +137,16 @@ async function read(
   const taken = isOfCase || isOfTensors ? files : [file, ...(bin === undefined ? [] : [bin])];
   const large = taken.find(({ size }) => size > MOST_BYTES);
   if (large !== undefined) {
+    const sentence = `${large.name} has ${large.size.toLocaleString("en")} bytes; the page reads up to ${MOST_BYTES.toLocaleString("en")}.`;
     return {
-      error: `${large.name} has ${large.size} bytes; the page reads up to ${MOST_BYTES}. In a terminal: ${commandOf(names, state)}`,
+      name: nameOf(files, file),
+      choices: [],
+      remarks: [sentence],
+      command: commandOf(names, state),
     };
   }
   try {
-    const found = await contentOf(taken, isOfCase, isOfTensors);
+    const found = await contentOf(taken, isOfCase, isOfTensors, state);
     return "error" in found ? found : { name: nameOf(files, file), ...found };
   } catch (error) {
     return { error: `${file.name} could not be read: ${String(error)}` };
@@ -155,19 +160,39 @@ async function contentOf(
   files: readonly File[],
   isOfCase: boolean,
   isOfTensors: boolean,
+  state: State,
 ): Promise<FileContent | Omit<Offer, "name">> {
   const bytes = await Promise.all(files.map(bytesOf));
   const named = files.map(({ name }, p) => ({ name, bytes: bytes[p] }));
   // The readers of files are loaded with the first file.
   const { fromCase, tensorsOf } = await import("./from-case.ts");
   const { fromFile } = await import("./from-file.ts");
-  if (isOfCase) return fromCase(named);
+  if (isOfCase) return withCommand(await fromCase(named), named, state);
+  if (isOfTensors || TENSOR.test(files[0].name)) {
+    const { largeOf } = await import("./large.ts");
+    const large = await largeOf(named, state);
+    if (large !== null) return large;
+  }
   if (isOfTensors) {
     const { tensors, remarks } = await tensorsOf(named);
     if (tensors.length === 0) return { error: remarks.join("; ") };
     return { choices: [], tensors, remarks };
   }
-  return fromFile(files[0].name, bytes[0], bytes.at(1));
+  return withCommand(await fromFile(files[0].name, bytes[0], bytes.at(1)), named, state);
+}
+
+/** The content of a model, with the command where a tensor of it is larger than the page shows. */
+function withCommand(
+  content: FileContent,
+  files: readonly { readonly name: string }[],
+  state: State,
+): FileContent | Omit<Offer, "name"> {
+  const sentences = "error" in content ? [content.error] : content.remarks;
+  if (!sentences.some((one) => /shows up to [\d,]+ (?:elements|lists)/.test(one))) return content;
+  const names = files.map(({ name }) => name);
+  const command = commandOf(names, state);
+  if ("error" in content) return { choices: [], remarks: sentences, command };
+  return { ...content, command };
 }
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());

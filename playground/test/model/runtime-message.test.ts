@@ -41,6 +41,9 @@ const MESSAGES: readonly Row[] = [
   ["ValueError: shape mismatch: value array of shape (2,3) could not be broadcast to indexing result of shape (3,3)", "ScatterND", ["4,3", "3,1", "2,3"], []],
   ["InvalidArgumentError: {{function_node __wrapped__TensorScatterUpdate}} indices[1] = [7, 0] does not index into shape [4,3]", "ScatterND", ["4,3", "2,2", "2"], ["7"]],
   ["InvalidArgumentError: indices[0,1] = 7 is not in [0, 4) [Op:GatherV2]", "Gather", ["4,3", "2,3"], ["7"]],
+  ["ScatterND: indices[1, 0] is 9, but axis 0 of data [4, 3] takes -4 to 3", "ScatterND", ["4,3", "3,1", "3,3"], ["9"]],
+  ["TensorError: Gather-13: indices[0] is 9, but axis 1 of data [4, 2] takes -2 to 1", "Gather", ["4,2", "2"], ["9"], "axis=1"],
+  ["ScatterND: updates.shape must be indices.shape[:-1] ++ data.shape[1:] = [2] ++ [3] = [2, 3], got [2, 2]", "ScatterND", ["4,3", "2,1", "2,2"], []],
 ];
 
 for (const [text, op, shapes, bad, attributes = ""] of MESSAGES) {

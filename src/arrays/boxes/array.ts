@@ -1,6 +1,6 @@
 /**
  * An array in a file, a folder or a store, which is read and written chunk by chunk, because it may be larger than
- * memory. Formats implement the interface, so code that reads or writes chunks needs to know no format.
+ * memory. Formats implement the interface, so code that reads or writes chunks need not know the format.
  */
 
 import type { AxisBoxes } from "./axis-boxes.ts";

@@ -113,7 +113,7 @@ export interface StepParts {
   readonly clock: Clock;
 }
 
-/** One call of the root: adds the tasks of the next stage and makes the root wait for them. */
+/** A call of the root: adds the tasks of the next stage and makes the root wait for them. */
 export async function stepRoot(
   { core, queue, client, clock }: StepParts,
   root: QueuedJob,
@@ -224,7 +224,7 @@ async function addTasks(
   }));
   const { batch } = DISTRIBUTED;
   for (let first = 0; first < jobs.length; first += batch) {
-    // One command at a time.
+    // The commands are sent one at a time.
     // oxlint-disable-next-line no-await-in-loop
     await queue.addBulk(jobs.slice(first, first + batch));
   }
