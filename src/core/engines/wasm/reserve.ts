@@ -19,12 +19,16 @@ import {
   type NodeWorker,
 } from "./spawn.ts";
 
-/** Control words: the number of the last buffer asked for, its bytes, the number of the one that is wanted now, the last sent. */
-const [ASKED, BYTES, WANTED, SENT] = [0, 1, 2, 3];
+/** Control words: the number of the last buffer that was asked for, and its bytes. */
+const ASKED = 0;
+const BYTES = 1;
+/** The number of the buffer that the caller wants as far as it has come, and of the last one that was sent. */
+const WANTED = 2;
+const SENT = 3;
 const WORDS = 4;
 
 /** The worker is blocked as long as it lives, because it needs no event loop to send. A page has 4 kB or more. */
-const SOURCE = `
+const source = (): string => `
 const { port, words } = require("node:worker_threads").workerData;
 for (let round = 1; ; round++) {
   Atomics.wait(words, ${ASKED}, round - 1);
@@ -107,7 +111,7 @@ class Helper {
     const parts = { port: port2, words: this.#words };
     this.#threads = threads;
     this.#port = port1;
-    this.#worker = startInNode(threads, SOURCE, parts, [port2], onEnd);
+    this.#worker = startInNode(threads, source(), parts, [port2], onEnd);
   }
 
   /** The buffer that was asked for, if it has this length. One of another length is dropped. */

@@ -36,10 +36,11 @@ export interface NodeThreads {
   receiveMessageOnPort(port: NodePort): { readonly message: ArrayBuffer } | undefined;
 }
 
-const IN_NODE = `${WORKER}
+// Functions, because bundlers keep texts that are put together, also for pages that start no worker.
+const nodeSource = (): string => `${WORKER}
 const { parentPort, workerData } = require("node:worker_threads");
 ndscatterWork(workerData, (round) => parentPort.postMessage(round));`;
-const IN_BROWSER = `${WORKER}
+const browserSource = (): string => `${WORKER}
 onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); close(); };`;
 
 /**
@@ -51,7 +52,7 @@ onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); 
 export function spawn(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
   const node = nodeThreads();
   if (node === null) return inBrowser(parts, onMessage, onEnd);
-  const worker = startInNode(node, IN_NODE, parts, [], onEnd);
+  const worker = startInNode(node, nodeSource(), parts, [], onEnd);
   worker.on("message", onMessage);
   return {
     terminate: () => void worker.terminate(),
@@ -89,7 +90,7 @@ export function startInNode(
 
 function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
   const Worker: Constructor<BrowserWorker> = Reflect.get(globalThis, "Worker");
-  const url = URL.createObjectURL(new Blob([IN_BROWSER], { type: "text/javascript" }));
+  const url = URL.createObjectURL(new Blob([browserSource()], { type: "text/javascript" }));
   const worker = new Worker(url);
   worker.addEventListener("message", onMessage);
   worker.addEventListener("error", (event) => {
