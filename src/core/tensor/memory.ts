@@ -11,10 +11,6 @@ export interface MemoryOwner {
 /** To look up the length of an array of any class takes 10 ns, and to make a view of its bytes up to 400. */
 const OFTEN = 64;
 
-const canChange = (buffer: ArrayBufferLike): boolean =>
-  ("resizable" in buffer && buffer.resizable === true) ||
-  ("growable" in buffer && buffer.growable === true);
-
 /** The memory of one tensor. Proxies and clones of the tensor share it. */
 export class Memory {
   readonly #data: Storage;
@@ -58,10 +54,12 @@ export class Memory {
 
   /** The bytes where their number changes only when their buffer is detached; 0 elsewhere. */
   #fixedBytes(): Uint8Array | number {
-    const { buffer } = this;
-    if (buffer === null || this.#data.length === 0 || canChange(buffer)) return 0;
+    const buffer: (ArrayBufferLike & { resizable?: boolean; growable?: boolean }) | null =
+      this.buffer;
     const { byteOffset, byteLength } = this.#data as NumericStorage;
-    return new Uint8Array(buffer, byteOffset, byteLength);
+    return buffer === null || byteLength === 0 || buffer.resizable || buffer.growable
+      ? 0
+      : new Uint8Array(buffer, byteOffset, byteLength);
   }
 
   /** The buffer that holds the elements; null for text. */
