@@ -225,17 +225,11 @@ export const POOL = {
   least: 4096,
 };
 
-/** Memory of the next large result, which a worker of an engine with threads makes ready. */
-export const RESERVE = {
-  /** Bytes of the shortest result: up to 32 MB the allocator hands pages out again, 28 MB cost 2.5 ms and 51 MB 25. */
-  least: 33_554_433,
-  /** Bytes of the longest, and so of what is held. */
-  most: 536_870_912,
-  /** Milliseconds without a large result after which the worker ends. */
-  idle: 1000,
-  /** Milliseconds that a call waits for the worker to send what it has, which takes 0.1 where a core is free. */
-  wait: 1,
-};
+/**
+ * Memory of the next large result: bytes of the shortest and longest (up to 32 MB the allocator hands pages out again: 28 MB
+ * cost 2.5 ms, 51 MB 25), and milliseconds after which its worker ends, and which a call waits for it (0.1 on a free core).
+ */
+export const RESERVE = { least: 33_554_433, most: 536_870_912, idle: 1000, wait: 1 };
 
 /** External data of a model's tensors. */
 export const EXTERNAL = {
