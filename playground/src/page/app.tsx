@@ -58,13 +58,7 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {!isFrame && (
-          <Title
-            session={session}
-            onExamples={() => setPanel("Examples")}
-            onOpen={() => setPanel("Open")}
-          />
-        )}
+        {!isFrame && <Title session={session} onPanel={setPanel} />}
         <div class="middle" ref={middle}>
           <Stage
             session={session}

@@ -8,6 +8,7 @@ import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
 import type { RepairProps } from "../document/broken-link.tsx";
 import { later } from "../widgets/later.tsx";
+import type { Panel } from "./panels.tsx";
 import type { Session } from "./use-session.ts";
 
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
@@ -20,18 +21,17 @@ const OWN_NOTE =
 
 interface TitleProps {
   readonly session: Session;
-  onExamples(): void;
-  onOpen(): void;
+  onPanel(panel: Panel): void;
 }
 
 /** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
-const OwnData = ({ onOpen }: Pick<TitleProps, "onOpen">): JSX.Element => (
-  <button type="button" class="own-data" aria-haspopup="dialog" onClick={onOpen}>
+const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
+  <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
     Drop files or paste a call
   </button>
 );
 
-export function Title({ session, onExamples, onOpen }: TitleProps): JSX.Element {
+export function Title({ session, onPanel }: TitleProps): JSX.Element {
   const { lesson, broken } = session;
   if (broken !== null) {
     return (
@@ -44,15 +44,15 @@ export function Title({ session, onExamples, onOpen }: TitleProps): JSX.Element 
     <div class="title-line teaching">
       <h2>{WHAT}</h2>
       <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
-      <OwnData onOpen={onOpen} />
+      <OwnData onPanel={onPanel} />
     </div>
   ) : (
-    <Note session={session} onExamples={onExamples} onOpen={onOpen} />
+    <Note session={session} onPanel={onPanel} />
   );
 }
 
 /** The question and the note of an example, or of one's own call, and the ways on from there. */
-function Note({ session, onExamples, onOpen }: TitleProps): JSX.Element {
+function Note({ session, onPanel }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
   const title = example?.question ?? OWN;
@@ -89,10 +89,15 @@ function Note({ session, onExamples, onOpen }: TitleProps): JSX.Element {
             <span class="long">Explain in </span>4 steps
           </button>
         )}
-        <button type="button" class="link long" aria-haspopup="dialog" onClick={onExamples}>
+        <button
+          type="button"
+          class="link long"
+          aria-haspopup="dialog"
+          onClick={() => onPanel("Examples")}
+        >
           More questions
         </button>
-        <OwnData onOpen={onOpen} />
+        <OwnData onPanel={onPanel} />
       </div>
     </div>
   );
