@@ -5,6 +5,7 @@
  *
  * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
  * that is left out. `0*8` is eight zeros. Characters that mean something in the format are percent-encoded in UTF-8.
+ * An output that is compared may follow, after a `!` (see `why/compared-link.ts`).
  * Half of a surrogate pair, for which UTF-8 has no bytes, is written as `%uD800`.
  */
 
@@ -23,7 +24,7 @@ export function toHash({ domain, op, opset, attributes, inputs }: State): string
   return [id, ...named, ...inputs.map(printInput)].join(";");
 }
 
-function printInput(input: TensorText | null): string {
+export function printInput(input: TensorText | null): string {
   if (input === null) return "-";
   const { dtype, shape, values } = input;
   const runs: string[] = [];
@@ -44,7 +45,10 @@ function printInput(input: TensorText | null): string {
 
 /** Reads what {@link toHash} made, with or without its `#`. It never throws. */
 export const fromHash = (hash: string): { readonly state: State } | { readonly error: string } =>
-  attempt(() => ({ state: parseState(hash.replace(/^#/, "")) }));
+  attempt(() => ({ state: parseState(hash.replace(/^#|!.*$/gs, "")) }));
+
+/** What stands behind the state in an address, with its `!`: an output that is compared. */
+export const suffixIn = (hash: string): string => /!.*$/s.exec(hash)?.[0] ?? "";
 
 function parseState(text: string): State {
   if (text.length > LONGEST) throw wrong(`it has more than ${LONGEST} characters`);
@@ -83,7 +87,7 @@ function parseAttribute(part: string): readonly [string, string] {
   return [decode(part.slice(0, at)), decode(part.slice(at + 1))];
 }
 
-function parseInput(part: string): TensorText | null {
+export function parseInput(part: string): TensorText | null {
   if (part === "-") return null;
   const [dtype, dims, list, ...more] = part.split(":");
   if (list === undefined || more.length > 0) {

@@ -47,6 +47,8 @@ export interface Page {
   /** Null until somebody has touched the page, and while it is loading. */
   readonly texts: TextReader | null;
   load(): Promise<TextReader>;
+  /** Puts an output that is compared behind the state in the address; nothing for an empty text. */
+  compare(suffix: string): void;
   /** Chooses an operator or a version. An operator that was left comes back with its tensors. */
   choose(choice: OperatorChoice): void;
 }
@@ -188,6 +190,12 @@ export class Visit implements Page {
     this.put(withInputText(this.document, input, text), [], "edit");
 
   give = (input: number): void => this.put(withInputGiven(this.document, input), [], "edit");
+
+  compare = (suffix: string): void => {
+    if (suffix === this.address.suffix) return;
+    this.address.suffix = suffix;
+    this.address.write(new Stop(this.history));
+  };
 
   choose = (choice: OperatorChoice): void => {
     const { document, remarks } = withChoice(this.document, choice);

@@ -60,6 +60,8 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
     <p class="kinds">
       <ThemeMenu />
       <a href="./reference/">Reference of all operators</a>
+      <a href="./docs/">Documents</a>
+      <a href="./api/">API</a>
       <a href="./gpu.html">Check this GPU</a>
       {REPOSITORY !== "" && <a href={REPOSITORY}>Source</a>}
     </p>

@@ -6,9 +6,9 @@ import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
+import type { Panel } from "./panels.tsx";
 import type { RepairProps } from "../document/broken-link.tsx";
 import { later } from "../widgets/later.tsx";
-import type { Panel } from "./panels.tsx";
 import type { Session } from "./use-session.ts";
 
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
@@ -27,12 +27,24 @@ interface TitleProps {
 /** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
 const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
-    Drop files or paste a call
+    Your own data
   </button>
 );
 
-export function Title({ session, onPanel }: TitleProps): JSX.Element {
-  const { lesson, broken } = session;
+export function Title({
+  session,
+  isFrame,
+  onPanel,
+}: TitleProps & { readonly isFrame: boolean }): JSX.Element {
+  const { lesson, state, version, broken } = session;
+  if (isFrame) {
+    // A frame has no bar and no note, so its heading is for those who hear the page.
+    return (
+      <h1 class="hidden">
+        {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
+      </h1>
+    );
+  }
   if (broken !== null) {
     return (
       <div class="title-line teaching">
