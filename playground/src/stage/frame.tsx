@@ -30,16 +30,33 @@ interface FrameProps {
   readonly corner: Corner;
 }
 
-export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Element | null {
-  const { picture } = session;
-  if (picture === null) return null;
-  const range = touchedBy(picture, orderOf(session), lane.role, lane.shape);
-  const box = range === null ? null : boxOf(range, layout, lane, corner);
-  if (box === null) return null;
-  const style = Object.fromEntries(
-    Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`]),
+export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Element {
+  const boxes = rangesOf(session, lane).flatMap(
+    (range) => boxOf(range, layout, lane, corner) ?? [],
   );
-  return <div class="frame" style={style} aria-hidden="true" />;
+  return (
+    <>
+      {boxes.map((box) => {
+        const style = Object.fromEntries(
+          Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`]),
+        );
+        return (
+          <div class="frame" key={`${box.left},${box.top}`} style={style} aria-hidden="true" />
+        );
+      })}
+    </>
+  );
+}
+
+/** What is described of a tensor: by the lesson, unless a cell is selected, else by what the update or read touches. */
+function rangesOf(session: Session, { id, role, shape }: Lane): readonly Range[] {
+  const { picture, spot, lesson } = session;
+  if (picture === null) return [];
+  if (spot === null && lesson.now !== null) {
+    return lesson.now.frames.filter(({ tensor }) => tensor === id);
+  }
+  const range = touchedBy(picture, orderOf(session), role, shape);
+  return range === null ? [] : [range];
 }
 
 /** Where elements stand in their lane; null where none of them is in view. */

@@ -100,7 +100,7 @@ export function unnamed({ shape, story: { addressed }, picture: { links } }: Sce
 }
 
 /** Slices that are framed; more would frame the whole table. */
-const MOST_SLICES = 64;
+const MOST_SLICES = 24;
 
 /** The slice that most updates, or reads, name, with their orders; null where none is named twice. */
 export function agreed({ picture: { links } }: Scene): {

@@ -3,129 +3,114 @@
  * slice goes there, the rest is copied, and several indices may name one place.
  */
 
+import { touchedBy, type Range } from "../cells/touched.ts";
 import type { Picture } from "../cells/view.ts";
+import type { TensorId } from "../stage/layout.ts";
 import { agreed, sceneAt, unnamed, type Scene } from "./lesson-scene.ts";
 import { ADDRESSES, agreementText, moveText, restText, twins } from "./lesson-texts.ts";
-import { arrow, type Arrow, type Description, type Spot } from "./vocabulary.ts";
+import { arrow, type Arrow, type Description } from "./vocabulary.ts";
+
+/** Elements of a tensor that have a frame around them. */
+export interface Framed extends Range {
+  readonly tensor: TensorId;
+}
 
 export interface LessonStep {
   readonly sentence: string;
-  /** Cells that are framed, and updates whose lines stay; its title is the sentence. */
+  /** The sentence as a screen reader hears it, updates whose lines stay, and cells that large tables go to. */
   readonly description: Description;
+  readonly frames: readonly Framed[];
   /** How many steps of the player are carried out. */
   readonly step: number;
   /** Whether the last of them moves while the sentence is read. */
   readonly isMoving: boolean;
 }
 
-/** Cells of a slice that are framed. */
-const MOST_CELLS = 64;
-
 /** The steps of a lesson about a call; none for a call without updates or reads. */
 export function lessonOf(picture: Picture): readonly LessonStep[] {
   const scene = sceneAt(picture);
   if (scene === null) return [];
-  const {
-    story,
-    hero,
-    addressing,
-    picture: { links },
-  } = scene;
-  const isScatter = story.kind === "scatter";
-  const { slices } = unnamed(scene);
-  const found = agreed(scene);
+  const { words, hero, addressing } = scene;
+  const { links } = picture;
+  const isScatter = scene.story.kind === "scatter";
+  const moved = isScatter ? ["updates", "output"] : ["data", "output"];
   const equal = addressing === "batch" ? twins(scene) : null;
-  const last = equal === null ? (found?.orders ?? []) : ordersOf(scene, equal);
-  const agreeing = last.flatMap((order) => [...indexArrows(scene, order), ...moves(scene, order)]);
+  const last =
+    equal === null
+      ? (agreed(scene)?.orders ?? [])
+      : equal.map((tuple) => links.tupleOf.indexOf(tuple));
+  const arrows = words.stepOf(hero.order).arrows;
   return [
-    stepOf(ADDRESSES[addressing](scene), [hero.order], 0, [
-      ...indexArrows(scene, hero.order),
-      ...frames(scene, links.slice * sliceAt(scene, hero.order)),
-    ]),
-    stepOf(moveText(scene), [hero.order], hero.order + 1, moves(scene, hero.order), true),
-    stepOf(
-      restText(scene),
-      [],
-      links.count,
-      slices.flatMap((slice) => frames(scene, slice * links.slice)).slice(0, MOST_CELLS * 2),
-    ),
-    stepOf(
-      agreementText(scene),
-      last,
-      links.count,
-      agreeing,
-      isScatter && last.at(-1) === links.count - 1,
-    ),
+    stepOf(ADDRESSES[addressing](scene), {
+      orders: [hero.order],
+      arrows,
+      frames: framesOf(scene, hero.order, ["indices", "data"]),
+      step: 0,
+    }),
+    stepOf(moveText(scene), {
+      orders: [hero.order],
+      arrows,
+      frames: framesOf(scene, hero.order, moved),
+      step: hero.order + 1,
+      isMoving: true,
+    }),
+    stepOf(restText(scene), { orders: [], step: links.count, ...restOf(scene) }),
+    stepOf(agreementText(scene), {
+      orders: last,
+      arrows: last.slice(-1).flatMap((order) => words.stepOf(order).arrows),
+      frames: last.flatMap((order) => framesOf(scene, order, ["indices", ...moved])),
+      step: links.count,
+      isMoving: isScatter && last.at(-1) === links.count - 1,
+    }),
   ];
+}
+
+interface Shown extends Pick<LessonStep, "frames" | "step"> {
+  readonly orders: readonly number[];
+  readonly arrows: readonly Arrow[];
+  readonly isMoving?: boolean;
 }
 
 const stepOf = (
   sentence: string,
-  orders: readonly number[],
-  step: number,
-  arrows: readonly Arrow[],
-  isMoving = false,
+  { orders, arrows, frames, step, isMoving = false }: Shown,
 ): LessonStep => ({
   sentence,
   description: { title: sentence.replaceAll("`", ""), lines: [], arrows, orders },
+  frames,
   step,
   isMoving,
 });
 
-/** The slice of data that an update, or a read, names. */
-const sliceAt = ({ picture: { targets } }: Scene, order: number): number => targets.sliceOf[order];
-
-const ordersOf = ({ picture: { links } }: Scene, tuples: readonly number[]): readonly number[] =>
-  tuples.map((tuple) => links.tupleOf.indexOf(tuple));
-
-/** From each element of the tuple of an update to the slice that it names. */
-function indexArrows(scene: Scene, order: number): readonly Arrow[] {
-  const { words, picture } = scene;
-  const { links } = picture;
-  const tensor = words.positionOf("indices");
-  const tuple = links.tupleOf[order];
-  const to: Spot = {
-    tensor: words.positionOf("data"),
-    element: sliceAt(scene, order) * links.slice,
-  };
-  const arrows: Arrow[] = [];
-  links.indexed.forEach((one, element) => {
-    if (one === tuple && arrows.length < MOST_CELLS)
-      arrows.push(arrow({ tensor, element }, to, tuple, true));
+/** What an update, or a read, touches of the tensors with those roles. */
+function framesOf(
+  { words, picture }: Scene,
+  order: number,
+  roles: readonly string[],
+): readonly Framed[] {
+  return roles.flatMap((role) => {
+    const tensor = role === "output" ? role : words.positionOf(role);
+    const shape = tensor === "output" ? picture.output.shape : words.shapeOf(tensor);
+    const range = tensor === -1 ? null : touchedBy(picture, order, role, shape);
+    return range === null ? [] : [{ tensor, ...range }];
   });
-  return arrows;
 }
 
-/** A slice of data, and of the output of a scatter, which has the same places. */
-function frames({ words, story, picture }: Scene, begin: number): readonly Arrow[] {
-  const data = words.positionOf("data");
-  const to = story.kind === "scatter" ? "output" : data;
-  return cells(picture.links.slice).map((i) =>
-    arrow({ tensor: data, element: begin + i }, { tensor: to, element: begin + i }, null),
-  );
-}
-
-/** From each element that an update, or a read, carries to its place in the output. */
-function moves(scene: Scene, order: number): readonly Arrow[] {
+/** The slices that nothing names: in data, and in the output of a scatter, which has the same places. */
+function restOf(scene: Scene): Pick<Shown, "frames" | "arrows"> {
   const { words, story, picture } = scene;
-  const { links } = picture;
-  const tuple = links.tupleOf[order];
-  const carried = links.carried.indexOf(order);
-  const target = sliceAt(scene, order) * links.slice;
-  return cells(links.slice).map((i) =>
-    story.kind === "scatter"
-      ? arrow(
-          { tensor: words.positionOf("updates"), element: carried + i },
-          { tensor: "output", element: target + i },
-          tuple,
-        )
-      : arrow(
-          { tensor: words.positionOf("data"), element: target + i },
-          { tensor: "output", element: carried + i },
-          tuple,
-        ),
+  const { slice } = picture.links;
+  const data = words.positionOf("data");
+  const tensors: readonly TensorId[] = story.kind === "scatter" ? [data, "output"] : [data];
+  const { slices } = unnamed(scene);
+  const frames = slices.flatMap((number) =>
+    tensors.map((tensor) => ({ tensor, begin: number * slice, end: (number + 1) * slice })),
   );
+  const first = (slices[0] ?? 0) * slice;
+  const [from, to] = [tensors[0], tensors[tensors.length - 1]];
+  const arrows =
+    slices.length === 0
+      ? []
+      : [arrow({ tensor: from, element: first }, { tensor: to, element: first }, null)];
+  return { frames, arrows };
 }
-
-const cells = (slice: number): readonly number[] =>
-  Array.from({ length: Math.min(slice, MOST_CELLS) }, (_, i) => i);

@@ -79,48 +79,49 @@ for (const [name, hash, sentences] of ROWS) {
   });
 }
 
-/** The cells of a tensor that a step frames. */
-const framed = ({ description }: LessonStep, tensor: number | "output"): number[] => {
-  const spots = description.arrows.flatMap(({ from, to }) => [from, to]);
-  const mine = spots.filter((spot) => spot.tensor === tensor).map(({ element }) => element);
-  return [...new Set(mine)].toSorted((a, b) => a - b);
-};
+/** The elements of a tensor around which a step has frames. */
+const framed = ({ frames }: LessonStep, tensor: number | "output"): string =>
+  frames
+    .filter((frame) => frame.tensor === tensor)
+    .map(({ begin, end }) => `${begin}-${end - 1}`)
+    .join(" ");
+
+/** What each step frames of indices, updates, data and the output. */
+const allFramed = (hash: string, tensors: readonly (number | "output")[]): string[] =>
+  lessonAt(hash).map((step) => tensors.map((tensor) => framed(step, tensor)).join("|"));
 
 test("each step of a scatter frames what its sentence is about", () => {
-  const [address, move, rest, agreement] = lessonAt(ROWS[0][1]);
-  // The tuple, and row 1 of data with the same row of the output.
-  assert.deepEqual([framed(address, 1), framed(address, 0)], [[0], [2, 3]]);
-  assert.deepEqual(framed(address, "output"), [2, 3]);
+  const [, hash] = ROWS[0];
+  assert.deepEqual(allFramed(hash, [1, 2, 0, "output"]), [
+    // The first tuple, and row 1 of data.
+    "0-0||2-3|",
+    // Its row of updates, and row 1 of the output.
+    "|0-1||2-3",
+    // Rows 0 and 2 of both.
+    "||0-1 4-5|0-1 4-5",
+    // Both tuples with their rows, and row 1.
+    "0-0 1-1|0-1 2-3||2-3 2-3",
+  ]);
+  const steps = lessonAt(hash);
   assert.deepEqual(
-    [framed(move, 2), framed(move, "output")],
-    [
-      [0, 1],
-      [2, 3],
-    ],
-  );
-  assert.deepEqual(
-    [framed(rest, 0), framed(rest, "output")],
-    [
-      [0, 1, 4, 5],
-      [0, 1, 4, 5],
-    ],
-  );
-  assert.deepEqual(
-    [framed(agreement, 1), framed(agreement, 2)],
-    [
-      [0, 1],
-      [0, 1, 2, 3],
-    ],
-  );
-  assert.deepEqual(framed(agreement, "output"), [2, 3]);
-  assert.deepEqual(
-    [address, move, rest, agreement].map(({ step }) => step),
+    steps.map(({ step }) => step),
     [0, 1, 2, 2],
   );
   assert.deepEqual(
-    [address, move, rest, agreement].map(({ description }) => description.orders),
+    steps.map(({ description }) => description.orders),
     [[0], [0], [], [0, 1]],
   );
+});
+
+test("each step of a gather in batches frames what its sentence is about", () => {
+  const [, hash] = ROWS[5];
+  // Element [0, 1] is the second of data, and element [1, 1] the fourth.
+  assert.deepEqual(allFramed(hash, [1, 0, "output"]), [
+    "0-0|1-1|",
+    "|1-1|0-0",
+    "|0-0 2-2|",
+    "0-0 1-1|1-1 3-3|0-0 1-1",
+  ]);
 });
 
 test("a call without updates has no lesson, and neither has one of empty slices", () => {
