@@ -60,7 +60,7 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {!isFrame && <Title session={session} />}
+        <Title session={session} isFrame={isFrame} onPanel={setPanel} />
         <div class="middle" ref={middle}>
           <Stage
             session={session}
@@ -95,7 +95,7 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
-/** The story and the shapes, or the panel that compares. On a phone it is a line that opens. */
+/** The story and the shapes, or the panel that compares. On a small screen it is a line that opens. */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
@@ -105,6 +105,11 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
       class={isOpen || asked !== undefined ? "open" : undefined}
       aria-label="story"
       tabIndex={0}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !isOpen) return;
+        event.currentTarget.querySelector<HTMLElement>(".opener")?.focus();
+        setOpen(false);
+      }}
     >
       {asked === undefined ? (
         <>
@@ -145,14 +150,24 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           />
         </>
       )}
-      {isFrame && (
-        <a class="whole" href={`./${location.hash}`} target="_blank" rel="noopener">
-          open in ndscatter
-        </a>
-      )}
+      {isFrame && <Whole />}
     </aside>
   );
 }
+
+/** The link from a frame to the page. */
+const Whole = (): JSX.Element => (
+  <a
+    class="whole"
+    href={`./${location.hash}`}
+    target="_blank"
+    rel="noopener"
+    aria-label="open in ndscatter"
+    title="open in ndscatter"
+  >
+    ↗<span> open in ndscatter</span>
+  </a>
+);
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
   const { explanation, version, edits } = session;

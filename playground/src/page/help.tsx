@@ -1,6 +1,7 @@
 /** What the page is, what its colours mean, all keys, and the choice of colours. */
 
 import type { JSX } from "preact";
+import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
 /** Where the sources are, as the package says; empty while it does not. The build fills it in. */
@@ -10,15 +11,22 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Tab, arrows", "go to a cell; its story appears"],
   ["Home, End, PageUp, PageDown", "go far; with Ctrl to the first and the last cell"],
   ["Enter, F2, or any character", "change the cell; Enter takes the value, Esc does not"],
+  ["Esc", "back to the story of the whole call; out of a dialog or a lesson"],
   ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Space", "play, pause"],
   ["←, →", "one update back, one on"],
+  ["→, ←", "in a lesson: the next step, the step before"],
   ["?", "this help"],
 ];
 
+export interface HelpProps {
+  /** Shows the example of a lesson, and begins the lesson. */
+  onLesson(preset: string): void;
+}
+
 /** The content of the dialog. */
-export const Help = (): JSX.Element => (
+export const Help = ({ onLesson }: HelpProps): JSX.Element => (
   <div class="help">
     <p>
       Scatter and gather operators of ONNX and OpenVINO, computed in this page by ndscatter exactly
@@ -28,6 +36,14 @@ export const Help = (): JSX.Element => (
     <p>
       A colour is a target: cells of one colour meet in one place. Stripes mark a target that
       several updates share. Letters name index tuples, in the order in which they act.
+    </p>
+    <p class="lessons">
+      In four steps:
+      {LESSONS.map(({ title, preset }) => (
+        <button type="button" key={preset} onClick={() => onLesson(preset)}>
+          {title}
+        </button>
+      ))}
     </p>
     <table>
       <tbody>
@@ -44,6 +60,8 @@ export const Help = (): JSX.Element => (
     <p class="kinds">
       <ThemeMenu />
       <a href="./reference/">Reference of all operators</a>
+      <a href="./docs/">Documents</a>
+      <a href="./api/">API</a>
       <a href="./gpu.html">Check this GPU</a>
       {REPOSITORY !== "" && <a href={REPOSITORY}>Source</a>}
     </p>

@@ -9,6 +9,7 @@ import type { Asked } from "../why/use-why.ts";
 import { Bar } from "./bar.tsx";
 import { useFiles } from "../reading/use-files.ts";
 import { FileDialog } from "../reading/open-file.tsx";
+import { WayInLine } from "../reading/way-in.tsx";
 import { Panels, type Panel } from "./panels.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
 import type { Session } from "./use-session.ts";
@@ -26,17 +27,21 @@ export function Top({ session, sceneOf, asked, panel, onAsk, onPanel }: TopProps
   const files = useFiles(session, onAsk);
   return (
     <>
-      <Bar session={session}>
-        <Actions
-          session={session}
-          asked={asked}
-          onAsk={onAsk}
-          onPanel={onPanel}
-          onFiles={files.takeFiles}
-        />
+      <Bar session={session} middle={<WayInLine files={files} />}>
+        <Actions session={session} asked={asked} onAsk={onAsk} onPanel={onPanel} />
       </Bar>
-      <Panels session={session} sceneOf={sceneOf} panel={panel} onClose={() => onPanel(null)} />
-      <FileDialog files={files} inputs={session.version?.inputs.map(({ name }) => name) ?? []} />
+      <Panels
+        session={session}
+        sceneOf={sceneOf}
+        files={files}
+        panel={panel}
+        onClose={() => onPanel(null)}
+      />
+      <FileDialog
+        files={files}
+        state={session.state}
+        inputs={session.version?.inputs.map(({ name }) => name) ?? []}
+      />
     </>
   );
 }

@@ -4,7 +4,6 @@
  */
 
 import {
-  printShape,
   type Explanation,
   type GatherStory,
   type IndexStory,
@@ -12,20 +11,31 @@ import {
   type ScatterStory,
 } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
+import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
 /** Names that are listed before the rest is counted. */
 const MOST_NAMES = 2;
 
-/** The sentences; none for a call with errors. */
-export function summaryOf({ story, inputs, output }: Explanation): readonly string[] {
+/**
+ * The sentences; none for a call with errors.
+ * @param called the name that the call gives its reduction: OpenVINO says sum, and the story add
+ */
+export function summaryOf(
+  { story, inputs, output }: Explanation,
+  called?: string,
+): readonly string[] {
   const data = inputs.find(({ role }) => role === "data")?.tensor;
   if (story === null || output === null || data === undefined || data === null) return [];
   return story.kind === "scatter"
-    ? scatterSentences(story, data.shape)
+    ? scatterSentences(story, data.shape, called)
     : gatherSentences(story, data.shape);
 }
 
-function scatterSentences(story: ScatterStory, shape: readonly number[]): readonly string[] {
+function scatterSentences(
+  story: ScatterStory,
+  shape: readonly number[],
+  called: string = story.reduction,
+): readonly string[] {
   const { summary, addressed, reduction, includeSelf } = story;
   const { count, targets, repeats, untouched } = summary;
   if (count === 0) return ["No updates: the output is a copy of data."];
@@ -34,7 +44,7 @@ function scatterSentences(story: ScatterStory, shape: readonly number[]): readon
       ? targets === 1
         ? `${oneName(story, shape)} receives one update.`
         : `${targets} ${unitOf(addressed, shape)}s receive one update each.`
-      : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story)}.`;
+      : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story, called)}.`;
   const base =
     reduction !== "none" && !includeSelf ? "The values of data there are not used." : null;
   const kept =
@@ -69,35 +79,11 @@ function gatherSentences(story: GatherStory, shape: readonly number[]): readonly
 
 const isThere = (sentence: string | null): sentence is string => sentence !== null;
 
-const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? "" : "s"}`;
-
-/** What is met as a whole: a row of a matrix, an element where every axis is addressed, else a slice. */
-function unitOf(addressed: number, { length: rank }: readonly number[]): string {
-  if (addressed === rank) return "element";
-  return addressed === 1 && rank === 2 ? "row" : "slice";
-}
-
-/** `row 1`, `element [1, 2]`, `slice [1, :, :]`. */
-function nameOf(
-  coordinates: readonly number[],
-  shape: readonly number[],
-  addressed: number,
-): string {
-  const unit = unitOf(addressed, shape);
-  if (unit === "row") return `row ${coordinates[0]}`;
-  if (unit === "element") return `element ${printShape(coordinates)}`;
-  const rest = Array<string>(shape.length - addressed).fill(":");
-  return `slice [${[...coordinates, ...rest].join(", ")}]`;
-}
-
 /** The name of a call's only target, as a sentence begins. */
 const oneName = (
   { targets, addressed }: ScatterStory | GatherStory,
   shape: readonly number[],
 ): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** How a sentence says that targets repeat. */
 interface Words {
@@ -109,9 +95,6 @@ interface Words {
   /** Beside the times of several targets that have as many each. */
   readonly each: string;
 }
-
-const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
 
 const RECEIVED: Words = {
   one: "receives",
@@ -150,9 +133,12 @@ function repeated(
 }
 
 /** What a reduction makes of updates of one target. */
-function meaningOf({ reduction, summary: { repeats, most } }: ScatterStory): string {
+function meaningOf(
+  { reduction, summary: { repeats, most } }: ScatterStory,
+  called: string,
+): string {
   const isPair = repeats === most.length && most.every(({ count }) => count === 2);
-  return `\`${reduction}\` ${MEANINGS[reduction].replace("all", isPair ? "both" : "all of them")}`;
+  return `\`${called}\` ${MEANINGS[reduction].replace("all", isPair ? "both" : "all of them")}`;
 }
 
 const MEANINGS: Readonly<Record<Reduction, string>> = {
@@ -182,17 +168,4 @@ function wraps(
   if (first === undefined) return null;
   const isAll = second !== undefined && places.size <= MOST_NAMES;
   return `Negative indices count from the end: ${isAll ? `${first} and ${second}` : first}.`;
-}
-
-/** Where an index leads: a target where the index alone says which, else a place on its axis. */
-function placeOf(
-  axes: readonly number[],
-  places: readonly number[],
-  shape: readonly number[],
-  addressed: number,
-): string {
-  const isWhole = axes.length === addressed && axes.every((axis, number) => axis === number);
-  if (isWhole) return nameOf(places, shape, addressed);
-  const rest = axes.map((axis, number) => `place ${places[number]} on axis ${axis}`);
-  return rest.join(", ");
 }

@@ -15,7 +15,7 @@ import {
   type CallFacts,
   type Form,
 } from "./call-facts.ts";
-import { writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
+import { headerOf, writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 
@@ -34,6 +34,7 @@ export function asNumPy(state: State): string {
       : [`${schema.name} = ${printArray(input)}`];
   });
   return [
+    headerOf(state, "#"),
     ...importsOf(inputs),
     "",
     ...arrays,

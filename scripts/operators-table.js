@@ -1,0 +1,70 @@
+/**
+ * Writes the table of docs/operators.md from the registry. Run by hand: `npm run build && node scripts/operators-table.js`;
+ * `test/tour.test.ts` fails until the table is new.
+ */
+
+import fs from "node:fs";
+import { operators } from "ndscatter";
+
+const DOCUMENT = new URL("../docs/operators.md", import.meta.url);
+const BEGIN = "<!-- operators -->\n";
+const END = "<!-- /operators -->";
+
+/** One row an operator: its versions, and what each version takes. */
+export function table() {
+  const families = new Map();
+  for (const version of operators()) {
+    const key = `${version.domain} ${version.name}`;
+    families.set(key, [...(families.get(key) ?? []), version]);
+  }
+  const rows = [...families.values()].map((versions) => [
+    versions[0].name,
+    versions[0].domain,
+    versions.map(({ sinceVersion }) => sinceVersion).join(", "),
+    [...new Set(versions.flatMap(describe))].join("; "),
+  ]);
+  const head = ["operator", "domain", "versions", "what they take"];
+  const lines = [head, head.map(() => "---"), ...rows];
+  return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+}
+
+/** What a version has that the version before it lacks; of the first version everything. */
+function describe(version, position, versions) {
+  const before = versions[position - 1];
+  const known = before?.attributes ?? [];
+  const attributes = version.attributes
+    .filter(
+      ({ name, values }) =>
+        !known.some((one) => one.name === name && one.values?.length === values?.length),
+    )
+    .map(({ name, values }) => `\`${name}\`${values === undefined ? "" : ` ${values.join(" ")}`}`);
+  const typesOf = (one) => one?.typeConstraints.find(({ name }) => name === "T").types ?? [];
+  const newTypes = typesOf(version).filter(
+    (dtype) => before !== undefined && !typesOf(before).includes(dtype),
+  );
+  const negative =
+    before !== undefined && version.negativeIndices && !before.negativeIndices
+      ? ["negative indices"]
+      : [];
+  const news = [...attributes, ...newTypes, ...negative];
+  if (before !== undefined)
+    return news.length === 0 ? [] : [`${version.sinceVersion}: ${news.join(", ")}`];
+  const index = version.inputs.find(({ name, role = name }) => role === "indices").type;
+  const types = version.typeConstraints.find(({ name }) => name === index)?.types ?? [index];
+  const indices =
+    types.length > 2 ? "indices of any integer type" : `${types.join(" or ")} indices`;
+  const axis = version.inputs.some(({ name }) => name === "axis") ? ["axis as an input"] : [];
+  const deprecated =
+    version.deprecated === undefined ? [] : [`deprecated: use ${version.deprecated}`];
+  const facts = [`${typesOf(version).length} data types`, indices, ...axis, ...news, ...deprecated];
+  return [facts.join(", ")];
+}
+
+/** The text of the document with the table made anew. */
+export function renewed() {
+  const text = fs.readFileSync(DOCUMENT, "utf8");
+  const from = text.indexOf(BEGIN) + BEGIN.length;
+  return text.slice(0, from) + table() + text.slice(text.indexOf(END));
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) fs.writeFileSync(DOCUMENT, renewed());
