@@ -6,6 +6,8 @@ import { siteAround } from "./scripts/site.js";
 /** The page may load its own files and pictures that it makes itself. It may send nothing anywhere. */
 const POLICY = [
   "default-src 'none'",
+  // The preview of a frame.
+  "frame-src 'self'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: blob:",

@@ -174,7 +174,8 @@ const scatterTuples: Body = (facts) => {
     ...(isRanked ? [`${names.updates} = ${names.updates}.reshape(())`] : []),
     `${output} = ${names.data}.copy()`,
     `at = tuple(np.moveaxis(${whole(facts)}, -1, 0))`,
-    applied(facts, output, "at", names.updates),
+    // NumPy would put an array of text into an element as an object.
+    applied(facts, output, "at", isScalar ? `${names.updates}[()]` : names.updates),
   ];
 };
 

@@ -32,6 +32,8 @@ export function Embed({ address, hash, title, onRemark }: EmbedProps): JSX.Eleme
       </div>
       <div class="embed-preview" role="group" aria-label="preview" tabIndex={0}>
         <iframe
+          // A frame does not load again when its hash alone changes.
+          key={source}
           src={source}
           title={`preview of ${title}`}
           width={sizeIn(width, 720)}

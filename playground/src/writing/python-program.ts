@@ -86,8 +86,9 @@ const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
 /** The reason why no program gives one output where updates repeat without a reduction. */
 export const openRepeats = (name: string): { readonly no: string } => ({
   no:
-    `${name} leaves open which of several updates of one target stays, so no program with it is sure to give ` +
-    "this output. Leave out the earlier updates of each target, or use a reduction.",
+    `${name} leaves open which of several updates of one target stays,\n` +
+    "# so no program with it is sure to give this output.\n" +
+    "# Leave out the earlier updates of each target, or use a reduction.",
 });
 
 /** Lines one after the other; a reason of either part stands for both. */

@@ -1,0 +1,172 @@
+/** What is sent on: links to comparisons, three outputs beside each other, films, frames and Markdown. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as zlib from "node:zlib";
+import { fromHash, suffixIn, toHash } from "../../src/document/hash.ts";
+import { explainState, readState } from "../../src/document/read-state.ts";
+import { f32, i64 } from "../../src/examples/example.ts";
+import type { State } from "../../src/values/state.ts";
+import { compareActual, compareShape, fitActual } from "../../src/why/actual.ts";
+import { printCompared, readCompared } from "../../src/why/compared-link.ts";
+import { rulesOf } from "../../src/why/dialect-view.ts";
+import { sideBySide } from "../../src/why/side-by-side.ts";
+import { sidePicture } from "../../src/why/side-picture.ts";
+import { toApng } from "../../src/writing/apng.ts";
+import { asMarkdown } from "../../src/writing/as-markdown.ts";
+import { embedCode, sizeIn } from "../../src/writing/embed-code.ts";
+import { linkRemark } from "../../src/writing/link-length.ts";
+
+/** Exactly [1, 30, 20, 4]. */
+const STATE: State = {
+  domain: "ai.onnx",
+  op: "ScatterND",
+  opset: 18,
+  attributes: {},
+  inputs: [f32([1, 2, 3, 4]), i64([[1], [2], [1]]), f32([10, 20, 30])],
+};
+const YOURS = f32([1, 10, 20, 4]);
+
+test("a link holds what is compared, and its state is read as before", () => {
+  const compared = {
+    text: YOURS,
+    rounding: { decimals: 4, isScientific: true },
+    beside: "jax",
+  } as const;
+  const suffix = printCompared(compared);
+  assert.equal(suffix, "!float32:4:1,10,20,4;digits=4e;beside=jax");
+  assert.deepEqual(readCompared(suffix), compared);
+  const hash = `#${toHash(STATE)}${suffix}`;
+  assert.deepEqual(fromHash(hash), { state: STATE });
+  assert.equal(suffixIn(hash), suffix);
+  assert.equal(suffixIn(`#${toHash(STATE)}`), "");
+  assert.equal(readCompared("!nonsense"), null);
+  assert.equal(readCompared("!float32:4:1,10,20,4;beside=toString")?.beside, null);
+});
+
+test("three outputs, each cell that differs with both values, the reason and its evidence", () => {
+  const { node, inputs } = readState(STATE);
+  const { explanation } = explainState(STATE);
+  const rules = rulesOf(node, inputs);
+  const actual = fitActual(YOURS, { dtype: "float32", shape: [4] });
+  assert.ok("text" in actual);
+  const comparison = compareActual(STATE, explanation, actual, rules);
+  assert.ok("texts" in comparison);
+  const side = sideBySide({ state: STATE, explanation, comparison, rules, beside: "jax" });
+  assert.deepEqual(
+    side.columns.map(({ name, texts }) => [name, texts?.[1]]),
+    [
+      ["Yours", "10"],
+      ["Exact", "30"],
+      ["JAX", "30"],
+    ],
+  );
+  assert.equal(side.columns[2].mark(1), "open");
+  assert.match(side.reason, /^Of several updates of one target the first one stays/);
+  assert.deepEqual(side.evidence, [
+    "output[1] is 10 in yours and 30 exactly. Data holds 2; the cell receives 10, then 30.",
+  ]);
+  for (const room of [324, 700, 1200]) {
+    const svg = sidePicture(side, "dark", room);
+    for (const part of ["exact 30", "yours 10", "may differ"]) assert.ok(svg.includes(part), part);
+  }
+});
+
+test("a system that agrees in this call is not said to do what others do", () => {
+  const { node, inputs } = readState(STATE);
+  const rules = rulesOf(node, inputs);
+  assert.ok("choices" in rules);
+  const agreeing = rules.choices.filter(({ agrees }) => agrees).flatMap(({ rows }) => rows);
+  assert.ok(agreeing.length > 0);
+  const actual = fitActual(YOURS, { dtype: "float32", shape: [4] });
+  assert.ok("text" in actual);
+  const comparison = compareActual(STATE, explainState(STATE).explanation, actual, rules);
+  assert.ok("texts" in comparison);
+  for (const { dialects } of comparison.causes)
+    for (const { id } of agreeing) assert.ok(!dialects.includes(id), id);
+});
+
+test("another axis of a gather is named by its shape", () => {
+  const state: State = {
+    ...STATE,
+    op: "Gather",
+    opset: 13,
+    inputs: [
+      f32([
+        [0, 1, 2],
+        [3, 4, 5],
+      ]),
+      i64([1, 0]),
+    ],
+  };
+  const { node, inputs } = readState(state);
+  const found = compareShape(
+    state,
+    f32([
+      [1, 0],
+      [4, 3],
+    ]),
+    rulesOf(node, inputs),
+  );
+  assert.deepEqual(found?.sentences, ["Yours has the shape [2, 2]; the exact output has [2, 3]."]);
+  assert.match(found?.causes[0].sentence ?? "", /^the axis was 1, not 0/);
+  assert.equal(
+    compareShape(
+      state,
+      f32([
+        [1, 0],
+        [4, 9],
+      ]),
+      rulesOf(node, inputs),
+    ),
+    null,
+  );
+});
+
+/** A PNG of one grey pixel. */
+function png(grey: number, width = 1): Uint8Array {
+  const chunk = (type: string, data: Uint8Array): Buffer => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(data.length);
+    return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
+  };
+  const header = Buffer.from([0, 0, 0, width, 0, 0, 0, 1, 8, 0, 0, 0, 0]);
+  const pixels = zlib.deflateSync(Buffer.from([0, grey]));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("IDAT", pixels),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+test("a film is an APNG whose chunks have right checksums and sequence numbers", () => {
+  const film = Buffer.from(toApng([png(0), png(255), png(7)], 500));
+  const types: string[] = [];
+  for (let at = 8; at < film.length; at += 12 + film.readUInt32BE(at)) {
+    const length = film.readUInt32BE(at);
+    const type = film.toString("latin1", at + 4, at + 8);
+    types.push(type === "fcTL" || type === "fdAT" ? `${type} ${film.readUInt32BE(at + 8)}` : type);
+    // zlib writes CRC-32 into the end of a gzip member, after 10 bytes of header and the data.
+    const member = zlib.gzipSync(film.subarray(at + 4, at + 8 + length));
+    assert.equal(film.readUInt32BE(at + 8 + length), member.readUInt32LE(member.length - 8), type);
+  }
+  const pictures = ["IDAT", "fcTL 1", "fdAT 2", "fcTL 3", "fdAT 4"];
+  assert.deepEqual(types, ["IHDR", "acTL", "fcTL 0", ...pictures, "IEND"]);
+  assert.throws(() => toApng([png(0), png(0, 2)], 500), /different sizes/);
+  assert.throws(() => toApng([new Uint8Array(9)], 500), /not PNG/);
+});
+
+test("links, frames and Markdown", () => {
+  assert.equal(linkRemark("x".repeat(8000)), "This link has 8,000 characters.");
+  assert.match(linkRemark("x".repeat(8001)), /Many chats and mail programs cut links beyond 8,000/);
+  assert.match(embedCode('a"b', "T", 300, 200), /src="a&quot;b" .*width="300" height="200"/);
+  assert.deepEqual([sizeIn("9", 720), sizeIn("x", 720), sizeIn("99999", 720)], [240, 720, 4000]);
+  assert.equal(
+    asMarkdown(STATE, "http://a/#b(c)"),
+    "**[ScatterND-18](http://a/#b%28c%29)**\n\n```text\ndata = float32 [4] [1, 2, 3, 4]\n" +
+      "indices = int64 [3, 1] [[1], [2], [1]]\nupdates = float32 [3] [10, 20, 30]\n" +
+      "output = float32 [4] [1, 30, 20, 4]\n```\n",
+  );
+});
