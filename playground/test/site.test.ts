@@ -303,8 +303,8 @@ test("a link to a place that is folded opens it", async () => {
 /** Of the sizes that people have: 320 is a window of 1280 pixels at 400 %. */
 const WIDTHS = [320, 390, 640, 844, 1024, 1440] as const;
 
-/** In pixels, on a phone of 390. Pages of operators fold; documents are texts, and as long as they are. */
-const TALLEST = { operators: 10_000, others: 22_000 };
+/** In pixels, on a phone of 390. Pages of operators fold; documents are texts, of which the longest has 24,328. */
+const TALLEST = { operators: 10_000, others: 26_000 };
 
 test("no page is wider than any screen or longer than people scroll, and nothing collides", async (t) => {
   await using opened = await site.open("", {}, "reference/index.html");
