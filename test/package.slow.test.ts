@@ -27,7 +27,7 @@ const EXPORTS = {
     "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
-    "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "zeros",
+    "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "vjp", "zeros",
   ],
   "entries/js.js": [
     "DIAGNOSES", "DTYPES", "ERROR_CODES", "NEWEST_OPSETS", "REDUCTIONS", "TensorError",
@@ -35,7 +35,7 @@ const EXPORTS = {
     "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
-    "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "zeros",
+    "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "vjp", "zeros",
   ],
   "entries/chunked.js": [
     "checkFree", "createJob", "describeJob", "diskRate", "findJobs", "gatherChunked", "jobFailure",

@@ -70,7 +70,7 @@ const VISITS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.keyboard.type("rows added");
     await dialog.locator("[data-example=first]").tap();
     await checkFree(page);
-    assert.equal(await page.locator(".title-line h2").innerText(), "Rows added to rows");
+    assert.equal(await page.locator(".title-line h2").innerText(), "Where did my row go?");
   },
   "the call is given as code": async (page) => {
     await choose(page, "Share");

@@ -143,6 +143,15 @@ export const OFFSETS = {
   leastBits: 1024,
 };
 
+/** Gradients. */
+export const GRADIENTS = {
+  /**
+   * Targets are packed only where data has more than this many elements for each element of updates: a copy of data takes
+   * less time than a table of its targets then.
+   */
+  dense: 4,
+};
+
 /** Memory of WebAssembly. */
 export const SCRATCH = {
   /** Bytes of the block that all calls use, one after the other. */

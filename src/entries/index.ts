@@ -34,4 +34,5 @@ export {
   tensorScatter,
 } from "../core/functions.ts";
 export { run } from "../core/call/run.ts";
+export { vjp } from "../core/call/vjp.ts";
 export * from "../surface.ts";

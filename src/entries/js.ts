@@ -17,6 +17,7 @@
 import { splitArguments } from "../core/call/call.ts";
 import { keepPlan, type KeptPlan } from "../core/call/kept-plan.ts";
 import { runOn, runPlain, type run as runByDefault } from "../core/call/run.ts";
+import { vjpOn, type vjp as vjpByDefault } from "../core/call/vjp.ts";
 import { createJs } from "../core/engines/js.ts";
 import type { Executor } from "../core/engines/executor.ts";
 import type * as functions from "../core/functions.ts";
@@ -53,6 +54,10 @@ const planFunctionOf =
 /** Runs one node by the rules of exactly its version: `run` of `ndscatter`. */
 export const run: typeof runByDefault = (node, inputs, options = {}) =>
   runOn(jsExecutor, node, inputs, options);
+
+/** The gradients of a call's inputs: `vjp` of `ndscatter`. */
+export const vjp: typeof vjpByDefault = (node, inputs, outputGradient, options = {}) =>
+  vjpOn(jsExecutor, node, inputs, outputGradient, options);
 
 // Bundlers leave out the functions that are not used.
 /** `scatterND` of `ndscatter`. */

@@ -8,7 +8,7 @@ import type { Box } from "./grid.ts";
 import { pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
 import { NONE } from "./ranges.ts";
 
-/** One axis: coordinate i of the part is `start + i * step` of the array. */
+/** An axis: coordinate i of the part is `start + i * step` of the array. */
 interface Along {
   readonly start: number;
   readonly step: number;
@@ -100,7 +100,8 @@ export class PartAxes {
   }
 
   /**
-   * One value per axis of the array: from `value` for the part's axes, from `dropped` for the axes that the part drops.
+   * Returns a value per axis of the array: from `value` for the part's axes, from `dropped` for the axes that the part
+   * drops.
    */
   #spread(
     values: readonly number[],

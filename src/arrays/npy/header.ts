@@ -35,7 +35,7 @@ const HEADER_ALIGNMENT = 64;
 /** NumPy reserves space for the first dimension to grow to this many digits in place. */
 const DIMENSION_DIGITS = 21;
 
-/** The size of a file of which only the first bytes are present, and the most elements that it may have. */
+/** The size of a file whose first bytes are given, and the maximum number of its elements. */
 export interface NpyLimits {
   /** In bytes. */
   readonly fileSize: number;

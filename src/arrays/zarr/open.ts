@@ -204,7 +204,7 @@ export async function openPending(
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
-  // It may have been published between the two reads.
+  // The array may have been published between the two reads.
   const array = pending ?? (await openIn(store, (key) => store.open(key)));
   if (array !== null) return array;
   throw malformed(`${store.path} must be a Zarr array, finished or not`);

@@ -54,7 +54,7 @@ export function addConformanceCommand(
 interface Verdict {
   readonly name: string;
   readonly status: "ok" | "FAIL" | "skipped";
-  /** The reason of a failure or a skip. */
+  /** The reason for a failure or a skip. */
   readonly reason?: string;
 }
 

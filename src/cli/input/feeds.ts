@@ -30,8 +30,8 @@ import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
 /**
- * The options that {@link addFeedOptions} adds, and the node whose inputs are needed: without one, all inputs of the
- * model are.
+ * The options that {@link addFeedOptions} adds, and an optional node: the needed inputs are its own, or all of the
+ * model.
  */
 export interface FeedOptions {
   readonly feed?: readonly string[];

@@ -31,7 +31,7 @@ type Action =
   | { readonly plan: null; readonly local: () => void };
 
 /** Done when it returns, or when its promise is fulfilled. */
-function act<Done>(session: Session<Done>, action: Action): Done | void {
+export function act<Done>(session: Session<Done>, action: Action): Done | void {
   if (action.plan === null) return action.local();
   const { plan, dtype, step, data, updates, out } = action;
   return step === null || updates === null
@@ -57,14 +57,15 @@ export function gatherExecution(
   return { result, actions };
 }
 
-const newResult = (
+/** A new tensor, whose contents are arbitrary. */
+export const newResult = (
   executor: Executor,
   dtype: DType,
   shape: readonly number[],
   size: number,
 ): Tensor => new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
 
-function clear(data: Storage): void {
+export function clear(data: Storage): void {
   if (isNumericStorage(data)) bytesOf(data).fill(0);
   else data.fill("");
 }
@@ -100,7 +101,7 @@ const sourceOf = (data: Tensor, out: Tensor | undefined): Tensor =>
  * One scatter of the Plan, or two where the first update of a target differs from the others, or is counted: the Plan of
  * the first updates, and that of all later ones.
  */
-function scatterActions(
+export function scatterActions(
   plan: Plan,
   { dtype, data }: Tensor,
   { data: updates }: Tensor,

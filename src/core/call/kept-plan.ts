@@ -12,8 +12,16 @@ import { hasReduction, type DType, type Reduction } from "../tensor/dtype.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "../tensor/shape.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { Nested, ScalarInput } from "../tensor/values.ts";
+import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import { plainVersionOf } from "./call.ts";
 import { callNow, gatherNow, scatterNow } from "./execute.ts";
+import {
+  checkDifferentiable,
+  chooseGradients,
+  GRADIENT_OPTIONS,
+  gradientTensor,
+  type GradientOptions,
+} from "./gradient-options.ts";
 import { checkAlive, listOrTensor } from "./inputs.ts";
 import { objectOf, optionsOf } from "../tensor/options.ts";
 import { checkOut } from "./out.ts";
@@ -52,6 +60,25 @@ export interface KeptPlan {
    */
   gather(
     data: Tensor | RuntimeTensor,
+    options?: { readonly out?: Tensor | RuntimeTensor | undefined },
+  ): Tensor;
+  /**
+   * The gradients of data and of updates in {@link KeptPlan.scatter}, from the gradient of its result; null for one that
+   * `argnums` (0 for data, 1 for updates) leaves out. See `vjp`.
+   * @throws TensorError as `scatter`; `dtype` for data types without gradients
+   */
+  scatterVjp(
+    data: Tensor | RuntimeTensor,
+    updates: Tensor | RuntimeTensor | Nested<ScalarInput>,
+    outputGradient: Tensor | RuntimeTensor,
+    options?: GradientOptions & { readonly reduction?: Reduction | undefined },
+  ): [data: Tensor | null, updates: Tensor | null];
+  /**
+   * The gradient of data in {@link KeptPlan.gather}, from the gradient of its result, of the shape `shape`. See `vjp`.
+   * @throws TensorError as `gather`; `dtype` for data types without gradients
+   */
+  gatherVjp(
+    outputGradient: Tensor | RuntimeTensor,
     options?: { readonly out?: Tensor | RuntimeTensor | undefined },
   ): Tensor;
   /** The targets that repeat, in the order in which they do so first. */
@@ -106,6 +133,7 @@ export function keptParts(
 export const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
 export const SCATTER_OPTIONS = ["reduction", "out"] as const;
 export const GATHER_OPTIONS = ["out"] as const;
+const VJP_OPTIONS = ["reduction", ...GRADIENT_OPTIONS] as const;
 
 export interface KeptParts {
   readonly executor: Executor;
@@ -128,12 +156,20 @@ const keptPlan = (parts: KeptParts): KeptPlan =>
     shape: parts.shape,
     scatter: (data, updates, options) => scatterBy(parts, data, updates, options),
     gather: (data, options) => gatherBy(parts, data, options),
+    scatterVjp: (data, updates, outputGradient, options) =>
+      scatterVjpBy(parts, data, updates, outputGradient, options),
+    gatherVjp: (outputGradient, options) => gatherVjpBy(parts, outputGradient, options),
     duplicates: () => repeatedTargets(parts),
   });
 
-function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unknown = {}): Tensor {
-  const { executor, dataDims, dims, fields } = parts;
-  const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
+/** The inputs of a kept scatter, checked. */
+function scatterInputs(
+  parts: KeptParts,
+  given: unknown,
+  list: unknown,
+  reduction: unknown,
+): { readonly data: Tensor; readonly updates: Tensor; readonly reducing: Reducing } {
+  const { dims, fields } = parts;
   const data = dataOf(parts, given);
   const { dtype } = data;
   checkReduction(dtype, reduction, fields);
@@ -141,11 +177,18 @@ function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unk
   if (updates !== list) checkAlive(SCATTERED, [data], fields);
   if (updates.dtype !== dtype) throw wrongDType(updates, [dtype], fields, "updates");
   checkShape(updates, dims, fields, "updates");
+  return { data, updates, reducing: { reduction, includeSelf: true } };
+}
+
+function scatterBy(parts: KeptParts, given: unknown, list: unknown, options: unknown = {}): Tensor {
+  const { executor, dataDims, fields } = parts;
+  const { reduction = "none", out } = optionsOf(options, SCATTER_OPTIONS, fields);
+  const { data, updates, reducing } = scatterInputs(parts, given, list, reduction);
+  const { dtype } = data;
   const target =
     out === undefined
       ? undefined
       : checkOut(out, dtype, dataDims, SCATTERED, [data, updates], "data", fields);
-  const reducing = { reduction, includeSelf: true };
   return callNow(executor, fields, scatterKept, { parts, data, updates, reducing, target });
 }
 
@@ -158,6 +201,48 @@ function gatherBy(parts: KeptParts, given: unknown, options: unknown = {}): Tens
       ? undefined
       : checkOut(out, data.dtype, dims, SCATTERED, [data], null, fields);
   return callNow(executor, fields, gatherKept, { parts, data, target });
+}
+
+function scatterVjpBy(
+  parts: KeptParts,
+  given: unknown,
+  list: unknown,
+  outputGradient: unknown,
+  options: unknown = {},
+): [data: Tensor | null, updates: Tensor | null] {
+  const { executor, plan, dataDims, fields } = parts;
+  const { reduction = "none", ...rest } = optionsOf(options, VJP_OPTIONS, fields);
+  const inputs = scatterInputs(parts, given, list, reduction);
+  const { data, updates } = inputs;
+  checkDifferentiable(data, "data", fields);
+  const gradient = gradientTensor(outputGradient, data, dataDims, fields);
+  if (gradient !== outputGradient) checkAlive(SCATTERED, [data, updates], fields);
+  const signature = { inputs: SCATTERED, positions: { data: 0, updates: 1 } };
+  const chosen = chooseGradients(rest, { signature, tensors: [data, updates], gradient }, fields);
+  const found = callNow(executor, fields, scatterBackwards, {
+    ...inputs,
+    ...chosen,
+    executor,
+    plan,
+    gradient,
+  });
+  return [found.data, found.updates];
+}
+
+function gatherVjpBy(parts: KeptParts, given: unknown, options: unknown = {}): Tensor {
+  const { executor, plan, dims, dataDims, fields } = parts;
+  const { out } = optionsOf(options, GATHER_OPTIONS, fields);
+  const gradient = asTensor(given, fields, "outputGradient");
+  checkDifferentiable(gradient, "outputGradient", fields);
+  checkShape(gradient, dims, fields, "outputGradient");
+  const names = [{ name: "outputGradient" }];
+  const target =
+    out === undefined
+      ? undefined
+      : checkOut(out, gradient.dtype, dataDims, names, [gradient], null, fields);
+  const [dataShape, dataSize] = [dataDims, plan.size];
+  const call = { executor, plan, gradient, dataShape, dataSize, out: target };
+  return callNow(executor, fields, gatherBackwards, call);
 }
 
 /** A call of a kept plan of which everything is checked. */

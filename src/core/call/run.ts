@@ -174,14 +174,18 @@ function executionOf(session: Session<unknown>, call: CheckedCall): Execution {
 }
 
 /** Reads the indices; what is left to do cannot fail but for memory and engines. */
-function planOf({ readIndices }: Session<unknown>, { form, tensors }: CheckedCall): Plan {
+export function planOf(
+  { readIndices }: Session<unknown>,
+  { form, tensors }: Pick<CheckedCall, "form" | "tensors">,
+): Plan {
   const indices = (tensors[form.indices] ?? form.defaultIndices) as Tensor;
   const plan = form.planner(indices, readIndices);
   if (form.refusesRepeats) checkDuplicates(plan, form.call, { ...form.shapes, indices });
   return plan;
 }
 
-function executorOf(engine: unknown, fields: ErrorFields): Executor {
+/** @throws TensorError `engine` for what is no engine */
+export function executorOf(engine: unknown, fields: ErrorFields): Executor {
   try {
     const executor: unknown = Reflect.get(Object(engine), EXECUTOR);
     if (typeof executor === "object" && executor !== null) return executor as Executor;

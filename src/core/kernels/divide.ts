@@ -20,7 +20,7 @@ export function divide(
   data: Storage,
   slice: number,
   offsets: Uint32Array,
-  counts: Uint32Array,
+  counts: Uint32Array | Int32Array,
 ): void {
   if (!isNumericStorage(data)) return;
   const { lanes } = DTYPES[dtype];

@@ -74,7 +74,7 @@ export function countTargets(first: Plan, later: Plan): Uint32Array {
  * A function that says whether it is given an offset for the first time. One bit for each slice of the random side is
  * fastest; where the bits would take far more memory than the offsets do, a Set holds the offsets that were given.
  */
-function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
+export function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
   const targets = slice === 0 ? 0 : size / slice;
   if (targets / 8 > OFFSETS.bits * count + OFFSETS.leastBits) {
     const seen = new Set<number>();

@@ -59,7 +59,7 @@ export interface Operands {
   readonly data: Span;
   readonly updates: Span;
   readonly out: Span;
-  /** The relation of `out`: it is data, made by the call, or neither. */
+  /** The origin of `out`: data itself, a new tensor of the call, or another tensor of the caller. */
   readonly result: "in place" | "new" | "given";
 }
 

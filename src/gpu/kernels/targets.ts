@@ -12,7 +12,7 @@ import type { Recording, Span } from "./recording.ts";
 export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
 
 export interface Targets {
-  /** One target per index, relative to its batch. */
+  /** A target per index, relative to its batch. */
   readonly targets: Span;
   /** Positions per batch. */
   readonly count: number;

@@ -174,7 +174,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
     const fits = got === null || sameShape(got, expected) || (isOne && product(got) === 1);
-    // A shape that fits is stated; only a shape that does not fit is told what it must be.
+    // The sentence says "must be" only for a shape that does not fit.
     const sentence = fits
       ? `${name} is ${printTerms(terms)}`
       : `${name} must be ${printTerms(terms)}${isOne ? ", or one element" : ""}, got ${printShape(got ?? [])}`;

@@ -10,16 +10,16 @@ import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /** A call explained: the shapes that follow, the errors, and where each element of the output comes from. */
 export interface Explanation {
-  /** The version whose rules apply; null where the node names no known operator, domain or opset. */
+  /** The version whose rules apply; null if the operator, domain or opset of the node is unknown. */
   readonly version: OperatorVersion | null;
   /** An entry per input of the version, in its order; empty where `version` is null. */
   readonly inputs: readonly ExplainedInput[];
   /**
    * The shapes that follow from data and indices: of updates (and of TensorScatter's `write_indices`), then of the
-   * output. Empty where nothing follows, for example because data is missing or a rank is wrong.
+   * output. Empty if nothing follows, for example because data is missing or a rank is wrong.
    */
   readonly shapes: readonly DerivedShape[];
-  /** The error that `run` throws for this call; null where the call succeeds. */
+  /** The error that `run` throws for this call; null if the call succeeds. */
   readonly error: TensorError | null;
   /**
    * The first 1000 indices outside their axes, in row-major order. They are listed also when the call fails for another
@@ -28,9 +28,9 @@ export interface Explanation {
   readonly badIndices: readonly BadIndex[];
   /** The number of indices outside their axes, listed or not. */
   readonly badCount: number;
-  /** The tensor that `run` returns, with the same bits; null where the call fails. */
+  /** The tensor that `run` returns, with the same bits; null if the call fails. */
   readonly output: Tensor | null;
-  /** Null where the call fails. */
+  /** Null if the call fails. */
   readonly story: ScatterStory | GatherStory | null;
 }
 
@@ -76,7 +76,7 @@ export interface BadIndex {
   readonly sentence: string;
 }
 
-/** A list whose members are made when they are asked for, and made again each time. */
+/** A list whose members are made on access, and made again on each access. */
 export interface Lazy<T> extends Iterable<T> {
   readonly length: number;
   /** The member at a position, -1 being the last; undefined outside the list. */
@@ -132,7 +132,7 @@ export interface ScatterStory {
   readonly updates: Lazy<Update>;
   /** The slices of data that updates hit, in row-major order. */
   readonly targets: Lazy<Target>;
-  /** The target at `addressed` coordinates; null where no update hits it. */
+  /** The target at `addressed` coordinates; null if no update hits it. */
   target(coordinates: readonly number[]): Target | null;
   /**
    * An element of the output, by its coordinates.
@@ -172,7 +172,7 @@ export interface CellStory {
   readonly coordinates: readonly number[];
   /** The value in the output. */
   readonly value: Scalar;
-  /** The number of updates that hit the element; 0 where it holds what data holds. */
+  /** The number of updates that hit the element; 0 if the element keeps its value in data. */
   readonly count: number;
   /** The changes of the element, in order. */
   steps(): Iterable<StoryStep<Scalar>>;
@@ -218,7 +218,7 @@ export interface GatherStory {
   readonly reads: Lazy<Read>;
   /** The slices of data that are read, in row-major order. */
   readonly targets: Lazy<ReadTarget>;
-  /** The slice of data at `addressed` coordinates; null where it is not read. */
+  /** The slice of data at `addressed` coordinates; null if it is not read. */
   target(coordinates: readonly number[]): ReadTarget | null;
   /**
    * An element of the output, by its coordinates.
@@ -232,7 +232,7 @@ export interface Read {
   /** Its coordinates in the output. */
   readonly at: readonly number[];
   readonly index: IndexStory;
-  /** The coordinates of the slice of data; null where the index is out of range and the slice is 0. */
+  /** The coordinates of the slice of data; null if the index is out of range and the slice is 0. */
   readonly target: readonly number[] | null;
 }
 
@@ -252,6 +252,6 @@ export interface ReadCell {
   /** The value in the output. */
   readonly value: Scalar;
   readonly index: IndexStory;
-  /** The coordinates of the element of data; null where the index is out of range and the element is 0. */
+  /** The coordinates of the element of data; null if the index is out of range and the element is 0. */
   readonly source: readonly number[] | null;
 }

@@ -24,7 +24,7 @@ export interface Places {
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
   /** The coordinates of a target. */
   targetAt(target: number): readonly number[];
-  /** The target with the given coordinates; null where data has no such coordinates. */
+  /** The target with the given coordinates; null for coordinates outside data. */
   targetOf(coordinates: readonly number[]): number | null;
 }
 

@@ -226,7 +226,7 @@ function checkDType(dtype: unknown, name: string): void {
 
 const isSize = (dim: unknown): boolean => Number.isSafeInteger(dim) && Number(dim) >= 0;
 
-/** @param isPartial whether names and nulls may stand for sizes that are not known */
+/** @param isPartial true if names and nulls may stand for unknown sizes */
 function checkShape(given: unknown, name: string, isPartial: boolean): void {
   const isOpen = (dim: unknown): boolean => isPartial && (dim === null || isText(dim));
   const dims = listFrom<unknown>(`the shape of ${quote(name)}`, given);

@@ -267,7 +267,7 @@ function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInf
   const message = create(ValueInfoProtoSchema);
   if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
   message.name = checkUtf8(name);
-  // An unchanged type is kept, because the file may say more of it than `Model` shows.
+  // An unchanged type is kept, because the file may describe it in more detail than `Model` does.
   if (!sameType(type, decodeType(message.type))) {
     if (type === null) delete message.type;
     else message.type = typeMessage(type);

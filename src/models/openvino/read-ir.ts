@@ -217,7 +217,7 @@ interface BinRange {
 }
 
 /**
- * The range in the attributes of a constant.
+ * The range of a constant in the `.bin`, in bytes, from the constant's attributes.
  * @throws TensorError `malformed-file` if an attribute is missing or is not a number, or if the range exceeds the
  *   `.bin`
  */

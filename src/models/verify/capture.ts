@@ -66,7 +66,7 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * inputs of the failing node are known too. Nodes in functions and in bodies of `If`, `Loop` and `Scan` are run as
  * parts of separate models, with the values around them; a function has the inputs of its first call that runs, or of
  * the call selected by the option `call`. The values around the nodes become outputs, so the runtime's optimizer cannot
- * fuse the nodes. A fault that only fused nodes have goes unnoticed.
+ * fuse the nodes. Faults that occur only in fused nodes are not found.
  *
  * @param bytes of the ONNX file. `createSession` must tell the runtime the location of the model's external files, for
  *   example by the option `model_external_initializers_file_folder_path` of onnxruntime-node.

@@ -40,7 +40,7 @@ export class Presence {
     this.#roots = roots;
   }
 
-  /** Runs a task. @param id of the job; without an id the record could not be told from one of another job */
+  /** Runs a task. @param id of the job; without an id, the record could be mistaken for one of another job */
   async during(folder: string, id: string | undefined, run: () => Promise<void>): Promise<void> {
     if (id === undefined) return run();
     const work = this.#workOn(folder, id);

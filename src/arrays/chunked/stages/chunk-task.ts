@@ -15,7 +15,7 @@ export interface ChunkTask {
   readonly piece: number;
   /** The number of elements in the chunk's part of a slice. */
   readonly slice: number;
-  /** One fragment per block, in order of the blocks. */
+  /** A fragment per block, in order of the blocks. */
   readonly fragments: readonly Fragment[];
   readonly entries: number;
 }

@@ -31,7 +31,7 @@ export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
   changed.map((one) => (one === null ? UNCHANGED : `${one.name} ${one.before}`)).join("\n");
 
 /**
- * The chunks that a task changes in place; null where the task has no mark.
+ * The chunks that a task changes in place; null if the task has no mark.
  * @throws TensorError `malformed-file` unless the mark has a line of this job for each chunk of the task
  */
 export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {

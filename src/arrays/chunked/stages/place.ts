@@ -50,7 +50,7 @@ async function cut(
   }
 }
 
-/** One piece of every slice of a block, in order of the positions; zeros for an index that was left out. */
+/** A piece of every slice of a block, in order of the positions; zeros for an index that was left out. */
 async function readPiece(
   job: JobContext,
   block: number,

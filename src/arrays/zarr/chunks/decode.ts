@@ -162,7 +162,7 @@ const runPlace = (bytes: Uint8Array, shape: readonly number[]): Place => ({
   start: shape.map(() => 0),
 });
 
-/** Copies a box of elements in stored order. From a file, reads only the needed rows of the first axis. */
+/** Copies a box of elements in stored order. Reads only the needed rows of the first axis if the source is a file. */
 async function copyElements(
   source: Source,
   whole: readonly number[],

@@ -21,7 +21,7 @@ const STATE = 2 ** 18;
 /** zlib asks for more space when it has filled what it was given, even if nothing follows. */
 const ROOM = 64;
 
-/** Both containers of deflate, with their functions in Node and their names in a browser. */
+/** The containers of deflate, with their functions in Node and their names in a browser. */
 const CONTAINERS = {
   gzip: { compress: "createGzip", decompress: "gunzip", stream: "gzip" },
   zlib: { compress: "createDeflate", decompress: "inflate", stream: "deflate" },
@@ -38,7 +38,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     decode(bytes, decoded) {
       const zlib = moduleOfNode("node:zlib");
       if (zlib === null) return inflateStream(stream, bytes, decoded);
-      // One buffer for all, instead of many 16 kB buffers that are joined at the end.
+      // A single buffer, instead of many 16 kB buffers that are joined at the end.
       const room = decoded.size + ROOM;
       const options = { chunkSize: room, maxOutputLength: room };
       return byCallback((done) => zlib[decompress](bytes, options, done));

@@ -26,7 +26,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     ratio: RATIO,
     held: zstdOfNode() === null ? heldByNumcodecs(level) : heldByNode(level),
     async decode(bytes, decoded) {
-      // One frame after the other: Node stops at the first empty frame.
+      // Frames are decoded one by one, because Node stops at the first empty frame.
       const pieces: Uint8Array[] = [];
       for (const frame of framesOf(bytes, decoded)) {
         pieces.push(await decodeFrame(frame, decoded.size));

@@ -1,4 +1,4 @@
-/** One version step of a node: known facts about its values, and the nodes inserted before it. */
+/** A step of a node from one version to the next: known facts about its values, and the nodes inserted before it. */
 
 import { readConstant, type Attribute, type ModelNode } from "../../model/model.ts";
 import { MAX_RANK, product, type PartialShape } from "../../../core/tensor/shape.ts";

@@ -99,7 +99,7 @@ export function axesOf(
   return view.has(position) ? view.integers(position) : undefined;
 }
 
-/** The number of axes in an input about which nothing else is known. */
+/** The number of axes that an input lists, which may be known even if the axes are not. */
 const axisCount = (view: NodeView): number | null =>
   view.opset < 13 ? null : (view.elements(1)?.length ?? null);
 

@@ -1,0 +1,206 @@
+/**
+ * The gradients of a Plan's scatter and gather, as calls of the same Plan: the gradient of a gather is a scatter `add` of
+ * zeros, and that of a scatter is a gather. Everything has been checked.
+ */
+
+import type { Executor, Session } from "../engines/executor.ts";
+import { extremeGradients, productGradients, type Ties } from "../kernels/backwards.ts";
+import { divide } from "../kernels/divide.ts";
+import { absoluteOffsets, type Plan } from "../plan/plan.ts";
+import { split } from "../plan/repeats.ts";
+import { packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/targets.ts";
+import { allocate, DTYPES, type Storage } from "../tensor/dtype.ts";
+import { Tensor } from "../tensor/tensor.ts";
+import { act, clear, gatherNow, newResult, scatterActions } from "./execute.ts";
+import { divisorOf, type Reducing } from "./steps.ts";
+
+/** The backward half of a gather. */
+export interface GatherBackwards {
+  readonly executor: Executor;
+  readonly plan: Plan;
+  /** The gradient of the result. */
+  readonly gradient: Tensor;
+  readonly dataShape: readonly number[];
+  readonly dataSize: number;
+  readonly out: Tensor | undefined;
+}
+
+/** The gradient of data: zeros, to which each gathered slice has added its gradient, in order. */
+export function gatherBackwards(session: Session<void>, call: GatherBackwards): Tensor {
+  const { executor, plan, gradient, dataShape, dataSize, out } = call;
+  const { dtype } = gradient;
+  if (out !== undefined) clear(out.data);
+  // Fresh memory is zero without being written, so a few slices of a large table cost no more than they hold.
+  const result =
+    out ?? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor);
+  session.scatter(plan, dtype, "add", result.data, gradient.data, result.data);
+  return result;
+}
+
+/** The backward half of a scatter. */
+export interface ScatterBackwards {
+  readonly executor: Executor;
+  readonly plan: Plan;
+  readonly reducing: Reducing;
+  readonly ties: Ties;
+  readonly data: Tensor;
+  readonly updates: Tensor;
+  /** The gradient of the result. */
+  readonly gradient: Tensor;
+  readonly wantsData: boolean;
+  readonly wantsUpdates: boolean;
+  /** Where the gradient of data goes, which may be `gradient` itself. */
+  readonly dataOut: Tensor | undefined;
+  readonly updatesOut: Tensor | undefined;
+}
+
+/** Null for a gradient that is not wanted. */
+export interface ScatterGradients {
+  readonly data: Tensor | null;
+  readonly updates: Tensor | null;
+}
+
+/** The gradients of a scatter's data and updates. That of data is written last, because it may replace `gradient`. */
+export function scatterBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+  const { reduction } = call.reducing;
+  if (reduction === "mul" || reduction === "max" || reduction === "min") {
+    return combinedBackwards(session, call);
+  }
+  const { plan, updates, wantsData, wantsUpdates } = call;
+  const packed = reduction === "mean" ? packTargets(plan) : null;
+  const ofUpdates = wantsUpdates ? updatesGradient(session, call, packed) : null;
+  if (!wantsData) return { data: null, updates: ofUpdates };
+  const data = dataGradient(session, call, NO_TARGETS, allocate(updates.dtype, 0));
+  const { slice } = plan;
+  if (reduction === "none" || !call.reducing.includeSelf) {
+    clearSlices(data, 1, absoluteOffsets(plan), slice);
+  } else if (packed !== null) divideTargets(call, packed, data.data);
+  return { data, updates: ofUpdates };
+}
+
+/** Writes zeros to slices of a tensor, which begin at multiples of `unit`. */
+function clearSlices(
+  { dtype, data }: Tensor,
+  unit: number,
+  starts: Uint32Array,
+  slice: number,
+): void {
+  const entries = data as Float32Array;
+  const { lanes } = DTYPES[dtype];
+  const length = slice * lanes;
+  const step = unit * lanes;
+  if (length === 1) for (let p = 0; p < starts.length; p++) entries[starts[p] * step] = 0;
+  else {
+    for (let p = 0; p < starts.length; p++) {
+      entries.fill(0, starts[p] * step, starts[p] * step + length);
+    }
+  }
+}
+
+/** What the Plan gathers of the result's gradient; of `none` only the last update of a target has one. */
+function updatesGradient(
+  session: Session<void>,
+  call: ScatterBackwards,
+  packed: PackedPlan | null,
+): Tensor {
+  const { executor, plan, reducing, gradient, updates, updatesOut } = call;
+  const { reduction, includeSelf } = reducing;
+  const { dtype } = gradient;
+  const shape = Tensor.dimsOf(updates);
+  const { size } = updates;
+  const result = gatherNow(session, executor, plan, gradient, shape, size, updatesOut);
+  const { slice } = plan;
+  if (reduction === "none") clearSlices(result, slice, replacedSlices(plan), slice);
+  if (reduction === "sub") {
+    const minus = includeSelf ? plan : split(plan).later;
+    const positions = positionsOf(minus);
+    divide(dtype, result.data, slice, positions, new Int32Array(positions.length).fill(-1));
+  } else if (packed !== null) {
+    const counts = packed.plan.offsets.map((offset) =>
+      divisorOf(reducing, packed.counts[slice === 0 ? 0 : offset / slice]),
+    );
+    divide(dtype, result.data, slice, positionsOf(packed.plan), counts);
+  }
+  return result;
+}
+
+/** Where each position's slice begins on the sequential side. */
+const positionsOf = ({ offsets, source, slice, count, batches }: Plan): Uint32Array =>
+  source === undefined
+    ? Uint32Array.from({ length: Math.max(offsets.length, batches * count) }, (_, p) => p * slice)
+    : source.map((p) => p * slice);
+
+function divideTargets(
+  { reducing, gradient }: ScatterBackwards,
+  packed: PackedPlan,
+  data: Storage,
+): void {
+  const { targets, counts } = packed;
+  const divisors = counts.map((count) => divisorOf(reducing, count));
+  divide(gradient.dtype, data, targets.slice, targets.offsets, divisors);
+}
+
+/** The gradient of the result, with `slices` written where the Plan points. */
+function dataGradient(
+  session: Session<void>,
+  { executor, data, gradient, dataOut }: ScatterBackwards,
+  plan: Plan,
+  slices: Storage,
+): Tensor {
+  const { dtype } = gradient;
+  const result = dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), data.size);
+  const isInPlace = Tensor.memoryOf(result).isSame(Tensor.memoryOf(gradient));
+  const from = isInPlace ? result : gradient;
+  const own = plan === NO_TARGETS ? { ...plan, size: data.size, span: data.size } : plan;
+  session.scatter(own, dtype, "none", from.data, slices, result.data);
+  return result;
+}
+
+const NO_TARGETS: Plan = {
+  offsets: new Uint32Array(),
+  slice: 1,
+  count: 0,
+  size: 0,
+  batches: 1,
+  span: 0,
+};
+
+/** Products, and greatest and least values: on packed targets, which nothing else depends on. */
+function combinedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+  const { executor, plan, reducing, ties, data, updates, gradient, updatesOut } = call;
+  const { dtype } = gradient;
+  const { reduction, includeSelf } = reducing;
+  // Without data every target needs to know its first update, and none but targets have the gradient 0.
+  const packed = includeSelf ? packMost(plan) : packTargets(plan);
+  const { targets } = packed;
+  const packedOf = ({ data: from }: Tensor): Storage => {
+    const to = allocate(dtype, packed.plan.size);
+    session.gather(targets, dtype, from, to);
+    return to;
+  };
+  const own = packedOf(data);
+  const share = packedOf(gradient);
+  const made = updatesOut ?? newResult(executor, dtype, Tensor.dimsOf(updates), updates.size);
+  if (plan.source !== undefined) clear(made.data);
+  let ofData = share;
+  if (reduction === "mul") {
+    productGradients(packed, dtype, includeSelf, own, updates.data, share, made.data);
+  } else {
+    const result = allocate(dtype, packed.plan.size);
+    const start = new Tensor(dtype, [packed.plan.size], packed.plan.size, own);
+    const actions = scatterActions(packed.plan, start, updates, reducing, result);
+    for (const action of actions) act(session, action);
+    ofData = allocate(dtype, packed.plan.size);
+    extremeGradients(
+      packed,
+      dtype,
+      ties,
+      { result, updates: updates.data, data: includeSelf ? own : null, share },
+      { updates: made.data, data: ofData },
+    );
+  }
+  return {
+    data: call.wantsData ? dataGradient(session, call, targets, ofData) : null,
+    updates: call.wantsUpdates ? made : null,
+  };
+}

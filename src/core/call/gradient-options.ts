@@ -1,0 +1,152 @@
+/** What callers choose of gradients: which of them, where they go, and who has them where operands tie. */
+
+import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import { TIES, type Ties } from "../kernels/backwards.ts";
+import type { Inputs } from "../operators/operator.ts";
+import type { Signature } from "../operators/signature.ts";
+import { dtypesWhere } from "../tensor/dtype.ts";
+import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
+import type { ScatterBackwards } from "./backwards.ts";
+import { checkLike, checkOut } from "./out.ts";
+
+export interface GradientOptions {
+  /**
+   * The positions of the inputs whose gradients are wanted, or the one position, as in JAX's `grad`; by default data and
+   * updates. What is not wanted is not computed.
+   */
+  readonly argnums?: number | readonly number[] | undefined;
+  /**
+   * Which operands have the gradient of a `max` or `min` that several of them equal: each an equal share (`even`, the
+   * default), the first or the last of them, or all of them the whole.
+   */
+  readonly ties?: Ties | undefined;
+  /**
+   * Where gradients go, in the order of the inputs; null for a new tensor. The gradient of a scatter's data may go to
+   * `outputGradient` itself.
+   */
+  readonly out?: readonly (Tensor | RuntimeTensor | null | undefined)[] | undefined;
+}
+
+/** The options of {@link GradientOptions}. */
+export const GRADIENT_OPTIONS = ["argnums", "ties", "out"] as const;
+
+/** The inputs of a call, which gradients go with. */
+export interface Differentiated {
+  readonly signature: {
+    readonly positions: Pick<Signature["positions"], "data" | "updates">;
+    readonly inputs: readonly { readonly name: string }[];
+  };
+  readonly tensors: Inputs<Tensor>;
+  /** The gradient of the output. */
+  readonly gradient: Tensor;
+}
+
+type Chosen = Pick<
+  ScatterBackwards,
+  "ties" | "wantsData" | "wantsUpdates" | "dataOut" | "updatesOut"
+>;
+
+/**
+ * What options choose.
+ * @throws TensorError `attribute`; of `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
+ */
+export function chooseGradients(
+  { argnums, ties = "even", out }: Readonly<Record<string, unknown>>,
+  call: Differentiated,
+  fields: ErrorFields,
+): Chosen {
+  const { signature, tensors } = call;
+  const { data, updates } = signature.positions;
+  const wanted = wantedOf(argnums, signature, fields);
+  const isTies = TIES.some((word) => word === ties);
+  if (!isTies) {
+    const words = TIES.map((word) => JSON.stringify(word)).join(", ");
+    const sentence = `ties must be one of ${words}, got ${printValue(ties)}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  const outs = listOf("out", out ?? [], signature.inputs.length, fields).map((one) => one ?? null);
+  const others: (Tensor | undefined)[] = [...tensors, call.gradient];
+  const names = [...signature.inputs, { name: "outputGradient" }];
+  const checked = outs.map((given, position) => {
+    if (given === null) return undefined;
+    const { name } = signature.inputs[position];
+    const input = tensors[position];
+    if (!wanted.has(position) || input === undefined) {
+      const sentence = `out[${position}] must be null, because no gradient of ${name} is asked for`;
+      throw new TensorError("attribute", sentence, { ...fields, input: "out" });
+    }
+    // The gradient of a scatter's data has the shape of the result, and is written after all else was read.
+    const inPlace = position === data && updates >= 0 ? "outputGradient" : null;
+    const shape = Tensor.dimsOf(input);
+    const own = checkOut(given, input.dtype, shape, names, others, inPlace, fields);
+    others.push(own);
+    names.push({ name: `out[${position}]` });
+    return own;
+  });
+  return {
+    ties: ties as Ties,
+    wantsData: wanted.has(data),
+    wantsUpdates: wanted.has(updates),
+    dataOut: checked[data],
+    updatesOut: checked[updates],
+  };
+}
+
+/** The positions whose gradients are wanted. */
+function wantedOf(
+  argnums: unknown,
+  { inputs, positions: { data, updates } }: Differentiated["signature"],
+  fields: ErrorFields,
+): ReadonlySet<unknown> {
+  const possible = updates < 0 ? [data] : [data, updates];
+  if (argnums === undefined) return new Set(possible);
+  const list = isArray(argnums) ? listOf("argnums", argnums, inputs.length, fields) : [argnums];
+  const wrong = list.find((one) => !possible.some((position) => position === one));
+  if (wrong === undefined) return new Set(list);
+  const must = possible.map((position) => `${position} (${inputs[position].name})`).join(" or ");
+  const sentence = `argnums must be ${must}, or a list of these, got ${printValue(wrong)}`;
+  throw new TensorError("attribute", sentence, fields);
+}
+
+/** The entries of a list from outside the package, each read once. */
+function listOf(
+  name: string,
+  given: unknown,
+  most: number,
+  fields: ErrorFields,
+): readonly unknown[] {
+  if (!isArray(given)) {
+    const sentence = `${name} must be a list, got ${printValue(given)}`;
+    throw new TensorError("attribute", sentence, fields);
+  }
+  const read = (): unknown[] => Array.from({ length: Number(given.length) }, (_, p) => given[p]);
+  const { length } = given;
+  if (length <= most) return readForeign(read, "attribute", `${name} cannot be read`, fields);
+  const sentence = `${name} must have at most ${most} entries, one an input, got ${length}`;
+  throw new TensorError("attribute", sentence, fields);
+}
+
+/** The data types that have gradients: those of floating-point and complex numbers. */
+const DIFFERENTIABLE = /* @__PURE__ */ dtypesWhere(({ family }) =>
+  ["float", "half", "complex"].includes(family),
+);
+
+/** @throws TensorError `dtype` */
+export function checkDifferentiable({ dtype }: Tensor, input: string, who: ErrorFields): void {
+  if (DIFFERENTIABLE.includes(dtype)) return;
+  const types = DIFFERENTIABLE.join(", ");
+  const sentence = `${input} must be one of ${types} to have a gradient, got ${dtype}`;
+  throw new TensorError("dtype", sentence, { ...who, input });
+}
+
+/** @throws TensorError `dtype`, `shape-mismatch`, `disposed` */
+export function gradientTensor(
+  given: unknown,
+  { dtype }: Tensor,
+  shape: readonly number[],
+  who: ErrorFields,
+): Tensor {
+  const gradient = asTensor(given, who, "outputGradient");
+  checkLike(gradient, dtype, shape, "outputGradient", who);
+  return gradient;
+}

@@ -1,0 +1,144 @@
+/** Backwards through one call: the gradients of its inputs from the gradient of its output. */
+
+import { defaultExecutor } from "../engines/default.ts";
+import type { Executor } from "../engines/executor.ts";
+import { printValue, readForeign, TensorError } from "../errors.ts";
+import { FUNCTIONS } from "../operators/plain.ts";
+import type { Inputs } from "../operators/operator.ts";
+import { objectOf, optionsOf } from "../tensor/options.ts";
+import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
+import { gatherBackwards, scatterBackwards } from "./backwards.ts";
+import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
+import { callNow } from "./execute.ts";
+import {
+  checkDifferentiable,
+  chooseGradients,
+  gradientTensor,
+  type GradientOptions,
+} from "./gradient-options.ts";
+import { checkAlive, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
+import { knownForm, plainCallOf } from "./plain-call.ts";
+import { formOf, type Form } from "./prepare.ts";
+import { executorOf, planOf, type EngineLike } from "./run.ts";
+
+/** A call of a plain function: its name, and its options but `out`. */
+export interface FunctionSpec {
+  readonly function: keyof typeof FUNCTIONS;
+  /** The attributes and policies, such as `{ reduction: "max", bounds: "drop" }`. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface VjpOptions extends GradientOptions {
+  /** The engine that does it; by default the one behind the plain functions. */
+  readonly engine?: EngineLike | undefined;
+}
+
+/**
+ * The vector-Jacobian product of a call, as reverse-mode differentiation uses it: the gradients of the inputs from the
+ * gradient of the output. A scatter's gradient is a gather by the same Plan, and a gather's is a scatter `add` of zeros.
+ * `docs/semantics.md`, "Gradients", has the rules. The bits are the same on every engine and with any number of threads.
+ *
+ * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
+ * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
+ * complex128
+ * @param outputGradient of data's type and the output's shape
+ * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
+ * indices, for an axis, and for what is not wanted
+ * @throws TensorError as `run`; `dtype` for data without gradients and for an `outputGradient` of another type;
+ * `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap` for an
+ * `out` in the memory of an input
+ */
+export const vjp = (
+  node: NodeSpec | FunctionSpec,
+  inputs: readonly unknown[],
+  outputGradient: Tensor | RuntimeTensor,
+  options: VjpOptions = {},
+): (Tensor | null)[] => vjpOn(defaultExecutor, node, inputs, outputGradient, options);
+
+/** {@link vjp} where another executor than the package's is the one by default. */
+export function vjpOn(
+  byDefault: () => Executor,
+  node: NodeSpec | FunctionSpec,
+  inputs: readonly unknown[],
+  outputGradient: unknown,
+  options: VjpOptions,
+): (Tensor | null)[] {
+  const { form, tensors } = formFrom(node, inputs);
+  const { signature, fields, settings } = form.call;
+  const { engine, ...given } = optionsOf(options, VJP_OPTIONS, fields);
+  const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
+  const gradient = outputGradientOf(outputGradient, form, tensors);
+  const { positions } = signature;
+  const chosen = chooseGradients(given, { signature, tensors, gradient }, fields);
+  return callNow(
+    executor,
+    fields,
+    (session) => {
+      const plan = planOf(session, { form, tensors });
+      const results: (Tensor | null)[] = signature.inputs.map(() => null);
+      const common = { executor, plan, gradient };
+      const data = tensors[form.data] as Tensor;
+      const updates = tensors[form.updates];
+      if (updates !== undefined) {
+        const reducing = settings;
+        const found = scatterBackwards(session, { ...common, ...chosen, reducing, data, updates });
+        results[positions.data] = found.data;
+        results[positions.updates] = found.updates;
+      } else if (chosen.wantsData) {
+        const out = chosen.dataOut;
+        const [dataShape, dataSize] = [Tensor.dimsOf(data), data.size];
+        results[positions.data] = gatherBackwards(session, { ...common, dataShape, dataSize, out });
+      }
+      return results;
+    },
+    undefined,
+  );
+}
+
+/** The gradient of a call's output, for data that has one. */
+function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): Tensor {
+  const { signature, fields } = form.call;
+  const data = tensors[form.data] as Tensor;
+  checkDifferentiable(data, signature.inputs[form.data].name, fields);
+  const gradient = gradientTensor(given, data, form.shape, fields);
+  if (gradient !== given) checkAlive(signature.inputs, tensors, fields);
+  return gradient;
+}
+
+const VJP_OPTIONS = ["argnums", "ties", "out", "engine"] as const;
+
+/** A checked form of a node or of a plain function, and its tensors. */
+function formFrom(
+  node: NodeSpec | FunctionSpec,
+  inputs: unknown,
+): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
+  const name = functionOf(node);
+  if (name === undefined) {
+    const call = callOf(nodeFrom(node as NodeSpec));
+    const tensors = tensorsOf(call, inputs);
+    return { form: formOf(call, {}, tensors), tensors };
+  }
+  const { function: _, options } = objectOf("the call", node, {});
+  if (!Object.hasOwn(FUNCTIONS, name)) {
+    const names = Object.keys(FUNCTIONS).join(", ");
+    const sentence = `function must be one of ${names}, got ${printValue(name)}`;
+    throw new TensorError("unknown-operator", sentence);
+  }
+  const { known, out } = plainCallOf(FUNCTIONS[name], options);
+  const { call } = known;
+  if (out !== undefined) {
+    const sentence = "out must be an option of vjp, a list with a tensor for each gradient";
+    throw new TensorError("attribute", sentence, call.fields);
+  }
+  const { given } = readInputs(call.version, inputs, call.fields);
+  const tensors = tensorsOrLists(call, given);
+  return { form: knownForm(known, tensors), tensors };
+}
+
+/** The name of a plain function; undefined for a node. */
+function functionOf(node: unknown): FunctionSpec["function"] | undefined {
+  if (typeof node !== "object" || node === null) return undefined;
+  const read = (): unknown => Reflect.get(node, "function");
+  const name = readForeign(read, "unknown-operator", "a call must be an object that can be read");
+  return name as FunctionSpec["function"] | undefined;
+}

@@ -1,0 +1,122 @@
+/**
+ * The targets of a Plan, as gradients ask for them: which updates are replaced by later ones, and the targets alone. These
+ * functions take Plans as operators make them, never what `coarsen` returns.
+ */
+
+import { GRADIENTS, OFFSETS } from "../limits.ts";
+import { absoluteOffsets, type Plan } from "./plan.ts";
+import { targetSet } from "./repeats.ts";
+
+/**
+ * Where the slices that a later one replaces begin on the sequential side, in slices: those of every position but the last
+ * of its target.
+ */
+export function replacedSlices(plan: Plan): Uint32Array {
+  const { source, slice, batches, count } = plan;
+  // Empty slices have no elements to write twice.
+  if (slice === 0) return new Uint32Array();
+  // Offsets that batches share repeat in every batch or in none.
+  const isShared = plan.offsets.length === count;
+  const offsets = isShared ? plan.offsets : absoluteOffsets(plan);
+  const isNew = targetSet(plan, offsets.length);
+  const replaced = new Uint32Array(offsets.length);
+  let found = 0;
+  for (let p = offsets.length - 1; p >= 0; p--) {
+    if (!isNew(offsets[p])) replaced[found++] = source?.[p] ?? p;
+  }
+  const once = replaced.slice(0, found);
+  if (!isShared || batches === 1 || found === 0) return once;
+  return Uint32Array.from({ length: batches * found }, (_, p) => {
+    const batch = Math.floor(p / found);
+    return batch * count + once[p - batch * found];
+  });
+}
+
+/** A Plan whose targets lie side by side, in the order in which they are first addressed. */
+export interface PackedPlan {
+  /** The positions of the Plan, with offsets into the packed targets. It has one batch. */
+  readonly plan: Plan;
+  /** Where the packed targets are in data: a gather by it packs them. No target repeats. */
+  readonly targets: Plan;
+  /** How many positions each target has. */
+  readonly counts: Uint32Array;
+  /** A byte for each position: 1 where it is the first of its target. */
+  readonly isFirst: Uint8Array;
+}
+
+/**
+ * {@link packTargets}, or all of data where that is quick: then untouched elements are among the packed ones, too, so that
+ * this is for gradients in which an untouched element has its own.
+ */
+export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
+  const { slice, source, size } = plan;
+  const offsets = absoluteOffsets(plan);
+  const total = offsets.length;
+  if (size > GRADIENTS.dense * slice * total) return packTargets(plan);
+  const one = { offsets: new Uint32Array(1), slice: size, count: 1, size, batches: 1, span: size };
+  const all = { offsets, slice, count: total, size, batches: 1, span: size };
+  return { plan: { ...all, ...(source && { source }) }, targets: one, isFirst: NONE };
+}
+
+const NONE = new Uint8Array();
+
+/** Packs the targets of a Plan, so that work on a few slices takes no memory of data's size. */
+export function packTargets(plan: Plan): PackedPlan {
+  const { slice, source } = plan;
+  const offsets = absoluteOffsets(plan);
+  const total = offsets.length;
+  const slotOf = slotTable(plan, total);
+  const packed = new Uint32Array(total);
+  const targets = new Uint32Array(total);
+  const counts = new Uint32Array(total);
+  const isFirst = new Uint8Array(total);
+  let found = 0;
+  for (let p = 0; p < total; p++) {
+    const slot = slotOf(offsets[p], found);
+    if (slot === found) {
+      isFirst[p] = 1;
+      targets[found++] = offsets[p];
+    }
+    counts[slot]++;
+    packed[p] = slot * slice;
+  }
+  const size = found * slice;
+  const ofTargets = { offsets: targets.slice(0, found), count: found, size: plan.size };
+  return {
+    plan: {
+      offsets: packed,
+      slice,
+      count: total,
+      size,
+      batches: 1,
+      span: size,
+      ...(source && { source }),
+    },
+    targets: { ...ofTargets, slice, batches: 1, span: plan.size },
+    counts: counts.slice(0, found),
+    isFirst,
+  };
+}
+
+/**
+ * A function that gives the number of an offset's target, or `next` for an offset that is new. A table of all targets is
+ * fastest; where it would take far more memory than the offsets do, a Map holds the offsets that were given.
+ */
+function slotTable({ slice, size }: Plan, count: number): (offset: number, next: number) => number {
+  const targets = slice === 0 ? 0 : Math.ceil(size / slice);
+  if (slice === 0 || 4 * targets > OFFSETS.bits * count + OFFSETS.leastBits) {
+    const slots = new Map<number, number>();
+    return (offset, next) => {
+      const known = slots.get(offset);
+      if (known === undefined) slots.set(offset, next);
+      return known ?? next;
+    };
+  }
+  const slots = new Uint32Array(targets);
+  return (offset, next) => {
+    // Merged rows may begin between the multiples of their length, but never two at one multiple.
+    const target = Math.floor(offset / slice);
+    if (slots[target] === 0) slots[target] = next + 1;
+    return slots[target] - 1;
+  };
+}

@@ -1,0 +1,303 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { NodeSpec } from "../src/core/call/call.ts";
+import { run, runPlain } from "../src/core/call/run.ts";
+import { vjp, type FunctionSpec } from "../src/core/call/vjp.ts";
+import { defaultExecutor } from "../src/core/engines/default.ts";
+import { planGather, planScatterND } from "../src/core/functions.ts";
+import { isTensorError, type ErrorFields } from "../src/core/errors.ts";
+import { roleOf, type OperatorVersion } from "../src/core/operators/operator.ts";
+import { operators } from "../src/core/operators/registry.ts";
+import { REDUCTIONS } from "../src/core/tensor/dtype.ts";
+import { equals, full, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
+import { caseCount } from "./support/cases.ts";
+import { ENGINES } from "./support/engines.ts";
+import { assertDifferences, untied } from "./support/finite-differences.ts";
+import {
+  arbitraryShape,
+  gatherCase,
+  gatherElementsCase,
+  gatherNDCase,
+  scatterElementsCase,
+  scatterNDCase,
+  specOf,
+  tensorScatterCase,
+  type Case,
+} from "./support/random-calls.ts";
+import { randomFrom, type Random } from "./support/random.ts";
+
+const f64 = (values: readonly number[], shape: readonly number[] = [values.length]): Tensor =>
+  tensor("float64", shape, [...values]) as Tensor;
+const i64 = (values: readonly number[], shape: readonly number[] = [values.length, 1]): Tensor =>
+  tensor("int64", shape, [...values]) as Tensor;
+const lists = (gradients: readonly (Tensor | null)[]) =>
+  gradients.map((one) => one && [...(one.data as Float64Array)]);
+
+const DATA = f64([5, 6, 7, 8]);
+const UPDATES = f64([2, 3, 0]);
+const GRADIENT = f64([1, 10, 100, 1000]);
+
+/** Cell 1 has the updates 2 and 0, cell 3 has 3; the gradient of cell p is 10 to the power of p. */
+// prettier-ignore
+const RULES: readonly (readonly [options: Record<string, unknown>, data: number[], updates: number[]])[] = [
+  [{ reduction: "none" }, [1, 0, 100, 0], [0, 1000, 10]],
+  [{ reduction: "add" }, [1, 10, 100, 1000], [10, 1000, 10]],
+  [{ reduction: "add", includeSelf: false }, [1, 0, 100, 0], [10, 1000, 10]],
+  [{ reduction: "sub" }, [1, 10, 100, 1000], [-10, -1000, -10]],
+  [{ reduction: "sub", includeSelf: false }, [1, 0, 100, 0], [10, 1000, -10]],
+  [{ reduction: "mean" }, [1, 10 / 3, 100, 500], [10 / 3, 500, 10 / 3]],
+  [{ reduction: "mean", includeSelf: false }, [1, 0, 100, 0], [5, 1000, 5]],
+  // 6 * 2 * 0 and 8 * 3: the gradient of 0 is the product of the others.
+  [{ reduction: "mul" }, [1, 0, 100, 3000], [0, 8000, 120]],
+  [{ reduction: "mul", includeSelf: false }, [1, 0, 100, 0], [0, 1000, 20]],
+  [{ reduction: "max" }, [1, 10, 100, 1000], [0, 0, 0]],
+  [{ reduction: "min" }, [1, 0, 100, 0], [0, 1000, 10]],
+  [{ reduction: "max", includeSelf: false }, [1, 0, 100, 0], [10, 1000, 0]],
+];
+
+for (const [name, engine] of Object.entries(ENGINES)) {
+  test(`the rule of each reduction, on ${name}`, () => {
+    for (const [options, data, updates] of RULES) {
+      const inputs = [DATA, i64([1, 3, -3]), UPDATES];
+      const found = vjp({ function: "scatterND", options }, inputs, GRADIENT, { engine });
+      assert.deepEqual(lists(found), [data, null, updates], JSON.stringify(options));
+    }
+    const gathered = f64([1, 10, 100]);
+    const node = { op: "GatherND", opset: 13 };
+    const found = vjp(node, [DATA, i64([1, 3, 1])], gathered, { engine });
+    assert.deepEqual(lists(found), [[0, 101, 0, 10], null]);
+  });
+}
+
+test("operands that tie share the gradient, or one or all of them have it", () => {
+  // Data and the first and third update are 5, one of them as -0 in the second row of the table.
+  const rows = [
+    ["even", 3, [3, 0, 3]],
+    ["first", 9, [0, 0, 0]],
+    ["last", 0, [0, 0, 9]],
+    ["all", 9, [9, 0, 9]],
+  ] as const;
+  for (const [reduction, value, other] of [
+    ["max", 5, 1],
+    ["min", 5, 7],
+    ["max", NaN, 7],
+    ["min", NaN, 7],
+  ] as const) {
+    for (const [ties, data, updates] of rows) {
+      const inputs = [f64([value]), i64([0, 0, 0]), f64([value, other, value])];
+      const node = { op: "ScatterND", opset: 18, attributes: { reduction } };
+      const found = vjp(node, inputs, f64([9]), { ties });
+      assert.deepEqual(lists(found), [[data], null, updates], `${reduction} of ${value}, ${ties}`);
+    }
+  }
+  const zero = [f64([0]), i64([0]), f64([-0])];
+  const found = vjp({ function: "scatterND", options: { reduction: "max" } }, zero, f64([4]));
+  assert.deepEqual(lists(found), [[2], null, [2]]);
+});
+
+/** Compares the gradients of a case, on values of its own, with differences. */
+function checkDifferences(one: Case, dtype: "float64" | "complex128"): number {
+  const { inputs, expected, random } = one;
+  const isSequence = one.operator.versions[0].name === "TensorScatter";
+  const at = isSequence ? 1 : 2;
+  const shapes = [inputs[0], inputs[at]].flatMap((input) => (input ? [input.shape] : []));
+  const [data, updates] = untied(dtype, shapes, random);
+  const own = [...inputs];
+  own[0] = data;
+  if (updates !== undefined) own[at] = updates;
+  const [gradient] = untied(dtype, [expected.shape], random);
+  const { function: name, options } = specOf(one) as FunctionSpec;
+  const call = (all: readonly unknown[]) => runPlain(defaultExecutor(), one.operator, all, options);
+  const results = vjp({ function: name, options }, own, gradient);
+  return assertDifferences(call, own, gradient, results);
+}
+
+for (const dtype of ["float64", "complex128"] as const) {
+  test(`gradients of ${dtype} are limits of differences`, () => {
+    let compared = 0;
+    const property = (count: number, make: (shapes: Parameters<typeof gatherCase>[2]) => Case) =>
+      fc.assert(
+        fc.property(arbitraryShape, (shapes) => {
+          compared += checkDifferences(make(shapes), dtype);
+        }),
+        {
+          seed: Number(process.env["SEED"] ?? 33),
+          numRuns: caseCount(count),
+          includeErrorInReport: true,
+        },
+      );
+    for (const reduction of REDUCTIONS) {
+      property(30, (shapes) => scatterNDCase(dtype, reduction, "int64", shapes));
+      property(30, (shapes) => scatterElementsCase(dtype, reduction, "int32", shapes));
+    }
+    property(30, (shapes) => gatherNDCase(dtype, "int64", shapes));
+    property(30, (shapes) => gatherElementsCase(dtype, "int64", shapes));
+    property(30, (shapes) => gatherCase(dtype, "int64", shapes));
+    property(30, (shapes) => tensorScatterCase(dtype, shapes));
+    assert.ok(compared > 1000, `only ${compared} parts were compared`);
+  });
+}
+
+/** Inputs of a version by their roles: data of [3, 4], repeated indices, and updates that fit. */
+function inputsOf({ name, indexForm, inputs }: OperatorVersion, random: Random): Tensor[] {
+  const isGather = name.startsWith("Gather");
+  const forms = {
+    tuples: [i64([2, 0, 2]), [3, 4]],
+    elements: [i64([2, 0, 1, 2, 2, 0, 1, 2], [2, 4]), [2, 4]],
+    slices: [i64([2, 0, 2], [3]), [3, 4]],
+    sequences: [i64([1, 0, 2], [3]), [3, 2]],
+  } as const;
+  const [indices, shape] = forms[indexForm];
+  const [data, updates] = untied("float64", [[3, 4], shape], random);
+  const byRole = { data, indices, updates, axis: i64([0], []) };
+  assert.ok(!isGather || inputs.every((input) => roleOf(input) !== "updates"));
+  return inputs.map((input) => byRole[roleOf(input)]);
+}
+
+/** The attributes of a version, once for each reduction and each value of `use_init_val`. */
+function attributesOf({ attributes, indexForm }: OperatorVersion): Record<string, unknown>[] {
+  let all: Record<string, unknown>[] = [{}];
+  for (const { name, values, type, default: initial } of attributes) {
+    const given =
+      name === "reduction" || name === "mode"
+        ? values
+        : type === "boolean"
+          ? [true, false]
+          : initial === undefined || name === "axis"
+            ? [indexForm === "sequences" ? 1 : 0]
+            : undefined;
+    if (given === undefined) continue;
+    all = all.flatMap((one) => given.map((value) => ({ ...one, [name]: value })));
+  }
+  return all;
+}
+
+test("every version of every operator has gradients, in the order of its inputs", () => {
+  const random = randomFrom(5);
+  const names = new Set<string>();
+  let calls = 0;
+  for (const version of operators()) {
+    for (const attributes of attributesOf(version)) {
+      const { name: op, domain, sinceVersion: opset } = version;
+      const node: NodeSpec = { op, domain, opset, attributes };
+      const inputs = inputsOf(version, random);
+      const [output] = run(node, inputs);
+      const [gradient] = untied("float64", [output.shape], random);
+      const found = vjp(node, inputs, gradient);
+      const roles = version.inputs.map((input) => roleOf(input));
+      assert.deepEqual(
+        found.map((one) => one !== null),
+        roles.map((role) => role === "data" || role === "updates"),
+      );
+      assertDifferences((all) => run(node, all)[0], inputs, gradient, found);
+      names.add(op);
+      calls++;
+    }
+  }
+  assert.equal(names.size, new Set(operators().map(({ name }) => name)).size);
+  assert.ok(calls > operators().length, `${calls} calls`);
+});
+
+test("kept plans have the gradients of the functions", () => {
+  const indices = i64([1, 3, 1]);
+  for (const [name, engine] of Object.entries(ENGINES)) {
+    const plan = engine.planScatterND([4], indices);
+    for (const reduction of REDUCTIONS) {
+      const expected = vjp(
+        { function: "scatterND", options: { reduction } },
+        [DATA, indices, UPDATES],
+        GRADIENT,
+      );
+      const [data, updates] = plan.scatterVjp(DATA, UPDATES, GRADIENT, { reduction });
+      assert.deepEqual(lists([data, null, updates]), lists(expected), `${name}, ${reduction}`);
+      const [none, alone] = plan.scatterVjp(DATA, [2, 3, 0], GRADIENT, { reduction, argnums: 1 });
+      assert.deepEqual(lists([none, alone]), [null, lists(expected)[2]]);
+    }
+    const out = full("float64", [4], 7);
+    assert.deepEqual(lists([plan.gatherVjp(f64([1, 10, 100]))]), [[0, 101, 0, 10]]);
+    assert.equal(plan.gatherVjp(f64([1, 10, 100]), { out }), out);
+    assert.deepEqual(lists([out as Tensor]), [[0, 101, 0, 10]]);
+  }
+});
+
+test("the gradient of a gradient is that of the scatter or gather that makes it", () => {
+  const indices = i64([1, 3, 1]);
+  const inputs = [DATA, indices, UPDATES];
+  const [seed] = untied("float64", [[3]], randomFrom(9));
+  // The gradient of updates is a gather of the output's gradient, so its own gradient is a scatter of zeros.
+  for (const reduction of ["add", "none"] as const) {
+    const node = { function: "scatterND", options: { reduction } } as const;
+    const call = ([gradient]: readonly Tensor[]) => vjp(node, inputs, gradient)[2] as Tensor;
+    const isLast = reduction === "none";
+    const rows = isLast ? tensor("int64", [2, 1], [3, 1]) : indices;
+    const kept = isLast ? f64([seed.data[1], seed.data[2]] as number[]) : seed;
+    const [second] = vjp({ op: "GatherND", opset: 13 }, [GRADIENT, rows], kept);
+    assertDifferences(call, [GRADIENT], seed, [second]);
+  }
+  // Of the gather: its gradient is a scatter, of which the gradient of updates is a gather.
+  const gather = { op: "GatherND", opset: 13 };
+  const call = ([gradient]: readonly Tensor[]) =>
+    vjp(gather, [DATA, indices], gradient)[0] as Tensor;
+  const add = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
+  const [, , second] = vjp(add, [zeros("float64", [4]), indices, seed], GRADIENT);
+  assertDifferences(call, [seed], GRADIENT, [second]);
+  assert.ok(equals(second as Tensor, run(gather, [GRADIENT, indices])[0]));
+});
+
+const SCATTER = { op: "ScatterND", opset: 18, attributes: { reduction: "add" } };
+const INPUTS = [DATA, i64([1, 3, 1]), UPDATES];
+
+// prettier-ignore
+const REFUSED: readonly (readonly [who: string, call: () => unknown, code: string, says: RegExp, fields?: ErrorFields])[] = [
+  ["data of integers", () => vjp(SCATTER, [tensor("int32", [4], [1, 2, 3, 4]), i64([1]), tensor("int32", [1], [1])], tensor("int32", [4], [1, 1, 1, 1])),
+    "dtype", /^ScatterND-18: data must be one of float16, bfloat16, float32, float64, complex64, complex128 to have a gradient, got int32$/, { op: "ScatterND", opset: 18, input: "data" }],
+  ["text", () => vjp({ function: "gather" }, [tensor("string", [1], ["a"]), [0]], tensor("string", [1], ["a"])), "dtype", /got string$/],
+  ["a gradient of another type", () => vjp(SCATTER, INPUTS, zeros("float32", [4])), "dtype", /outputGradient must be float64, got float32$/, { input: "outputGradient" }],
+  ["a gradient of another shape", () => vjp(SCATTER, INPUTS, f64([1, 2, 3])), "shape-mismatch", /outputGradient must have the shape of the result, \[4\], got \[3\]$/, { input: "outputGradient" }],
+  ["no gradient", () => vjp(SCATTER, INPUTS, undefined as never), "dtype", /outputGradient/],
+  ["an unknown tie", () => vjp(SCATTER, INPUTS, GRADIENT, { ties: "odd" as never }), "attribute", /ties must be one of "even", "first", "last", "all", got "odd"$/],
+  ["an unknown option", () => vjp(SCATTER, INPUTS, GRADIENT, { wanted: [0] } as never), "attribute", /unknown option "wanted"; the options are argnums, ties, out, engine$/],
+  ["the gradient of indices", () => vjp(SCATTER, INPUTS, GRADIENT, { argnums: [0, 1] }), "attribute", /argnums must be 0 \(data\) or 2 \(updates\), or a list of these, got 1$/],
+  ["a word for a position", () => vjp(SCATTER, INPUTS, GRADIENT, { argnums: "updates" as never }), "attribute", /got "updates"$/],
+  ["too many positions", () => vjp(SCATTER, INPUTS, GRADIENT, { argnums: [0, 0, 0, 0] }), "attribute", /argnums must have at most 3 entries, one an input, got 4$/],
+  ["out that is a tensor", () => vjp(SCATTER, INPUTS, GRADIENT, { out: DATA as never }), "attribute", /out must be a list, got/],
+  ["out for what is not wanted", () => vjp(SCATTER, INPUTS, GRADIENT, { argnums: 2, out: [zeros("float64", [4])] }), "attribute", /out\[0\] must be null, because no gradient of data is asked for$/],
+  ["out for indices", () => vjp(SCATTER, INPUTS, GRADIENT, { out: [null, zeros("int64", [3, 1])] }), "attribute", /out\[1\] must be null/],
+  ["out of another shape", () => vjp(SCATTER, INPUTS, GRADIENT, { out: [null, null, zeros("float64", [4])] }), "shape-mismatch", /out must have the shape of the result, \[3\]/],
+  ["out that is data", () => vjp(SCATTER, INPUTS, GRADIENT, { out: [DATA] }), "overlap", /out shares memory with data/],
+  ["out of updates that is the gradient", () => vjp(SCATTER, [DATA, i64([1, 3, 1, 0]), f64([1, 2, 3, 4])], GRADIENT, { out: [null, null, GRADIENT] }), "overlap", /shares memory with outputGradient/],
+  ["the same out twice", () => { const out = zeros("float64", [4]); vjp(SCATTER, [DATA, i64([1, 3, 1, 0]), f64([1, 2, 3, 4])], GRADIENT, { out: [out, null, out] }); }, "overlap", /shares memory with out\[0\]/],
+  ["an index outside", () => vjp(SCATTER, [DATA, i64([1, 4, 1]), UPDATES], GRADIENT), "index-out-of-range", /indices\[1, 0\] is 4/],
+  ["repeats where they are refused", () => vjp({ function: "scatterND", options: { duplicates: "error" } }, INPUTS, GRADIENT), "duplicate-index", /indices\[2\]/],
+  ["an unknown function", () => vjp({ function: "toString" as never }, INPUTS, GRADIENT), "unknown-operator", /function must be one of scatterND, .*, got "toString"$/],
+  ["the function's out", () => vjp({ function: "scatterND", options: { out: DATA } }, INPUTS, GRADIENT), "attribute", /out must be an option of vjp/],
+  ["no node", () => vjp(null as never, INPUTS, GRADIENT), "unknown-operator", /a node must be an object/],
+  ["an unknown operator", () => vjp({ op: "Add", opset: 13 }, INPUTS, GRADIENT), "unknown-operator", /unknown operator of ai\.onnx/],
+  ["no engine", () => vjp(SCATTER, INPUTS, GRADIENT, { engine: {} as never }), "engine", /createEngine/],
+  ["of a kept plan: data of integers", () => planGather([4], [1]).gatherVjp(tensor("int8", [1], [1])), "dtype", /outputGradient must be one of .* to have a gradient, got int8$/],
+  ["of a kept plan: another shape", () => planGather([4], [1]).gatherVjp(f64([1, 2])), "shape-mismatch", /outputGradient must have the shape \[1\], got \[2\]$/],
+  ["of a kept plan: a reduction", () => planScatterND([4], [[1]]).scatterVjp(DATA, [1], GRADIENT, { reduction: "sum" as never }), "reduction", /"sum"/],
+  ["of a kept plan: an unknown option", () => planScatterND([4], [[1]]).scatterVjp(DATA, [1], GRADIENT, { axis: 0 } as never), "attribute", /unknown option "axis"/],
+];
+
+for (const [who, call, code, says, fields = {}] of REFUSED) {
+  test(`refused: ${who}`, () => {
+    assert.throws(call, (error) => {
+      assert.ok(isTensorError(error), String(error));
+      assert.equal(error.code, code, String(error));
+      assert.match(error.message, says);
+      for (const [field, value] of Object.entries(fields)) {
+        assert.deepEqual(error[field as keyof ErrorFields], value, field);
+      }
+      return true;
+    });
+  });
+}
+
+test("after an error outs are what they were", () => {
+  const out = [full("float64", [4], 7), null, full("float64", [3], 7)];
+  const bad = [DATA, i64([1, 4, 1]), UPDATES];
+  assert.throws(() => vjp(SCATTER, bad, GRADIENT, { out }));
+  assert.deepEqual(lists(out as (Tensor | null)[]), [[7, 7, 7, 7], null, [7, 7, 7]]);
+});
