@@ -40,6 +40,14 @@ const inDocs = (ending) =>
     .filter((name) => ending.test(name))
     .toSorted();
 
+/** What examples say of themselves. */
+const examples = () =>
+  fs
+    .readdirSync(inRepository("examples"))
+    .map((name) => `examples/${name}/README.md`)
+    .filter((name) => fs.existsSync(inRepository(name)))
+    .toSorted();
+
 const textOf = (name) => fs.readFileSync(inRepository(name), "utf8");
 
 const ENDINGS = /\.(svg|png)$/;
@@ -51,7 +59,14 @@ const pictures = (documents) =>
   );
 
 function sources() {
-  const paths = ["README.md", ...inDocs(/\.md$/), "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
+  const paths = [
+    "README.md",
+    ...inDocs(/\.md$/),
+    ...examples(),
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+  ];
   const documents = Object.fromEntries(paths.map((name) => [name, textOf(name)]));
   return {
     documents,

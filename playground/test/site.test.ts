@@ -74,6 +74,7 @@ const DOCUMENTS = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   ...filesIn(path.join(REPOSITORY, "docs"), ".md").map((name) => `docs/${name}`),
+  ...["onnxruntime-node", "react", "vite-threads"].map((name) => `examples/${name}/README.md`),
 ];
 
 const sourceOf = (name: string): string => fs.readFileSync(path.join(REPOSITORY, name), "utf8");

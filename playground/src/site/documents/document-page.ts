@@ -46,7 +46,9 @@ function shelvesOf(library: Library): Shelf[] {
   const listed = lines
     .map(([, title, links]) => ({
       title,
-      paths: [...links.matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, path]) => path),
+      paths: [...links.matchAll(/\]\(([^)#]+\.md)\)/g)]
+        .map(([, path]) => path)
+        .filter((path) => library.paths.includes(path)),
     }))
     .filter(({ paths }) => paths.length > 0);
   const known = new Set(listed.flatMap(({ paths }) => paths));

@@ -21,6 +21,8 @@ const AMONG_OPERATORS: ReadonlySet<string> = new Set(["errata", "semantics", "di
 export function pageOf(path: string): string {
   const name = path.replace(/^docs\//, "").replace(/\.md$/, "");
   if (AMONG_OPERATORS.has(name)) return `reference/${name}.html`;
+  const [, example] = /^examples\/([^/]+)\/README$/.exec(name) ?? [];
+  if (example !== undefined) return `docs/examples/${example}.html`;
   if (name === "arrays/README") return "docs/arrays/index.html";
   return `docs/${name === name.toUpperCase() ? name.toLowerCase() : name}.html`;
 }
