@@ -12,6 +12,8 @@ import { textOf } from "../values/tensor-text.ts";
 /** Index tuples, and elements along each other axis, that a part has. */
 const MOST_TUPLES = 24;
 const MOST_ACROSS = 8;
+/** Tuples without a fault beside those that have one. */
+const MOST_RIGHT = 6;
 /** Coordinates of the file that a remark names. */
 const MOST_NAMED = 12;
 
@@ -94,13 +96,17 @@ const are = ({ length }: readonly unknown[]): string =>
 const countsOf = ({ bad, shared }: Census, count: number, what: string): string =>
   `Of ${count.toLocaleString("en")} ${what}, ${are(bad)} out of range and ${shared.length.toLocaleString("en")} share a target; these come first.`;
 
-/** At most that many positions, what is wrong first, in their own order. A third is left for what is right. */
+/**
+ * At most that many positions: what is wrong first, then some of what is right. Positions of one target keep their order, so
+ * the last write stays the last.
+ */
 function chosen({ bad, shared, rest }: Census, most: number): number[] {
-  const some = [
-    ...bad.slice(0, Math.ceil(most / 2)),
-    ...shared.slice(0, Math.ceil(most / 2)),
-  ].slice(0, most);
-  return [...some, ...rest.slice(0, most - some.length)].toSorted((a, b) => a - b);
+  const half = Math.ceil(most / 2);
+  const some = [...bad.slice(0, half), ...shared.slice(0, half)].slice(0, most);
+  return [
+    ...some,
+    ...rest.slice(0, some.length === 0 ? most : Math.min(MOST_RIGHT, most - some.length)),
+  ];
 }
 
 /** An axis of data of which only the coordinates are left that indices name. */

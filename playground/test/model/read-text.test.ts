@@ -105,7 +105,7 @@ for (const [name, text] of [
     const start = performance.now();
     readText(text, BASE);
     const took = performance.now() - start;
-    // The longest takes a second; quadratic time would be hours.
+    // Each takes less than 8 s on a machine with a load of 30; quadratic time would be hours.
     assert.ok(took < 15_000, String(took));
   });
 }
@@ -136,6 +136,6 @@ test("no text throws, and every call of it is a state", () => {
         for (const { start, end } of marks) assert.ok(start >= 0 && end > start);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });

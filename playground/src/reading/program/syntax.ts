@@ -3,7 +3,7 @@
  * not be read, with the place where reading ended; the next line is read again.
  */
 
-import { tokensOf, type Token } from "./tokens.ts";
+import { MOST_TOKENS, tokensOf, type Token } from "./tokens.ts";
 
 interface Span {
   readonly start: number;
@@ -50,9 +50,6 @@ const DEEPEST = 60;
 /** Operations in a row, and names, calls and indices after each other: each makes the tree deeper. */
 const LONGEST_CHAIN = 100;
 
-/** Tokens of the longest text that is read: three tensors of 20,000 elements, with signs and commas. */
-const MOST_TOKENS = 400_000;
-
 class Unread extends Error {
   readonly at: number;
   constructor(sentence: string, at: number) {
@@ -73,7 +70,7 @@ const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}"
 /** The statements of a program whose comments are blank. It never throws. */
 export function statementsOf(text: string): Statement[] {
   const tokens = tokensOf(text);
-  if (tokens.length > MOST_TOKENS) {
+  if (tokens === null) {
     const sentence = `the text has more than ${MOST_TOKENS.toLocaleString("en")} words and signs`;
     return [{ kind: "unread", sentence, at: 0, start: 0, end: text.length }];
   }

@@ -14,7 +14,11 @@ const PIECES = [
   ["sign", /\.\.\.|\*\*|\/\/=?|[=!<>]=|=>|->|[-+*/%@&|^]=|[-+*/%@&|^~<>=.,:;()[\]{}!?]/y],
 ] as const;
 
-export function tokensOf(text: string): Token[] {
+/** Tokens of the longest text that is read: three tensors of 20,000 elements, with signs and commas. */
+export const MOST_TOKENS = 400_000;
+
+/** The tokens of a text; null for more than are read. */
+export function tokensOf(text: string): Token[] | null {
   const tokens: Token[] = [];
   let at = 0;
   const push = (kind: Token["kind"], end: number): void => {
@@ -23,6 +27,7 @@ export function tokensOf(text: string): Token[] {
   };
   while (at < text.length) {
     const character = text[at];
+    if (tokens.length > MOST_TOKENS) return null;
     if (character === "\n") push("line", at + 1);
     else if (/\s/.test(character)) at++;
     else if (character === "\\" && text[at + 1] === "\n") at += 2;
