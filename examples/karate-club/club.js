@@ -40,9 +40,9 @@ export const EDGES = Object.entries(FRIENDS).flatMap(([person, friends]) =>
   friends.map((friend) => [Number(person) - 1, friend - 1]),
 );
 
-const WITH_INSTRUCTOR = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 20, 22];
+const WITH_INSTRUCTOR = new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 20, 22]);
 
 /** -1 for those who stayed with the instructor, and 1 for those who went with the officer. */
 export const SIDES = Array.from({ length: PEOPLE }, (_, person) =>
-  WITH_INSTRUCTOR.includes(person + 1) ? -1 : 1,
+  WITH_INSTRUCTOR.has(person + 1) ? -1 : 1,
 );
