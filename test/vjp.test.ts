@@ -216,6 +216,19 @@ test("kept plans have the gradients of the functions", () => {
   }
 });
 
+test("kept plans whose batches share their offsets have gradients", () => {
+  const random = randomFrom(11);
+  const plan = planGather([3, 4], [2, 0, 2], { axis: 1 });
+  for (const reduction of REDUCTIONS) {
+    const inputs = untied("float64", [[3, 4], plan.shape], random);
+    const [gradient] = untied("float64", [[3, 4]], random);
+    const [data, updates] = inputs;
+    const found = plan.scatterVjp(data, updates, gradient, { reduction });
+    const call = (all: readonly Tensor[]) => plan.scatter(all[0], all[1], { reduction });
+    assertDifferences(call, inputs, gradient, found);
+  }
+});
+
 test("the gradient of a gradient is that of the scatter or gather that makes it", () => {
   const indices = i64([1, 3, 1]);
   const inputs = [DATA, indices, UPDATES];
