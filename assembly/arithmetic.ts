@@ -1,23 +1,23 @@
 /**
- * The arithmetic of the data types that a register holds as they are: floats, integers and truth values.
+ * The arithmetic of data types that registers hold directly: floats, integers and booleans.
  *
- * An arithmetic is a class without fields: `bytes` is the width of an element, and `step` combines a register full of
- * them, or the first where it is `alone`. Generic code takes the class as its type argument and calls the methods on a
- * null reference, which costs nothing: it is how AssemblyScript dispatches at compile time. What `Float` has beyond
- * that serves `block` in combine.ts.
+ * An arithmetic is a class without fields: `bytes` is the width of an element, and `step` combines a full register, or
+ * only the first element if it is `alone`. Generic code takes the class as its type argument and calls the methods on a
+ * null reference, which is free: AssemblyScript thus dispatches at compile time. The further methods of `Float` serve
+ * `block` in combine.ts.
  */
 
 import { plainSingles } from "./singles";
 import { ADD, MAX, MIN, MUL, SUB } from "./reduction";
 
-/** The canonical quiet NaN, whatever the machine computed. */
+/** The canonical quiet NaN, regardless of the machine. */
 @inline
 export function canonical<T>(v: v128): v128 {
   const quiet = v128.splat<T>(<T>NaN);
   return v128.bitselect(v, quiet, v128.eq<T>(v, v));
 }
 
-/** IEEE 754, of f32 or f64. */
+/** IEEE 754 arithmetic of f32 or f64. */
 @unmanaged
 export class Float<T> {
   @inline
@@ -33,19 +33,19 @@ export class Float<T> {
     return v128.bitselect(v, v128.splat<T>(<T>NaN), isNumber);
   }
 
-  /** The step of numbers that give a number. */
+  /** The step for operands and results that are not NaN. */
   @inline
   plain(op: i32, a: v128, b: v128): v128 {
     if (op == ADD) return v128.add<T>(a, b);
     if (op == MUL) return v128.mul<T>(a, b);
     if (op == SUB) return v128.sub<T>(a, b);
-    // `a < b ? b : a` in both orders: they differ in zeros of two signs, where AND gives +0 and OR gives -0. One
-    // instruction each; max and min of WebAssembly take nine.
+    // `a < b ? b : a` in both orders, which differ in zeros of two signs, where AND gives +0 and OR gives -0. Each is a
+    // single instruction; max and min of WebAssembly take nine.
     if (op == MAX) return v128.and(v128.pmax<T>(a, b), v128.pmax<T>(b, a));
     return v128.or(v128.pmin<T>(a, b), v128.pmin<T>(b, a));
   }
 
-  /** A NaN wherever `plain`, which gave `v`, is not the step. */
+  /** A register with NaN wherever `v`, the result of `plain`, differs from the step. */
   @inline
   witness(op: i32, a: v128, b: v128, v: v128): v128 {
     return op == MAX || op == MIN ? v128.add<T>(a, b) : v;
@@ -56,7 +56,7 @@ export class Float<T> {
     plainSingles<T>(op, out, updates, offsets, end);
   }
 
-  /** Whether one of four witnesses is NaN, which is sticky in their sum. Infinities may give a false alarm. */
+  /** True if one of four witnesses is NaN, which persists in their sum. Infinities may give a false alarm. */
   @inline
   isAnyNaN(a: v128, b: v128, c: v128, d: v128): bool {
     const sum = v128.add<T>(v128.add<T>(a, b), v128.add<T>(c, d));
@@ -64,7 +64,7 @@ export class Float<T> {
   }
 }
 
-/** Integers, which wrap. T has the sign, which only max and min ask for. */
+/** Wrapping integers. T has the sign, which only max and min use. */
 @unmanaged
 export class Int<T> {
   @inline
@@ -95,7 +95,7 @@ export class Int<T> {
   }
 }
 
-/** There is no product of bytes: those of the even and of the odd ones, as 16 bits. */
+/** Multiplies even and odd bytes separately as 16 bits, because WebAssembly has no product of bytes. */
 @inline
 function mulBytes(a: v128, b: v128): v128 {
   const even = v128.and(i16x8.mul(a, b), i16x8.splat(0xff));
@@ -103,7 +103,7 @@ function mulBytes(a: v128, b: v128): v128 {
   return v128.or(even, i16x8.shl(odd, 8));
 }
 
-/** Truth values, 0 or 1: add and max are OR, mul and min are AND, sub is XOR. */
+/** Booleans, 0 or 1: add and max are OR, mul and min are AND, sub is XOR. */
 @unmanaged
 export class Bool {
   @inline

@@ -5,7 +5,7 @@
 
 import { ADD, MAX, MIN, MUL } from "./reduction";
 
-/** Which of the two formats: the bits of its infinity, which its exponent fills. */
+/** The two formats, by the bits of infinity, which fill the exponent. */
 @inline
 const FLOAT16: i32 = 0x7c00;
 @inline
@@ -46,7 +46,7 @@ function halves(format: i32, op: i32, a: v128, b: v128, alone: bool): v128 {
   return i16x8.narrow_i32x4_u(low, high);
 }
 
-/** One step of four, from lanes of 32 bits to lanes of 32 bits. */
+/** A step of four elements, with 32-bit lanes in and out. */
 @inline
 function four(format: i32, op: i32, a: v128, b: v128): v128 {
   const x = decode(format, a);
@@ -58,8 +58,8 @@ function four(format: i32, op: i32, a: v128, b: v128): v128 {
 }
 
 /**
- * Max and min need no rounding. With the magnitude of negative ones inverted, the bits are ordered as integers are,
- * -0 below +0; NaNs lie beyond the infinities.
+ * Max and min, which need no rounding. With the magnitude of negative numbers inverted, the bits have the order of
+ * integers, -0 below +0; NaNs lie beyond the infinities.
  */
 @inline
 function extreme(format: i32, op: i32, a: v128, b: v128): v128 {
@@ -81,12 +81,12 @@ function ordered(bits: v128): v128 {
   return v128.xor(bits, i16x8.shr_u(i16x8.shr_s(bits, 15), 1));
 }
 
-/** The 16 bits of a half to a float32, which holds every one exactly. */
+/** Converts the 16 bits of a half to a float32, which represents every half exactly. */
 @inline
 function decode(format: i32, bits: v128): v128 {
   if (format == BFLOAT16) return i32x4.shl(bits, 16);
-  // Moved into place, the exponent is too small by 127 - 15, of normal and subnormal ones alike. Infinity and NaN
-  // come out as 65536 and above, and get the greatest exponent.
+  // After the shift the exponent is too small by 127 - 15, for normal and subnormal numbers alike. Infinity and NaN
+  // become 65536 and above, and get the greatest exponent.
   const magnitude = i32x4.shl(v128.and(bits, i32x4.splat(0x7fff)), 13);
   const value = f32x4.mul(magnitude, i32x4.splat((127 + 112) << 23));
   const isGreat = f32x4.ge(value, f32x4.splat(65536));
@@ -95,15 +95,15 @@ function decode(format: i32, bits: v128): v128 {
   return v128.or(v128.or(value, infinity), sign);
 }
 
-/** The bits of the half nearest to a float32, ties to even; anything for NaN. */
+/** The bits of the half nearest to a float32, ties to even; arbitrary for NaN. */
 @inline
 function encode(format: i32, value: v128): v128 {
   if (format == BFLOAT16) {
     const odd = v128.and(i32x4.shr_u(value, 16), i32x4.splat(1));
     return i32x4.shr_u(i32x4.add(value, i32x4.add(odd, i32x4.splat(0x7fff))), 16);
   }
-  // Above 65520 all is infinity, which 65536 becomes. Adding 2^13 times the power of two below the magnitude leaves
-  // 11 significant bits, rounded by the addition itself, or fewer below 2^-14, the least normal one.
+  // Everything above 65520 is infinity, which 65536 becomes. Adding 2^13 times the power of two below the magnitude
+  // leaves 11 significant bits, rounded by the addition itself, or fewer below 2^-14, the least normal number.
   const magnitude = f32x4.pmin(v128.and(value, i32x4.splat(0x7fffffff)), f32x4.splat(65536));
   const exponent = v128.and(magnitude, i32x4.splat(0x7f800000));
   const normal = i32x4.max_s(exponent, i32x4.splat((127 - 14) << 23));

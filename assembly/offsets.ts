@@ -1,17 +1,18 @@
 /**
- * Turns indices into offsets, as `src/core/kernels/read-indices.ts` does: reads every index once, wraps it and checks it
- * against its own axis. Errors are OR-ed together and tested once at the end, which costs less than a branch an index;
- * the caller finds out which index was bad. `I` is the type of an index, i32 or i64.
+ * Turns indices into offsets, as `src/core/kernels/read-indices.ts` does: reads every index once, wraps it, and checks
+ * it against its own axis. Errors are OR-ed together and tested once at the end, which costs less than a branch per
+ * index; the caller finds out which index is bad. `I` is the type of an index, i32 or i64.
  *
- * The exported functions return 0 where all indices are in range and 1 where one is not; the offsets are then worthless.
+ * The exported functions return 0 if all indices are in range and 1 otherwise, in which case the offsets are
+ * meaningless.
  */
 
 import { limit, NARROW } from "./limits";
 
 /**
- * How an index along one axis is addressed. `wrap` is added to negative ones: the dimension, or 0 where they are not
- * allowed. `step` is from each index to the next, beside their own values. The table given to {@link tuples} has an
- * Axis for each index of a tuple.
+ * The addressing along one axis. `wrap` is added to negative indices: the dimension, or 0 if they are not allowed.
+ * `step` is the distance between consecutive indices' offsets, in addition to the indices' own contributions. The table
+ * passed to {@link tuples} has an Axis per component of a tuple.
  */
 @unmanaged
 class Axis {
@@ -21,7 +22,7 @@ class Axis {
   step: u32;
 }
 
-/** `offsets[t]` = the sum over the axes of `indices[t * k + j] * stride j`. */
+/** `offsets[t]` = the sum over the axes j of `indices[t * k + j] * stride j`. */
 @inline
 export function tuples<I>(
   indices: usize,
@@ -60,7 +61,7 @@ export function tuples<I>(
   return bad;
 }
 
-/** Four tuples of two at a time, up to the offset at `end`. */
+/** Reads tuples of two, four at a time, up to the offset at `end`. */
 @inline
 function pairs<I>(indices: usize, offsets: usize, end: usize, first: Axis, second: Axis): u32 {
   const dims = alternate(<i32>first.dim, <i32>second.dim);
@@ -82,9 +83,9 @@ function pairs<I>(indices: usize, offsets: usize, end: usize, first: Axis, secon
 }
 
 /**
- * How rows of elements are addressed: along one axis by the index, along the last one in steps from `place` on, and
- * along `outer` axes before it, which follow, as they count up. `place` and the counters are where the next row begins;
- * they move on.
+ * The addressing of rows of elements: along one axis by the index, along the last axis in steps from `place`, and along
+ * the `outer` axes before it, whose records follow, by counting up. `place` and the counters describe the next row and
+ * advance.
  */
 @unmanaged
 class Grid extends Axis {
@@ -119,8 +120,8 @@ export function elements<I>(
 }
 
 /**
- * Rows that each hold one index throughout: `offsets[r] = place of the row + index * stride`, one for the whole row.
- * Gives 1 as soon as a row holds another index too.
+ * Rows in which all indices are equal: `offsets[r] = place of the row + index * stride`, one per row. Returns 1 as soon
+ * as a row has two different indices.
  */
 @inline
 export function rows<I>(
@@ -152,7 +153,7 @@ export function rows<I>(
   return bad;
 }
 
-/** On to the next row: counts up the axes before the last, like an odometer. */
+/** Advances to the next row: counts up the axes before the last, like an odometer. */
 @inline
 function advance(grid: Grid): void {
   const table = changetype<usize>(grid) + offsetof<Grid>();
@@ -209,8 +210,8 @@ function line<I>(
 }
 
 /**
- * Four indices as lanes of 32 bits. One that does not fit becomes the least integer, which is out of range on every
- * axis that lanes can hold, wrapped or not.
+ * Four indices as lanes of 32 bits. An index that does not fit becomes the least integer, which is out of range on
+ * every axis of 32-bit lanes, wrapped or not.
  */
 @inline
 function lanes<I>(indices: usize): v128 {

@@ -1,7 +1,8 @@
 /**
- * Prefetching. WebAssembly has no instruction for it, and a processor looks ahead a few hundred instructions, which is
- * less than a row. A loop that does nothing but load a byte of each cache line keeps many lines on their way:
- * 200,000 rows of 128 float32 added at random into 51 MB take 12.5 ms instead of 21; gathered, 11 instead of 13.
+ * Prefetches memory by loads. WebAssembly has no prefetch instruction, and a processor looks ahead a few hundred
+ * instructions, which is less than a row. A loop that only loads a byte per cache line keeps many lines in flight:
+ * adding 200,000 rows of 128 float32 at random into 51 MB takes 12.5 ms instead of 21, and gathering them 11 instead of
+ * 13.
  */
 
 import { AHEAD, limit } from "./limits";
@@ -11,10 +12,10 @@ import { AHEAD, limit } from "./limits";
 const LINE: usize = 64;
 
 /**
- * Prefetches the slices of `length` bytes at the next offsets, from the one at `first` up to `end` at most, and those that
- * they meet, `step` bytes from each to the next. The processor prefetches the latter by itself where they are contiguous,
- * but not where each of two threads has half of every row: adding rows of 128 float16 took two threads 29 ms without this
- * and takes them 19; one thread takes 32.
+ * Prefetches the slices of `length` bytes at the next offsets, from the one at `first` up to `end`, and their
+ * counterparts on the sequential side, which are `step` bytes apart. The processor prefetches the counterparts by
+ * itself if they are contiguous, but not if each of two threads has half of every row: adding rows of 128 float16 on
+ * two threads takes 19 ms, and 29 without this; one thread takes 32.
  * @returns the end of the offsets whose slices were prefetched
  */
 export function prefetchSlices(
@@ -27,7 +28,7 @@ export function prefetchSlices(
   step: usize,
 ): usize {
   const ahead = limit(AHEAD);
-  // The processor follows long slices by itself.
+  // The processor prefetches long slices by itself.
   if (length >= ahead) return end;
   const stop = min(first + 4 * (ahead / max(length, LINE)), end);
   for (let at = first; at < stop; at += 4, ordered += step) {
@@ -40,7 +41,7 @@ export function prefetchSlices(
   return stop;
 }
 
-/** The same for single elements, four at a time: up to three at the end are not prefetched. */
+/** The same for single elements, four at a time; up to three at the end are not prefetched. */
 export function prefetchSingles(base: usize, bytes: usize, first: usize, end: usize): usize {
   const stop = min(first + 4 * (limit(AHEAD) / LINE), end);
   for (const wide = stop - 12; first < wide; first += 16) {

@@ -1,8 +1,11 @@
-/** Rearranges offsets between those who make them and those who use them: merges runs, partitions updates for threads. */
+/**
+ * Rearranges offsets between the functions that make them and those that use them: merges runs, partitions updates for
+ * threads.
+ */
 
 /**
- * The longest length of which all runs `slice` apart are multiples: with it the same work is done in longer slices.
- * Random offsets break at 1 within a few steps, so that looking costs nothing where there is nothing to find.
+ * The greatest common divisor of the lengths of all runs of offsets `slice` apart: this many slices can be merged into
+ * one. Random offsets reduce it to 1 within a few steps, so the search costs nothing if runs cannot be merged.
  */
 export function run_length(offsets: usize, count: u32, slice: u32): u32 {
   let run = count;
@@ -32,7 +35,7 @@ function greatestCommonDivisor(a: u32, b: u32): u32 {
   return a;
 }
 
-/** `starts[p] = offsets[p * run]`; both may be the same place. */
+/** `starts[p] = offsets[p * run]`; the two arrays may be the same. */
 export function every_nth(offsets: usize, starts: usize, count: usize, run: usize): void {
   for (const end = starts + 4 * count; starts < end; starts += 4, offsets += 4 * run) {
     store<u32>(starts, load<u32>(offsets));
@@ -40,9 +43,9 @@ export function every_nth(offsets: usize, starts: usize, count: usize, run: usiz
 }
 
 /**
- * Selects the single updates whose targets are in `[low, low + span)`, in their order: their offsets go to `targets`,
- * the updates to `values`. There is no branch, because it would be mispredicted every other time.
- * @returns how many updates were selected
+ * Selects the single updates with targets in `[low, low + span)`, in order: their offsets go to `targets`, the updates
+ * to `values`. Branch-free, because a branch would be mispredicted every other time.
+ * @returns the number of selected updates
  */
 @inline
 export function partition<T>(
@@ -67,8 +70,8 @@ export function partition<T>(
 }
 
 /**
- * Sorts single updates by region, each of `region` elements, a power of two, those of one region in their order: offsets go to `targets`,
- * updates to `values`, and to `ends` where those of each region end.
+ * Sorts single updates stably by region, each of `region` elements, a power of two: offsets go to `targets`, updates to
+ * `values`, and the end of each region to `ends`.
  */
 @inline
 export function distribute<T>(
@@ -93,7 +96,7 @@ export function distribute<T>(
   }
 }
 
-/** How many updates lie in the regions before each one. */
+/** Counts the updates in the regions before each one. */
 function findBegins(
   offsets: usize,
   count: usize,

@@ -1,4 +1,7 @@
-/** What a scatter does where an update meets a value. Always a constant where it is used, so that tests of it vanish. */
+/**
+ * Codes of the ways in which an update combines with a value. Always compile-time constants, so that tests of a code
+ * vanish.
+ */
 
 export const ADD: i32 = 0;
 export const MUL: i32 = 1;

@@ -26,7 +26,7 @@ export const HELP = `npm run bench -- [options], or without building: node bench
   --compare FILE    also says what changed since the run of FILE, for example
                     an earlier results.json
   --from FILE       measures nothing: prints and compares what is in FILE
-  --publish         draws docs/curve.svg and writes the table of README.md, as
+  --publish         draws docs/curve.svg and writes the table of docs/performance.md, as
                     a full run does
   --out FILE        where the results go: bench/results.json for a full
                     run, bench/results.partial.json for any other

@@ -39,7 +39,7 @@ async function main({ from, before, out, publishes, ...settings }) {
   }
   if (publishes) {
     publish(record);
-    tell("docs/curve.svg and the table of README.md are new");
+    tell("docs/curve.svg and the table of docs/performance.md are new");
   }
   const { findings, workloads } = record;
   return findings.some(({ ours }) => ours) || workloads.some(({ cpp }) => cpp?.agrees === false);

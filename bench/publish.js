@@ -1,9 +1,9 @@
-/** Puts what a run measured into the documents: the curve as docs/curve.svg, and the table of README.md. */
+/** Puts what a run measured into the documents: the curve as docs/curve.svg, and the table of docs/performance.md. */
 
 import fs from "node:fs";
 import { drawCurve } from "./chart.js";
 
-const README = new URL("../README.md", import.meta.url);
+const DOCUMENT = new URL("../docs/performance.md", import.meta.url);
 const PICTURE = new URL("../docs/curve.svg", import.meta.url);
 const [START, END] = ["<!-- performance -->\n", "<!-- /performance -->"];
 
@@ -20,16 +20,16 @@ const COLUMNS = {
 
 /**
  * @param {any} record with a curve
- * @throws {Error} where README.md has no place for the table
+ * @throws {Error} where docs/performance.md has no place for the table
  */
 export function publish({ machine, curve }) {
   const where = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.date}`;
   fs.writeFileSync(PICTURE, drawCurve(curve, where));
-  const text = fs.readFileSync(README, "utf8");
+  const text = fs.readFileSync(DOCUMENT, "utf8");
   const [start, end] = [text.indexOf(START) + START.length, text.indexOf(END)];
-  if (end < start) throw new Error(`README.md lacks ${START.trim()} and ${END}`);
+  if (end < start) throw new Error(`docs/performance.md lacks ${START.trim()} and ${END}`);
   const table = tableOf(curve);
-  fs.writeFileSync(README, `${text.slice(0, start)}${table}\n${where}.\n${text.slice(end)}`);
+  fs.writeFileSync(DOCUMENT, `${text.slice(0, start)}${table}\n${where}.\n${text.slice(end)}`);
 }
 
 /** @param {readonly import("./curve.js").Point[]} curve */

@@ -201,9 +201,9 @@ test("ranges that are none are refused", () => {
     assertRefused(code, sentence, () => array.slice(...(ranges as AxisRange[])));
   };
   refuse("rank", /^a slice has 3 ranges, but the array has the shape \[4, 3\]$/, null, null, null);
-  refuse("index-out-of-range", /^4 is no coordinate of axis 0, which has 4$/, 4);
-  refuse("index-out-of-range", /^-4 is no coordinate of axis 1, which has 3$/, null, -4);
-  refuse("index-out-of-range", /^0.5 is no coordinate/, 0.5);
+  refuse("index-out-of-range", /^a coordinate of axis 0 must lie in its 4, got 4$/, 4);
+  refuse("index-out-of-range", /^a coordinate of axis 1 must lie in its 3, got -4$/, null, -4);
+  refuse("index-out-of-range", /got 0.5$/, 0.5);
   for (const range of [[0, 2, 0], [0, 2, -1], [0, 1, 1, 1], [0.5], "0:2", {}, ["0"], [undefined]]) {
     refuse(
       "attribute",

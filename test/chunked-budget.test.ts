@@ -163,7 +163,7 @@ test("a task that is done is not run again, and only tasks that the job has are 
     ["place", 0],
     ["finish", 1],
   ] as const) {
-    const says = new RegExp(`^the job has no task ${task} of ${stage}$`);
+    const says = new RegExp(`^the stage ${stage} of the job has no task ${task}$`);
     await assertRejected("attribute", says, () => pool.run(folder, stage, task));
   }
   await pool.end();

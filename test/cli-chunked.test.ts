@@ -129,7 +129,7 @@ testRows(folder, [
   refuses("run Gather d.npy i.npy --attr axis=0 --axis 0", "--attr gives axis twice"),
   refuses(
     "run ScatterND t.zarr[1:2:3:4] i.npy u.npy -o x.zarr",
-    '"1:2:3:4" is no range; a range is START:STOP:STEP, such as 10:20, ::2, 3 or ...',
+    'a range must be START:STOP:STEP, such as 10:20, ::2, 3 or ..., got "1:2:3:4"',
   ),
   refuses("run ScatterND t.zarr[:,:,:] i.npy u.npy -o x.zarr", part("a slice has 3 ranges")),
   fails(
@@ -143,7 +143,7 @@ testRows(folder, [
   fails(
     "run ScatterND t.zarr bad.npy u.npy -o bad.zarr",
     part(
-      `${newestTitle("ScatterND")}: indices[29, 0] is 40, but axis 0 of data [40, 6] takes -40..39`,
+      `${newestTitle("ScatterND")}: indices[29, 0] is 40, but axis 0 of data [40, 6] takes -40 to 39`,
     ),
   ),
   fails("run ScatterND t.zarr bad.npy u.npy -o bad.zarr --job bad", part("indices[29, 0] is 40")),
@@ -174,7 +174,10 @@ testRows(folder, [
   fails("run ScatterND d.npy i.npy u.npy --in-place", part("an NPY file is not changed in place")),
   fails("run ScatterND mine.zarr i.npy u.npy --in-place", part("another job is changing")),
   fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr --memory 1G", part("missing.zarr: ")),
-  fails("job status other", part("other must be a job's folder, but has no job.json")),
+  fails(
+    "job status other",
+    part("other must be a job's folder, but has no job.json; ndscatter job list finds jobs"),
+  ),
   fails(
     "job task slurm apply 0",
     part("1 tasks of partition are not done, and apply needs all of them"),

@@ -115,7 +115,7 @@ testRows(folder, [
   prints("run one.xml d.npy i.npy u.npy --expect y.npy", EQUAL),
   refuses(
     "convert add.xml --node y -o none.onnx",
-    "a node of an IR has no opset of ONNX; name one, such as --opset 18",
+    "a node of an IR needs --opset, such as --opset 18",
   ),
   prints("convert add.xml --node y --opset 18 -o two.onnx", /^two\.onnx: 1 node changed\n/),
   prints("run two.onnx d.npy i.npy u.npy --expect y.npy", EQUAL),

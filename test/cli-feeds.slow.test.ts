@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
-import { makeFolder } from "./support/cli.ts";
+import { examplesIn, makeFolder } from "./support/cli.ts";
+import { ROOT } from "./support/documents.ts";
 import { MODULES, WITHOUT_RUNTIME } from "./support/onnxruntime.ts";
 
 const skip = WITHOUT_RUNTIME;
@@ -27,7 +28,7 @@ for (const [file, family] of MODELS) {
     const [, offered] = /or make them up: (--random .*)\n$/.exec(asked.stderr) ?? [];
     const { status, stdout, stderr } = await folder.ndscatter(`${line} ${offered}`);
     assert.deepEqual([status, stderr], [0, ""]);
-    assert.match(stdout, new RegExp(`: ${family} nodes of the family\n`));
+    assert.match(stdout, new RegExp(`: ${family} scatter/gather nodes\n`));
   });
 }
 
@@ -42,3 +43,23 @@ test("the error of a provider that is not there reaches the user", { skip }, asy
   assert.notEqual(status, 0);
   assert.match(stdout + stderr, /absent/);
 });
+
+for (const command of ["capture", "verify", "fix"]) {
+  test(
+    `the examples of ${command} --help work in a clone with ONNX Runtime`,
+    { skip },
+    async () => {
+      const folder = makeFolder();
+      fs.symlinkSync(MODULES, folder.at("node_modules"));
+      fs.symlinkSync(path.join(ROOT, "examples"), folder.at("examples"));
+      const { stdout } = await folder.ndscatter(`${command} --help`, { isTTY: true, columns: 300 });
+      const lines = examplesIn(stdout).filter((line) => line.includes(" examples/"));
+      assert.ok(lines.length > 0);
+      for (const line of lines) {
+        // oxlint-disable-next-line no-await-in-loop
+        const { status, stderr } = await folder.ndscatter(line);
+        assert.deepEqual([status, stderr], [0, ""], line);
+      }
+    },
+  );
+}

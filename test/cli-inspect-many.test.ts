@@ -91,7 +91,7 @@ fs.symlinkSync("..", at("models/b9/up.onnx"));
 fs.symlinkSync("../../large.onnx", at("models/b9/link.onnx"));
 fs.mkdirSync(at("none"));
 
-const LINE = "3 nodes, 1 of the family, nothing found";
+const LINE = "3 nodes, 1 scatter/gather, nothing found";
 
 testRows(folder, [
   fails(
@@ -99,14 +99,14 @@ testRows(folder, [
     null,
     inOrder(
       new RegExp(`^models/b9/a\\.onnx: ${LINE}\\nmodels/b9/link\\.onnx: ${LINE}\\n`),
-      /\nmodels\/b9\/UPPER\.ONNX: ai\.onnx 16, com\.example 1, 2 nodes, 1 of the family\n\nScatterND-16 {2}sum/,
+      /\nmodels\/b9\/UPPER\.ONNX: ai\.onnx 16, com\.example 1, 2 nodes, 1 scatter\/gather\n\nScatterND-16 {2}sum/,
       new RegExp(`\\n0 wrong, 1 risky\\n\\nmodels/b10/a\\.onnx: ${LINE}\\n\\nmodels/ir\\.xml: `),
-      /\n1 wrong, 0 risky\n\n5 models, 2 with findings, 5 nodes of the family: 1 wrong, 1 risky\n$/,
+      /\n1 wrong, 0 risky\n\n5 models, 2 with findings, 5 scatter\/gather nodes: 1 wrong, 1 risky\n$/,
     ),
   ),
   prints(
     "inspect large.onnx large.onnx",
-    `large.onnx: ${LINE}\nlarge.onnx: ${LINE}\n\n2 models, 2 nodes of the family: 0 wrong, 0 risky\n`,
+    `large.onnx: ${LINE}\nlarge.onnx: ${LINE}\n\n2 models, 2 scatter/gather nodes: 0 wrong, 0 risky\n`,
   ),
   prints("inspect --all models/b10 large.onnx", /ScatterND-18 {2}middle[^]*ScatterND-18 {2}middle/),
   fails(
@@ -114,18 +114,18 @@ testRows(folder, [
     /^cut\.onnx: the file is cut short/,
     inOrder(
       new RegExp(`^large\\.onnx: ${LINE}\\n\\nrisky\\.onnx: `),
-      /\n\n2 models, 1 with findings, 2 nodes of the family, 1 not read: 0 wrong, 1 risky\n$/,
+      /\n\n2 models, 1 with findings, 2 scatter\/gather nodes, 1 not read: 0 wrong, 1 risky\n$/,
     ),
   ),
   prints("inspect large.onnx risky.onnx", /: 0 wrong, 1 risky\n$/),
   fails("inspect --strict large.onnx risky.onnx", null, /: 0 wrong, 1 risky\n$/),
   fails(
     "inspect none",
-    "none: there is no .onnx file in it, and no .xml of OpenVINO",
-    "0 models, 0 nodes of the family, 1 not read: 0 wrong, 0 risky\n",
+    "none must hold an .onnx file, or an .xml file of OpenVINO",
+    "0 models, 0 scatter/gather nodes, 1 not read: 0 wrong, 0 risky\n",
   ),
   fails("inspect large.onnx missing", "missing: no such file or directory", /1 not read/),
-  fails("inspect none --json", /^none: there is no/, /"error": "none: there is no/),
+  fails("inspect none --json", /^none must hold an/, /"error": "none: there is no/),
   refuses("inspect large.onnx ", "the name of a file is empty"),
   refuses("inspect - large.onnx", /^standard input is a terminal/),
   refuses("inspect - -", "standard input is one file, but - stands for 2 of them"),
@@ -138,7 +138,7 @@ test("a file and standard input go together", async () => {
     stdin: writeModel(FAULTY),
   });
   assert.match(stdout, /^standard input: ai\.onnx 16, /);
-  assert.match(stdout, /\n2 models, 1 with findings, 3 nodes of the family: 2 wrong, 1 risky\n$/);
+  assert.match(stdout, /\n2 models, 1 with findings, 3 scatter\/gather nodes: 2 wrong, 1 risky\n$/);
   assert.equal(status, 1);
 });
 
@@ -147,7 +147,10 @@ test("names of files in a folder reach the terminal escaped", async () => {
   fs.writeFileSync(at("none/\u001b[32m.onnx"), "text");
   const { stdout, stderr } = await ndscatter("inspect none");
   assert.ok(stdout.startsWith("none/\\u001b[31m.onnx: 3 nodes"));
-  assert.equal(stderr, "ndscatter: none/\\u001b[32m.onnx: this is no ONNX model: it is text\n");
+  assert.equal(
+    stderr,
+    "ndscatter: none/\\u001b[32m.onnx: the file must be an ONNX model, but it is text\n",
+  );
   fs.rmSync(at("none"), { recursive: true });
 });
 

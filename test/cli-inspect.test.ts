@@ -11,7 +11,7 @@ const folder = makeCliFolder();
 const { at, json, ndscatter } = folder;
 
 const CLEAN = `\
-large.onnx: ai.onnx 18, 3 nodes, 1 of the family
+large.onnx: ai.onnx 18, 3 nodes, 1 scatter/gather
 
 ScatterND-18  1 node  float32
 1 node has no finding; --all shows every node
@@ -20,7 +20,7 @@ ScatterND-18  1 node  float32
 `;
 
 const LARGE = `\
-large.onnx: ai.onnx 18, 3 nodes, 1 of the family
+large.onnx: ai.onnx 18, 3 nodes, 1 scatter/gather
 
 ScatterND-18  middle
   data     r              float32[N, 2]
@@ -37,14 +37,14 @@ const REPEATED =
   "1 of 2 updates go where another one went; the first is that of indices[1], after indices[0]";
 
 const FAULTY = `\
-faulty.onnx: ai.onnx 16, com.example 1, 3 nodes, 2 of the family
+faulty.onnx: ai.onnx 16, com.example 1, 3 nodes, 2 scatter/gather
 
 GatherND-13  mode=clip
   data     data  float32[\\u001bN, 2]
   indices  far   int64[2, 2]          constant [[0, 1], [1, 2]]
   output   g     float32[2]
-  wrong: attribute-unknown: there is no attribute "mode": it has batch_dims
-  wrong: index-out-of-range: indices[1, 1] is 2, but axis 1 of data [\\u001bN, 2] takes -2..1
+  wrong: attribute-unknown: unknown attribute "mode"; its attributes are batch_dims
+  wrong: index-out-of-range: indices[1, 1] is 2, but axis 1 of data [\\u001bN, 2] takes -2 to 1
 
 ScatterND-16  sum  reduction=add
   data     r        float32[\\u001bN, 2]
@@ -70,7 +70,7 @@ testRows(folder, [
     "inspect ir.xml",
     null,
     inOrder(
-      /^ir\.xml: 1 node, 1 of the family\n\nScatterNDUpdate-3 {2}s\n/,
+      /^ir\.xml: 1 node, 1 scatter\/gather\n\nScatterNDUpdate-3 {2}s\n/,
       /\n {2}indices {2}i {2}int32\[1, 1\] {2}constant \[\[-1\]\]\n/,
       /wrong: negative-index-not-taken: indices\[0, 0\] is -1/,
     ),
@@ -79,7 +79,10 @@ testRows(folder, [
     "inspect bare.xml",
     /note: indices-not-checked: .*pass that to readIR[\s\S]*\n0 wrong, 0 risky, 1 note\n$/,
   ),
-  fails("inspect cut.onnx", /^cut\.onnx: the file is cut short or damaged: byte \d+ begins a part/),
+  fails(
+    "inspect cut.onnx",
+    /^cut\.onnx: the file is cut short or damaged, so get it again: byte \d+ begins a part/,
+  ),
   fails("inspect no.onnx", "no.onnx: no such file or directory"),
 ]);
 
@@ -93,15 +96,15 @@ testRows(folder, [
   prints("inspect risky.onnx --json", /"severity": "risky"/),
   prints(
     "inspect deep.onnx",
-    /^deep\.onnx: ai\.onnx 13, 17 nodes, 0 of the family\n\n\w+: graph-too-deep: [^\n]*\n\n0 wrong, /,
+    /^deep\.onnx: ai\.onnx 13, 17 nodes, 0 scatter\/gather\n\n\w+: graph-too-deep: [^\n]*\n\n0 wrong, /,
   ),
-  prints("inspect two.onnx", /^two\.onnx: ai\.onnx 18, 3 nodes, 2 of the family\n/),
+  prints("inspect two.onnx", /^two\.onnx: ai\.onnx 18, 3 nodes, 2 scatter\/gather\n/),
 ]);
 
 test("nodes are printed with their attributes, their place and what is left out", async () => {
   const { stdout } = await ndscatter("inspect --all every.onnx");
   const facts = [
-    "every.onnx: ai.onnx 13, 6 nodes, 5 of the family",
+    "every.onnx: ai.onnx 13, 6 nodes, 5 scatter/gather",
     'GatherND-13  f=1.5  i=2  s="two words"  t="tensor of float32"  ints=[1, 2]  strings=["a", "b"]  ts="2 tensors"',
     'type=TYPE_PROTO  ref="@outer"',
     '  in If "z" / then_branch\n  data     data     ?\n',

@@ -53,7 +53,7 @@ testRows(folder, [
   prints("ops TensorScatter", /^ai\.onnx {2}TensorScatter {2}24 .*types\n$/m),
   refuses("ops --opset 13", "--opset needs the name of an operator"),
   refuses("ops --diff 13 18", "--diff needs the name of an operator"),
-  refuses("ops --domain tf", 'there is no domain "tf"; there are ai.onnx and openvino'),
+  refuses("ops --domain tf", '--domain must be ai.onnx or openvino, got "tf"'),
   refuses("ops ScatterND --opset 13 --diff 13 18", "--opset and --diff do not go together"),
   refuses("ops ScatterND --opset 0", '--opset takes a positive integer, got "0"'),
   refuses("ops ScatterND --diff 13 1.5", '--diff takes a positive integer, got "1.5"'),

@@ -26,13 +26,13 @@ testRows(folder, [
   refuses("run GatherND --attr batch_dims=1.5", '--attr batch_dims must be an integer, got "1.5"'),
   refuses(
     "run ScatterND --opset 16 --attr reduction=max",
-    /^ScatterND-16: .* "max" is in version 18$/,
+    /^ScatterND-16: .* got "max"; "max" came with version 18$/,
   ),
   refuses(
     "run ScatterND d.npy i.npy",
-    `${ND} needs data, indices, updates, but there is no file for updates`,
+    `${ND} needs files for data, indices, updates; add updates=FILE`,
   ),
-  refuses("run ScatterND d.npy i.npy u.npy y.npy", /no input left for y\.npy/),
+  refuses("run ScatterND d.npy i.npy u.npy y.npy", /y\.npy is one file too many/),
   refuses("run ScatterND x=d.npy", `${ND} has no input x; its inputs are data, indices, updates`),
   refuses(
     "run ScatterND d.npy i.npy u.npy -o out.txt",
@@ -57,7 +57,7 @@ testRows(folder, [
   fails("run ScatterND cut.npy i.npy u.npy", /^cut\.npy: /),
   fails(
     "run ScatterND d.npy far.npy u.npy",
-    `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4..3`,
+    `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3`,
   ),
   fails("run ScatterND d.npy i.npy u.npy -o no/out.npy", "no/out.npy: no such file or directory"),
   fails("run large.onnx d.npy u.npy", /^large\.onnx: .*Relu at opset 18/),

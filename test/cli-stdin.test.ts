@@ -39,9 +39,9 @@ const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
   // Models.
   ["add.onnx", prints("run - d.npy i.npy u.npy --expect y.npy", "y: float32[4, 2]\n  equals y.npy\n")],
   ["add.onnx", prints("explain - d.npy i.npy u.npy", /output: float32\[4, 2\]/)],
-  ["add.onnx", refuses("run - d.npy i.npy", /^standard input needs data, indices, updates, but/)],
+  ["add.onnx", refuses("run - d.npy i.npy", /^standard input needs files for data, indices, updates; add /)],
   ["add.onnx", refuses("run - --opset 18 d.npy", "--opset goes with an operator, but standard input is a model, which has its own")],
-  ["add.onnx", prints("inspect -", /^standard input: ai\.onnx 18, 1 node, 1 of the family\n/)],
+  ["add.onnx", prints("inspect -", /^standard input: ai\.onnx 18, 1 node, 1 scatter\/gather\n/)],
   ["add.onnx", prints("convert - --opset 16 -o from-stdin.onnx", /^from-stdin\.onnx: /)],
   ["add.onnx", prints("convert - -o from-stdin.xml", /^from-stdin\.xml: /)],
   ["ir.xml", prints("inspect -", /^standard input: \d+ nodes?, /)],
@@ -49,9 +49,9 @@ const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
   ["empty", fails("inspect -", "standard input is empty")],
   // What lies beside a file does not come along.
   ["net.xml", fails("run - data=d.npy updates=u.npy",
-    /^standard input: .*there is no folder from which the \.bin could be read; name the file/)],
+    /^standard input: .*the \.bin cannot be found from standard input; name the file of the model/)],
   ["model/good.pb", fails("run ScatterND d.npy i.npy -",
-    /^standard input: .*there is no folder from which weights\.bin could be read; name the file$/)],
+    /^standard input: .*weights\.bin cannot be found from standard input; name the file of the model$/)],
   ["model/good.onnx", fails("convert - --opset 18 -o model/x.onnx",
     "the model in standard input keeps data in weights.bin; name its file")],
   // How often, and where.
@@ -103,7 +103,7 @@ test("a file, a folder, nothing at all and a closed stream as standard input", (
     const { status, stdout, stderr } = spawnSync("sh", args, { cwd: home, encoding: "utf8" });
     return [status, stdout.split("\n")[0] + stderr];
   };
-  assert.deepEqual(run("< add.onnx"), [0, "standard input: ai.onnx 18, 1 node, 1 of the family"]);
+  assert.deepEqual(run("< add.onnx"), [0, "standard input: ai.onnx 18, 1 node, 1 scatter/gather"]);
   const folderError = "ndscatter: standard input: illegal operation on a directory\n";
   assert.deepEqual(run("< model"), [1, folderError]);
   for (const nothing of ["< /dev/null", "<&-"]) {

@@ -70,7 +70,7 @@ testRows(folder, [
   refuses("explain copy.onnx d.npy u.npy", "copy.onnx has no nodes to explain"),
   refuses(
     "run unnamed.onnx --node take d.npy i.npy -o a.npy -o b.npy",
-    "there is no output left for b.npy; the outputs of GatherND take of unnamed.onnx are y",
+    "b.npy is one file too many; the outputs of GatherND take of unnamed.onnx are y",
   ),
   // One file for a value that the node takes twice: [1, 2, 3] scattered to places 1, 1, 2.
   prints(
@@ -100,12 +100,15 @@ const OTHER_FILES = {
 for (const [name, [content, what]] of Object.entries(OTHER_FILES)) {
   const isBytes = what !== "text";
   fs.writeFileSync(at(name), content, isBytes ? "latin1" : "utf8");
-  const sentence = `${name}: this is no ONNX model: it is ${what}`;
+  const sentence = `${name}: the file must be an ONNX model, but it is ${what}`;
   testRows(folder, [fails(`run ${name} d.npy`, sentence), fails(`inspect ${name}`, sentence)]);
 }
 fs.copyFileSync(at("d.npy"), at("array.onnx"));
 testRows(folder, [
-  fails("run array.onnx d.npy", "array.onnx: this is no ONNX model: it is a NumPy array (.npy)"),
+  fails(
+    "run array.onnx d.npy",
+    "array.onnx: the file must be an ONNX model, but it is a NumPy array (.npy)",
+  ),
   // A model that ends too early is a broken one.
   fails("inspect cut.onnx", /^cut\.onnx: the file is cut short or damaged/),
 ]);
@@ -137,7 +140,7 @@ testRows(folder, [
     "run places.onnx --node take d.npy",
     /has 2 nodes "take"; choose one of If "choose" \/ then_branch \/ "take", /,
   ),
-  refuses("run places.onnx --node t1", /needs x, i, but there is no file for x$/),
+  refuses("run places.onnx --node t1", /needs files for x, i; add x=FILE$/),
   fails(
     "run places.onnx --node second q=d.npy I=one.npy",
     /"axis" is not known: it is the attribute "where" of each call/,
@@ -160,18 +163,12 @@ testRows(folder, [
   prints("run add.onnx UPPER.NPY i.npy u.npy", SUM),
   refuses(
     "run add.onnx data=d.npy data=d.npy i.npy u.npy",
-    "there are two files for the input data",
+    "the input data has two files; give one",
   ),
-  refuses(`${ADD} -o y=a.npy -o y=b.npy`, "there are two files for the output y"),
+  refuses(`${ADD} -o y=a.npy -o y=b.npy`, "the output y has two files; give one"),
   refuses(`${ADD} -o x=a.npy`, "add.onnx has no output x; its outputs are y"),
-  refuses(
-    `${ADD} -o a.npy -o b.npy`,
-    "there is no output left for b.npy; the outputs of add.onnx are y",
-  ),
-  refuses(
-    "run bare.onnx d.npy",
-    "there is no input left for d.npy; the inputs of bare.onnx are none",
-  ),
+  refuses(`${ADD} -o a.npy -o b.npy`, "b.npy is one file too many; the outputs of add.onnx are y"),
+  refuses("run bare.onnx d.npy", "d.npy is one file too many; the inputs of bare.onnx are none"),
   refuses("run bare.onnx q=d.npy", "bare.onnx has no input q; its inputs are none"),
   prints("run bare.onnx", "t: int64[]\ntensor(5, dtype=int64)\n"),
   // The longest name that fits is not needed: a name may contain a `=`.
@@ -183,11 +180,11 @@ testRows(folder, [
   refuses("run odd.onnx x=y.npy", 'odd.onnx has no input x; its inputs are "a=b"'),
   refuses(
     "run GatherND d.npy",
-    `${newestTitle("GatherND")} needs data, indices, but there is no file for indices`,
+    `${newestTitle("GatherND")} needs files for data, indices; add indices=FILE`,
   ),
   refuses(
     "run GatherND",
-    `${newestTitle("GatherND")} needs data, indices, but there is no file for data, indices`,
+    `${newestTitle("GatherND")} needs files for data, indices; add data=FILE indices=FILE`,
   ),
   refuses(`${ADD} -o d.txt`, "d.txt must end in .npy or .pb, which tells its format"),
   refuses("run GatherND d.txt i.npy", "d.txt must end in .npy or .pb, which tells its format"),

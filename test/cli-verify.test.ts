@@ -94,19 +94,19 @@ const SUSPECT =
 testRows(folder, [
   prints(
     "verify m.onnx --feed x=x.npy --feed i=good.npy",
-    inOrder(/^m\.onnx: 3 nodes of the family\n/, SUSPECT, /\n3 equal\n$/),
+    inOrder(/^m\.onnx: 3 scatter\/gather nodes\n/, SUSPECT, /\n3 equal\n$/),
   ),
   prints(
     "verify m.onnx --random --dim N=4 --dim M=2",
-    inOrder(/^m\.onnx: 3 nodes of the family\n/, SUSPECT, /\n3 equal\n$/),
+    inOrder(/^m\.onnx: 3 scatter\/gather nodes\n/, SUSPECT, /\n3 equal\n$/),
   ),
   prints(
     "verify m.onnx --random --dim N=4 --dim M=2 --node put",
-    inOrder(/^m\.onnx: 1 node of the family\n/, SUSPECT, /\n1 equal\n$/),
+    inOrder(/^m\.onnx: 1 scatter\/gather node\n/, SUSPECT, /\n1 equal\n$/),
   ),
   prints(
     "verify m.onnx --random --dim N=4 --dim M=2 --node again",
-    "m.onnx: 1 node of the family\n1 equal\n",
+    "m.onnx: 1 scatter/gather node\n1 equal\n",
   ),
   refuses(
     "verify m.onnx --random --dim N=4",
@@ -138,10 +138,7 @@ testRows(folder, [
     "run m.onnx --with onnxruntime-node --node put x=x.npy",
     "--with runs a whole model, so it does not go with --node",
   ),
-  refuses(
-    "run m.onnx --with onnxruntime-node x=x.npy",
-    "m.onnx needs x, i, but there is no file for i",
-  ),
+  refuses("run m.onnx --with onnxruntime-node x=x.npy", "m.onnx needs files for x, i; add i=FILE"),
   refuses(
     "run ScatterND --with onnxruntime-node x.npy",
     "--with runs a model, but ScatterND is an operator, which this package always carries out itself: leave --with out; a model of that name is ./ScatterND",
@@ -152,8 +149,8 @@ testRows(folder, [
     "verify m.onnx --feed x=x.npy --node put --threads 1,8 --runs 2",
     null,
     inOrder(
-      /^m\.onnx: 1 node of the family\n/,
-      /differs: ScatterND-13 put: s\[0\] is 10, and not 20; not reproducible: /,
+      /^m\.onnx: 1 scatter\/gather node\n/,
+      /differs: ScatterND-13 put: s\[0\] is 10, expected 20; not reproducible: /,
       /the same inputs gave another result in 8 threads, run 1, 8 threads, run 2; exact with one thread\n/,
     ),
   ),
@@ -248,7 +245,7 @@ test("a runtime that opens no files gets models that hold the data themselves", 
   fs.copyFileSync(at("d.npy"), at("web/d.npy"));
   const line = `verify far.onnx --feed ${FAR_INPUT}=d.npy`;
   const { status, stdout, stderr } = await runCommand(at("web"), line.split(" "));
-  assert.deepEqual([status, stdout, stderr], [0, "far.onnx: 1 node of the family\n1 equal\n", ""]);
+  assert.deepEqual([status, stdout, stderr], [0, "far.onnx: 1 scatter/gather node\n1 equal\n", ""]);
 });
 
 test("what was captured of a node that fails is explained", async () => {
@@ -257,7 +254,7 @@ test("what was captured of a node that fails is explained", async () => {
   assert.equal(status, 1);
   assert.match(
     stdout,
-    /1 index is out of range:\n {2}indices\[1\] is 3, but axis 0 takes -2\.\.1\n/,
+    /1 index is out of range:\n {2}indices\[1\] is 3, but axis 0 takes -2 to 1\n/,
   );
 });
 
@@ -266,7 +263,7 @@ test("a node that fails is wrong by its own document, and the status is 1", asyn
   assert.equal(status, 1);
   assert.match(
     stdout,
-    /^m\.onnx: 3 nodes of the family\n {2}equal: .* put: .*\n {2}wrong: Gather-13 again: .*; the runtime says: .*\n2 equal, 1 wrong\n$/,
+    /^m\.onnx: 3 scatter\/gather nodes\n {2}equal: .* put: .*\n {2}wrong: Gather-13 again: .*; the runtime says: .*\n2 equal, 1 wrong\n$/,
   );
 });
 
@@ -335,8 +332,8 @@ test("a wrong result is named with node, element and values, and threads reach t
   assert.equal(status, 1);
   assert.equal(
     stdout.replace(/\d+ runs? of/, "N runs of"),
-    `m.onnx: 3 nodes of the family
-  differs: ScatterND-13 put: s[0] is 10, and not 20; the same in N runs of the node alone
+    `m.onnx: 3 scatter/gather nodes
+  differs: ScatterND-13 put: s[0] is 10, expected 20; the same in N runs of the node alone
     why: of several updates of one target the first one stays, not the last (first-wins, explains the cell)
     exactly:
       output[0]

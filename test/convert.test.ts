@@ -304,7 +304,7 @@ for (const [since, dtypes] of TYPES_SINCE) {
 test("an input with a default is no constant, because a caller may replace it", () => {
   const model = gather({ data: F32(4), indices: i64([1], -1) });
   model.graph.inputs.push({ name: "indices", type: I64(1) });
-  assert.throws(() => convertModel(model, { opset: 10 }), /"indices" is no constant/);
+  assert.throws(() => convertModel(model, { opset: 10 }), /"indices" is not a constant/);
 });
 
 test("a data type that is not declared is refused where it matters, and noted by force", () => {

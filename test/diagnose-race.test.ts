@@ -312,7 +312,7 @@ test("what a dialect is not known to do comes after what it is known to do", () 
 const REFUSED: readonly (readonly [options: object, says: RegExp])[] = [
   [{ dialect: "abacus" }, /ScatterND-18: dialect must be one of onnx, onnxruntime-cpu, .*, got "abacus"/],
   [{ isRace: 1 }, /ScatterND-18: isRace must be true or false, got 1/],
-  [{ runs: 5 }, /ScatterND-18: there is no option "runs", only dialect, isRace/],
+  [{ runs: 5 }, /ScatterND-18: unknown option "runs"; the options are dialect, isRace/],
 ];
 
 for (const [options, says] of REFUSED) {

@@ -226,7 +226,7 @@ test("semantics.md lists every policy with its values", () => {
         (error) =>
           isTensorError(error, "attribute") &&
           (values.length === 0
-            ? error.message.includes(`there is no option ${option} here`)
+            ? error.message.includes(`${option} is not an option here`)
             : error.message.includes(`must be one of ${values.join(", ")}, got 7`)),
         `${option} of ${kind}`,
       );
@@ -335,7 +335,7 @@ test("every command is shown in the README or in docs/", async () => {
   const shown = DOCUMENTS.map(read).join("\n");
   for (const command of commandsIn((await ndscatter("--help")).stdout)) {
     if (command === "version") continue;
-    const advice = `ndscatter ${command}: show it in README.md, "The command line"`;
+    const advice = `ndscatter ${command}: show it in docs/commands.md`;
     assert.match(shown, new RegExp(`\\bndscatter ${command}\\b(?!-)`), advice);
   }
 });

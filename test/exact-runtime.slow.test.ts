@@ -177,18 +177,34 @@ const SUMS = onnxModel(18, {
   outputs: { y: null },
 });
 
+const RUNTIME_MODULE = JSON.stringify(
+  path.join(ROOT, "test/onnxruntime/node_modules/onnxruntime-node/dist/index.js"),
+);
+
 test("the code of docs/exact.md prints what it says", { skip }, async () => {
   const [use, , parts] = blocksOf(read("docs/exact.md"), "ts");
   const before = `const bytes = Uint8Array.of(${writeModel(SUMS).join()});`;
-  const modules = JSON.stringify(
-    path.join(ROOT, "test/onnxruntime/node_modules/onnxruntime-node/dist/index.js"),
-  );
-  const code = use.replace('"onnxruntime-node"', modules);
+  const code = use.replace('"onnxruntime-node"', RUNTIME_MODULE);
   for (const [name, block] of Object.entries({ use: code, parts })) {
     // oxlint-disable-next-line no-await-in-loop
     const { printed } = await runBlock(`exact-${name}`, block, { before });
     assertSays(block, printed);
   }
+});
+
+for (const file of ["README.md", "docs/onnxruntime.md"]) {
+  test(`the code of ${file} prints what it says, with onnxruntime-node`, { skip }, async () => {
+    const blocks = blocksOf(read(file), "ts").filter((code) => code.includes("onnxruntime-node"));
+    assert.equal(blocks.length, 1);
+    const code = blocks[0].replace('"onnxruntime-node"', RUNTIME_MODULE);
+    const { printed } = await runBlock(`onnxruntime-${path.basename(file)}`, code);
+    assertSays(code, printed);
+  });
+}
+
+test("the node of docs/onnxruntime.md gives what the page says", async () => {
+  const [, code] = blocksOf(read("docs/onnxruntime.md"), "ts");
+  assertSays(code, (await runBlock("onnxruntime-node-alone", code)).printed);
 });
 
 /** A user's file. It compiles only if sessions and tensors have the types of onnxruntime itself. */

@@ -101,7 +101,7 @@ const REFUSED: readonly (readonly [name: string, says: RegExp])[] = [
   ["first", /node "first" cannot stand alone: the data type of "X" is not known$/],
   ["second", /node "second" cannot stand alone: its attribute axis is decided by the caller of its function$/],
   ['Loop "looped" / body / l', /cannot stand alone: the data type of "carried" is not known$/],
-  ["choose", /node "choose" cannot stand alone: its attribute (then|else)_branch is no plain value$/],
+  ["choose", /node "choose" cannot stand alone: its attribute (then|else)_branch is not a plain value$/],
   ["owm", /no node "owm"; did you mean "own"\?/],
 ];
 

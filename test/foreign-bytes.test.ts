@@ -181,7 +181,7 @@ const OPTIONS: readonly (readonly [options: unknown, says: RegExp])[] = [
   ["external", /^options must be an object, got "external"$/],
   [{ external: 5 }, /^external must be a function, got 5$/],
   [{ external: null }, /^external must be a function, got null$/],
-  [{ extrenal: () => MODEL }, /^there is no option "extrenal", only external$/],
+  [{ extrenal: () => MODEL }, /^unknown option "extrenal"; the options are external$/],
 ];
 
 for (const [options, says] of OPTIONS) {

@@ -127,10 +127,10 @@ const REFUSALS: readonly (readonly [place: string, odd: unknown, code: ErrorCode
   ["graph.name", undefined, "malformed-file", "the name of a graph must be text, got undefined"],
   ["graph.inputs.0.name", 5, "malformed-file", "the name of a value must be text, got 5"],
   ["graph.inputs.0.type", undefined, "malformed-file", 'the type of "x" must be an object, got undefined'],
-  ["graph.inputs.0.type.dtype", "f32", "dtype", 'f32 is no data type, for "x"'],
+  ["graph.inputs.0.type.dtype", "f32", "dtype", 'the data type of "x" is unknown: f32'],
   ["graph.inputs.0.type.shape", 5, "malformed-file", 'the shape of "x" must be a list, got 5'],
-  ["graph.inputs.0.type.shape.0", -1, "shape-mismatch", '"x" has the dimension -1, which is no size'],
-  ["graph.constants.0.shape.0", "N", "shape-mismatch", '"i" has the dimension "N", which is no size'],
+  ["graph.inputs.0.type.shape.0", -1, "shape-mismatch", 'dimensions of "x" must be sizes, got -1'],
+  ["graph.constants.0.shape.0", "N", "shape-mismatch", 'dimensions of "i" must be sizes, got "N"'],
   ["graph.constants.0.read", 5, "malformed-file", "a constant of a graph must have a function read"],
   ["graph.nodes.0.name", 1n, "malformed-file", "the name of a node must be text, got 1"],
   ["graph.nodes.0.op", [], "malformed-file", "the operator of a node must be text, got a list"],
@@ -167,7 +167,7 @@ function squeezing(read: () => unknown): Model {
 
 // prettier-ignore
 const READS: readonly (readonly [name: string, read: () => unknown, says: RegExp])[] = [
-  ["returns nothing", () => undefined, /: a is no tensor$/],
+  ["returns nothing", () => undefined, /: a must be a tensor$/],
   ["returns another tensor", () => zeros("int64", [5000]),
     /: the constant "a" is of int64 and shape \[1\], but reads as int64 of shape \[5000\]$/],
 ];

@@ -114,8 +114,8 @@ const ROWS: readonly Row[] = [
   [elements(), [[3, 3], [2], null], rank("indices must have the rank of data", { input: "indices", got: 1 })],
   [elements(), [null, [2, 3], [2]], rank("updates must have the rank of indices")],
   [elements(), [[], null, null], rank("rank >= 1")],
-  [elements(2), [[3, 3], null, null], axis("-2..1", { axis: 2, got: 2, expected: [-2, 1] })],
-  [elements(-3), [null, null, [2, 2]], axis("-2..1")],
+  [elements(2), [[3, 3], null, null], axis("-2 to 1", { axis: 2, got: 2, expected: [-2, 1] })],
+  [elements(-3), [null, null, [2, 2]], axis("-2 to 1")],
   [elements(9), [null, null, null], null],
   [elements(), [[3, 3], [2, 4], null], mismatch("axis 1 is 4 against 3", { input: "indices", axis: 1, got: 4 })],
   [elements(), [[3, 3], null, [2, 4]], mismatch("axis 1 is 4 against 3")],
@@ -131,9 +131,9 @@ const ROWS: readonly Row[] = [
   [gather(1), [[null, 3, 4], ["B", "M", 2]], ["B", "M"]],
   [gather(2), [[2, 3, 4], [2, 3, 1]], [2, 3]],
   [gather(1), [[2, 3], [4, 1]], mismatch("[2] and [4]", { input: "indices" })],
-  [gather(), [[2, 2], [5, 3]], rank("is 3, but data takes 1..2", { input: "indices", got: 3, expected: [1, 2] })],
+  [gather(), [[2, 2], [5, 3]], rank("is 3, but data takes 1 to 2", { input: "indices", got: 3, expected: [1, 2] })],
   [gather(), [null, [5, 0]], rank("at least 1", { got: 0, expected: undefined })],
-  [gather(1), [[2, 2], [2, 2]], rank("is 2, but data takes 1..1")],
+  [gather(1), [[2, 2], [2, 2]], rank("is 2, but data takes 1")],
   [gather(2), [[2, 2], null], rank("below 2", { got: 2, expected: [0, 1] })],
   [gather(1), [null, [4]], rank("below 1")],
   [gather(), [[], null], rank("data")],
@@ -148,7 +148,7 @@ const ROWS: readonly Row[] = [
   [openvino("GatherElements", 6, { axis: 1 }), [[3, 7, 5], [4, 7, 5]], mismatch("axis 0 is 4 against 3")],
   [gatherElements(1), [[3, 3], [4, 1]], mismatch("axis 0 is 4 against 3")],
   [gatherElements(1), [[3, 3], [4]], rank("rank of data")],
-  [gatherElements(1), [null, [4]], axis("-1..0")],
+  [gatherElements(1), [null, [4]], axis("-1 to 0")],
   // Gather: indices in the place of the axis.
   [gatherAlong(0), [[5, 4], [2, 3]], [2, 3, 4]],
   [gatherAlong(1), [[5, 4], [2]], [5, 2]],
@@ -157,8 +157,8 @@ const ROWS: readonly Row[] = [
   [gatherAlong(-2), [[5, 4, 3], []], [5, 3]],
   [gatherAlong(0), [null, [2]], null],
   [gatherAlong(0), [[5], null], null],
-  [gatherAlong(1), [[5], null], axis("-1..0")],
-  [gatherAlong(-2), [[5], [1]], axis("-1..0")],
+  [gatherAlong(1), [[5], null], axis("-1 to 0")],
+  [gatherAlong(-2), [[5], [1]], axis("-1 to 0")],
   [gatherAlong(0), [[], null], rank("data")],
   // GatherND of openvino: version 5 fuses batches, where there are two axes of them.
   [fused(5, 2), [[2, 3, 4, 5], [2, 3, 7, 1]], [6, 7, 5]],
@@ -188,7 +188,7 @@ const ROWS: readonly Row[] = [
   [sequence(), [[], null, null], rank("past_cache must have rank >= 1")],
   [sequence(), [[2, 4], null, null], axis("axis is -2, which of rank 2 is axis 0, the batch", { axis: 0, got: -2 })],
   [sequence(0), [null, [2, 4], null], axis("is axis 0, the batch")],
-  [sequence(3), [[2, 4, 3], null, null], axis("-3..2")],
+  [sequence(3), [[2, 4, 3], null, null], axis("-3 to 2")],
 ];
 
 const FOUR = { got: -1, expected: [-4, -2] };
@@ -215,7 +215,7 @@ const AXIS_ROWS: readonly AxisRow[] = [
   [gather8(2), [[2, 3, 4], [2, 3]], 2, [2, 3]],
   [gather8(1), [[7, 4], [8, 3]], 1, mismatch("[7] and [8]")],
   [gather8(2), [[2, 3], [2, 3]], 1, axis("axis is 1, but must not be one of the 2 batch", { axis: 1, got: 1 })],
-  [gather8(), [[5], [2]], 1, axis("-1..0")],
+  [gather8(), [[5], [2]], 1, axis("-1 to 0")],
   [gather8(3), [[2, 3, 4], [2, 3]], 2, rank("is 3, but must be from -2 to 2, the", { got: 3, expected: [-2, 2] })],
   [gather8(-3), [[2, 3, 4], [2, 3]], 2, rank("is -3, but must be from -2 to 2")],
   [gather8(3), [[2, 3], null], 1, rank("is 3, but must be from -2 to 2")],
@@ -236,11 +236,11 @@ const AXIS_ROWS: readonly AxisRow[] = [
   [slices, [["N", 5], ["M"], ["K", 6]], 0, mismatch("got [K, 6]")],
   [slices, [[4, 5], [2], [4]], null, mismatch("updates.shape must have rank 2, got [4]")],
   [slices, [[], [2], null], 0, rank("data")],
-  [slices, [[4, 5], [2], null], 2, axis("-2..1")],
+  [slices, [[4, 5], [2], null], 2, axis("-2 to 1")],
   [elementsUpdate, [[3, 3], [2, 9], [2, 9]], 1, [3, 3]],
   [elementsUpdate, [[3, 3], [9, 9], [9, 9]], null, [3, 3]],
   [elementsUpdate, [[3, 3], [2, 9], null], 0, mismatch("off axis 0, but axis 1 is 9 against 3")],
-  [elementsUpdate, [[3, 3], [2, 2], null], -3, axis("-2..1")],
+  [elementsUpdate, [[3, 3], [2, 2], null], -3, axis("-2 to 1")],
 ];
 
 /** The types of a node's inputs: indices are of int64, an axis is a tensor where it is known. */

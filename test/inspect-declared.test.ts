@@ -203,7 +203,7 @@ test("a finding names the values whose declarations it relies on", () => {
   );
   assert.equal(
     sentence,
-    'indices[0, 0] is 7, but axis 0 of data [5, 4] takes -5..4; this relies on the type declared for "v"',
+    'indices[0, 0] is 7, but axis 0 of data [5, 4] takes -5 to 4; this relies on the type declared for "v"',
   );
   assert.deepEqual(at, [0, 0]);
   const [{ type }] = inspectModel(

@@ -92,7 +92,8 @@ test("an attribute has the type of its value", () => {
         nodes: [],
         outputs: {},
       }),
-    (error) => isTensorError(error, "dtype") && /f32 is no data type, for "x"/.test(error.message),
+    (error) =>
+      isTensorError(error, "dtype") && /the data type of "x" is unknown: f32/.test(error.message),
   );
 });
 

@@ -199,7 +199,7 @@ describe("a page without a bundler", () => {
         refusal(createPending("new.npy", { dtype: "int8", shape: [1], chunkShape: [1] })),
       ]);
     });
-    const advice = "is a path, but there are no files here; name a URL of https:// or s3://";
+    const advice = "is a path, which a page cannot read; give a URL of https:// or s3://";
     assert.deepEqual(
       said,
       ["table.zarr", "data.npy", "new.npy"].map((name) => `attribute: ${name} ${advice}`),

@@ -123,8 +123,8 @@ test("arguments are checked before a file is read or changed", async () => {
       /ends at 11 along axis 0/,
       () => array.readBytes([11, 0], [0, 4], bytes),
     ],
-    ["index-out-of-range", /no chunk \[3, 0\]/, () => array.readChunk([3, 0], bytes)],
-    ["index-out-of-range", /no chunk \[3, 0\]/, () => array.writeChunk([3, 0], bytes)],
+    ["index-out-of-range", /chunk \[3, 0\] lies outside/, () => array.readChunk([3, 0], bytes)],
+    ["index-out-of-range", /chunk \[3, 0\] lies outside/, () => array.writeChunk([3, 0], bytes)],
     ["shape-mismatch", /of 0 or more, got -1/, () => array.read([-1, 0])],
     [
       "shape-mismatch",

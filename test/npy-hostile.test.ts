@@ -32,7 +32,7 @@ const begun = (...bytes: number[]): Uint8Array =>
 
 // prettier-ignore
 const REFUSALS: readonly Refusal[] = [
-  { name: "nothing", file: new Uint8Array(0), says: /there are no bytes/ },
+  { name: "nothing", file: new Uint8Array(0), says: /the file has no bytes/ },
   { name: "half of the magic", file: TINY.slice(0, 4), says: /only 4 bytes/ },
   { name: "another magic", file: latin1("GIF89a...."), says: /byte 0 is 0x47/ },
   { name: "another magic behind its first byte", file: latin1("\x93NUMPZ...."), says: /byte 5 is 0x5a/ },
@@ -181,7 +181,7 @@ test("arguments of another kind are refused by name", () => {
     Reflect.apply(foreign[name] as () => unknown, null, [value]);
   for (const value of [undefined, null, "text", 7, {}, [0x93], new ArrayBuffer(8)]) {
     assertRefused("malformed-file", /takes a Uint8Array, got/, () => call("read", value));
-    const { input } = assertRefused("dtype", /tensor is no tensor/, () => call("write", value));
+    const { input } = assertRefused("dtype", /tensor must be a tensor/, () => call("write", value));
     assert.equal(input, "tensor");
   }
   const gone = new Uint8Array(8);

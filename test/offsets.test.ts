@@ -257,20 +257,20 @@ type Bad = readonly [plan: () => Plan, fields: Fields, sentence: string];
 
 // prettier-ignore
 const BAD: readonly Bad[] = [
-  [() => tuples([3, 2], [2, 2], [0, 1, 1, 2]), [[1, 1], 1, 2, [-2, 1]], "axis 1 of data [3, 2] takes -2..1"],
+  [() => tuples([3, 2], [2, 2], [0, 1, 1, 2]), [[1, 1], 1, 2, [-2, 1]], "axis 1 of data [3, 2] takes -2 to 1"],
   [() => tuples([2, 3, 4], [2, 1, 2], [0, 1, 2, -5], 1), [[1, 0, 1], 2, -5, [-4, 3]], "axis 2 of data [2, 3, 4]"],
   [() => tuples([3], [1, 1], [2n ** 62n]), [[0, 0], 0, 2n ** 62n, [-3, 2]], "is 4611686018427387904, but"],
   [() => tuples([0, 2], [1, 1], [0]), [[0, 0], 0, 0, [0, -1]], "axis 0 of data [0, 2] has no elements"],
   [() => tuples([3], [2, 1], [-3, 3]), [[1, 0], 0, 3, [-3, 2]], "indices[1, 0] is 3"],
-  [() => tuples([3], [2, 1], [0, -1], 0, rulesFor("error", false)), [[1, 0], 0, -1, [0, 2]], "takes 0..2"],
-  [() => tuples([3], [3, 1], [9, -1, -2], 0, rulesFor("drop", false)), [[1, 0], 0, -1, [0, 2]], "takes 0..2"],
+  [() => tuples([3], [2, 1], [0, -1], 0, rulesFor("error", false)), [[1, 0], 0, -1, [0, 2]], "takes 0 to 2"],
+  [() => tuples([3], [3, 1], [9, -1, -2], 0, rulesFor("drop", false)), [[1, 0], 0, -1, [0, 2]], "takes 0 to 2"],
   [() => tuples([2, 0], [1, 2], [9, 4], 0, clip), [[0, 1], 1, 4, [0, -1]], "has no elements"],
-  [() => slices([2, 3], [2, 1], [2, 3], [1, 0]), [[1, 0], 1, 3, [-3, 2]], "axis 1 of data [2, 3] takes -3..2"],
-  [() => slices([3, 0], [1], [3]), [[0], 0, 3, [-3, 2]], "axis 0 of data [3, 0] takes -3..2"],
-  [() => elements([2, 3], [2, 2], [2, -3, 0, -4], 1), [[1, 1], 1, -4, [-3, 2]], "axis 1 of data [2, 3] takes -3..2"],
+  [() => slices([2, 3], [2, 1], [2, 3], [1, 0]), [[1, 0], 1, 3, [-3, 2]], "axis 1 of data [2, 3] takes -3 to 2"],
+  [() => slices([3, 0], [1], [3]), [[0], 0, 3, [-3, 2]], "axis 0 of data [3, 0] takes -3 to 2"],
+  [() => elements([2, 3], [2, 2], [2, -3, 0, -4], 1), [[1, 1], 1, -4, [-3, 2]], "axis 1 of data [2, 3] takes -3 to 2"],
   [() => sequences([2, 3], [1, 2], 1, 2), [[1], 1, 2, [0, 1]], "on axis 1 of past_cache [2, 3] a sequence"],
-  [() => sequences([2, 3], [-1, 7], 1, 2), [[0], 1, -1, [0, 1]], "a sequence of 2 takes 0..1"],
-  [() => sequences([1, 3, 0], [3], 1, 1), [[0], 1, 3, [0, 2]], "a sequence of 1 takes 0..2"],
+  [() => sequences([2, 3], [-1, 7], 1, 2), [[0], 1, -1, [0, 1]], "a sequence of 2 takes 0 to 1"],
+  [() => sequences([1, 3, 0], [3], 1, 1), [[0], 1, 3, [0, 2]], "a sequence of 1 takes 0 to 2"],
 ];
 
 for (const [plan, fields, sentence] of BAD) {

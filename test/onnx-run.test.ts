@@ -254,7 +254,7 @@ const FAULTS: readonly Fault[] = [
     says: /"x" has the shape \[2, N, N, \?\], got \[1, 3, 3, 1\]/ },
   { name: "a name of two sizes", code: "shape-mismatch", nodes: SAME, inputs: zerosOf(2, 3, 4, 1),
     says: /"N" stands for one size, but is 3 in "x" and 4 in "x"/ },
-  { name: "no tensor", code: "dtype", nodes: SAME, inputs: { x: 5 as never }, says: /x is no tensor/ },
+  { name: "no tensor", code: "dtype", nodes: SAME, inputs: { x: 5 as never }, says: /x must be a tensor/ },
   // The graph.
   { name: "a value of nothing", code: "malformed-file", nodes: [identity("z", "y", "n")], spec: NONE, inputs: {},
     says: /node "n" needs "z", which nothing makes/ },

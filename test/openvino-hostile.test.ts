@@ -98,7 +98,7 @@ const XML: readonly Row[] = [
   [/not well-formed/, "<!-- nothing -->"],
   [/in UTF-16, but an IR is in UTF-8/, declaring('<?xml version="1.0" encoding="UTF-16"?>')],
   [/in utf-80, but an IR is in UTF-8/, declaring("<?xml version='1.0' encoding='utf-80'?>")],
-  [/no UTF-8/, Uint8Array.of(0x3c, 0xff, 0x3e)],
+  [/must be UTF-8/, Uint8Array.of(0x3c, 0xff, 0x3e)],
   [/holds <model>, but an IR holds <net>/, "<model/>"],
   // Names that JavaScript has too.
   [/<layers> holds <constructor>/, inserting("<constructor/>")],
@@ -127,7 +127,7 @@ const NETS: readonly Row[] = [
   [/the net has no <layers>/, '<net version="11"/>'],
   [/the net has 2 parts <layers>/, '<net version="11"><layers/><layers/></net>'],
   [/the net has 2 parts <edges>/, but("</edges>", "</edges><edges/>")],
-  [/there are two layers 0/, layers(PARAMETER, PARAMETER)],
+  [/two layers have the id 0/, layers(PARAMETER, PARAMETER)],
   [/a layer has no id/, but('layer id="0"', "layer")],
   [/a layer has id "-1", which must be a decimal number/, but('layer id="0"', 'layer id="-1"')],
   [/a layer has id "9007199254740992"/, but('layer id="0"', 'layer id="9007199254740992"')],
@@ -209,8 +209,8 @@ const pair = [1, 2].map((id) => layer(id, { type: "Foo", inputs: ["I8"], outputs
 // prettier-ignore
 const LINKS: readonly Row[] = [
   [/<edges> holds <layer>/, but("<edges>", "<edges><layer/>")],
-  [/an edge has the from-layer 9, which there is not/, net(LAYERS, ["9:0 2:0"])],
-  [/an edge has the to-layer 9, which there is not/, net(LAYERS, ["0:0 9:0"])],
+  [/an edge has the from-layer 9, but no layer has this id/, net(LAYERS, ["9:0 2:0"])],
+  [/an edge has the to-layer 9, but no layer has this id/, net(LAYERS, ["0:0 9:0"])],
   [/the from-port 1, but layer 0 "data" has no such port among its outputs/, net(LAYERS, ["0:1 2:0"])],
   [/the to-port 3, but layer 2 "scatter" has no such port among its inputs/, net(LAYERS, ["0:0 2:3"])],
   [/the from-port 0, but layer 2 "scatter" has no such port among its outputs/, net(LAYERS, ["2:0 4:0"])],
@@ -285,7 +285,7 @@ test("what is no file at all is refused", () => {
 test("a truth value other than 0 and 1 is refused", () => {
   const xml = layers(constantLayer(0, "l0", "boolean", "3", { offset: 0, size: 3 }));
   const model = readIR(xml, Uint8Array.of(0, 1, 2));
-  assertRefused("malformed-file", /^layer 0 "l0" has the value 2, which is no bool/, () =>
+  assertRefused("malformed-file", /^layer 0 "l0" must hold bools, got 2/, () =>
     model.graph.constants[0].read(),
   );
   assert.deepEqual(

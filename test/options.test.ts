@@ -42,9 +42,9 @@ const BAD_OPTIONS: readonly (readonly [name: string, options: unknown, says: str
   ["a Promise", Promise.resolve({}), "got an object of the class Promise"],
   ["a Date", new Date(0), "got an object of the class Date"],
   ["boxed text", Object("add"), "got an object of the class String"],
-  ["an unknown name", { reductions: "add" }, 'there is no option "reductions", only reduction, out'],
-  ["an inherited unknown name", Object.create({ axes: 1 }), 'there is no option "axes"'],
-  ["an unknown getter of a class", new OddOptions(), 'there is no option "mood"'],
+  ["an unknown name", { reductions: "add" }, 'unknown option "reductions"; the options are reduction, out'],
+  ["an inherited unknown name", Object.create({ axes: 1 }), 'unknown option "axes"'],
+  ["an unknown getter of a class", new OddOptions(), 'unknown option "mood"'],
   ["a getter that throws", { get reduction() { throw new RangeError("mine"); } }, "whose properties can be read"],
 ];
 

@@ -193,6 +193,37 @@ for (const [entry, name, most] of IMPORTS) {
   });
 }
 
+/** What the README's table of entries says of sizes: `36 kB (\`scatterND\`)`. */
+const SAID = [
+  ...fs
+    .readFileSync(path.join(root, "README.md"), "utf8")
+    .matchAll(/^\| `ndscatter\/?(\w*)` .*\| (\d+) kB \(`(\w+)`\)/gm),
+];
+
+for (const [, entry, said, name] of SAID) {
+  test(`${name} of ndscatter/${entry} takes ${said} kB, as the README says`, async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `export { ${name} } from "./entries/${entry === "" ? "index" : entry}.js";`,
+        resolveDir: path.join(root, "dist"),
+      },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      splitting: true,
+      outdir: path.join(root, "build"),
+      write: false,
+      external: ["numcodecs/*"],
+    });
+    const first = outputFiles.find((file) => file.path.endsWith("stdin.js"));
+    assert.ok(first !== undefined);
+    const bytes = gzipSync(first.contents, { level: 9 }).length;
+    assert.ok(Math.abs(bytes - Number(said) * 1000) < 1000, `${bytes} bytes`);
+  });
+}
+
+test("the README says the sizes of seven entries", () => assert.equal(SAID.length, 7));
+
 test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () => {
   const { outputFiles } = await build({
     entryPoints: [path.join(root, "dist/entries/js.js")],
@@ -202,6 +233,24 @@ test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () 
   });
   assert.doesNotMatch(outputFiles[0].text, /"WebAssembly"|src\/core\/engines\/wasm/);
 });
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+const requires = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
+
+test(
+  "CommonJS requires every entry",
+  { skip: !requires && "this Node has no require of ES modules" },
+  () => {
+    const { exports }: { exports: object } = JSON.parse(
+      fs.readFileSync(path.join(root, "package.json"), "utf8"),
+    );
+    const names = Object.keys(exports).filter((name) => name !== "./package.json");
+    const code = names.map((name) => `Object.keys(require("ndscatter${name.slice(1)}")).length`);
+    const counts = sh(process.execPath, ["--no-warnings", "-p", `[${code.join()}].join()`]);
+    assert.match(counts, /^[1-9]\d*(,[1-9]\d*)*\n$/);
+    assert.equal(counts.split(",").length, names.length);
+  },
+);
 
 test("publint finds nothing", () => {
   assert.match(sh(bin("publint"), ["--strict"]), /All good/);

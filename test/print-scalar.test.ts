@@ -35,10 +35,10 @@ for (const [dtype, value, text] of SCALARS) {
 
 test("what is no data type or no element is refused", () => {
   for (const [dtype, value, says] of [
-    ["float33", 1, '"float33" is no data type'],
-    ["float32", undefined, "undefined is no element"],
-    ["float32", [1], "a list is no element"],
-    ["complex64", [1, "2"], "a list is no element"],
+    ["float33", 1, 'the data type is unknown: "float33"'],
+    ["float32", undefined, "must be an element of a tensor, got undefined"],
+    ["float32", [1], "must be an element of a tensor, got a list"],
+    ["complex64", [1, "2"], "must be an element of a tensor, got a list"],
   ] as const) {
     assert.throws(
       () => Reflect.apply(printScalar, undefined, [dtype, value]),

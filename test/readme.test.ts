@@ -1,98 +1,91 @@
-/** Runs what the README shows, as it stands and one after the other, and holds its opening to what it is for. */
+/** Holds the README to its limits, and runs its code and its commands as they stand. */
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { after, before, test } from "node:test";
-import { writeModel, writeTensor } from "../src/entries/onnx.ts";
+import { test } from "node:test";
+import { buildModel, writeModel, writeTensor } from "../src/entries/onnx.ts";
 import { DTYPE_NAMES } from "../src/core/tensor/dtype.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
+import { writeNpy } from "../src/entries/npy.ts";
 import { DATA } from "./support/cli-files.ts";
-import { SCATTER_ADD } from "./support/cli-models.ts";
-import { assertPrints, blocksOf, ndscatter, read, ROOT } from "./support/documents.ts";
-import { promisedOutput, runProgram, runShell } from "./support/snippets.ts";
+import { F32, I64, SCATTER_ADD } from "./support/cli-models.ts";
+import { blocksOf, inFolder, ndscatter, read, tablesOf } from "./support/documents.ts";
+import { promisedOutput, runProgram } from "./support/snippets.ts";
 
 const readme = read("README.md");
-const opening = readme.slice(0, readme.indexOf("```text"));
-const code = blocksOf(readme, "ts").join("\n");
-const commands = blocksOf(readme, "sh").join("").trimEnd().split("\n");
+const snippets = blocksOf(readme, "ts");
+const lines = blocksOf(readme, "sh").flatMap((block) => block.trimEnd().split("\n"));
 
-/** What a line of a shell block begins with where it needs the network or the whole clone. */
-const ELSEWHERE = ["npm ci && npm start", "npm ci && npm test", "npm run playground"];
+/** True for code that needs ONNX Runtime; `exact-runtime.slow.test.ts` runs it. */
+const isWithRuntime = (code: string): boolean => code.includes('"onnxruntime-node"');
 
-let folder = "";
-before(() => {
-  // Inside build/, so that the package is found by its own name.
-  folder = fs.mkdtempSync(path.join(ROOT, "build", "readme-"));
-});
-after(() => fs.rmSync(folder, { recursive: true }));
-
-test("the table of operators is the registry's", async () => {
-  const { renewed }: { renewed: () => string } = await import(path.join(ROOT, "scripts/readme.js"));
-  assert.equal(readme, renewed(), "run node scripts/readme.js");
+test("it has at most 200 lines and, outside of code and tables, 1,000 words", () => {
+  assert.ok(readme.split("\n").length <= 200);
+  const prose = readme
+    .replaceAll(/^```[^]*?^```$/gm, "")
+    .replaceAll(/^\|.*$/gm, "")
+    .split(/\s+/);
+  assert.ok(prose.length > 300 && prose.length <= 1000, `${prose.length} words`);
 });
 
 test("it counts the data types", () => {
   assert.ok(readme.includes(`all ${DTYPE_NAMES.length} data types`));
 });
 
-test("its readers come before the first picture, on less than two screens", () => {
-  const places = ["A model fails", "Code needs", "An implementation needs"].map((who) =>
-    opening.indexOf(`\n**${who}`),
+test("the table of entries has those of package.json", () => {
+  const table = tablesOf(readme).find(({ head }) => head[0] === "entry");
+  const { exports }: { exports: object } = JSON.parse(read("package.json"));
+  const entries = Object.keys(exports).filter((name) => name !== "./package.json");
+  assert.deepEqual(
+    table?.rows.map(([entry]) => entry).toSorted(),
+    entries.map((name) => `\`ndscatter${name.slice(1)}\``).toSorted(),
   );
-  assert.ok(places.every((place, number) => place > (places[number - 1] ?? 0)));
-  const lines = opening.split("\n");
-  assert.ok(lines.length <= 48, `${lines.length} lines`);
-  assert.ok(lines.every((line) => line.length <= 120));
 });
 
-test("all of its code is known to the tests", () => {
-  const languages = [...readme.matchAll(/^```(\w+)$/gm)].map(([, language]) => language);
-  assert.deepEqual([...new Set(languages)].toSorted(), ["sh", "text", "ts"]);
-  // So the code can run as one module before the commands, which need its files.
-  assert.ok(readme.lastIndexOf("```ts") < readme.search(/^ndscatter /m));
-});
+for (const [number, code] of snippets.entries()) {
+  const skip = isWithRuntime(code) ? "it needs ONNX Runtime" : false;
+  test(
+    `piece ${number + 1} of its code compiles by itself, and prints what it says, twice`,
+    { skip },
+    () =>
+      inFolder((folder) => {
+        assert.equal(runProgram(folder, code), promisedOutput(code));
+        assert.equal(runProgram(folder, code), promisedOutput(code));
+      }),
+  );
+}
 
-test("its code compiles and prints what it says", () => {
-  assert.equal(runProgram(folder, code), promisedOutput(code));
-  assert.ok(promisedOutput(code).split("\n").length > 15);
-});
-
-test("its commands run, and print what it shows", async () => {
-  const lines = commands.filter((line) => !ELSEWHERE.some((start) => line.startsWith(start)));
-  assert.equal(lines.length, 13);
-  assert.ok(lines.every((line) => line.startsWith("ndscatter ")));
-  runShell(folder, lines);
-  for (const name of ["taken.npy", "m16.onnx", "net.bin"]) {
-    assert.ok(fs.existsSync(path.join(folder, name)), name);
-  }
-  const xml = fs.readFileSync(path.join(folder, "net.xml"), "utf8");
-  assert.match(xml, /type="ScatterNDUpdate"/);
-  const shown = blocksOf(readme, "text").filter((block) => block.startsWith("$ ndscatter "));
-  const statuses = await Promise.all(shown.map((block) => assertPrints(block, folder)));
-  assert.deepEqual(statuses, [[0]]);
+test("the first piece of code has eight lines at most, without blank ones", () => {
+  assert.ok(snippets[0].split("\n").filter((line) => line !== "").length <= 8);
 });
 
 test("exactly one line does the main job in a clone, and one passes the tests", () => {
-  const once = (text: string): number => commands.filter((line) => line.startsWith(text)).length;
+  const once = (text: string): number => lines.filter((line) => line.startsWith(text)).length;
   assert.equal(once("npm ci && npm start"), 1);
   assert.equal(once("npm ci && npm test"), 1);
 });
 
-test("the picture has the values of the first code", () => {
-  const rows = [...readme.matchAll(/^(\d) │.*(\d) │ +(\d+) +(\d+) +(\d+) │/gm)];
-  const picture = rows.map(([, , , ...row]) => row.map(Number));
-  const [, printed] = /^\/\/ tensor\((\[[^]*?\]\])/m.exec(code) ?? [];
-  const sums = printed.replaceAll("//", "").replaceAll(".", "");
-  assert.deepEqual(picture, JSON.parse(sums));
+/** A model whose sizes are known, so inputs can be made up. */
+const OWN_MODEL = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: { data: F32(4, 3), indices: I64(3, 1), updates: F32(3, 3) },
+  nodes: [
+    { op: "ScatterND", name: "sums", inputs: ["data", "indices", "updates"], outputs: ["y"] },
+  ],
+  outputs: { y: F32(4, 3) },
 });
 
-/** The files that the commands of the opening take, which are the reader's own. */
-function writeOwnFiles(): void {
-  const files = { data: "d", indices: "i", updates: "u", sums: "yours" };
-  for (const [from, to] of Object.entries(files)) {
-    fs.copyFileSync(path.join(folder, `${from}.npy`), path.join(folder, `${to}.npy`));
+/** The files that the commands take, which are the reader's own. */
+function writeOwnFiles(folder: string): void {
+  const zeros = tensor("float32", [4, 3], new Float32Array(12));
+  const indices = tensor("int64", [3, 1], [1, 3, 1]);
+  const updates = tensor("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  const sums = tensor("float32", [4, 3], [0, 0, 0, 8, 10, 12, 0, 0, 0, 4, 5, 6]);
+  for (const [name, value] of Object.entries({ d: zeros, i: indices, u: updates, yours: sums })) {
+    fs.writeFileSync(path.join(folder, `${name}.npy`), writeNpy(value));
   }
+  fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(OWN_MODEL));
   const suite = path.join(folder, "DIR/test_scatternd");
   fs.mkdirSync(path.join(suite, "test_data_set_0"), { recursive: true });
   fs.writeFileSync(path.join(suite, "model.onnx"), writeModel(SCATTER_ADD));
@@ -107,35 +100,33 @@ function writeOwnFiles(): void {
   }
 }
 
-/** What the first commands of each reader say, with their status. */
-const FIRST: readonly (readonly [line: string, status: number, says: RegExp])[] = [
-  ["inspect model.onnx", 0, /^model\.onnx: ai\.onnx 18, 2 nodes, 2 of the family\n/],
-  [
-    "verify model.onnx --random",
-    2,
-    /no ONNX Runtime is installed here; install yours first, such as by /,
-  ],
-  // The README adds updates up, and the command of its opening replaces.
+/** Each command of the README, its status here, where no ONNX Runtime is installed, and what it prints. */
+const COMMANDS: readonly (readonly [line: string, status: number, prints: RegExp])[] = [
+  // The README's sums were added; this command replaces, so the last update of row 1 wins.
   [
     "run ScatterND d.npy i.npy u.npy --expect yours.npy",
     1,
     /: output\[1, 0\] is 7, but yours\.npy has 8\n$/,
   ],
   ["conformance DIR", 0, /^ok {7}test_scatternd\n1 passed, 0 failed, 0 skipped\n$/],
-  ["ops ScatterND --diff 13 18", 0, /reduction/],
+  ["inspect model.onnx", 0, /^model\.onnx: ai\.onnx 18, 1 node, 1 /],
+  ["verify model.onnx --random", 2, /no ONNX Runtime is installed here/],
+  ["capture model.onnx --random --node sums -o case", 2, /no ONNX Runtime is installed here/],
+  ["fix model.onnx --random", 2, /no ONNX Runtime is installed here/],
 ];
 
-test("what each reader types first does what it says", async () => {
-  writeOwnFiles();
-  const typed = [...opening.matchAll(/`npx ndscatter ([^`]+)`/g)].map(([, line]) => line);
-  assert.deepEqual(
-    typed,
-    FIRST.map(([line]) => line),
-  );
-  for (const [line, status, says] of FIRST) {
-    // oxlint-disable-next-line no-await-in-loop
-    const result = await ndscatter(line, folder);
-    assert.match(`${result.stdout}${result.stderr}`, says);
-    assert.equal(result.status, status, line);
-  }
-});
+test("its commands do what it says", () =>
+  inFolder(async (folder) => {
+    writeOwnFiles(folder);
+    const typed = [...readme.matchAll(/npx ndscatter ([^`#\n]+)/g)].map(([, line]) => line.trim());
+    assert.deepEqual(
+      typed,
+      COMMANDS.map(([line]) => line),
+    );
+    for (const [line, status, prints] of COMMANDS) {
+      // oxlint-disable-next-line no-await-in-loop
+      const result = await ndscatter(line, folder);
+      assert.match(`${result.stdout}${result.stderr}`, prints);
+      assert.equal(result.status, status, line);
+    }
+  }));

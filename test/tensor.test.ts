@@ -91,8 +91,8 @@ cyclic.push(cyclic, cyclic);
 
 // prettier-ignore
 const REFUSED: readonly (readonly [code: ErrorCode, says: string, dtype: string, shape: unknown, values: unknown])[] = [
-  ["dtype", '"float31" is no data type', "float31", [1], [1]],
-  ["dtype", '"toString" is no data type', "toString", [1], [1]],
+  ["dtype", 'got "float31"', "float31", [1], [1]],
+  ["dtype", 'got "toString"', "toString", [1], [1]],
   ["dtype", "uint8 cannot hold 256, at [1]", "uint8", [2], [0, 256]],
   ["dtype", "int8 cannot hold 1.5", "int8", [1], [1.5]],
   ["dtype", "int32 cannot hold NaN", "int32", [1], [NaN]],
@@ -228,14 +228,14 @@ test("tensors of onnxruntime and of another copy of this package are tensors", (
   ]);
   assert.deepEqual(result.toArray(), [1, 9]);
   assert.equal(asTensor(runtime, {}).data, runtime.data);
-  throws("dtype", '"uint3" is no data type', () =>
+  throws("dtype", 'got "uint3"', () =>
     asTensor({ type: "uint3", dims: [1], data: new Uint8Array(1) }, {}),
   );
   for (const data of [undefined, null, 5]) {
-    throws("dtype", "is no tensor", () => asTensor({ dtype: "float32", shape: [], data }, {}));
+    throws("dtype", "must be a tensor", () => asTensor({ dtype: "float32", shape: [], data }, {}));
   }
   const callable = Object.assign(() => 0, { dtype: "int64", shape: [1, 1], data: other.data });
-  throws("dtype", "is no tensor", () => asTensor(callable, {}));
+  throws("dtype", "must be a tensor", () => asTensor(callable, {}));
 });
 
 test("where the platform has no Float16Array, its likeness is kept as bits", () => {
@@ -292,7 +292,7 @@ test("a list with holes is no text", () => {
   throws("dtype", "cannot hold undefined", () => loose("string", [2], Array(2)));
   throws("too-large", "do not fit in memory", () => zeros("string", [2 ** 26 + 1]));
   throws("shape-mismatch", "must be a list", () => loose("float32", null, [1]));
-  throws("dtype", "an object is no data type", () => loose(Object.create(null), [1], [1]));
+  throws("dtype", "got an object", () => loose(Object.create(null), [1], [1]));
   assert.deepEqual(zeros("float32", [-0]).shape, [0]);
   const frozen = Object.freeze([-0, 2]);
   for (const one of [zeros("int8", frozen), tensor("int8", frozen, [])]) {

@@ -70,7 +70,7 @@ for (const run of [1, 2, 9]) {
       [report.agrees, verdict, isReproducible, otherRuns],
       [false, "differs", false, [`run ${run} of the node alone`]],
     );
-    assert.equal(sentence, "s[0] is 10, and not 20");
+    assert.equal(sentence, "s[0] is 10, expected 20");
     assert.deepEqual(
       [reruns?.count, reruns?.isSame, reruns?.isExactInOneThread, reruns?.problem],
       [run, false, null, null],
@@ -154,7 +154,7 @@ test("of many runs that differ the first is reported, and the others are counted
     (_, nth) => nth > 1,
   );
   const { sentence, otherRuns } = nodeOf(await verified(runtime, { runs: 50 }), "put");
-  assert.equal(sentence, "s[0] is 10, and not 20");
+  assert.equal(sentence, "s[0] is 10, expected 20");
   assert.deepEqual(
     otherRuns,
     Array.from({ length: 49 }, (_, n) => `run ${n + 2}`).filter((_, n) => n !== 10),

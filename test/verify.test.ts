@@ -116,7 +116,7 @@ test("the model is cut before a node that fails, whose inputs are known", async 
 test("an input that is needed and has no tensor is named", async () => {
   await assert.rejects(verifyModel(BYTES, { x }, makeRuntime()), {
     code: "shape-mismatch",
-    message: /there is no tensor for the input "i" of the model/,
+    message: /the input "i" of the model needs a tensor/,
   });
 });
 
@@ -358,7 +358,7 @@ test("a runtime that is wrong is found by node, element and verdict", async () =
     ["equal", "differs", "equal"],
   );
   assert.deepEqual(put.difference, { output: "s", at: [0] });
-  assert.equal(put.sentence, "s[0] is 10, and not 20");
+  assert.equal(put.sentence, "s[0] is 10, expected 20");
   assert.deepEqual([put.op, put.version, agrees], ["ScatterND", 13, false]);
 });
 
@@ -382,9 +382,9 @@ for (const [value, tolerance, verdict] of VERDICTS) {
 /** Of 20, 2, 3 and 4. */
 // prettier-ignore
 const PLACED: readonly (readonly [shape: readonly number[], values: readonly number[], tolerance: number, sentence: string])[] = [
-  [[4], [20.5, 2, 3.5, 4], 0.5, "s[0] is 20.5, and not 20"],
-  [[4], [20.5, 2, 30, 40], 0.5, "s[2] is 30, and not 3"],
-  [[2, 2], [20, 2, 3, 4], 0.5, "s is float32[2, 2], and not float32[4]"],
+  [[4], [20.5, 2, 3.5, 4], 0.5, "s[0] is 20.5, expected 20"],
+  [[4], [20.5, 2, 30, 40], 0.5, "s[2] is 30, expected 3"],
+  [[2, 2], [20, 2, 3, 4], 0.5, "s is float32[2, 2], expected float32[4]"],
 ];
 
 for (const [shape, values, tolerance, sentence] of PLACED) {
@@ -560,7 +560,7 @@ test("of a reduction that the version does not have, what the runtime did is sai
     const { nodes } = await verifyModel(edited(BYTES, 16, word), { x }, options);
     const [{ verdict, sentence, diagnoses }] = nodes;
     assert.equal(verdict, "wrong");
-    assert.match(sentence, /there is no reduction "(sum|max)".*; the runtime has a result$/);
+    assert.match(sentence, /reduction must be .*, got "(sum|max)".*; the runtime has a result$/);
     assert.ok(
       diagnoses.some((one) => one.id === "other-reduction" && one.sentence === says),
       JSON.stringify(diagnoses),

@@ -42,8 +42,8 @@ const limits = { maxBufferSize: 1, maxStorageBufferBindingSize: 1 };
 
 /** What a page may find, and what the error says of it. */
 const PLACES: readonly (readonly [name: string, navigator: () => unknown, says: RegExp])[] = [
-  ["no navigator", () => undefined, /^there is no WebGPU here/],
-  ["no GPU", () => ({}), /^there is no WebGPU here/],
+  ["no navigator", () => undefined, /^WebGPU is missing/],
+  ["no GPU", () => ({}), /^WebGPU is missing/],
   ["no adapter", gpuOf({ requestAdapter: async () => null }), /no adapter/],
   ["an adapter that is refused", gpuOf({ requestAdapter: refuses }), /lent elsewhere/],
   [

@@ -289,7 +289,7 @@ test("arguments are checked before anything is read or written", async () => {
   const { array, store } = arrayInMemory(ROWS);
   const short = new Uint8Array(63);
   const at = [0, 0];
-  await assertRejected("index-out-of-range", /no chunk \[3, 0\]; .* \[3, 1\] chunks/, () =>
+  await assertRejected("index-out-of-range", /chunk \[3, 0\] lies outside .* \[3, 1\] chunks/, () =>
     array.readChunk([3, 0], bytesFor(16)),
   );
   await assertRejected("rank", /list of 2 integers, got 1/, () =>

@@ -186,11 +186,13 @@ test("what is no group is refused, and nothing is made where something is", FILE
   );
   await assertRejected(
     "malformed-file",
-    /none is no group of Zarr: it has neither zarr\.json nor \.zgroup$/,
+    /none must be a Zarr group, but has neither zarr\.json nor \.zgroup$/,
     () => openGroup(path.join(place, "none")),
   );
   for (const one of [place, path.join(place, "time")]) {
-    await assertRejected("attribute", /^there is an array or a group at /, () => createGroup(one));
+    await assertRejected("attribute", / already holds an array or a group$/, () =>
+      createGroup(one),
+    );
   }
   for (const json of [
     { zarr_format: 4, node_type: "group" },

@@ -239,7 +239,7 @@ const REFUSED: readonly (readonly [string, Quirk, ErrorCode, RegExp, most?: numb
   ["answers 400", failing(400), "engine", /status 400/, 1],
   ["answers 401", failing(401), "engine", /status 401; check the keys/, 1],
   ["answers 403", only(failing(403)), "engine", /status 403; check the keys.*missing where it may not list/, 1],
-  ["answers 404", ({ answer }) => void (answer.status = 404), "malformed-file", /is no array of Zarr|\.npy does not exist$/, 1],
+  ["answers 404", ({ answer }) => void (answer.status = 404), "malformed-file", /must be a Zarr array|\.npy does not exist$/, 1],
   ["answers 501", failing(501), "engine", /status 501/, 1],
   ["is always busy", failing(503), "engine", /status 503$/, 6],
   ["always fails", failing(500), "engine", /status 500$/, 6],
@@ -449,7 +449,7 @@ test("an NPY file on a server is read by ranges, and not written", async () => {
   await assertRejected("shape-mismatch", /are not contiguous/, () =>
     openArray(urlOf("a.npy"), { chunkShape: [9, 1] }),
   );
-  await assertRejected("malformed-file", /no NPY file/, () => {
+  await assertRejected("malformed-file", /must be an NPY file/, () => {
     fs.writeFileSync(path.join(home, "wrong.npy"), "something else");
     return openArray(urlOf("wrong.npy"));
   });

@@ -196,7 +196,7 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["65 axes", { ...V3, shape: Array.from({ length: 65 }, () => 1) }, /65 axes, more than 64/, "rank"],
   ["chunks of no elements", grid([0, 100]), /\[0, 100\], no elements/],
   ["chunks of another rank", grid([100]), /\[100\], but the array \[10000, 1000\]/],
-  ["a fill value of another type", { ...V3, data_type: "int8", fill_value: 1.5 }, /fill_value .* 1.5, which is no value of int8/],
+  ["a fill value of another type", { ...V3, data_type: "int8", fill_value: 1.5 }, /fill_value .* must be a value of int8, got 1.5/],
   ["no fill value", { ...V3, fill_value: undefined as never }, /fill_value .* undefined/],
   ["attributes that are a list", { ...V3, attributes: [] }, /attributes .* object/],
   ["too few names", { ...V3, dimension_names: ["x"] }, /must be 2 names or nulls/],
@@ -320,7 +320,7 @@ const NO_FILLS: readonly (readonly [DType, string])[] = [
 
 for (const [dtype, text] of NO_FILLS) {
   test(`${text} is no fill value of ${dtype}`, () => {
-    const message = new RegExp(`no value of ${dtype}$`);
+    const message = new RegExp(`must be a value of ${dtype}, got`);
     assertRefused("malformed-file", message, () => parseFillValue(dtype, valueOf(text), "it"));
   });
 }
@@ -467,7 +467,7 @@ test("zlib of Zarr v2 becomes gzip of the same level", () => {
 
 // prettier-ignore
 const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
-  [{ dtype: "float3" }, "dtype", /"float3" is no data type/],
+  [{ dtype: "float3" }, "dtype", /the data type must be one of .*, got "float3"/],
   [{ dtype: "string" }, "dtype", /string cannot be written as Zarr/],
   [{ shape: undefined }, "attribute", /needs shape/],
   [{ chunkShape: undefined }, "attribute", /needs chunkShape/],
@@ -486,7 +486,7 @@ const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
   [{ dimensionNames: ["x"] }, "attribute", /list of 2 names/],
   [{ dimensionNames: ["x", 4] }, "attribute", /list of 2 names or nulls/],
   [{ dimensionNames: "xy" }, "attribute", /list of 2 names/],
-  [{ chunks: [2, 5] }, "attribute", /no option "chunks"/],
+  [{ chunks: [2, 5] }, "attribute", /unknown option "chunks"/],
   [{ attributes: [] }, "attribute", /attributes/],
 ];
 
@@ -518,7 +518,7 @@ test("JSON is read as JSON.parse reads it, but for integers that no number holds
   assert.equal(JSON.stringify(a), JSON.stringify([1, -500, true, null, "é\n", {}]));
   assert.equal(b, 9007199254740993n);
   assert.deepEqual(c, [NaN, -Infinity]);
-  assertRefused("malformed-file", /no text in UTF-8/, () =>
+  assertRefused("malformed-file", /must be text in UTF-8/, () =>
     parseJson(Uint8Array.of(0xff), "zarr.json"),
   );
 });
@@ -599,7 +599,7 @@ test("what stands in the wrong place is shown, up to 20 characters of it", () =>
     assertRefused("malformed-file", found, () => parse(text));
   says(
     `{"a": ${"x".repeat(30)}}`,
-    /^zarr\.json is no JSON: a value must stand where it has "x{20}"$/,
+    /^zarr\.json must be JSON: a value must stand where it has "x{20}"$/,
   );
   says('{"a" 1}', /":" must stand where it has "1}"$/);
   says('{"a": [1 2]}', /"]" must stand where it has "2]}"$/);

@@ -222,7 +222,9 @@ test("an append during which somebody else changes the array changes no metadata
 test("what cannot be appended, or have another shape, is refused", async () => {
   const { array } = await make({ dtype: "int32", shape: [4], chunkShape: [2] });
   for (const values of [5, null, undefined, "x", [1], {}]) {
-    await assertRejected("dtype", /^values is no tensor$/, () => append(array, values as never));
+    await assertRejected("dtype", /^values must be a tensor$/, () =>
+      append(array, values as never),
+    );
   }
   for (const one of [null, undefined, 3, {}]) {
     await assertRejected("attribute", / is not an array of Zarr, so its shape stays$/, () =>

@@ -215,7 +215,7 @@ test("what the server refuses is an error that says what to look at", { skip }, 
   await assertRejected("engine", /no bucket for s3:\/\/nowhere\/a\.zarr/, () =>
     createArray("s3://nowhere/a.zarr", { ...OPTIONS, s3: s3() }),
   );
-  await assertRejected("malformed-file", /is no array of Zarr/, () =>
+  await assertRejected("malformed-file", /must be a Zarr array/, () =>
     openArray("s3://bucket/nothing.zarr", { s3: s3() }),
   );
   await assertRejected("engine", /cannot be reached/, () =>

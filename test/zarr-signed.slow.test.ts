@@ -98,7 +98,7 @@ for (const [typed, key] of FOLDERS) {
       await pending.endStaging();
       const published = await openArray(`${place}/pending`, { s3: s3() });
       assert.deepEqual((await published.read()).toArray(), [1, 2, 0, 0]);
-      await assertRejected("attribute", /there is an array at/, () =>
+      await assertRejected("attribute", / exists; pass overwrite: true/, () =>
         createArray(place, { ...TYPE, s3: s3() }),
       );
       assert.deepEqual(server.refused, []);

@@ -212,7 +212,7 @@ test("an index out of range, and a value that is no number, are marked at their 
   assert.deepEqual(await invalid.evaluateAll((cells) => cells.map(({ id }) => id)), ["cell-1-2"]);
   assert.equal(
     await page.locator(".story .faults p").first().innerText(),
-    "ScatterND-18: indices[2, 0] is 7, but axis 0 of data [4, 3] takes -4..3",
+    "ScatterND-18: indices[2, 0] is 7, but axis 0 of data [4, 3] takes -4 to 3",
   );
   await page.focus("#cell-0-0");
   await page.keyboard.type("many");

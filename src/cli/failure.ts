@@ -1,14 +1,14 @@
-/** How a command fails: with one sentence on stderr, and a status that says whether data or usage was wrong. */
+/** Failures of commands: one sentence on stderr, and a status that distinguishes wrong data from wrong usage. */
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
 import { isTensorError } from "../entries/index.ts";
 
-/** The status where all is well. */
+/** The status of success. */
 export const SUCCESS = 0;
-/** The status where what was read is wrong: a file, a tensor, a test that fails. */
+/** The status of wrong data: a file, a tensor, a failed test. */
 export const WRONG_DATA = 1;
-/** The status where what was typed is wrong: a command, an option, the name of an operator or an attribute. */
+/** The status of wrong usage: a command, an option, the name of an operator or an attribute. */
 export const WRONG_USAGE = 2;
 
 export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
@@ -29,7 +29,7 @@ export const wrongData = (sentence: string, cause?: unknown): Failure =>
 export const wrongUsage = (sentence: string, cause?: unknown): Failure =>
   new Failure(WRONG_USAGE, sentence, cause);
 
-/** Returns what `action` returns. A TensorError that it throws is the fault of what was typed. */
+/** Returns the result of `action`. A TensorError that it throws becomes a usage error. */
 export function asUsage<T>(action: () => T): T {
   try {
     return action();
@@ -38,7 +38,7 @@ export function asUsage<T>(action: () => T): T {
   }
 }
 
-/** Returns what `action` returns. The sentences of errors that it throws begin with `path`. */
+/** Returns the result of `action`. Sentences of its errors get `path` as their beginning. */
 export function withPath<T>(path: string, action: () => T): T {
   try {
     return action();
@@ -47,19 +47,19 @@ export function withPath<T>(path: string, action: () => T): T {
   }
 }
 
-/** `error` as a failure whose sentence begins with `path`; an error of unknown origin stays as it is. */
+/** `error` as a failure whose sentence begins with `path`; an unrecognized error is returned unchanged. */
 export function errorAt(path: string, error: unknown): unknown {
   const reason = isTensorError(error) ? error.message : reasonOf(error);
   return reason === null ? error : wrongData(`${printFile(path)}: ${reason}`, error);
 }
 
-/** What stands for standard input where a command reads a file. A file of that name is `./-`. */
+/** The name of standard input as a file to read. A file of that name is `./-`. */
 export const STDIN = "-";
 
-/** How a sentence names a file that is read. */
+/** The name of an input file in sentences. */
 export const printFile = (file: string): string => (file === STDIN ? "standard input" : file);
 
-/** Anything that was thrown, as the sentence and the status that the user gets. */
+/** Converts anything thrown to a failure with a sentence and a status for the user. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError) return wrongUsage(parserSentence(error), error);
@@ -70,14 +70,14 @@ export function failureOf(error: unknown): Failure {
   return wrongData(`internal error: ${message}; --debug shows where it comes from`, error);
 }
 
-/** Commander's message begins with "error:", and the name that was probably meant has a line of its own. */
+/** Commander's message begins with "error:", and puts a suggested name on a line of its own. */
 function parserSentence({ code, message }: CommanderError): string {
   // Without a command, commander throws its whole help as the message.
   if (code === "commander.help") return "a command is missing; --help lists them";
   return message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
 }
 
-/** The system's own words for its error, this package's for too little memory, or null for any other error. */
+/** The system's message for its error, this package's for exhausted memory, or null for any other error. */
 export function reasonOf(error: unknown): string | null {
   if (error instanceof RangeError) return `it does not fit in memory (${error.message})`;
   if (!(error instanceof Error) || !("errno" in error)) return null;

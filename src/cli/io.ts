@@ -1,13 +1,13 @@
 /**
- * What a command may use of the process that it runs in. Commands take it as an argument and never read `process`, so
- * that one process can run many commands, as the tests do.
+ * The parts of a process that a command may use. Commands take this interface as an argument and never read `process`,
+ * so that one process can run many commands, as tests do.
  */
 
-/** A stream that takes text. */
+/** A stream of text. */
 export interface Output {
-  /** Whether the stream is a terminal. */
+  /** True if the stream is a terminal. */
   readonly isTTY: boolean;
-  /** How many characters fit in a line of the terminal, 80 where the stream is not a terminal. */
+  /** The number of characters in a line of the terminal; 80 if the stream is not one. */
   readonly columns: number;
   /** Resolves when the stream takes more text, so that output of any length needs little memory. */
   write(text: string): void | Promise<void>;
@@ -15,28 +15,28 @@ export interface Output {
 
 /** Standard input. */
 export interface Input {
-  /** Whether the stream is a terminal, so that it has only what a person types. */
+  /** True if the stream is a terminal, so that only a person's typing arrives. */
   readonly isTTY: boolean;
   /** Returns all bytes of the stream, and blocks until it ends. */
   read(): Uint8Array;
 }
 
 export interface Io {
-  /** The folder where relative paths begin; an absolute path. */
+  /** The folder that relative paths refer to; an absolute path. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   /**
-   * Has `cleanup` called, once, before a signal ends the process.
-   * @returns a function that takes the request back
+   * Calls `cleanup` once before a signal ends the process.
+   * @returns a function that cancels the request
    */
   onSignal(cleanup: () => void): () => void;
   /**
-   * Has `stop` called at the first signal that asks the process to end. The command then ends in its own time; a second
-   * signal ends the process.
-   * @returns a function that takes the request back
+   * Calls `stop` at the first signal that asks the process to end. The command then ends in its own time; a second
+   * signal ends the process immediately.
+   * @returns a function that cancels the request
    */
   onInterrupt(stop: () => void): () => void;
 }

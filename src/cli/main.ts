@@ -18,13 +18,13 @@ const output = (stream: NodeJS.WriteStream, write: Output["write"]): Output => (
   write,
 });
 
-/** Bytes that are read at once: as many as a pipe holds. */
+/** Bytes read at once: the capacity of a pipe. */
 const PIECE = 2 ** 16;
 
-/** Milliseconds before standard input is read again if it has no bytes yet. */
+/** Milliseconds before another attempt to read standard input, if it has no bytes yet. */
 const PAUSE = 10;
 
-/** Reads all of standard input and blocks the event loop, because a command can do nothing before it has its input. */
+/** Reads all of standard input and blocks the event loop, because a command needs its whole input first. */
 function readStdin(): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (;;) {
@@ -35,24 +35,24 @@ function readStdin(): Uint8Array {
   }
 }
 
-/** Returns the number of bytes that were read; 0 at the end. */
+/** Returns the number of bytes read; 0 at the end. */
 function readPiece(piece: Uint8Array): number {
   for (;;) {
     try {
       return fs.readSync(0, piece);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Windows ends a pipe by an error.
+      // Windows reports the end of a pipe as an error.
       if (code === "EOF") return 0;
       if (code !== "EAGAIN") throw error;
-      // Another process has set the pipe to return at once instead of waiting.
+      // Another process has set the pipe to nonblocking mode.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
     }
   }
 }
 
 const stdin: Input = {
-  // Not `process.stdin`, which begins to read.
+  // Not `process.stdin`, which would begin to read.
   get isTTY() {
     return isatty(0);
   },
@@ -61,11 +61,11 @@ const stdin: Input = {
 
 const { stdout, stderr } = process;
 
-// Nobody reads the sentence then, and the status says that something is wrong.
+// The sentence is lost in this case, but the status still reports the failure.
 stderr.on("error", () => {});
 
 stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, closes the pipe. That is no error.
+  // A reader that has seen enough, such as `head`, closes the pipe, which is not an error.
   if (error.code === "EPIPE") process.exit();
   stderr.write(`ndscatter: the standard output: ${failureOf(error).message}\n`);
   process.exit(WRONG_DATA);

@@ -1,4 +1,4 @@
-/** The program `ndscatter`: its commands, and the status and the sentence that a failure becomes. */
+/** The program `ndscatter`: its commands, and the conversion of failures to a status and a sentence. */
 
 import { createRequire } from "node:module";
 import { inspect } from "node:util";
@@ -21,7 +21,7 @@ import { addOpsCommand } from "./commands/ops.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
 
-// By the package's own name, because build/ and dist/ lie at different depths.
+// Resolved by the package's own name, because build/ and dist/ have different depths.
 const manifest: { readonly version: string; readonly description: string } = createRequire(
   import.meta.url,
 )("ndscatter/package.json");
@@ -43,14 +43,16 @@ Examples:
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
   ndscatter help run`;
 
-/** `ndscatter version`, which prints what --version prints. */
+/** `ndscatter version`, which prints the same as --version. */
 const addVersionCommand = (program: Command, { stdout }: Io): Command =>
   program
     .command("version")
     .description("print the version")
     .action(() => stdout.write(`${manifest.version}\n`));
 
-/** Each adds a command to the program. One that fails without an error calls `fail` with its status. */
+/**
+ * Functions that each add a command to the program. A command that fails without an error calls `fail` with its status.
+ */
 const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => void) => void)[] = [
   addRunCommand,
   addExplainCommand,
@@ -69,8 +71,8 @@ const COMMANDS: readonly ((program: Command, io: Io, fail: (status: Status) => v
 ];
 
 /**
- * Runs one command to its end.
- * @param argv the arguments of the command line, without the names of Node and of the program
+ * Runs one command.
+ * @param argv the arguments after the names of Node and the program
  * @returns the status of the process
  */
 export async function main(argv: readonly string[], io: Io): Promise<Status> {
@@ -102,12 +104,12 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
   }
 }
 
-/** @param writeOut takes the text of --help and --version */
+/** @param writeOut receives the text of --help and --version */
 const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-v, --version", "print the version")
-    // Commands with this parser call the option -V unless they say otherwise.
+    // Commander's default name for the option, which users of other commands may try.
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => {
       writeOut(`${manifest.version}\n`);

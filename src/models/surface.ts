@@ -1,4 +1,4 @@
-/** What the entries of the two formats, `ndscatter/onnx` and `ndscatter/openvino`, have in common: models of either. */
+/** The exports common to `ndscatter/onnx` and `ndscatter/openvino`. */
 
 export { convertModel, type Conversion, type ConvertOptions } from "./convert/convert-model.ts";
 export type { ConvertTarget } from "./convert/target.ts";

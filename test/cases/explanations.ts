@@ -26,7 +26,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     node: onnx("ScatterND", 18, { reduction: "add" }),
     inputs: [f32([4, 2], [1, 2, 3, 4, 5, 6, 7, 8]), i64([3, 1], [1, 3, -3]), f32([3, 2], [10, 20, 30, 40, 0.5, 0.25])],
     shapes: [
-      "updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2], got [3, 2]",
+      "updates is indices.shape[:-1] ++ data.shape[1:] = [3] ++ [2] = [3, 2]",
       "output is data.shape = [4, 2]",
     ],
     lines: [
@@ -39,7 +39,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     node: onnx("ScatterND", 18, { reduction: "add" }),
     inputs: [tensor("float16", [2], [2048, 0]), i64([3, 1], [0, 0, 0]), tensor("float16", [3], [1, 1, 2])],
     shapes: [
-      "updates must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [] = [3], got [3]",
+      "updates is indices.shape[:-1] ++ data.shape[1:] = [3] ++ [] = [3]",
       "output is data.shape = [2]",
     ],
     lines: ["[0] 2048 add [0]@[0]=[0][0] > 2048 add [1]@[1]=[0][0] > 2048 add [2]@[2]=[0][0] > 2050"],
@@ -49,7 +49,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     node: onnx("ScatterND", 11),
     inputs: [i64([2, 2], [1, 2, 3, 4]), i64([3, 2], [0, 1, -1, 0, -2, -1]), i64([3], [7, 8, 9])],
     shapes: [
-      "updates must be indices.shape[:-1] ++ data.shape[2:] = [3] ++ [] = [3], got [3]",
+      "updates is indices.shape[:-1] ++ data.shape[2:] = [3] ++ [] = [3]",
       "output is data.shape = [2, 2]",
     ],
     lines: [
@@ -62,7 +62,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     node: onnx("ScatterND", 18, { reduction: "max" }),
     inputs: [f32([2], [1, 5]), i64([2, 0], []), f32([2, 2], [2, 3, 0, 9])],
     shapes: [
-      "updates must be indices.shape[:-1] ++ data.shape[0:] = [2] ++ [2] = [2, 2], got [2, 2]",
+      "updates is indices.shape[:-1] ++ data.shape[0:] = [2] ++ [2] = [2, 2]",
       "output is data.shape = [2]",
     ],
     lines: ["[] [1,5] max [0]@[0]=[][] > [2,5] max [1]@[1]=[][] > [2,9]"],
@@ -71,7 +71,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     says: "text is put together",
     node: onnx("ScatterElements", 18, { reduction: "add", axis: -1 }),
     inputs: [tensor("string", [1, 2], ["a", "b"]), i64([1, 3], [1, 0, -1]), tensor("string", [1, 3], ["x", "y", "z"])],
-    shapes: ["updates must be indices.shape = [1, 3], got [1, 3]", "output is data.shape = [1, 2]"],
+    shapes: ["updates is indices.shape = [1, 3]", "output is data.shape = [1, 2]"],
     lines: [
       '[0,0] "a" add [0,1]@[0,1]=[0][0] > "ay"',
       '[0,1] "b" add [0,0]@[0,0]=[1][1] > "bx" add [0,2]@[0,2]=[-1][1] > "bxz"',
@@ -81,7 +81,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     says: "each update has an index",
     node: onnx("Scatter", 9),
     inputs: [f32([2, 2], [1, 2, 3, 4]), i32([1, 2], [1, 0]), f32([1, 2], [8, 9])],
-    shapes: ["updates must be indices.shape = [1, 2], got [1, 2]", "output is data.shape = [2, 2]"],
+    shapes: ["updates is indices.shape = [1, 2]", "output is data.shape = [2, 2]"],
     lines: ["[0,1] 2 none [0,1]@[0,1]=[0][0] > 9", "[1,0] 3 none [0,0]@[0,0]=[1][1] > 8"],
   },
   {
@@ -90,7 +90,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     inputs: [f32([2, 3, 1], [0, 1, 2, 3, 4, 5]), f32([2, 2, 1], [6, 7, 8, 9]), i64([2], [2, 4])],
     shapes: [
       `${SEQUENCE} = [2] ++ [2] ++ [1] = [2, 2, 1], got [2, 2, 1]`,
-      "write_indices must be past_cache.shape[:1] = [2], got [2]",
+      "write_indices is past_cache.shape[:1] = [2]",
       "present_cache is past_cache.shape = [2, 3, 1]",
     ],
     lines: [
@@ -125,7 +125,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     says: "a mean is a sum that is divided in the end",
     node: openvino("ScatterElementsUpdate", 12, { reduction: "mean", use_init_val: false }),
     inputs: [i32([2, 2], [1, 2, 3, 4]), i64([2, 2], [0, 1, -1, 1]), i32([2, 2], [7, 8, 9, -11]), i64([], [0])],
-    shapes: ["updates must be indices.shape = [2, 2], got [2, 2]", "output is data.shape = [2, 2]"],
+    shapes: ["updates is indices.shape = [2, 2]", "output is data.shape = [2, 2]"],
     lines: [
       "[0,0] 1 none [0,0]@[0,0]=[0][0] > 7 /1 > 7",
       "[1,0] 3 none [1,0]@[1,0]=[-1][1] > 9 /1 > 9",
@@ -136,7 +136,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     says: "a mean counts what is there",
     node: openvino("ScatterElementsUpdate", 12, { reduction: "mean" }),
     inputs: [f32([2], [1, 2]), i64([2], [1, 1]), f32([2], [3, 7]), i64([1], [-1])],
-    shapes: ["updates must be indices.shape = [2], got [2]", "output is data.shape = [2]"],
+    shapes: ["updates is indices.shape = [2]", "output is data.shape = [2]"],
     lines: ["[1] 2 add [0]@[0]=[1][1] > 5 add [1]@[1]=[1][1] > 12 /3 > 4"],
   },
   {
@@ -144,7 +144,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     node: openvino("ScatterUpdate", 3),
     inputs: [f32([2, 3], [1, 2, 3, 4, 5, 6]), tensor("int8", [2], [2, 0]), f32([2, 2], [10, 20, 30, 40]), i64([], [1])],
     shapes: [
-      "updates must be data.shape[:1] ++ indices.shape ++ data.shape[2:] = [2] ++ [2] ++ [] = [2, 2], got [2, 2]",
+      "updates is data.shape[:1] ++ indices.shape ++ data.shape[2:] = [2] ++ [2] ++ [] = [2, 2]",
       "output is data.shape = [2, 3]",
     ],
     lines: [

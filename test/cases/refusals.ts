@@ -76,7 +76,7 @@ const WITHIN_ONNX: readonly Refusal[] = [
   { of: tensorScatter({ indices: null }), to: { opset: 23 },
     says: "opset 23 of ai.onnx does not have TensorScatter yet; opset 24 has it" },
   { of: gather(FREE_G), to: { opset: 10 },
-    says: 'Gather-1 takes no negative indices, and "indices" is no constant that could be looked at; ' +
+    says: 'Gather-1 takes no negative indices, and "indices" is not a constant, so its values are unknown; ' +
       "opset 11 can say it" },
   { of: gather({ ...G, data: F32("N", 3) }), to: { opset: 10 },
     says: '"indices"[1] is -1, and the size of its axis is not known; declare the shape of data' },
@@ -100,7 +100,7 @@ const TO_OPENVINO: readonly Refusal[] = [
   { of: gatherND({ data: F32(2, 2, 4), ...BATCHES }), to: { ...OPENVINO, opset: 7 },
     says: "GatherND-5 makes one axis of the 2 batch axes of its output; opset 8 can say it" },
   { of: gatherElements({ data: F32(4), indices: I64(2) }), to: OPENVINO,
-    says: /GatherElements-6 takes no negative indices, and "indices" is no constant/ },
+    says: /GatherElements-6 takes no negative indices, and "indices" is not a constant/ },
   { of: onnxModel(13, OTHERS), to: OPENVINO,
     says: "to openvino only this package's operators are converted, but the model has Relu 1, Conv 1" },
   { of: cast({ attributes: { to: 99 } }), to: OPENVINO, says: 'the data type that it makes of "data" is not known' },
@@ -120,10 +120,10 @@ const TO_ONNX: readonly Refusal[] = [
       attributes: { reduction: "sum", use_init_val: { type: "boolean", value: false } } }), to: { opset: 18 },
     says: "ScatterElements-18 cannot leave data out of a reduction, as use_init_val false does" },
   { of: scatterElementsUpdate({ ...FREE_EL, axis: I64(1) }), to: { opset: 18 },
-    says: "ScatterElements-18 has its axis as an attribute, but here it is no constant" },
+    says: "ScatterElements-18 has its axis as an attribute, but here it is not a constant" },
   { of: ovGather(FREE_G), to: { opset: 11 },
     says: "Gather-11 has an error for indices out of range, for which Gather-8 gives zeros, and " +
-      '"indices" is no constant that could be looked at' },
+      '"indices" is not a constant, so its values are unknown' },
   { of: ovGather({ ...G, indices: i64([1], 4) }), to: { opset: 18 },
     says: '"indices"[0] is 4, which is out of range, and Gather-13 has an error for that' },
   { of: ovGather({ ...G, data: F32("N", 3), indices: i64([1], 1) }), to: { opset: 18 },
@@ -164,7 +164,7 @@ const WRONG: readonly Refusal[] = [
   { of: scatterND(ND), to: { opset: 1.5 }, code: "unknown-operator",
     says: /the opset must be a positive integer, got 1\.5/ },
   { of: scatterND(ND), to: { domain: "ml" as never, opset: 1 }, code: "unknown-operator",
-    says: /there is no domain "ml"/ },
+    says: /the domain must be ai.onnx or openvino, got "ml"/ },
   { of: scatterND(ND), to: { ...OPENVINO, version: 7 as never }, code: "unknown-operator",
     says: /an IR is of version 10 or 11, got 7/ },
 ];

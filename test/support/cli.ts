@@ -136,6 +136,12 @@ export function makeFolder(): Folder {
   };
 }
 
+/** The examples of a help text, without the program's name and what stands behind them. */
+export const examplesIn = (help: string): string[] =>
+  [...help.slice(help.indexOf("\nExamples:\n")).matchAll(/^ {2}ndscatter (.*?)(?: {3}.*)?$/gm)].map(
+    ([, line]) => line,
+  );
+
 /** The names of the commands that a help lists, without the command `help`. */
 export function commandsIn(help: string): string[] {
   const [, list] = help.split("\nCommands:\n");

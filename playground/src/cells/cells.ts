@@ -12,10 +12,6 @@ export interface Cells {
   readonly notes: ReadonlyMap<number, string>;
   /** The errors of elements. */
   readonly faults: ReadonlyMap<number, string>;
-  /** The elements of the player's current step. */
-  readonly now: readonly [begin: number, end: number];
-  /** What elements were before the call, where data has no table of its own beside the output. */
-  readonly before: readonly string[] | null;
   /** The elements that another system gives otherwise, with what it gives. */
   readonly others: ReadonlyMap<number, string>;
 }
@@ -29,7 +25,5 @@ export const NOTHING_SAID = {
   letters: NO_TEXTS,
   notes: NO_TEXTS,
   faults: NO_TEXTS,
-  now: [0, 0],
-  before: null,
   others: NO_TEXTS,
 } as const;

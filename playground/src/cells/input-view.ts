@@ -7,18 +7,16 @@ import type { State } from "../values/state.ts";
 import { elementAt, type Faults } from "../document/faults.ts";
 import { tintsOf } from "./targets.ts";
 import { NOTHING_SAID, type Cells } from "./cells.ts";
-import { hitsOf, notesOf, nowOf, type Picture } from "./view.ts";
+import { hitsOf, notesOf, type Picture } from "./view.ts";
 
 export interface InputView {
   readonly sentences: readonly string[];
   readonly dimensions: ReadonlySet<number>;
-  /** The cells after so many steps of the player. */
-  at(step: number, picture: Picture | null): Cells;
+  readonly cells: Cells;
 }
 
 const NO_NOTES: ReadonlyMap<number, string> = new Map();
 const NO_TINTS = new Int8Array(0);
-const NOWHERE: readonly [number, number] = [0, 0];
 
 /**
  * The view of an input.
@@ -49,7 +47,7 @@ export function inputView(
   const role = picture?.explanation.inputs[position]?.role ?? "";
   const size = sizeOf(shape);
   const isNoted = fits && !isStale && role === "indices";
-  const still: Cells = {
+  const shown: Cells = {
     ...NOTHING_SAID,
     values: text?.values ?? [],
     tints: fits ? tintsOf(picture.links, picture.targets, role, size) : NO_TINTS,
@@ -57,15 +55,10 @@ export function inputView(
     letters: fits ? lettersOf(picture.links, role, size) : NO_NOTES,
     notes: isNoted ? notesOf(picture.links, shape) : NO_NOTES,
     faults: cells,
-    now: NOWHERE,
   };
   return {
     sentences: mine.map(({ sentence }) => sentence),
     dimensions,
-    at: (step, now) => {
-      if (now === null || isStale) return still;
-      const range = nowOf(now.links, role, step, shape);
-      return range[0] === range[1] ? still : { ...still, now: range };
-    },
+    cells: shown,
   };
 }

@@ -7,9 +7,25 @@ import type { Explanation, IndexStory, Tensor } from "ndscatter";
 import { positionOf, sizeOf } from "../values/shape.ts";
 
 /** An index tuple, or a single index: what has a letter. */
-export interface Tuple extends IndexStory {
-  /** A for the first. */
-  readonly letter: string;
+export class Tuple implements IndexStory {
+  readonly at: IndexStory["at"];
+  readonly given: IndexStory["given"];
+  readonly axes: IndexStory["axes"];
+  readonly places: IndexStory["places"];
+  readonly number: number;
+
+  constructor({ at, given, axes, places }: IndexStory, number: number) {
+    this.at = at;
+    this.given = given;
+    this.axes = axes;
+    this.places = places;
+    this.number = number;
+  }
+
+  /** A for the first. Made when it is read: a large call has many tuples, and shows few of their letters. */
+  get letter(): string {
+    return letterOf(this.number);
+  }
 }
 
 /** Nobody reads more letters than the alphabet has, so tuples of a larger call have none. */
@@ -50,7 +66,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const targetShape = data.shape.slice(0, story.addressed);
 
   // By the place of the tuple in indices; -1 where it is not used yet.
-  const numbers = new Map<number, number>();
+  const numbers = new Int32Array(indices?.size ?? carrier.size).fill(-1);
   const tuples: Tuple[] = [];
   const tupleOf = new Int32Array(entries.length);
   const carried = new Int32Array(carrier.size).fill(-1);
@@ -61,11 +77,11 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   let order = 0;
   for (const { at, index, target } of entries) {
     const key = positionOf(index.at, indices?.shape ?? carrier.shape);
-    let tuple = numbers.get(key);
-    if (tuple === undefined) {
+    let tuple = numbers[key];
+    if (tuple === -1) {
       tuple = tuples.length;
-      numbers.set(key, tuple);
-      tuples.push({ ...index, letter: letterOf(tuple) });
+      numbers[key] = tuple;
+      tuples.push(new Tuple(index, tuple));
       if (indices !== null) fillIndexed(index.at, tuple);
     }
     tupleOf[order] = tuple;

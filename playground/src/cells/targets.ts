@@ -69,8 +69,12 @@ export function tintsOf(links: Links, targets: Targets, role: string, size: numb
       if (order >= 0) tints[element] = targets.hueOf(targets.sliceOf[order]);
     }
   } else if (role === "data" || role === "output") {
+    const { slice: length } = links;
     for (const slice of links.reached.keys()) {
-      tints.fill(targets.hueOf(slice), slice * links.slice, (slice + 1) * links.slice);
+      const hue = targets.hueOf(slice);
+      // A call of `fill` costs more than an element.
+      if (length === 1) tints[slice] = hue;
+      else tints.fill(hue, slice * length, (slice + 1) * length);
     }
   }
   return tints;

@@ -80,7 +80,8 @@ function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }):
 export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
   const notes = new Map<number, string>();
   for (const { at, given, places } of links.tuples) {
-    if (places === null || at.length > shape.length) continue;
+    const isNoted = given.some((index) => index < 0);
+    if (places === null || !isNoted || at.length > shape.length) continue;
     const begin = positionOf(at, shape) * sizeOf(shape.slice(at.length));
     given.forEach((index, j) => {
       if (Number(index) < 0) notes.set(begin + j, String(places[j]));
@@ -106,16 +107,14 @@ export function outputCells(
   hits: Uint32Array | null,
   step: number,
   printed: Printed | null,
-): Pick<Cells, "values" | "tints" | "hits" | "now"> {
-  if (step >= links.count) return { values, tints, hits, now: NOTHING };
-  const now = nowOf(links, "output", step, output.shape);
+): Pick<Cells, "values" | "tints" | "hits"> {
+  if (step >= links.count) return { values, tints, hits };
   if (links.kind === "gather") {
     const isThere = (element: number): boolean => links.carried[element] < step;
     return {
       values: values.map((value, element) => (isThere(element) ? value : "")),
       tints: tints.map((tint, element) => (isThere(element) ? tint : -1)),
       hits,
-      now,
     };
   }
   const shown = new Uint32Array(output.size);
@@ -128,7 +127,6 @@ export function outputCells(
     values: printed?.texts ?? values,
     tints: tints.map((tint, element) => (shown[element] === 0 ? -1 : tint)),
     hits: shown,
-    now,
   };
 }
 
@@ -137,39 +135,8 @@ export function hitsOf(links: Links, role: string, size: number): Uint32Array | 
   if (links.kind === "gather" || (role !== "data" && role !== "output")) return null;
   const hits = new Uint32Array(size);
   for (const [slice, { length }] of links.reached) {
-    hits.fill(length, slice * links.slice, (slice + 1) * links.slice);
+    if (links.slice === 1) hits[slice] = length;
+    else hits.fill(length, slice * links.slice, (slice + 1) * links.slice);
   }
   return hits;
-}
-
-const NOTHING: readonly [number, number] = [0, 0];
-
-/** The elements that the last of so many steps reads or writes. */
-export function nowOf(
-  links: Links,
-  role: string,
-  step: number,
-  shape: readonly number[],
-): readonly [begin: number, end: number] {
-  const order = step - 1;
-  // Before the first step and after the last, the whole picture is shown.
-  if (order < 0 || step >= links.count) return NOTHING;
-  const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
-  if (isCarrier) return rangeOf(links.carried, order);
-  if (role === "indices") {
-    return shape.length === 0 ? [0, 1] : rangeOf(links.indexed, links.tupleOf[order]);
-  }
-  if (role === "data" || role === "output") {
-    // A scatter does not change data.
-    if (role === "data" && links.kind === "scatter") return NOTHING;
-    for (const [slice, orders] of links.reached) {
-      if (orders.includes(order)) return [slice * links.slice, (slice + 1) * links.slice];
-    }
-  }
-  return NOTHING;
-}
-
-function rangeOf(list: Int32Array, value: number): readonly [number, number] {
-  const begin = list.indexOf(value);
-  return begin === -1 ? NOTHING : [begin, list.lastIndexOf(value) + 1];
 }

@@ -28,24 +28,28 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "Indices of rank 1 are one tuple",
+    question: "Is [1, 0, 2] three indices or one?",
     note: "[1, 0, 2] is one tuple of three coordinates. It addresses one element of data, so updates is a scalar.",
     inputs: [f32(BOX), i64([1, 0, 2]), f32(5)],
   },
   {
     ...scatterND,
     title: "A list of scalars needs an axis more",
+    question: "How do I write three places of a vector?",
     note: "[[4], [3], [1]] are three tuples of one index. [4, 3, 1] would be one tuple of three.",
     inputs: [f32([0, 0, 0, 0, 0, 0]), i64([[4], [3], [1]]), f32([10, 20, 30])],
   },
   {
     ...scatterND,
     title: "… and without it is refused",
+    question: "Why is a plain list of places refused?",
     note: "[4, 3, 1] is one tuple of three indices, but data has only one axis. Give indices the shape [3, 1].",
     inputs: [f32([0, 0, 0, 0, 0, 0]), i64([4, 3, 1]), f32([10, 20, 30])],
   },
   {
     ...scatterND,
     title: "k, the length of a tuple: 2",
+    question: "What does a tuple of two address in three axes?",
     note:
       "k = 2 axes of data are addressed, and the third is copied whole. q - 1 = 1 axis of indices counts the " +
       "tuples. updates is [2] ++ [3].",
@@ -54,6 +58,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "q - 1, the axes that count tuples: 2",
+    question: "Why does updates have four axes?",
     note:
       "k = 1 axis of data is addressed, and two are copied whole. q - 1 = 2 axes of indices count the tuples. " +
       "updates is [1, 2] ++ [2, 3].",
@@ -62,6 +67,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "Duplicates: none, the last one wins",
+    question: "Why did only one update survive?",
     note: "Three updates write row 1. They do not add up: the last one wins.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
   },
@@ -69,18 +75,21 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     attributes: { reduction: "add" },
     title: "Duplicates: add, all of them count",
+    question: "Do three updates of one row all count?",
     note: "The same three updates of row 1 are now added to the row, one after the other.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
   },
   {
     ...scatterND,
     title: "Duplicates: 2 and -1 are one target",
+    question: "Why did 10 disappear?",
     note: "On an axis of 3, -1 is place 2. The indices differ but the target is the same, and the last update wins.",
     inputs: [f32([0, 0, 0]), i64([[2], [-1]]), f32([10, 20])],
   },
   {
     ...scatterND,
     title: "Duplicates: what ONNX leaves open",
+    question: "Which update of place 1 stays?",
     note:
       "Without a reduction ONNX forbids repeats, so a runtime may let either update of row 1 stay. TensorFlow on the " +
       "CPU and NumPy keep the last one, as here.",
@@ -89,6 +98,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...gatherND,
     title: "batch_dims 0: tuples address all of data",
+    question: "What does a tuple pick without batches?",
     note: "[[0, 1], [1, 0]] are two tuples of two indices. Each picks a row from all of data.",
     inputs: [i32(PAIRS), i64([[0, 1], [1, 0]])],
   },
@@ -96,6 +106,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...gatherND,
     attributes: { batch_dims: "1" },
     title: "batch_dims 1: each batch has its own tuple",
+    question: "Why does each tuple pick only one number?",
     note:
       "The indices are the same, but tuple b addresses only data[b]. So each tuple picks one element of its own " +
       "batch.",
@@ -104,6 +115,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterElements,
     title: "Axis 0: an index is a row",
+    question: "Is an index a row or a column?",
     note: "Each update stays in its column. Its index says the row.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
@@ -111,6 +123,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterElements,
     attributes: { axis: "1" },
     title: "Axis 1: an index is a column",
+    question: "How do I make an index a column?",
     note: "The tensors are the same. Each update stays in its row, and its index says the column.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
@@ -119,6 +132,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     op: "GatherElements",
     opset: 13,
     title: "GatherElements: an index picks one element",
+    question: "Why did I get one number for each index?",
     note:
       "The output has the shape of indices. Each index picks the row of one element, and the index's own column is " +
       "the column.",
@@ -129,18 +143,21 @@ export const CONFUSIONS: readonly Confusion[] = [
     op: "Gather",
     opset: 13,
     title: "Gather: an index picks a whole slice",
+    question: "Why did I get a whole row for each index?",
     note: "The tensors are the same. Each index picks a whole row, so the output has one more axis.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
     ...scatterND,
     title: "ScatterND: a row of indices is a place",
+    question: "Is [0, 1] one place or two?",
     note: "[0, 1] and [2, 0] are coordinates: row 0, column 1 and row 2, column 0.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([10, 20])],
   },
   {
     ...scatterElements,
     title: "torch.scatter is ScatterElements",
+    question: "Which ONNX operator is torch.scatter?",
     note:
       "The same indices as torch.scatter reads them: each of the four says the row of one update, which stays in " +
       "the index's column.",
@@ -149,12 +166,14 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterElements,
     title: "Indices smaller than data",
+    question: "Why did the last column not change?",
     note: "Only the columns that indices cover are updated. The last column keeps its values.",
     inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[2, 0]]), f32([[-1, -2]])],
   },
   {
     ...scatterND,
     title: "Negative indices count from the back",
+    question: "Which row is -4?",
     note:
       "-1 is the last of four rows, and -4 the first. -5 would be out of range. The document says nothing about " +
       "bounds. They are -s to s - 1, as in the other operators.",
@@ -163,12 +182,14 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     title: "Updates of the wrong shape",
+    question: "Why do my updates not fit?",
     note: "There are two tuples of one index in data [4, 4], so each update is a row of 4, not of 3.",
     inputs: [f32(GRID), i64([[0], [2]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
     ...scatterND,
     title: "An index out of range",
+    question: "Why is [0, 5] refused among 16 elements?",
     note:
       "Each index is checked against its own axis. As a flat offset [0, 5] would lie within the 16 elements, but " +
       "axis 1 has only 4.",
@@ -179,6 +200,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     op: "Gather",
     opset: 13,
     title: "Out of range in Gather-13 is an error",
+    question: "What does ONNX do with index 7 of 5?",
     note: "ONNX refuses the index 7. OpenVINO's Gather-8 gives 0 for it.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1])],
   },
@@ -188,6 +210,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     opset: 8,
     attributes: {},
     title: "Out of range in Gather-8 gives 0",
+    question: "What does OpenVINO do with index 7 of 5?",
     note: "The same tensors in OpenVINO: the index 7 gives 0, and -1 is still the last place.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1]), i64(0)],
   },
@@ -195,6 +218,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...tensorScatter,
     attributes: { axis: "1", mode: "circular" },
     title: "TensorScatter, circular: the cache is a ring",
+    question: "What happens at the end of the cache?",
     note: "Three updates begin at place 3 of a cache of 4. They wrap around to its start.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
@@ -202,6 +226,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...tensorScatter,
     attributes: { axis: "1" },
     title: "TensorScatter, linear: the same does not fit",
+    question: "Why does the same update not fit?",
     note: "In linear mode all updates must fit. From place 3 of 4 there is room for one.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
@@ -209,6 +234,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     attributes: { reduction: "add" },
     title: "Half precision: each step is rounded",
+    question: "Why did adding 1 twice change nothing?",
     note: "In float16 2048 + 1 is 2048, so adding 1 twice changes nothing. 2048 + 2 is 2050.",
     inputs: [f16([2048, 2048]), i64([[0], [0], [1]]), f16([1, 1, 2])],
   },
@@ -216,6 +242,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     attributes: { reduction: "add" },
     title: "Integers wrap around",
+    question: "Why is 250 + 10 only 4?",
     note: "In uint8 250 + 10 is 4: integers wrap modulo 2⁸.",
     inputs: [u8([250, 7]), i64([[0]]), u8([10])],
   },

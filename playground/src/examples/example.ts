@@ -6,6 +6,8 @@ import { textFrom } from "../values/tensor-text.ts";
 
 export interface Example {
   readonly title: string;
+  /** What a reader may ask, and the picture answers. */
+  readonly question: string;
   /** What to look at; where the document has an erratum, also what it prints and what is right. */
   readonly note: string;
   readonly opset: number;

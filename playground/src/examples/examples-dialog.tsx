@@ -1,10 +1,12 @@
-/** The examples, to be looked through and searched. */
+/** The examples, to be looked through and searched: cards with a picture and a question, and a list of the rest behind. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { EXAMPLES } from "./menu.ts";
+import { EXAMPLES, START_GROUP } from "./menu.ts";
+import { CONFUSIONS_GROUP, type Preset } from "./presets.ts";
+import { Thumb } from "./thumb.tsx";
 
-interface ExamplesProps {
+export interface ExamplesProps {
   readonly chosen: string | null;
   onPreset(id: string): void;
   /** Shows the user's own call again; null where there is none. */
@@ -12,80 +14,113 @@ interface ExamplesProps {
   onClose(): void;
 }
 
+const isCard = ({ group }: Preset): boolean => group === START_GROUP || group === CONFUSIONS_GROUP;
+
+/** `GatherND-13`, and the attributes that are given. */
+const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
+  [`${op}-${opset}`, ...Object.entries(attributes).map(([name, text]) => `${name} ${text}`)].join(
+    " ",
+  );
+
+/** The examples that have all words, those first whose question has them. */
+export function foundExamples(words: string): readonly Preset[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const hasAll = (text: string): boolean =>
+    wanted.every((word) => text.toLowerCase().includes(word));
+  const found = EXAMPLES.filter((one) =>
+    hasAll(`${one.question} ${one.group} ${one.title} ${one.note} ${kindOf(one)}`),
+  );
+  const asked = found.filter(({ question }) => hasAll(question));
+  return [...asked, ...found.filter((one) => !asked.includes(one))];
+}
+
+/** The field has the focus at first, except where that would open the keyboard of a phone over the cards. */
+const focused = (field: HTMLInputElement | null): void => {
+  if (field !== null && matchMedia("(hover: hover)").matches) field.focus();
+};
+
 /** The content of the dialog. */
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = EXAMPLES.filter(({ group, title, note }) => {
-    const text = `${group} ${title} ${note}`.toLowerCase();
-    return wanted.every((word) => text.includes(word));
-  });
-  // One's own call has no id.
+  const found = foundExamples(words);
+  const cards = found.filter(isCard);
+  const rest = found.filter((one) => !isCard(one));
   const choose = (id: string): void => {
+    // One's own call has no id.
     if (id === "") onOwn?.();
     else onPreset(id);
     onClose();
   };
-  const groups = [...new Set(found.map(({ group }) => group))];
+  const common = (id: string) => ({
+    type: "button" as const,
+    "data-example": id,
+    "aria-current": id === (chosen ?? "") ? ("true" as const) : undefined,
+    onClick: () => choose(id),
+  });
   return (
     <>
       <input
         type="search"
+        ref={focused}
         aria-label="search examples"
-        placeholder="search: axis, batch, negative …"
+        placeholder="Type a question or a word: twice, batch, negative …"
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
       />
       <div class="examples">
-        <div class="columns">
-          {onOwn !== null && (
-            <Group
-              title="Yours"
-              examples={[{ id: "", title: "Your own call" }]}
-              chosen={chosen ?? ""}
-              onChoice={choose}
-            />
-          )}
-          {groups.map((group) => (
-            <Group
-              key={group}
-              title={group}
-              examples={found.filter((one) => one.group === group)}
-              chosen={chosen}
-              onChoice={choose}
-            />
+        {onOwn !== null && <button {...common("")}>Your own call</button>}
+        <ul class="cards">
+          {cards.map((one) => (
+            <li key={one.id}>
+              <button class="card" {...common(one.id)}>
+                <Thumb state={one.state} />
+                <b>{one.question}</b>
+                <small class="kind">{kindOf(one)}</small>
+              </button>
+            </li>
           ))}
-          {found.length === 0 && <p>No example has these words.</p>}
-        </div>
+        </ul>
+        {rest.length > 0 && <Rest examples={rest} isOpen={words !== ""} common={common} />}
+        {found.length === 0 && <p>No example has these words. Try fewer, or another word.</p>}
       </div>
     </>
   );
 }
 
-interface GroupProps {
-  readonly title: string;
-  readonly examples: readonly { readonly id: string; readonly title: string }[];
-  readonly chosen: string | null;
-  onChoice(id: string): void;
+interface RestProps {
+  readonly examples: readonly Preset[];
+  readonly isOpen: boolean;
+  common(id: string): JSX.IntrinsicElements["button"];
 }
 
-const Group = ({ title, examples, chosen, onChoice }: GroupProps): JSX.Element => (
-  <section>
-    <h3>{title}</h3>
-    <ul>
-      {examples.map(({ id, title: name }) => (
-        <li key={id}>
-          <button
-            type="button"
-            class="quiet"
-            data-example={id}
-            aria-current={id === chosen ? "true" : undefined}
-            onClick={() => onChoice(id)}
-          >
-            {name}
-          </button>
-        </li>
-      ))}
-    </ul>
-  </section>
-);
+/** The examples of documents, by the names that the documents give them. */
+function Rest({ examples, isOpen, common }: RestProps): JSX.Element {
+  const groups = [...new Set(examples.map(({ group }) => group))];
+  return (
+    <details open={isOpen}>
+      <summary>
+        {examples.length} {examples.length === 1 ? "example" : "examples"} of the documents of ONNX
+        and OpenVINO
+      </summary>
+      <div class="rest">
+        {groups.map((group) => (
+          <section key={group}>
+            <h3>{group}</h3>
+            <ul>
+              {examples
+                .filter((one) => one.group === group)
+                .map(({ id, question, title }) => (
+                  <li key={id}>
+                    <button {...common(id)}>
+                      {question}
+                      <small>{title}</small>
+                    </button>
+                  </li>
+                ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </details>
+  );
+}

@@ -11,6 +11,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "ScatterND", examples: [
     {
       title: "Example 1: four elements",
+      question: "How do four numbers find their places?",
       note:
         "The document writes output[indices[idx]]. The index is a tuple, so in NumPy it is " +
         "output[tuple(indices[idx])].",
@@ -20,6 +21,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: two slices",
+      question: "Where do two whole slices go?",
       note:
         "The document says updates.shape = indices.shape[0:q-1] ++ data.shape[k:r-1]. The second part is " +
         "data.shape[k:], with the last axis.",
@@ -29,6 +31,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_add",
+      question: "Do two updates of one slice add up?",
       note:
         `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction they may, as [[0], ` +
         "[0]] does.",
@@ -38,6 +41,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_multiply",
+      question: "Does mul multiply the old values too?",
       note: `ScatterND-18 says that mul adds. It multiplies, as ScatterND-16 says. ${THIRD_BLOCK}`,
       opset: 18,
       attributes: { reduction: "mul" },
@@ -45,6 +49,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_max",
+      question: "Which of three values stays with max?",
       note: THIRD_BLOCK,
       opset: 18,
       attributes: { reduction: "max" },
@@ -52,6 +57,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_min",
+      question: "Which of three values stays with min?",
       note: THIRD_BLOCK,
       opset: 18,
       attributes: { reduction: "min" },
@@ -61,6 +67,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "ScatterElements", examples: [
     {
       title: "Example 1: without axis",
+      question: "Why does each update stay in its column?",
       note:
         "The document prints the output without commas between its rows. From version 16 on it says that indices " +
         "must not repeat, but it is targets that must not: here the index 0 is in two columns.",
@@ -74,6 +81,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: along axis 1",
+      question: "Why do only two columns of five change?",
       note: "Each index says the column; the update keeps its own row.",
       opset: 18,
       attributes: { axis: "1" },
@@ -81,6 +89,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "with_negative_indices",
+      question: "Which column is -3?",
       note: "On an axis of 5, -3 is place 2.",
       opset: 18,
       attributes: { axis: "1" },
@@ -88,6 +97,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "with_duplicate_indices",
+      question: "Do two updates of column 1 both count?",
       note:
         "ScatterElements-18 writes output[…] += f(output[…], updates[…]). The sign is =, because f has added " +
         "already.",
@@ -97,6 +107,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "with_reduction_max",
+      question: "Which of three values stays with max?",
       note: "Both updates meet the 2 of data. The greatest of the three remains.",
       opset: 18,
       attributes: { axis: "1", reduction: "max" },
@@ -104,6 +115,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "with_reduction_min",
+      question: "Which of three values stays with min?",
       note: "Both updates meet the 2 of data. The least of the three remains.",
       opset: 18,
       attributes: { axis: "1", reduction: "min" },
@@ -113,6 +125,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "GatherND", examples: [
     {
       title: "Example 1: two elements",
+      question: "How does a pair of indices pick one number?",
       note: "The document leaves the shape of the output empty. The shape is [2].",
       opset: 13,
       attributes: {},
@@ -120,6 +133,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: two rows",
+      question: "How does one index pick a whole row?",
       note: "The document prints `indices = [,]`. The indices are [[1], [0]].",
       opset: 13,
       attributes: {},
@@ -127,6 +141,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 3: two slices of rank 1",
+      question: "What does a pair of indices pick from three axes?",
       note:
         "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The documents call " +
         "GatherND the inverse of ScatterND. That holds without batches and for distinct targets, as here.",
@@ -136,6 +151,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 4: indices of rank 3",
+      question: "Why does the output have three axes?",
       note: "The output begins with all axes of indices except the last.",
       opset: 13,
       attributes: {},
@@ -143,6 +159,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 5: batch_dims 1",
+      question: "Which batch does each tuple read from?",
       note:
         "The document prints `indices = [,]`. The indices are [[1], [0]]. It bounds index i by data_shape[i], but " +
         "the axis is batch_dims + i. It gives the output the rank q + r - k - 1, which leaves out the batches: the " +
@@ -155,6 +172,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "GatherElements", examples: [
     {
       title: "Example 1: along axis 1",
+      question: "Why does the output have the shape of indices?",
       note: "The document prints the output with one pair of brackets too many. The output has the shape of indices.",
       opset: 13,
       attributes: { axis: "1" },
@@ -162,6 +180,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: along axis 0",
+      question: "Which row does each element come from?",
       note: "The document prints the output with one pair of brackets too many. The output has the shape of indices.",
       opset: 13,
       attributes: {},
@@ -171,6 +190,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Gather", examples: [
     {
       title: "Example 1: rows",
+      question: "Why is row 1 there twice?",
       note:
         "Gather replaces the axis by the whole shape of indices. Version 1 says that indices are within bounds, and " +
         "means 0 to s - 1. From version 11 on they are -s to s - 1.",
@@ -180,6 +200,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: columns",
+      question: "How do I pick columns instead of rows?",
       note: "The two axes of indices replace the axis of columns.",
       opset: 13,
       attributes: { axis: "1" },
@@ -187,6 +208,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "A scalar drops the axis",
+      question: "Where did the axis go?",
       note: "Indices of rank 0 have no axes that could replace axis -1.",
       opset: 13,
       attributes: { axis: "-1" },
@@ -196,6 +218,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Scatter", examples: [
     {
       title: "Example 1: without axis",
+      question: "What did Scatter do before it was ScatterElements?",
       note: "Scatter is the old name of ScatterElements.",
       opset: 11,
       attributes: {},
@@ -207,6 +230,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: along axis 1",
+      question: "Which columns does the old Scatter change?",
       note: "Scatter is the old name of ScatterElements.",
       opset: 11,
       attributes: { axis: "1" },
@@ -216,6 +240,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "TensorScatter", examples: [
     {
       title: "Each sample from a position of its own",
+      question: "Where does each sample begin to write?",
       note: "write_indices has a position for each sample of the batch, axis 0.",
       opset: 24,
       attributes: { axis: "1" },
@@ -223,6 +248,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Without write_indices",
+      question: "Where does writing begin without write_indices?",
       note: "Every sample begins at position 0.",
       opset: 24,
       attributes: { axis: "1" },
@@ -230,6 +256,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Circular: positions wrap",
+      question: "What happens to a position beyond the end?",
       note:
         "In circular mode the document takes the remainder of every coordinate. Only the coordinate of the sequence " +
         "wraps; otherwise sample 2 would be written into sample 0.",
@@ -239,6 +266,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "4-bit integers, two heads",
+      question: "Which axis is the sequence?",
       note: "By default the sequence is the second axis from the end. Integers of 4 bits are only moved.",
       opset: 24,
       attributes: {},

@@ -1,16 +1,17 @@
-/** The examples of OpenVINO's documents. Errata are corrected, and the note says what the document prints. */
+/** The examples of scatters of OpenVINO's documents. Errata are corrected, and the note says what the document prints. */
 
-import { bool, CUBE, f16, f32, i32, i64, i8, u8, SLICES, type Examples } from "./example.ts";
+import { bool, CUBE, f16, f32, i32, i8, u8, SLICES, type Examples } from "./example.ts";
 
 const ONE_TUPLE =
   "The document prints indices of the shape [5], which would be one tuple of 5, more than the rank of data. Here " +
   "they are [5, 1].";
 
 // prettier-ignore
-export const OPENVINO_EXAMPLES: readonly Examples[] = [
+export const OPENVINO_SCATTERS: readonly Examples[] = [
   { op: "ScatterNDUpdate", examples: [
     {
       title: "First example: from both ends",
+      question: "Which two updates meet at place 4?",
       note:
         "The document prints output[4] as 4. On an axis of 8 the index -4 is place 4 and writes 14 there, over the " +
         "9 of the first update. The document counts a negative index as len(data.shape[j] + index). It is " +
@@ -21,6 +22,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Second example: two slices",
+      question: "Where do two whole slices go?",
       note:
         "A tuple of k indices is (i_0, …, i_{k-1}). The document writes one more, i_k. Its snippet calls Python's " +
         "max and min on slices, which does not work: the functions are np.maximum and np.minimum.",
@@ -30,6 +32,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 1: none, the last update wins",
+      question: "Where did 10 and 30 go?",
       note:
         `${ONE_TUPLE} It prints [50, 20, 20, 4]. Places 0 and 1 are written twice, and the last update wins: [50, ` +
         "40, 20, 4].",
@@ -39,6 +42,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: sum in float16",
+      question: "How much does each place collect?",
       note: `${ONE_TUPLE} Its snippet reduces func(tuple(out[…]), …). It is func(out[tuple(…)], …).`,
       opset: 15,
       attributes: { reduction: "sum" },
@@ -46,6 +50,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 3: sub",
+      question: "What happens when two updates are subtracted?",
       note:
         `${ONE_TUPLE} It writes the type ScatterNdUpdate, and reduction on <layer>. The type is ScatterNDUpdate, ` +
         "and reduction belongs on <data>.",
@@ -55,6 +60,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 4: prod",
+      question: "Which places are multiplied twice?",
       note: `${ONE_TUPLE} It prints [500, 3600, 40, 4]. The products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.`,
       opset: 15,
       attributes: { reduction: "prod" },
@@ -64,6 +70,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
   { op: "ScatterElementsUpdate", examples: [
     {
       title: "Example 1: sum",
+      question: "How do six updates fit into four places?",
       note: "The document puts reduction and use_init_val on <layer>. They belong on its <data>.",
       opset: 12,
       attributes: { reduction: "sum" },
@@ -71,6 +78,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: sum without the values of data",
+      question: "What if the old values should not count?",
       note: "The document puts reduction and use_init_val on <layer>. They belong on its <data>.",
       opset: 12,
       attributes: { reduction: "sum", use_init_val: "false" },
@@ -78,6 +86,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 1 with a mean",
+      question: "What is the mean at a place with two updates?",
       note: "The document computes a mean step by step. It is the mean of all values that meet: (2 + 20 + 30) / 3.",
       opset: 12,
       attributes: { reduction: "mean" },
@@ -85,6 +94,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 1 with a mean of integers",
+      question: "How is a mean of integers rounded?",
       note: "The mean of integers is rounded down: 52 / 3 is 17.",
       opset: 12,
       attributes: { reduction: "mean" },
@@ -92,6 +102,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2 with a mean",
+      question: "Does the old value count in the mean?",
       note: "Without the values of data, only 20 and 30 meet at place 0.",
       opset: 12,
       attributes: { reduction: "mean", use_init_val: "false" },
@@ -99,6 +110,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2 without a reduction",
+      question: "Does use_init_val matter without a reduction?",
       note: "use_init_val has no effect without a reduction.",
       opset: 12,
       attributes: { use_init_val: "false" },
@@ -106,6 +118,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2 with a maximum",
+      question: "Which value wins when the old one does not compete?",
       note: "The first update of a place replaces the value of data. The reduction begins with the second.",
       opset: 12,
       attributes: { reduction: "max", use_init_val: "false" },
@@ -113,6 +126,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2 with a product",
+      question: "What is multiplied when the old value does not count?",
       note: "The first update of a place replaces the value of data. The reduction begins with the second.",
       opset: 12,
       attributes: { reduction: "prod", use_init_val: "false" },
@@ -120,6 +134,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "A mean of negative integers",
+      question: "Which way is a negative mean rounded?",
       note: "It is rounded toward minus infinity: (-3 - 4) / 2 is -4.",
       opset: 12,
       attributes: { reduction: "mean" },
@@ -127,6 +142,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 3: along axis 1",
+      question: "Which column does each update go to?",
       note: "The document counts a negative index as len(data.shape[axis] + index). It is data.shape[axis] + index.",
       opset: 12,
       attributes: {},
@@ -139,6 +155,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 4: sum along axis 1",
+      question: "What does row 0 collect in column 1?",
       note:
         "The document reads the old value at output[indices[i][j]][j]. For axis 1 the old value is at " +
         "output[i][indices[i][j]], where the result is written.",
@@ -153,6 +170,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 5: prod along the last axis",
+      question: "Which axis is -1?",
       note: "Of two axes, -1 is axis 1.",
       opset: 12,
       attributes: { reduction: "prod" },
@@ -165,6 +183,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Booleans: sum is OR",
+      question: "What is the sum of booleans?",
       note: "",
       opset: 12,
       attributes: { reduction: "sum" },
@@ -172,6 +191,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Booleans: prod is AND",
+      question: "What is the product of booleans?",
       note: "",
       opset: 12,
       attributes: { reduction: "prod" },
@@ -179,6 +199,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Booleans: min is AND",
+      question: "What is the minimum of booleans?",
       note:
         "Neither this document nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
         "is OR.",
@@ -188,6 +209,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Booleans: max is OR",
+      question: "What is the maximum of booleans?",
       note:
         "Neither this document nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
         "is OR.",
@@ -199,6 +221,7 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
   { op: "ScatterUpdate", examples: [
     {
       title: "Example 2: columns",
+      question: "How do I write whole columns?",
       note:
         "In updates the axes of indices replace the axis. Example 1 of the document has 38 million elements, more " +
         "than the page shows.",
@@ -213,176 +236,11 @@ export const OPENVINO_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Indices of rank 0",
+      question: "Where did the axis of updates go?",
       note: "A scalar index drops the axis from updates. Each of the two updates is one element of column 1.",
       opset: 3,
       attributes: {},
       inputs: [f32([[1, 2], [3, 4]]), i32(1), f32([8, 9]), i32(-1)],
-    },
-  ] },
-  { op: "Gather", examples: [
-    {
-      title: "Example 1: elements",
-      note: "",
-      opset: 8,
-      attributes: {},
-      inputs: [f32([1, 2, 3, 4, 5]), i32([0, 0, 4]), i32(0)],
-    },
-    {
-      title: "Example 2: batch_dims 1",
-      note: "Each row of indices reads its own row of data.",
-      opset: 8,
-      attributes: { batch_dims: "1" },
-      inputs: [f32([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]), i32([[0, 0, 4], [4, 0, 0]]), i32(1)],
-    },
-    {
-      title: "Example 3: batch_dims 2",
-      note: "Each row of indices reads its own row of data; there are four.",
-      opset: 8,
-      attributes: { batch_dims: "2" },
-      inputs: [
-        f32([[[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], [[11, 12, 13, 14, 15], [16, 17, 18, 19, 20]]]),
-        i32([[[0, 0, 4], [4, 0, 0]], [[1, 2, 4], [4, 3, 2]]]),
-        i32(2),
-      ],
-    },
-    {
-      title: "Example 4: batches of slices",
-      note: "The axis need not follow the batches. The axis between them is copied whole.",
-      opset: 8,
-      attributes: { batch_dims: "1" },
-      inputs: [
-        f32([
-          [[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [17, 18, 19, 20]]],
-          [[[21, 22, 23, 24], [25, 26, 27, 28], [29, 30, 31, 32], [33, 34, 35, 36], [37, 38, 39, 40]]],
-        ]),
-        i32([[1, 2, 4], [4, 3, 2]]),
-        i32([2]),
-      ],
-    },
-    {
-      title: "Example 5: batch_dims -1",
-      note: "Negative batch_dims counts from the rank of indices: 2 - 1 is 1.",
-      opset: 8,
-      attributes: { batch_dims: "-1" },
-      inputs: [f32([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]), i32([[0, 0, 4], [4, 0, 0]]), i32(1)],
-    },
-    {
-      title: "Example 6: negative indices",
-      note: "On an axis of 5, -2 is place 3.",
-      opset: 8,
-      attributes: {},
-      inputs: [f32([1, 2, 3, 4, 5]), i32([0, -2, -1]), i32(0)],
-    },
-    {
-      title: "Example 7: out of range gives 0",
-      note: "In version 8 an index outside its axis is no error. The output is 0 there.",
-      opset: 8,
-      attributes: {},
-      inputs: [f32([1, 2, 3, 4, 5]), i32([3, 10, -20]), i32(0)],
-    },
-  ] },
-  { op: "GatherND", examples: [
-    {
-      title: "Example 1: two elements",
-      note: "",
-      opset: 8,
-      attributes: {},
-      inputs: [f32([[1, 2], [3, 4]]), i64([[0, 0], [1, 0]])],
-    },
-    {
-      title: "Example 2: two rows",
-      note: "",
-      opset: 8,
-      attributes: {},
-      inputs: [f32([[1, 2], [3, 4]]), i64([[1], [0]])],
-    },
-    {
-      title: "Example 3: indices of rank 3",
-      note: "",
-      opset: 8,
-      attributes: {},
-      inputs: [f32([[1, 2], [3, 4]]), i64([[[1]], [[0]]])],
-    },
-    {
-      title: "Example 4: batch_dims 1",
-      note: "The document says that batch axes may be broadcast. They must be equal, as OpenVINO itself checks.",
-      opset: 8,
-      attributes: { batch_dims: "1" },
-      inputs: [f32([[1, 2], [3, 4]]), i64([[1], [0]])],
-    },
-    {
-      title: "Example 5: batches of slices",
-      note: "",
-      opset: 8,
-      attributes: { batch_dims: "1" },
-      inputs: [
-        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
-        i64([[1], [0]]),
-      ],
-    },
-    {
-      title: "Example 6: version 5 fuses the batch axes",
-      note:
-        "The document gives the shape of the output without batches. With batches, the batch axes become one axis " +
-        "of size 2 · 3.",
-      opset: 5,
-      attributes: { batch_dims: "2" },
-      inputs: [
-        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
-        i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]]),
-      ],
-    },
-    {
-      title: "Example 6: version 8 keeps the batch axes",
-      note: "The call is the same as in version 5, where the output has one batch axis instead of two.",
-      opset: 8,
-      attributes: { batch_dims: "2" },
-      inputs: [
-        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
-        i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]]),
-      ],
-    },
-    {
-      title: "Version 8 counts negative indices from the back",
-      note: "Version 5 refuses them.",
-      opset: 8,
-      attributes: {},
-      inputs: [f32([[1, 2], [3, 4]]), i64([[-1, 0], [0, -1]])],
-    },
-    {
-      title: "Example 7: batch_dims 3",
-      note: "",
-      opset: 8,
-      attributes: { batch_dims: "3" },
-      inputs: [
-        f32([[[[1, 2, 3, 4], [5, 6, 7, 8]], [[9, 10, 11, 12], [13, 14, 15, 16]]]]),
-        i64([[[[1], [0]], [[3], [2]]]]),
-      ],
-    },
-  ] },
-  { op: "GatherElements", examples: [
-    {
-      title: "Example 1: along axis 0",
-      note:
-        "The document says that indices have the shape of data except on the axis. They may be smaller, as in its " +
-        "own example 3.",
-      opset: 6,
-      attributes: { axis: "0" },
-      inputs: [f32([[1, 2], [3, 4]]), i32([[0, 1], [0, 0]])],
-    },
-    {
-      title: "Example 2: along axis 1",
-      note: "Along the axis there may be more indices than places.",
-      opset: 6,
-      attributes: { axis: "1" },
-      inputs: [f32([[1, 7], [4, 3]]), i32([[1, 1, 0], [1, 0, 1]])],
-    },
-    {
-      title: "Example 3: fewer rows than data",
-      note: "The document says that indices have the shape of data except on the axis. They may be smaller, as here.",
-      opset: 6,
-      attributes: { axis: "0" },
-      inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i32([[1, 0, 1], [1, 2, 0]])],
     },
   ] },
 ];

@@ -1,34 +1,107 @@
 /** The examples of the menu: the one that the page opens with, then the presets. */
 
+import { f32, i64 } from "./example.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
 
-const numbers = (text: string): string[] => text.split(" ");
+/** The group of the calls that lessons are about. */
+export const START_GROUP = "Start here";
 
+/** The call that the page opens with. */
+// prettier-ignore
 const FIRST: Preset = {
   id: "first",
-  group: "Start here",
+  group: START_GROUP,
   title: "Rows added to rows",
+  question: "Where did my row go?",
   note:
-    "Each index tuple has a letter and a colour. It names the row of data to which its row of updates is added. " +
-    "Row 1 is named twice, and -1 counts from the end.",
+    "Each tuple of indices has a letter, and each target a colour. A and C have the colour of row 1, because both name " +
+    "it. -1 counts from the end.",
   state: {
     domain: "ai.onnx",
     op: "ScatterND",
     opset: 18,
     attributes: { reduction: "add" },
     inputs: [
-      { dtype: "float32", shape: [4, 3], values: numbers("0 0 0 1 1 1 2 2 2 3 3 3") },
-      { dtype: "int64", shape: [3, 1], values: numbers("1 -1 1") },
-      { dtype: "float32", shape: [3, 3], values: numbers("10 20 30 40 50 60 70 80 90") },
+      f32([[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]]),
+      i64([[1], [-1], [1]]),
+      f32([[10, 20, 30], [40, 50, 60], [70, 80, 90]]),
     ],
   },
 };
+
+// prettier-ignore
+const OTHERS: readonly Preset[] = [
+  {
+    id: "start-gather",
+    group: START_GROUP,
+    title: "Rows read by their numbers",
+    question: "Where does each row of the output come from?",
+    note: "Each tuple names the row of data that the output copies. A and C name the same row, so it is there twice.",
+    state: {
+      domain: "ai.onnx",
+      op: "GatherND",
+      opset: 13,
+      attributes: {},
+      inputs: [f32([[0, 1, 2], [10, 11, 12], [20, 21, 22], [30, 31, 32]]), i64([[2], [-1], [2]])],
+    },
+  },
+  {
+    id: "start-elements",
+    group: START_GROUP,
+    title: "Elements added to elements",
+    question: "How does an index find one element?",
+    note: "An index says the row, and the column is its own. A and D name the same element, and add keeps both.",
+    state: {
+      domain: "ai.onnx",
+      op: "ScatterElements",
+      opset: 18,
+      attributes: { reduction: "add" },
+      inputs: [
+        f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]),
+        i64([[2, 0, 1], [2, -1, 0]]),
+        f32([[10, 20, 30], [40, 50, 60]]),
+      ],
+    },
+  },
+  {
+    id: "start-gather-elements",
+    group: START_GROUP,
+    title: "Elements read by their rows",
+    question: "Why does the output have the shape of indices?",
+    note: "Each index reads one element: it says the row, and the column is its own. A and D read the same element.",
+    state: {
+      domain: "ai.onnx",
+      op: "GatherElements",
+      opset: 13,
+      attributes: {},
+      inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[2, 0, 1], [2, -1, 0]])],
+    },
+  },
+  {
+    id: "start-batches",
+    group: START_GROUP,
+    title: "Two batches with tuples of their own",
+    question: "What keeps two batches apart?",
+    note: "With batch_dims 1 a tuple reads only from its own batch. A and C are both [1], and read different rows.",
+    state: {
+      domain: "ai.onnx",
+      op: "GatherND",
+      opset: 13,
+      attributes: { batch_dims: "1" },
+      inputs: [
+        f32([[[0, 1], [10, 11], [20, 21]], [[100, 101], [110, 111], [120, 121]]]),
+        i64([[[1], [0]], [[1], [-1]]]),
+      ],
+    },
+  },
+];
 
 const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
 
 /** The classic confusions come before the examples of the documents. */
 export const EXAMPLES: readonly [Preset, ...Preset[]] = [
   FIRST,
+  ...OTHERS,
   ...PRESETS.filter(isConfusion),
   ...PRESETS.filter((one) => !isConfusion(one)),
 ];

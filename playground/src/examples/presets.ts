@@ -5,7 +5,8 @@
 
 import { CONFUSIONS } from "./confusions.ts";
 import { ONNX_EXAMPLES } from "./examples-onnx.ts";
-import { OPENVINO_EXAMPLES } from "./examples-openvino.ts";
+import { OPENVINO_SCATTERS } from "./examples-openvino.ts";
+import { OPENVINO_GATHERS } from "./examples-openvino-gather.ts";
 import type { Example } from "./example.ts";
 import type { State } from "../values/state.ts";
 
@@ -14,6 +15,8 @@ export interface Preset {
   readonly id: string;
   readonly group: string;
   readonly title: string;
+  /** What a reader may ask, and the picture answers. */
+  readonly question: string;
   /** What to look at, or which erratum of the document was corrected; may be empty. */
   readonly note: string;
   readonly state: State;
@@ -25,18 +28,19 @@ export const PRESETS: readonly Preset[] = [
   ...ONNX_EXAMPLES.flatMap(({ op, examples }) =>
     examples.map((one) => preset("ai.onnx", op, one, op)),
   ),
-  ...OPENVINO_EXAMPLES.flatMap(({ op, examples }) =>
+  ...[...OPENVINO_SCATTERS, ...OPENVINO_GATHERS].flatMap(({ op, examples }) =>
     examples.map((one) => preset("openvino", op, one, `OpenVINO ${op}`)),
   ),
   ...CONFUSIONS.map((one) => preset(one.domain, one.op, one, CONFUSIONS_GROUP)),
 ];
 
 function preset(domain: State["domain"], op: string, example: Example, group: string): Preset {
-  const { title, note, opset, attributes, inputs } = example;
+  const { title, question, note, opset, attributes, inputs } = example;
   return {
     id: slug(`${group} ${title}`),
     group,
     title,
+    question,
     note,
     state: { domain, op, opset, attributes, inputs },
   };

@@ -2,8 +2,6 @@
 
 import type { JSX } from "preact";
 import type { Asked } from "../why/use-why.ts";
-import type { Files } from "../reading/use-files.ts";
-import { FileButton } from "../reading/open-file.tsx";
 import type { Panel } from "./panels.tsx";
 import type { Session } from "./use-session.ts";
 
@@ -12,17 +10,20 @@ interface ActionsProps {
   readonly asked: Asked;
   onAsk(asked: Asked): void;
   onPanel(panel: Panel): void;
-  readonly onFiles: Files["takeFiles"];
 }
 
-export function Actions({ session, asked, onAsk, onPanel, onFiles }: ActionsProps): JSX.Element {
+export function Actions({ session, asked, onAsk, onPanel }: ActionsProps): JSX.Element {
   const { undo, redo, canUndo, canRedo } = session;
   return (
     <>
       <Step label="undo" sign="↶" keys="Ctrl+Z" isThere={canUndo} onStep={undo} />
       <Step label="redo" sign="↷" keys="Ctrl+Shift+Z" isThere={canRedo} onStep={redo} />
       <PanelButton panel="Examples" onPanel={onPanel} />
-      <FileButton onFiles={onFiles} />
+      <PanelButton
+        panel="Open"
+        title="files, code or an error message; files can be dropped on the page as well"
+        onPanel={onPanel}
+      />
       <button
         type="button"
         aria-pressed={asked !== undefined}

@@ -58,7 +58,13 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {!isFrame && <Title session={session} />}
+        {!isFrame && (
+          <Title
+            session={session}
+            onExamples={() => setPanel("Examples")}
+            onOpen={() => setPanel("Open")}
+          />
+        )}
         <div class="middle" ref={middle}>
           <Stage
             session={session}
@@ -87,7 +93,7 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
-/** The story and the shapes, or the panel that compares. On a phone it is a line that opens. */
+/** The story and the shapes, or the panel that compares. On a small screen it is a line that opens. */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
@@ -135,14 +141,24 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           />
         </>
       )}
-      {isFrame && (
-        <a class="whole" href={`./${location.hash}`} target="_blank" rel="noopener">
-          open in ndscatter
-        </a>
-      )}
+      {isFrame && <Whole />}
     </aside>
   );
 }
+
+/** The link from a frame to the page. */
+const Whole = (): JSX.Element => (
+  <a
+    class="whole"
+    href={`./${location.hash}`}
+    target="_blank"
+    rel="noopener"
+    aria-label="open in ndscatter"
+    title="open in ndscatter"
+  >
+    ↗<span> open in ndscatter</span>
+  </a>
+);
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
   const { explanation, version, edits } = session;

@@ -1,6 +1,7 @@
 /** What the page is, what its colours mean, all keys, and the choice of colours. */
 
 import type { JSX } from "preact";
+import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
 /** Where the sources are, as the package says; empty while it does not. The build fills it in. */
@@ -14,11 +15,17 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Space", "play, pause"],
   ["←, →", "one update back, one on"],
+  ["→, ←, Esc", "in a lesson: the next step, the step before, the end"],
   ["?", "this help"],
 ];
 
+interface HelpProps {
+  /** Shows the example of a lesson, and begins the lesson. */
+  onLesson(preset: string): void;
+}
+
 /** The content of the dialog. */
-export const Help = (): JSX.Element => (
+export const Help = ({ onLesson }: HelpProps): JSX.Element => (
   <div class="help">
     <p>
       Scatter and gather operators of ONNX and OpenVINO, computed in this page by ndscatter exactly
@@ -28,6 +35,14 @@ export const Help = (): JSX.Element => (
     <p>
       A colour is a target: cells of one colour meet in one place. Stripes mark a target that
       several updates share. Letters name index tuples, in the order in which they act.
+    </p>
+    <p class="lessons">
+      In four steps:
+      {LESSONS.map(({ title, preset }) => (
+        <button type="button" key={preset} onClick={() => onLesson(preset)}>
+          {title}
+        </button>
+      ))}
     </p>
     <table>
       <tbody>

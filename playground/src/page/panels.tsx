@@ -2,27 +2,33 @@
 
 import type { JSX } from "preact";
 import { Dialog } from "../widgets/dialog.tsx";
-import { Examples } from "../examples/examples-dialog.tsx";
+import type { ExamplesProps } from "../examples/examples-dialog.tsx";
 import { Help } from "./help.tsx";
+import { Open } from "../reading/open-file.tsx";
+import type { Files } from "../reading/use-files.ts";
 import { later } from "../widgets/later.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
 import type { Session } from "./use-session.ts";
 import type { ShareProps } from "../writing/share-panel.tsx";
 
+const Examples = later<ExamplesProps>(
+  async () => (await import("../examples/examples-dialog.tsx")).Examples,
+);
 const Share = later<ShareProps>(async () => (await import("../writing/share-panel.tsx")).Share);
 
-export type Panel = "Examples" | "Share" | "Help";
+export type Panel = "Examples" | "Open" | "Share" | "Help";
 
 interface PanelsProps {
   readonly session: Session;
   readonly sceneOf: SceneOf;
+  readonly files: Files;
   /** The dialog that is open; null while none is. */
   readonly panel: Panel | null;
   onClose(): void;
 }
 
-export function Panels({ session, sceneOf, panel, onClose }: PanelsProps): JSX.Element {
-  const { state, preset, hasOwn, showPreset, showOwn } = session;
+export function Panels({ session, sceneOf, files, panel, onClose }: PanelsProps): JSX.Element {
+  const { state, preset, hasOwn, showPreset, showOwn, lesson } = session;
   const common = (label: Panel) => ({ label, isOpen: panel === label, onClose });
   return (
     <>
@@ -38,8 +44,23 @@ export function Panels({ session, sceneOf, panel, onClose }: PanelsProps): JSX.E
           />
         )}
       />
+      <Dialog
+        {...common("Open")}
+        isKept
+        content={(close) => <Open files={files} close={close} />}
+      />
       <Dialog {...common("Share")} content={() => <Share state={state} sceneOf={sceneOf} />} />
-      <Dialog {...common("Help")} content={() => <Help />} />
+      <Dialog
+        {...common("Help")}
+        content={(close) => (
+          <Help
+            onLesson={(id) => {
+              lesson.choose(id);
+              close();
+            }}
+          />
+        )}
+      />
     </>
   );
 }

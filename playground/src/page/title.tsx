@@ -1,31 +1,115 @@
 /** What is shown: an example with its note and its other side, or one's own call. It has the same height always. */
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
+import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
 import type { Session } from "./use-session.ts";
 
+/** What the page is, for those who begin with a lesson. */
+const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
   "The address of this page holds it: copy the link to share it. Examples keep it beside them.";
 
-export function Title({ session }: { readonly session: Session }): JSX.Element {
-  const { preset } = session;
+interface TitleProps {
+  readonly session: Session;
+  onExamples(): void;
+  onOpen(): void;
+}
+
+/** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
+const OwnData = ({ onOpen }: Pick<TitleProps, "onOpen">): JSX.Element => (
+  <button type="button" class="own-data" aria-haspopup="dialog" onClick={onOpen}>
+    Drop files or paste a call
+  </button>
+);
+
+export function Title({ session, onExamples, onOpen }: TitleProps): JSX.Element {
+  const { lesson } = session;
+  return lesson.isOn ? (
+    <div class="title-line teaching">
+      <h2>{WHAT}</h2>
+      <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
+      <OwnData onOpen={onOpen} />
+    </div>
+  ) : (
+    <Note session={session} onExamples={onExamples} onOpen={onOpen} />
+  );
+}
+
+/** The question and the note of an example, or of one's own call, and the ways on from there. */
+function Note({ session, onExamples, onOpen }: TitleProps): JSX.Element {
+  const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
+  const title = example?.question ?? OWN;
   const note = example?.note ?? OWN_NOTE;
+  const [isOpen, setOpen] = useState(false);
+  const text = useRef<HTMLDivElement>(null);
+  const isCut = useCut(text, title + note, isOpen);
+  useEffect(() => setOpen(false), [title]);
   return (
-    <div class="title-line">
-      <div>
-        <h2>{example?.title ?? OWN}</h2>
-        <p class="note-of-preset" title={note}>
-          {note}
-        </p>
+    <div
+      class={isOpen ? "title-line open" : "title-line"}
+      onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
+    >
+      <div ref={text} id="note">
+        <h2 title={example?.title}>{title}</h2>
+        <p class="note-of-preset">{note}</p>
       </div>
-      {preset !== null && <Sides session={session} preset={preset} />}
+      {isCut && (
+        <button
+          type="button"
+          class="quiet whole-note"
+          aria-expanded={isOpen}
+          aria-controls="note"
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? "less" : "more"}
+          <span class="hidden"> of the note</span>
+        </button>
+      )}
+      <div class="ways">
+        {preset !== null && <Sides session={session} preset={preset} />}
+        {lesson.isThere && (
+          <button type="button" id={LESSON_OPENER} class="link" onClick={() => lesson.go(0)}>
+            In four steps
+          </button>
+        )}
+        <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
+          More questions
+        </button>
+        <OwnData onOpen={onOpen} />
+      </div>
     </div>
   );
+}
+
+/** Whether a text has no room for all of its title or of its note. Stays as it is while all of the text is shown. */
+function useCut(
+  box: { readonly current: HTMLElement | null },
+  text: string,
+  isOpen: boolean,
+): boolean {
+  const [isCut, setCut] = useState(false);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current === null || isOpen) return;
+    const measure = (): void =>
+      setCut(
+        [...current.children].some(
+          ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+            scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
+        ),
+      );
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [text, isOpen]);
+  return isCut;
 }
 
 /** A toggle between the two sides of a pair. */

@@ -27,16 +27,20 @@ export function Top({ session, sceneOf, asked, panel, onAsk, onPanel }: TopProps
   return (
     <>
       <Bar session={session}>
-        <Actions
-          session={session}
-          asked={asked}
-          onAsk={onAsk}
-          onPanel={onPanel}
-          onFiles={files.takeFiles}
-        />
+        <Actions session={session} asked={asked} onAsk={onAsk} onPanel={onPanel} />
       </Bar>
-      <Panels session={session} sceneOf={sceneOf} panel={panel} onClose={() => onPanel(null)} />
-      <FileDialog files={files} inputs={session.version?.inputs.map(({ name }) => name) ?? []} />
+      <Panels
+        session={session}
+        sceneOf={sceneOf}
+        files={files}
+        panel={panel}
+        onClose={() => onPanel(null)}
+      />
+      <FileDialog
+        files={files}
+        state={session.state}
+        inputs={session.version?.inputs.map(({ name }) => name) ?? []}
+      />
     </>
   );
 }

@@ -1,9 +1,8 @@
 /** Keys of the whole page, and what happens by itself at a first visit. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { controlsOf } from "../story/player.tsx";
 import type { Session } from "./use-session.ts";
-import { isCalm } from "../story/use-travel.ts";
 
 /** Keys do nothing here while a control has the focus that takes them itself. */
 export function useKeys(session: Session, onHelp: () => void): void {
@@ -47,23 +46,16 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
 
 const SEEN = "ndscatter-seen";
 
-/** The picture plays once by itself, for those who are here for the first time. */
-export function useFirstVisit(session: Session, isFrame: boolean): void {
-  const latest = useRef(session);
-  latest.current = session;
+/** Those who are here for the first time get the lesson about the first example. */
+export function useFirstVisit({ lesson }: Session, isFrame: boolean): void {
   // The page writes its address later.
   const [isPlain] = useState(() => location.hash === "");
-  useEffect(() => {
-    if (isFrame || !isPlain || isCalm() || isSeen()) return;
-    const timer = setTimeout(() => {
-      const { step, edition } = latest.current;
-      if (step === null && edition === 0) controlsOf(latest.current).toggle();
-    }, 900);
-    return () => clearTimeout(timer);
+  useLayoutEffect(() => {
+    if (!isFrame && isPlain && !isSeen()) lesson.go(0);
   }, []);
 }
 
-/** Whether the page was here before; it remembers that it was. Storage may be forbidden, then nothing plays. */
+/** Whether the page was here before; it remembers that it was. Storage may be forbidden, then no lesson starts by itself. */
 function isSeen(): boolean {
   try {
     const isKnown = localStorage.getItem(SEEN) !== null;

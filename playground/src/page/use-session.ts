@@ -6,6 +6,8 @@ import type { TensorId } from "../stage/layout.ts";
 import type { Tuple } from "../cells/links.ts";
 import { summaryOf } from "../story/summary.ts";
 import { aloud, describeCell, describeFault, describeStep } from "../story/describe.ts";
+import type { LessonStep } from "../story/lesson.ts";
+import { useLesson } from "../story/use-lesson.ts";
 import { usePage } from "../document/use-page.ts";
 import { usePicture, useSpots, useTensors, type OutputRule } from "../cells/use-picture.ts";
 import type { ShownActual } from "../why/use-why.ts";
@@ -18,23 +20,24 @@ const NO_FIXES: readonly Fix[] = [];
 export type Session = ReturnType<typeof useSession>;
 
 export function useSession() {
-  /** Null while nothing is played, and all steps are shown. */
-  const [step, setStep] = useState<number | null>(null);
-  const [isPlaying, setPlaying] = useState(false);
   const others = useOthers();
-  const { spot, pointed, onSpot, setFocused, setPointed } = useSpots();
+  const spots = useSpots();
+  const { spot, pointed, onSpot } = spots;
   const last = useRef<Picture | null>(null);
   /** Increases when another call is shown. */
   const generation = useRef(0);
+  /** Any change of the call ends a lesson about it. */
+  const leaveLesson = useRef(() => {});
+  const { step, isPlaying, setPlaying, goStep, onStep, reset } = usePlayed(spots, leaveLesson);
   const { shown, page, ...visit } = usePage((change) => {
-    setStep(null);
-    setPlaying(false);
+    reset();
     others.clear();
+    leaveLesson.current();
     if (change === "link" || change === "example" || change === "file") {
       last.current = null;
       generation.current++;
     }
-    if (change === "example") setFocused(null);
+    if (change === "example") spots.setFocused(null);
   });
   const drawn = usePicture(shown.state, last);
   const { call, picture } = drawn;
@@ -42,12 +45,9 @@ export function useSession() {
   // The number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
-  const description = useMemo(() => describe(call, spot, step), [call, spot, step]);
-  const onStep = useCallback((next: number) => {
-    setFocused(null);
-    setPointed(null);
-    setStep(next);
-  }, []);
+  const lesson = useLesson(call.picture, step, goStep, visit.showPreset);
+  leaveLesson.current = lesson.leave;
+  const description = useDescription(call, spot, step, lesson.now);
   return {
     ...visit,
     page,
@@ -72,10 +72,46 @@ export function useSession() {
     onSpot,
     onScrub: useScrub(picture, onStep),
     description,
+    lesson,
     toHear: isPlaying || pointed !== null ? "" : aloud(description, tuples),
     others,
     verb: verbOf(picture),
   };
+}
+
+/** What the player shows. A step that is shown is described, so no cell is. */
+function usePlayed(
+  { setFocused, setPointed }: ReturnType<typeof useSpots>,
+  leaveLesson: { readonly current: () => void },
+) {
+  /** Null while nothing is played, and all steps are shown. */
+  const [step, setStep] = useState<number | null>(null);
+  const [isPlaying, setPlaying] = useState(false);
+  const goStep = useCallback((next: number | null) => {
+    setFocused(null);
+    setPointed(null);
+    setStep(next);
+  }, []);
+  const onStep = useCallback((next: number) => {
+    leaveLesson.current();
+    goStep(next);
+  }, []);
+  const reset = (): void => {
+    setStep(null);
+    setPlaying(false);
+  };
+  return { step, isPlaying, setPlaying, goStep, onStep, reset };
+}
+
+/** The cell that is selected comes first, because its story was asked for last; then the lesson, and then the player. */
+function useDescription(
+  call: CallView,
+  spot: Spot | null,
+  step: number | null,
+  taught: LessonStep | null,
+): Description | null {
+  const described = useMemo(() => describe(call, spot, step), [call, spot, step]);
+  return spot === null ? (taught?.description ?? described) : described;
 }
 
 const linksIn = (picture: Picture | null) => ({

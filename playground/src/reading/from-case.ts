@@ -3,7 +3,9 @@
  * for each input by the name of the input, and `runtime.0.npy`, which is what the runtime gave, if it gave anything.
  */
 
-import { fromFile, type FileContent } from "./from-file.ts";
+import { BIN, MODEL, TENSOR } from "./file-kinds.ts";
+import { fromFile, type FileChoice, type FileContent } from "./from-file.ts";
+import { assigned, withAssignment, type NamedTensor } from "./named.ts";
 import type { TensorText } from "../values/state.ts";
 
 /** A file by its name; the folders before the name do not matter. */
@@ -11,14 +13,6 @@ export interface NamedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
-
-const MODEL = /\.(?:onnx|xml)$/i;
-const TENSOR = /\.(?:npy|pb)$/i;
-const BIN = /\.bin$/i;
-
-/** Whether files may be a case: one model, and tensors beside it. */
-export const isCase = (names: readonly string[]): boolean =>
-  names.filter((name) => MODEL.test(name)).length === 1 && names.some((name) => TENSOR.test(name));
 
 /** The name without the folders before it. */
 const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
@@ -35,32 +29,100 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
   if (model === undefined) return { error: "there is no model among the files" };
   const bin = files.find(({ name }) => BIN.test(name));
   const { tensors, remarks } = await tensorsOf(files);
-  const used = new Set<string>();
-  const given = {
-    get(name: string): TensorText | undefined {
-      used.add(name);
-      return tensors.get(name);
-    },
-  };
+  const given = new CaseTensors(tensors, lastOf(model.name).replace(MODEL, ""));
   const content = await fromFile(lastOf(model.name), model.bytes, bin?.bytes, given);
   if ("error" in content) return content;
+  const isOnly = content.choices.length === 1;
   const choices = content.choices.map((choice) => {
     // The model of a case has one node, and what the runtime gave is the output of the node.
-    const isOnly = content.choices.length === 1 && choice.kind === "node";
-    const actual = isOnly ? given.get(RUNTIME) : undefined;
-    return actual === undefined ? choice : { ...choice, actual };
+    if (!isOnly || choice.kind !== "node") return choice;
+    const filled = given.rest(choice);
+    const actual = given.output();
+    return actual === undefined ? filled : { ...filled, actual };
   });
-  for (const name of tensors.keys()) {
-    if (!used.has(name)) remarks.push(`${name} is no input of the node, so it is not used`);
+  for (const name of given.unused()) {
+    remarks.push(`${name} is no input of the node, so it is not used`);
   }
   return { choices, remarks: [...remarks, ...content.remarks] };
 }
 
-/** The tensors of the files by their names without endings. */
-async function tensorsOf(
+type NodeChoice = Extract<FileChoice, { kind: "node" }>;
+
+/** The tensors of a case by the names of the model's values, and which of them were used. */
+class CaseTensors {
+  readonly tensors: readonly NamedTensor[];
+  readonly stem: string;
+  readonly used = new Set<NamedTensor>();
+  inputs: readonly string[] = [];
+
+  constructor(tensors: readonly NamedTensor[], stem: string) {
+    this.tensors = tensors;
+    this.stem = stem;
+  }
+
+  /** Hears of the model's inputs, in their order: `input_0.pb` is the first of them. */
+  begin(inputs: readonly string[]): void {
+    this.inputs = inputs;
+  }
+
+  get(name: string): TensorText | undefined {
+    const number = this.inputs.indexOf(name);
+    const safe = name.replaceAll(/[^\w.-]/g, "_");
+    const spellings = [
+      name,
+      safe,
+      `${this.stem}.${name}`,
+      `${this.stem}_${name}`,
+      `${this.stem}-${name}`,
+    ];
+    if (number !== -1) spellings.push(`input_${number}`);
+    return this.take((one) => spellings.includes(one.name));
+  }
+
+  /** What the runtime gave: of `ndscatter capture`, or the output of a test folder of ONNX. */
+  output(): TensorText | undefined {
+    return this.take(({ name }) => name === RUNTIME || name === "output_0");
+  }
+
+  take(isIt: (one: NamedTensor) => boolean): TensorText | undefined {
+    const found = this.tensors.find(isIt);
+    if (found !== undefined) this.used.add(found);
+    return found?.input;
+  }
+
+  /** A node whose unknown inputs are those of the tensors that are left, where names and shapes leave no doubt. */
+  rest(choice: NodeChoice): NodeChoice {
+    const left = this.tensors.filter((one) => !this.used.has(one) && !isOutput(one));
+    const { open = [] } = choice;
+    if (left.length === 0 || open.length === 0) return choice;
+    const { assignment, isSure } = assigned(left, choice.state, open);
+    if (!isSure) return choice;
+    for (const one of left) this.used.add(one);
+    const names = choice.state.inputs.map((_, position) => assignment[position] ?? null);
+    const still = open.filter((position) => names[position] === null);
+    return {
+      ...choice,
+      state: withAssignment(choice.state, left, assignment),
+      open: still,
+      remarks:
+        still.length === 0
+          ? choice.remarks.filter((one) => !one.includes("is not a constant"))
+          : choice.remarks,
+    };
+  }
+
+  unused(): string[] {
+    return this.tensors.filter((one) => !this.used.has(one)).map(({ name }) => name);
+  }
+}
+
+const isOutput = ({ name }: NamedTensor): boolean => name === RUNTIME || name === "output_0";
+
+/** The tensors of the files, with their names without endings. */
+export async function tensorsOf(
   files: readonly NamedFile[],
-): Promise<{ tensors: Map<string, TensorText>; remarks: string[] }> {
-  const tensors = new Map<string, TensorText>();
+): Promise<{ tensors: NamedTensor[]; remarks: string[] }> {
+  const tensors: NamedTensor[] = [];
   const remarks: string[] = [];
   const some = files.filter(({ name }) => TENSOR.test(name));
   const read = await Promise.all(some.map(({ name, bytes }) => fromFile(lastOf(name), bytes)));
@@ -69,7 +131,8 @@ async function tensorsOf(
     if ("error" in found) remarks.push(`${name} cannot be read: ${found.error}`);
     else {
       const [choice] = found.choices;
-      if (choice.kind === "tensor") tensors.set(name.replace(TENSOR, ""), choice.input);
+      if (choice.kind === "tensor")
+        tensors.push({ name: name.replace(TENSOR, ""), input: choice.input });
     }
   }
   return { tensors, remarks };

@@ -21,6 +21,8 @@ export type FileChoice =
       readonly state: State;
       /** What the state has that the file does not say. */
       readonly remarks: readonly string[];
+      /** The inputs that are zeros, because the file does not give them. */
+      readonly open?: readonly number[];
       /** What a runtime gave for the node, where a case holds it. */
       readonly actual?: TensorText;
     };
@@ -59,7 +61,10 @@ export async function fromFile(
 }
 
 /** Tensors by the names of a model's values. */
-export type Given = Pick<ReadonlyMap<string, TensorText>, "get">;
+export interface Given extends Pick<ReadonlyMap<string, TensorText>, "get"> {
+  /** Hears of the model's inputs before any of them is asked for. */
+  begin?(inputs: readonly string[]): void;
+}
 
 type Reader = (
   bytes: Uint8Array,
@@ -102,7 +107,9 @@ type RunNode = typeof import("ndscatter/onnx").runNode;
 function nodesOf(model: Model, runNode: RunNode, given: Given): FileContent {
   const choices: FileChoice[] = [];
   const remarks: string[] = [];
-  const { nodes } = model.graph;
+  const { nodes, inputs, constants } = model.graph;
+  const constant = new Set(constants.map(({ name }) => name));
+  given.begin?.(inputs.map(({ name }) => name).filter((name) => !constant.has(name)));
   let known = 0;
   for (const node of nodes) {
     const version = versionOf(model, node);
@@ -139,7 +146,7 @@ function stateOf(
   node: ModelNode,
   version: OperatorVersion,
   { runNode, given }: { readonly runNode: RunNode; readonly given: Given },
-): { state: State; remarks: string[] } {
+): { state: State; remarks: string[]; open?: readonly number[] } {
   const remarks: string[] = [];
   const attributes: Record<string, string> = {};
   for (const [name, { type, value }] of Object.entries(node.attributes)) {
@@ -177,7 +184,7 @@ function stateOf(
     const { name } = version.inputs[position];
     remarks.push(`${name} is not a constant of the model, so it is zeros of the shape ${shape}`);
   }
-  return { state, remarks: remarks };
+  return { state, remarks, ...(unknown.size === 0 ? {} : { open: [...unknown] }) };
 }
 
 /** The tensor of a name if it is a constant of the model; null if it is an input or computed. */

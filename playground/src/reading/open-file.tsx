@@ -1,62 +1,82 @@
-/** The button that opens files, and what is seen of files that are dropped or ask for a choice. */
+/** The dialog that says what the page takes, and what is seen of files that are dropped or ask for a choice. */
 
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Dialog } from "../widgets/dialog.tsx";
+import { later } from "../widgets/later.tsx";
+import type { State } from "../values/state.ts";
+import type { MarkedProps, MatchProps } from "./offers.tsx";
 import type { Files, Offer } from "./use-files.ts";
+import { WayIn } from "./way-in.tsx";
 
-export function FileButton({ onFiles }: { readonly onFiles: Files["takeFiles"] }): JSX.Element {
-  const field = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <button
-        type="button"
-        title=".npy, .pb, .onnx, .xml with its .bin, or the files of a captured case; files can be dropped on the page as well"
-        onClick={() => field.current?.click()}
-      >
-        Open
-      </button>
-      <input
-        ref={field}
-        type="file"
-        hidden
-        multiple
-        aria-label="file"
-        accept=".npy,.pb,.onnx,.xml,.bin"
-        onChange={(event) => {
-          const files = [...(event.currentTarget.files ?? [])];
-          event.currentTarget.value = "";
-          onFiles(files);
-        }}
-      />
-    </>
-  );
+const MatchForm = later<MatchProps>(async () => (await import("./offers.tsx")).MatchForm);
+const MarkedText = later<MarkedProps>(async () => (await import("./offers.tsx")).MarkedText);
+
+/** What the page takes, as the dialog says before files are chosen. */
+const TAKES: readonly (readonly [what: string, sentence: string])[] = [
+  [
+    ".npy, .pb",
+    "One tensor for an input, or three or four for a whole call, matched by name, type and shape.",
+  ],
+  [
+    ".onnx, .xml with .bin",
+    "A model: each of its scatters and gathers. With tensors beside it, they become the inputs.",
+  ],
+  ["a folder", "A case of ndscatter capture, or a test folder of ONNX."],
+  ["code", "NumPy, PyTorch, JAX, TensorFlow, ONNX, TypeScript: arrays by name, and a call."],
+  [
+    "an error message",
+    "Of onnxruntime, PyTorch, NumPy or TensorFlow: the page shows a call that fails in the same way.",
+  ],
+];
+
+interface OpenProps {
+  readonly files: Files;
+  readonly close: () => void;
 }
+
+/** The content of the dialog. */
+export const Open = ({ files, close }: OpenProps): JSX.Element => (
+  <>
+    <WayIn files={files} onGiven={close} />
+    <dl class="takes">
+      {TAKES.map(([what, sentence]) => (
+        <div key={what}>
+          <dt>{what}</dt>
+          <dd>{sentence}</dd>
+        </div>
+      ))}
+    </dl>
+    <p>Nothing leaves the page. It shows up to 20,000 elements of a tensor.</p>
+  </>
+);
 
 interface FileDialogProps {
   readonly files: Files;
+  /** The call that the page shows. */
+  readonly state: State;
   /** The names of the inputs that a tensor can be for. */
   readonly inputs: readonly string[];
 }
 
-export function FileDialog({ files, inputs }: FileDialogProps): JSX.Element {
-  const { offer, isOver, take, dismiss } = files;
+export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Element {
+  const { offer, isOver, dismiss } = files;
   return (
     <>
       {isOver && (
         <div class="drop-here" aria-hidden="true">
-          Drop a tensor (.npy, .pb) on an input, or a model (.onnx, .xml) or a captured case
-          anywhere
+          Drop tensors (.npy, .pb), a model (.onnx, .xml), or both
         </div>
       )}
       <Dialog
         label={`What to take from ${offer?.name ?? "the file"}`}
         isOpen={offer !== null}
+        isKept={offer?.source !== undefined}
         onClose={dismiss}
         content={(close) =>
           offer !== null && (
             <>
-              <Choices offer={offer} inputs={inputs} onTake={take} />
+              <Content offer={offer} files={files} state={state} inputs={inputs} />
               <button type="button" onClick={close}>
                 Take nothing
               </button>
@@ -64,6 +84,50 @@ export function FileDialog({ files, inputs }: FileDialogProps): JSX.Element {
           )
         }
       />
+    </>
+  );
+}
+
+interface ContentProps extends FileDialogProps {
+  readonly offer: Offer;
+}
+
+function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
+  const { remarks, tensors = [], source, choices, command } = offer;
+  const isNothing = choices.length === 0 && tensors.length === 0 && command === undefined;
+  return (
+    <>
+      {remarks.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
+      {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
+      {command !== undefined && <Command line={command} />}
+      {isNothing && <p>The page found nothing in it to show.</p>}
+      {source !== undefined && <MarkedText text={source.text} marks={source.marks} />}
+    </>
+  );
+}
+
+/** A line to copy into a terminal. */
+function Command({ line }: { readonly line: string }): JSX.Element {
+  const [said, setSaid] = useState("");
+  const copy = (): void => {
+    void navigator.clipboard.writeText(line).then(
+      () => setSaid("Copied."),
+      () => setSaid("The browser does not let the page copy: select the line instead."),
+    );
+  };
+  return (
+    <>
+      <p>A terminal explains all of it:</p>
+      <div class="command">
+        <code tabIndex={0}>{line}</code>
+        <button type="button" onClick={copy}>
+          Copy
+        </button>
+      </div>
+      <p role="status">{said}</p>
     </>
   );
 }
@@ -77,39 +141,30 @@ interface ChoicesProps {
 function Choices({ offer, inputs, onTake }: ChoicesProps): JSX.Element {
   const { choices, remarks } = offer;
   return (
-    <>
-      <ul class="choices">
-        {choices.map((choice, number) => (
-          <li key={number}>
-            {choice.kind === "node" ? (
-              <button type="button" onClick={() => onTake(choice, 0, remarks)}>
-                {choice.title}
-              </button>
-            ) : (
-              <>
-                <p>
-                  {choice.input.dtype} [{choice.input.shape.join(", ")}] is for
-                </p>
-                {inputs.map((name, position) => (
-                  <button
-                    type="button"
-                    key={name}
-                    onClick={() => onTake(choice, position, remarks)}
-                  >
-                    {name}
-                  </button>
-                ))}
-                <button type="button" onClick={() => onTake(choice, "actual", remarks)}>
-                  another runtime's output
+    <ul class="choices">
+      {choices.map((choice, number) => (
+        <li key={number}>
+          {choice.kind === "node" ? (
+            <button type="button" onClick={() => onTake(choice, 0, remarks)}>
+              {choice.title}
+            </button>
+          ) : (
+            <>
+              <p>
+                {choice.input.dtype} [{choice.input.shape.join(", ")}] is for
+              </p>
+              {inputs.map((name, position) => (
+                <button type="button" key={name} onClick={() => onTake(choice, position, remarks)}>
+                  {name}
                 </button>
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      {remarks.map((sentence) => (
-        <p key={sentence}>{sentence}</p>
+              ))}
+              <button type="button" onClick={() => onTake(choice, "actual", remarks)}>
+                another runtime's output
+              </button>
+            </>
+          )}
+        </li>
       ))}
-    </>
+    </ul>
   );
 }

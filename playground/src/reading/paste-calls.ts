@@ -216,8 +216,20 @@ const wrapped: Make = (call) => {
   const dtype = dtypeIn(types[0] ?? bound.get("dtype"), call);
   const said = second ?? bound.get("shape");
   if (said === undefined) return { value: first, dtype };
-  return { value: withShape(blockOf(first, wrong), sizesIn([said], start, wrong), call), dtype };
+  const shape = sizesIn([said], start, wrong);
+  return { value: withShape(withPairs(blockOf(first, wrong), shape, dtype), shape, call), dtype };
 };
+
+/** This library writes a complex number as a pair of numbers. */
+function withPairs(block: Block, shape: readonly number[], dtype: DType | undefined): Block {
+  const isPairs = dtype !== undefined && DTYPES[dtype].family === "complex";
+  if (!isPairs || block.words.length !== 2 * sizeOf(shape)) return block;
+  const words = Array.from({ length: sizeOf(shape) }, (_, position) => {
+    const [re, im] = block.words.slice(2 * position, 2 * position + 2);
+    return { ...re, text: `${re.text}${/^[-+]/.test(im.text) ? "" : "+"}${im.text}j` };
+  });
+  return { ...block, words };
+}
 
 function withShape(block: Block, shape: readonly number[], { wrong, start }: Call): Block {
   const count = block.words.length;
@@ -308,6 +320,19 @@ const flat: Make = (call, self) => {
   return { value: { ...self, shape: [self.words.length] } };
 };
 
+/** Python's complex number, which has signs of its own for zeros. */
+const complex: Make = (call) => {
+  const bound = bind(call, ["real", "imag"]);
+  const parts = ["real", "imag"].map((name) => {
+    const value = bound.get(name);
+    const number = value === undefined ? 0 : numberIn(value);
+    if (number === null) throw call.wrong(`expected a number for ${name}`, call.start);
+    return Object.is(number, -0) ? "-0" : String(number).replace("Infinity", "inf");
+  });
+  const sign = parts[1].startsWith("-") ? "" : "+";
+  return { value: wordAt(call.start)(`${parts[0]}${sign}${parts[1]}j`) };
+};
+
 /** All axes in reverse. */
 const transposed: Make = (call, self) => {
   bind(call, []);
@@ -335,10 +360,11 @@ const table = (
 
 const FUNCTIONS = table([
   [
-    "array asarray asanyarray ascontiguousarray matrix tensor as_tensor Tensor Parameter Variable constant " +
+    "array copy asarray asanyarray ascontiguousarray matrix tensor as_tensor Tensor Parameter Variable constant " +
       "convert_to_tensor from_numpy Array DeviceArray list tuple Size tensor1d tensor2d tensor3d tensor4d scalar",
     wrapped,
   ],
+  ["complex", complex],
   ["zeros", filled("0")],
   ["ones", filled("1")],
   ["full fill", full],

@@ -12,6 +12,7 @@ import {
   type Word,
   type Wrong,
 } from "./paste-value.ts";
+import type { TensorText } from "../values/state.ts";
 
 /** How deep brackets may nest: the lists of all axes, with calls around them and in them. */
 const DEEPEST = MOST_AXES + 3;
@@ -31,8 +32,22 @@ export class Reader {
   count = 0;
   work = 0;
   dtype: DType | undefined;
+  /** Where the last error is. */
+  failedAt = 0;
+  readonly names: ReadonlyMap<string, Known>;
 
-  constructor(text: string, dtype: DType) {
+  /** @param part the place in a program where the value begins, and the arrays that have names there */
+  constructor(
+    text: string,
+    dtype: DType,
+    part?: { readonly start: number; readonly names: ReadonlyMap<string, Known> },
+  ) {
+    this.names = part?.names ?? new Map();
+    if (part !== undefined) {
+      this.text = text;
+      this.at = part.start;
+      return;
+    }
     // <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>
     const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
@@ -82,6 +97,8 @@ export class Reader {
     if (word.text === "...") {
       throw this.wrong("elements are left out here: print the whole array", word.start);
     }
+    const known = this.known(word, depth);
+    if (known !== null) return known;
     const typed = /^((?:[A-Z]\w*)?)Array(?:\.from|\.of)?$/.exec(word.text)?.[1];
     if (typed !== undefined) this.name(typed.replace(/^Big/, "").toLowerCase());
     if (this.peek() === "[" && typed !== undefined) return this.value(depth);
@@ -91,6 +108,24 @@ export class Reader {
     // Float32Array(3) [ 1, 2, 3 ]
     if (typed !== undefined && this.peek() === "[") return this.value(depth);
     return this.methods(value, depth);
+  }
+
+  /** The array that a name stands for, its shape, or what its methods give; null for any other word. */
+  known({ text, start }: Word, depth: number): Value | null {
+    const [, name = "", rest = ""] = /^([A-Za-z_$][\w$]*)((?:\.\w+)*)$/.exec(text) ?? [];
+    const array = this.names.get(name);
+    if (array === undefined) return null;
+    const word = (value: string | number): Word => ({
+      text: String(value),
+      isQuoted: array.dtype === "string",
+      start,
+    });
+    if (rest === ".shape") return { items: array.shape.map(word), start };
+    this.work += array.values.length + 1;
+    if (this.work > MOST_WORK) throw TOO_MANY();
+    if (array.isSaid) this.dtype = array.dtype;
+    this.at = start + name.length;
+    return this.methods({ shape: array.shape, words: array.values.map(word), start }, depth);
   }
 
   /** A value with the methods that are called on it. */
@@ -231,10 +266,17 @@ export class Reader {
   readonly wrongAt: Wrong = (sentence, start) => this.wrong(sentence, start);
 
   wrong(sentence: string, at = this.at): TensorError {
+    this.failedAt = at;
     const lines = this.text.slice(0, at).split("\n");
     const column = lines[lines.length - 1].length + 1;
     return new TensorError("shape-mismatch", `line ${lines.length}, column ${column}: ${sentence}`);
   }
+}
+
+/** An array that has a name in a program. */
+export interface Known extends TensorText {
+  /** Whether the text names its data type. */
+  readonly isSaid: boolean;
 }
 
 const HAS_BRACKET = /[[\](){}'"]/;

@@ -95,6 +95,13 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
     int: "int64",
     complex: "complex128",
     cfloat: "complex64",
+    // Of ml_dtypes, and of JAX.
+    float8_e4m3fn: "float8e4m3fn",
+    float8_e4m3fnuz: "float8e4m3fnuz",
+    float8_e5m2: "float8e5m2",
+    float8_e5m2fnuz: "float8e5m2fnuz",
+    float8_e8m0fnu: "float8e8m0",
+    float4_e2m1fn: "float4e2m1",
   },
 );
 

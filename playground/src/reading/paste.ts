@@ -39,7 +39,8 @@ export const withText = (input: TensorText, text: string): Edited =>
     return { input: asText(block, reader.dtype ?? input.dtype, reader) };
   });
 
-function asText({ shape, words }: Block, dtype: DType, reader: Reader): TensorText {
+/** A block that was read, as the text of a tensor. */
+export function asText({ shape, words }: Block, dtype: DType, reader: Reader): TensorText {
   checkShape(shape, "the text");
   const values = words.map((word) => elementText(word, dtype, reader.wrongAt));
   const read = { dtype, shape: [...shape], values };

@@ -4,19 +4,29 @@
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { fromCase, isCase } from "./from-case.ts";
-import { fromFile, type FileChoice, type FileContent } from "./from-file.ts";
+import { commandOf } from "./command.ts";
+import { areTensors, isCase, TENSOR } from "./file-kinds.ts";
+import type { FileChoice, FileContent } from "./from-file.ts";
+import type { NamedTensor } from "./named.ts";
+import type { Mark } from "./read-text.ts";
+import type { State } from "../values/state.ts";
 import type { Asked } from "../why/use-why.ts";
 import { droppedFiles } from "./dropped-files.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** The content of a file with several parts, one of which the user has to choose. */
+/** The content of files or of a text, from which the user has to choose. */
 export interface Offer {
   readonly name: string;
   readonly choices: readonly FileChoice[];
   readonly remarks: readonly string[];
-  /** The pasted text. It is read again in the data type of the input that the user chooses for it. */
+  /** The pasted text of a single array. It is read again in the data type of the input that the user chooses for it. */
   readonly text?: string;
+  /** Tensors that are for several inputs. */
+  readonly tensors?: readonly NamedTensor[];
+  /** The line for a terminal, where the page shows a part alone. */
+  readonly command?: string;
+  /** A pasted text with parts that were not understood. */
+  readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
 
 /** The position of an input, or the place of another runtime's output. */
@@ -35,15 +45,17 @@ export interface Files {
   readonly isOver: boolean;
   /** Takes files that were chosen. */
   takeFiles(files: readonly File[]): void;
+  /** Takes a text that was pasted or typed: a program, an array, a message or a link. */
+  takeText(text: string): void;
   take(choice: FileChoice, spot: Spot, remarks: readonly string[]): void;
+  /** Takes tensors as the inputs of a call. */
+  takeState(state: State, remarks: readonly string[]): void;
   /** Closes the offer without taking anything. */
   dismiss(): void;
 }
 
-export function useFiles(
-  { page, edits, generation }: Session,
-  onAsk: (asked: Asked) => void,
-): Files {
+export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files {
+  const { page, edits, generation } = session;
   const [offer, setOffer] = useState<Offer | null>(null);
   // An offer was made for one call, so it ends when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
@@ -51,7 +63,7 @@ export function useFiles(
   const take: Files["take"] = (choice, spot, remarks) => {
     setOffer(null);
     if (choice.kind === "node") {
-      page.show(choice.state, [...choice.remarks, ...remarks], "file");
+      page.show(choice.state, [...remarks, ...choice.remarks], "file");
       if (choice.actual !== undefined) onAsk({ actual: choice.actual });
     } else if (spot === "actual") onAsk({ actual: choice.input });
     else if (offer?.text !== undefined) void edits[spot]?.onPaste(null, offer.text);
@@ -60,87 +72,151 @@ export function useFiles(
       if (remarks.length > 0) page.show(page.state(), remarks);
     }
   };
-  const takeFiles: TakeFiles = async (files, spot) => {
-    const found = await read(files);
-    if (found === null) return;
-    if ("error" in found) {
-      onRefusal(found.error);
-      return;
-    }
-    const { choices, remarks } = found;
+  const takeState: Files["takeState"] = (state, remarks) =>
+    take({ kind: "node", title: "", state, remarks: [] }, 0, remarks);
+  const takeOffer = async (found: Offer, spot: Spot | null): Promise<void> => {
+    const { choices, remarks, tensors = [], source, command } = found;
     const [only] = choices;
-    if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
+    if (command !== undefined) setOffer(found);
+    else if (tensors.length > 1) {
+      const { certainOf } = await import("./certain.ts");
+      const certain = certainOf(tensors, page.state());
+      if (certain === null || source !== undefined || remarks.length > 0) setOffer(found);
+      else takeState(certain.state, certain.remarks);
+    } else if (source !== undefined) setOffer(found);
+    else if (choices.length === 1 && only.kind === "node") take(only, 0, remarks);
     else if (choices.length === 1 && spot !== null) take(only, spot, remarks);
     else setOffer(found);
   };
-  const isOver = useDropping(takeFiles);
-  usePastes(async (text) => {
-    const found = await offerOf(text, page);
+  const takeFiles: TakeFiles = async (files, spot) => {
+    const found = await read(files, page.state());
+    if (found === null) return;
     if ("error" in found) onRefusal(found.error);
-    else setOffer(found);
-  });
+    else await takeOffer(found, spot);
+  };
+  const takeText = async (text: string): Promise<void> => {
+    try {
+      await takeOffer(await offerOf(text, page.state()), null);
+    } catch (error) {
+      onRefusal(`The text could not be read: ${String(error)}`);
+    }
+  };
+  const isOver = useDropping(takeFiles);
+  usePastes(takeText);
   return {
     offer,
     isOver,
     takeFiles: (files) => void takeFiles(files, null),
+    takeText: (text) => void takeText(text),
     take,
+    takeState,
     dismiss: () => setOffer(null),
   };
 }
 
 /**
- * The content of the files: of all of them if they are a case, otherwise of one file with the `.bin` that belongs to it.
- * Null without files. Never throws.
+ * The content of the files: a model with tensors, tensors alone, or one file with the `.bin` that belongs to it. Null
+ * without files. Never throws.
  */
-async function read(files: readonly File[]): Promise<Offer | { readonly error: string } | null> {
+async function read(
+  files: readonly File[],
+  state: State,
+): Promise<Offer | { readonly error: string } | null> {
   const bin = files.find(({ name }) => name.toLowerCase().endsWith(".bin"));
   const file = files.find((one) => one !== bin) ?? bin;
   if (file === undefined) return null;
-  const isOfCase = isCase(files.map(({ name }) => name));
+  const names = files.map(({ name }) => name);
+  const isOfCase = isCase(names);
+  const isOfTensors = areTensors(names);
   const others = files.filter((one) => one !== bin).length;
-  if (!isOfCase && others > 1) {
+  if (!isOfCase && !isOfTensors && others > 1) {
     return {
-      error: `the page takes one file, or one model with tensors for its inputs; got ${others} files`,
+      error: `The page takes one model with tensors (.npy, .pb) for its inputs, or tensors alone; got ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}.`,
     };
   }
-  const taken = isOfCase ? files : [file, ...(bin === undefined ? [] : [bin])];
+  const taken = isOfCase || isOfTensors ? files : [file, ...(bin === undefined ? [] : [bin])];
   const large = taken.find(({ size }) => size > MOST_BYTES);
   if (large !== undefined) {
-    return { error: `${large.name} has ${large.size} bytes; the page reads up to ${MOST_BYTES}` };
+    const sentence = `${large.name} has ${large.size.toLocaleString("en")} bytes; the page reads up to ${MOST_BYTES.toLocaleString("en")}.`;
+    return {
+      name: nameOf(files, file),
+      choices: [],
+      remarks: [sentence],
+      command: commandOf(names, state),
+    };
   }
   try {
-    const found = await contentOf(taken, isOfCase);
-    return "error" in found ? found : { name: file.name, ...found };
+    const found = await contentOf(taken, isOfCase, isOfTensors, state);
+    return "error" in found ? found : { name: nameOf(files, file), ...found };
   } catch (error) {
     return { error: `${file.name} could not be read: ${String(error)}` };
   }
 }
 
-async function contentOf(files: readonly File[], isOfCase: boolean): Promise<FileContent> {
+const nameOf = (files: readonly File[], { name }: File): string =>
+  files.length > 1 ? `${files.length} files` : name;
+
+async function contentOf(
+  files: readonly File[],
+  isOfCase: boolean,
+  isOfTensors: boolean,
+  state: State,
+): Promise<FileContent | Omit<Offer, "name">> {
   const bytes = await Promise.all(files.map(bytesOf));
-  if (isOfCase) return fromCase(files.map(({ name }, p) => ({ name, bytes: bytes[p] })));
-  return fromFile(files[0].name, bytes[0], bytes.at(1));
+  const named = files.map(({ name }, p) => ({ name, bytes: bytes[p] }));
+  // The readers of files are loaded with the first file.
+  const { fromCase, tensorsOf } = await import("./from-case.ts");
+  const { fromFile } = await import("./from-file.ts");
+  if (isOfCase) return withCommand(await fromCase(named), named, state);
+  if (isOfTensors || TENSOR.test(files[0].name)) {
+    const { largeOf } = await import("./large.ts");
+    const large = await largeOf(named, state);
+    if (large !== null) return large;
+  }
+  if (isOfTensors) {
+    const { tensors, remarks } = await tensorsOf(named);
+    if (tensors.length === 0) return { error: remarks.join("; ") };
+    return { choices: [], tensors, remarks };
+  }
+  return withCommand(await fromFile(files[0].name, bytes[0], bytes.at(1)), named, state);
+}
+
+/** The content of a model, with the command where a tensor of it is larger than the page shows. */
+function withCommand(
+  content: FileContent,
+  files: readonly { readonly name: string }[],
+  state: State,
+): FileContent | Omit<Offer, "name"> {
+  const sentences = "error" in content ? [content.error] : content.remarks;
+  if (!sentences.some((one) => /shows up to [\d,]+ (?:elements|lists)/.test(one))) return content;
+  const names = files.map(({ name }) => name);
+  const command = commandOf(names, state);
+  if ("error" in content) return { choices: [], remarks: sentences, command };
+  return { ...content, command };
 }
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
-/**
- * A pasted text as an offer. The data type here only serves to read the text: the text gets that of the input that the user
- * chooses.
- */
-async function offerOf(
-  text: string,
-  page: Session["page"],
-): Promise<Offer | { readonly error: string }> {
-  const tried = { dtype: "float32", shape: [], values: ["0"] } as const;
-  const read = await page.load().then(
-    ({ withPaste }) => withPaste(tried, null, text),
-    (error: unknown) => ({ error: String(error) }),
-  );
-  if ("error" in read) return read;
-  const choice = { kind: "tensor", title: "", input: read.input } as const;
-  return { name: "pasted text", choices: [choice], remarks: [], text };
+/** A pasted text as an offer. What reads programs and messages is loaded with the first text. */
+async function offerOf(text: string, state: State): Promise<Offer> {
+  const { readText } = await import("./read-text.ts");
+  const { choices, tensors, understood, marks, isOneArray } = readText(text, state);
+  const common = { name: "the text", remarks: understood };
+  if (marks.length > 0) {
+    return {
+      ...common,
+      choices: [...choices, ...tensorChoices(tensors)],
+      tensors,
+      source: { text, marks },
+    };
+  }
+  if (choices.length > 0) return { ...common, choices };
+  if (tensors.length > 1) return { ...common, choices: [], tensors };
+  return { ...common, choices: tensorChoices(tensors), ...(isOneArray ? { text } : {}) };
 }
+
+const tensorChoices = (tensors: readonly NamedTensor[]): FileChoice[] =>
+  tensors.length === 1 ? [{ kind: "tensor", title: tensors[0].name, input: tensors[0].input }] : [];
 
 /** Listens to texts that are pasted where neither a cell nor a field takes them. */
 function usePastes(takeText: (text: string) => Promise<void>): void {

@@ -5,7 +5,8 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { HEAD, SCROLLBAR, SPACING, type Corner, type Lane } from "./layout.ts";
+import { SCROLLBAR, type Corner, type Lane } from "./layout.ts";
+import { HEAD, SPACING } from "./metrics.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { LaneProps } from "./lane-props.ts";
 import { cellId, elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";

@@ -4,7 +4,8 @@
  */
 
 import type { JSX } from "preact";
-import { bandOf, type Corner, type Lane, type Metrics } from "./layout.ts";
+import { bandOf, type Corner, type Lane } from "./layout.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Chip, Mark } from "./wiring.ts";
 import type { Rows, Wire } from "./wires.ts";
 

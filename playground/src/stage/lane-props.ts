@@ -1,6 +1,7 @@
 /** What the lane of a tensor gets: what it shows, and what can be done to an input. */
 
-import type { Corner, Lane, Metrics, TensorId } from "./layout.ts";
+import type { Corner, Lane, TensorId } from "./layout.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Cells } from "../cells/cells.ts";
 import type { Spot } from "../story/vocabulary.ts";
 
@@ -42,7 +43,8 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
-  readonly isNarrow: boolean;
+  /** Whether all that can be changed of the tensor is behind one button. */
+  readonly isShort: boolean;
   /** Whether a picture of the whole tensor stands above its table. */
   readonly hasMap: boolean;
   readonly wrongDimensions: ReadonlySet<number>;

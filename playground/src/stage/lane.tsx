@@ -12,7 +12,7 @@ import { ShapeEditor } from "../inputs/shape-editor.tsx";
 export const FAULTS_ID = "faults";
 
 export const TensorLane = memo<LaneProps>((props) => {
-  const { id, name, isStale, isWrong, isNarrow, edits, hasMap } = props;
+  const { id, name, isStale, isWrong, isShort, edits, hasMap } = props;
   return (
     <section
       class={`tensor${isStale ? " stale" : ""}${isWrong ? " wrong" : ""}`}
@@ -20,7 +20,7 @@ export const TensorLane = memo<LaneProps>((props) => {
       data-tensor={id}
     >
       <header>
-        {isNarrow ? (
+        {isShort ? (
           <ShortHead {...props} />
         ) : (
           <>
@@ -35,12 +35,12 @@ export const TensorLane = memo<LaneProps>((props) => {
   );
 });
 
-/** On a phone all that can be changed of a tensor is behind one button. */
+/** Where the room is small all that can be changed of a tensor is behind one button. */
 function ShortHead({ id, name, dtype, lane, edits, remark, onText }: LaneProps): JSX.Element {
   const type = `${dtype} [${lane.shape.join(", ")}]`;
   if (edits === null || id === "output") {
     return (
-      <div class="short">
+      <div class="short" title={`${name} ${type}`}>
         <h2>{name}</h2>
         <span class="dtype">
           {type}
@@ -50,7 +50,13 @@ function ShortHead({ id, name, dtype, lane, edits, remark, onText }: LaneProps):
     );
   }
   return (
-    <button type="button" class="short" aria-haspopup="dialog" onClick={() => onText(id)}>
+    <button
+      type="button"
+      class="short"
+      aria-haspopup="dialog"
+      title={`${name} ${type}`}
+      onClick={() => onText(id)}
+    >
       <h2>{name}</h2>
       <span class="dtype">{type} ▾</span>
     </button>

@@ -1,7 +1,6 @@
 /** What the lane of each tensor shows, from the session. */
 
 import type { Lane, Layout } from "./layout.ts";
-import { rolePosition } from "../values/schema.ts";
 import type { LaneProps } from "./lane-props.ts";
 import type { Session } from "../page/use-session.ts";
 import { NOTHING_SAID, type Cells } from "../cells/cells.ts";
@@ -12,27 +11,26 @@ const EMPTY: Cells = { ...NOTHING_SAID, values: [] };
 export function laneProps(
   session: Session,
   lane: Lane,
-  { metrics, isNarrow, hasMaps }: Layout,
+  { metrics, head, hasMaps }: Layout,
 ): Omit<LaneProps, "corner" | "onCorner" | "onReveal" | "onText" | "onPin"> {
-  const { state, version, inputs, edits, picture, at, onSpot, onScrub, isStale } = session;
-  const common = { lane, metrics, isNarrow, hasMap: hasMaps, onSpot, onScrub, name: lane.name };
+  const { state, version, inputs, edits, picture, onSpot, onScrub, isStale } = session;
+  const common = {
+    lane,
+    metrics,
+    isShort: head !== "full",
+    hasMap: hasMaps,
+    onSpot,
+    onScrub,
+    name: lane.name,
+  };
   if (lane.id === "output") {
     const schema = version?.outputs[0];
-    const cells = session.output ?? EMPTY;
-    const data = isNarrow && picture?.links.kind === "scatter" ? dataOf(session) : -1;
     return {
       ...common,
       id: "output",
       description: schema?.description ?? "",
       dtype: picture?.output.dtype ?? "",
-      cells:
-        data === -1 || isStale
-          ? cells
-          : {
-              ...cells,
-              letters: NOTHING_SAID.letters,
-              before: inputs[data].at(at, picture).values,
-            },
+      cells: session.output ?? EMPTY,
       wrongDimensions: NO_NUMBERS,
       isWrong: false,
       isStale,
@@ -47,7 +45,7 @@ export function laneProps(
     id: lane.id,
     description: version?.inputs[lane.id]?.description ?? "",
     dtype: text?.dtype ?? "",
-    cells: view.at(at, picture),
+    cells: view.cells,
     wrongDimensions: view.dimensions,
     isWrong: view.sentences.length > 0,
     isStale: false,
@@ -61,6 +59,3 @@ function remarkOf({ picture, isStale, at, count, others: { rule } }: Session): s
   if (isStale) return picture === null ? "none while it is wrong" : "before the error";
   return rule === null || at < count ? "" : `by ${rule.name}`;
 }
-
-const dataOf = ({ version }: Session): number =>
-  version === null ? -1 : rolePosition(version, "data");

@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import type { Cells } from "../cells/cells.ts";
-import { HEAD, SPACING, type Corner, type Lane, type Metrics, type TensorId } from "./layout.ts";
+import type { Corner, Lane, TensorId } from "./layout.ts";
+import { HEAD, SPACING, type Metrics } from "./metrics.ts";
 import { rowLabel } from "./row-label.ts";
 import { memo } from "../widgets/memo.ts";
 
@@ -133,9 +134,7 @@ function sameRow(before: RowProps, after: RowProps): boolean {
     if (
       before.values[element] !== after.values[element] ||
       before.tints[element] !== after.tints[element] ||
-      before.before?.[element] !== after.before?.[element] ||
       hitsAt(before, element) !== hitsAt(after, element) ||
-      isNow(before, element) !== isNow(after, element) ||
       (before.active === element) !== (after.active === element) ||
       editedIn(before, element) !== editedIn(after, element)
     ) {
@@ -146,8 +145,6 @@ function sameRow(before: RowProps, after: RowProps): boolean {
 }
 
 const hitsAt = ({ hits }: Cells, element: number): number => hits?.[element] ?? 0;
-const isNow = ({ now: [begin, end] }: Cells, element: number): boolean =>
-  element >= begin && element < end;
 const editedIn = ({ editing }: SheetProps, element: number): Editing | null =>
   editing?.element === element ? editing : null;
 
@@ -160,11 +157,9 @@ function cell(props: RowProps, element: number): JSX.Element {
   const fault = faults.get(element);
   const other = others.get(element);
   const value = values[element] ?? "";
-  const before = props.before?.[element];
   const classes = ["cell"];
   if (tint >= 0) classes.push(`hue-${tint}`);
   if (hitsAt(props, element) > 1) classes.push("several");
-  if (isNow(props, element)) classes.push("now");
   if (other !== undefined) classes.push("other");
   const letter = letters.get(element);
   const shown = cut(value, lane.digits);
@@ -183,7 +178,6 @@ function cell(props: RowProps, element: number): JSX.Element {
       {edited === null ? (
         <>
           {shown}
-          {before !== undefined && before !== value && <small class="before">{before} →</small>}
           {note !== undefined && <small class="note">={note}</small>}
           {letter !== undefined && <b class="letters">{letter}</b>}
           {fault !== undefined && <b class="sign">!</b>}

@@ -6,9 +6,11 @@
 import { Fragment, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { heightOf, MINIMAP, type Lane, type Layout } from "./layout.ts";
+import { HEADS } from "./metrics.ts";
 import { ORIGIN, type Windows } from "./use-corners.ts";
 import { Chips, Marks, Wires } from "./gutter.tsx";
 import { TensorLane } from "./lane.tsx";
+import { Frame } from "./frame.tsx";
 import { laneProps } from "./lanes.ts";
 import type { Pin } from "./lane-props.ts";
 import type { Session } from "../page/use-session.ts";
@@ -25,50 +27,72 @@ interface StageProps {
   onPin(pin: Pin): void;
 }
 
-export function Stage({ session, layout, windows, onText, onPin }: StageProps): JSX.Element {
-  const { isStale, description, spot, isPointed, isPlaying } = session;
-  const { corners, onCorner, onReveal } = windows;
+export function Stage(props: StageProps): JSX.Element {
+  const { session, layout, windows } = props;
+  const { isStale, description, spot, isPointed } = session;
+  const { onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
   const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
-  useLit(box, spots, isStale ? null : spot);
-  // The tables of a large call follow the cell, or the step, that is selected. They stay while the pointer passes, and
-  // while the picture plays.
+  // What a step touches has frames.
+  useLit(box, spot === null ? [] : spots, isStale ? null : spot);
+  // The tables of a large call follow the cell, or the step, that is selected. They stay while the pointer passes.
   useEffect(() => {
-    if (isPointed || isPlaying) return;
+    if (isPointed) return;
     for (const other of spots) {
       if (other.tensor !== spot?.tensor) onReveal(other.tensor, other.element, spot?.tensor);
     }
   }, [description]);
   const wiring = useWiring(session, layout);
-  const { metrics, kind, isNarrow, hasMaps } = layout;
+  const { metrics, kind, head, hasMaps, tiers } = layout;
   return (
     <div
-      class={`stage ${kind}${isStale ? " failing" : ""}${isNarrow ? " narrow" : ""}`}
+      class={`stage ${kind} head-${head}${isStale ? " failing" : ""}`}
       ref={box}
-      style={{ "--font": `${metrics.font}px`, "--top": hasMaps ? `${MINIMAP}px` : "0px" }}
+      style={{
+        "--font": `${metrics.font}px`,
+        "--small": `${metrics.small}px`,
+        "--label": `${metrics.label}px`,
+        "--head": `${HEADS[head]}px`,
+        "--top": hasMaps ? `${MINIMAP}px` : "0px",
+      }}
     >
-      {layout.lanes.map((lane, position) => (
-        <Fragment key={lane.name}>
-          <div class={`lane ${lane.role}`} style={{ width: `${lane.width}px` }}>
-            <TensorLane
-              {...laneProps(session, lane, layout)}
-              corner={corners.get(lane.id) ?? ORIGIN}
-              onCorner={onCorner}
-              onReveal={onReveal}
-              onText={onText}
-              onPin={onPin}
-            />
-          </div>
-          <GutterAfter
-            position={position}
-            session={session}
-            layout={layout}
-            corners={corners}
-            wiring={wiring}
-          />
-        </Fragment>
+      {tiers.map((tier) => (
+        <div class="tier" key={tier[0]}>
+          {tier.map((position, i) => (
+            <Fragment key={layout.lanes[position].name}>
+              {i > 0 && <GutterBefore position={position} wiring={wiring} {...props} />}
+              <Place lane={layout.lanes[position]} {...props} />
+            </Fragment>
+          ))}
+        </div>
       ))}
       <LeftOut session={session} />
+    </div>
+  );
+}
+
+/** A tensor, and the frame around what is described of it. */
+function Place({
+  lane,
+  session,
+  layout,
+  windows,
+  onText,
+  onPin,
+}: StageProps & { readonly lane: Lane }): JSX.Element {
+  const { corners, onCorner, onReveal } = windows;
+  const corner = corners.get(lane.id) ?? ORIGIN;
+  return (
+    <div class={`lane ${lane.role}`} style={{ width: `${lane.width}px` }}>
+      <TensorLane
+        {...laneProps(session, lane, layout)}
+        corner={corner}
+        onCorner={onCorner}
+        onReveal={onReveal}
+        onText={onText}
+        onPin={onPin}
+      />
+      <Frame session={session} layout={layout} lane={lane} corner={corner} />
     </div>
   );
 }
@@ -88,33 +112,22 @@ function useWiring(session: Session, layout: Layout): Wiring {
   );
 }
 
-interface GutterProps {
-  /** That of the lane at its left. */
+interface GutterProps extends StageProps {
+  /** That of the lane at its right. */
   readonly position: number;
-  readonly session: Session;
-  readonly layout: Layout;
-  readonly corners: Windows["corners"];
   readonly wiring: Wiring;
 }
 
-function GutterAfter({
-  position,
-  session,
-  layout,
-  corners,
-  wiring,
-}: GutterProps): JSX.Element | null {
+function GutterBefore({ position, session, layout, windows, wiring }: GutterProps): JSX.Element {
   const { description, isStale, links, step, at, verb } = session;
-  const { metrics, isNarrow, lanes, gutters } = layout;
+  const { metrics, lanes, gutters } = layout;
   const orders = useMemo(
     () => (description === null || isStale ? null : new Set(description.orders)),
     [description, isStale],
   );
-  const [left, right] = lanes.slice(position, position + 2);
-  const gutter = gutters[position];
-  if (gutter === undefined || right === undefined) return null;
-  if (isNarrow && gutter !== "chips" && gutter !== "gap") return null;
-  const sideOf = (lane: Lane) => ({ lane, corner: corners.get(lane.id) ?? ORIGIN });
+  const [left, right] = lanes.slice(position - 1, position + 1);
+  const gutter = gutters[position - 1];
+  const sideOf = (lane: Lane) => ({ lane, corner: windows.corners.get(lane.id) ?? ORIGIN });
   const common = { metrics, width: metrics.gutters[gutter] };
   if (gutter === "gap") return <div class="gutter" style={{ width: `${common.width}px` }} />;
   if (gutter === "becomes") return <Marks {...common} side={sideOf(right)} marks={wiring.marks} />;
@@ -122,7 +135,7 @@ function GutterAfter({
     const tuples = orders === null || links === null ? null : tuplesOf(orders, links.tupleOf);
     return <Chips {...common} side={sideOf(left)} chips={wiring.chips} tuples={tuples} />;
   }
-  const heights = lanes.map(({ sheet, rows }) => heightOf({ ...sheet, rows }, metrics));
+  const heights = [left, right].map(({ sheet, rows }) => heightOf({ ...sheet, rows }, metrics));
   return (
     <Wires
       {...common}

@@ -2,7 +2,9 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { layOut, type Layout, type Placed, type Room } from "./layout.ts";
+import { layOut } from "./arrange.ts";
+import type { Layout, Placed, Room } from "./layout.ts";
+import { SMALLEST } from "./metrics.ts";
 import type { State } from "../values/state.ts";
 import { roleOf, type OperatorVersion } from "ndscatter";
 import type { Picture } from "../cells/view.ts";
@@ -20,29 +22,40 @@ const isNarrowNow = (): boolean => window.innerWidth < (isEmbedded() ? NARROW_FR
 export function applyWidth(): void {
   document.documentElement.classList.toggle("small", isNarrowNow());
 }
-/** The name, the data type and the shape above each table, with the borders around the stage. */
-const ABOVE = 94;
+
+/** The borders around the stage. */
+const AROUND = { wide: { x: 40, y: 16 }, narrow: { x: 16, y: 8 } };
+/** A room that is smaller scrolls. */
+const LEAST_HEIGHT = 120;
+
+function roomOf({ width, height }: { readonly width: number; readonly height: number }): Room {
+  const isNarrow = isNarrowNow();
+  const { x, y } = AROUND[isNarrow ? "narrow" : "wide"];
+  return {
+    width: width - x,
+    height: Math.max(height - y, LEAST_HEIGHT),
+    isNarrow,
+    least: isEmbedded() ? SMALLEST.frame : isNarrow ? SMALLEST.finger : SMALLEST.mouse,
+  };
+}
 
 /** The room of the box that the stage stands in. */
 export function useRoom(box: RefObject<HTMLElement | null>): Room {
-  const [room, setRoom] = useState<Room>(() => ({
-    width: window.innerWidth - 32,
-    height: window.innerHeight - 400,
-    isNarrow: isNarrowNow(),
-  }));
+  const [room, setRoom] = useState<Room>(() =>
+    roomOf({ width: window.innerWidth, height: window.innerHeight - 300 }),
+  );
   useLayoutEffect(() => {
     const { current } = box;
     if (current === null) return;
     const measure = (): void => {
-      const isNarrow = isNarrowNow();
       applyWidth();
-      const { clientWidth, clientHeight } = current;
-      const height = isNarrow ? Infinity : Math.max(clientHeight - ABOVE, 160);
-      const width = clientWidth - (isNarrow ? 16 : 40);
+      const next = roomOf({ width: current.clientWidth, height: current.clientHeight });
       setRoom((before) =>
-        before.width === width && before.height === height && before.isNarrow === isNarrow
+        before.width === next.width &&
+        before.height === next.height &&
+        before.isNarrow === next.isNarrow
           ? before
-          : { width, height, isNarrow },
+          : next,
       );
     };
     measure();
@@ -55,10 +68,13 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
 
 /** The room without what stands below the stage. */
 export const useRoomAbove = (room: Room, height: number): Room =>
-  useMemo(() => ({ ...room, height: Math.max(room.height - height, 160) }), [room, height]);
+  useMemo(
+    () => ({ ...room, height: Math.max(room.height - height, LEAST_HEIGHT) }),
+    [room, height],
+  );
 
 /** Widths of cells, in characters. */
-const WIDTHS = [4, 6, 9, 12] as const;
+const WIDTHS = [3, 4, 6, 9, 12] as const;
 /** More values are not looked at: they are drawn in part only. */
 const MOST_MEASURED = 2000;
 

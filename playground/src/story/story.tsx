@@ -1,15 +1,18 @@
 /** The story: what happens to the selected cell, else what the call does, else what is wrong and how to mend it. */
 
-import { Fragment, type JSX } from "preact";
+import type { JSX } from "preact";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
 import { FAULTS_ID } from "../stage/lane.tsx";
 import type { Session } from "../page/use-session.ts";
 import type { Description } from "./vocabulary.ts";
+import { withCode } from "./with-code.tsx";
 
 const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
-  const { description, tuples, isStale } = session;
+  const { tuples, isStale, lesson } = session;
+  // The sentence of a lesson stands above the stage.
+  const description = session.description === lesson.now?.description ? null : session.description;
   return (
     <section class="story" aria-label="story">
       {description !== null ? (
@@ -95,15 +98,3 @@ function Summary({ session: { summary } }: { readonly session: Session }): JSX.E
     </>
   );
 }
-
-/** A sentence whose words in backticks are code. */
-const withCode = (sentence: string): JSX.Element[] =>
-  sentence
-    .split("`")
-    .map((part, number) =>
-      number % 2 === 1 ? (
-        <code key={number}>{part}</code>
-      ) : (
-        <Fragment key={number}>{part}</Fragment>
-      ),
-    );

@@ -4,7 +4,6 @@
  */
 
 import {
-  printShape,
   type Explanation,
   type GatherStory,
   type IndexStory,
@@ -12,6 +11,7 @@ import {
   type ScatterStory,
 } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
+import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
 /** Names that are listed before the rest is counted. */
 const MOST_NAMES = 2;
@@ -69,35 +69,11 @@ function gatherSentences(story: GatherStory, shape: readonly number[]): readonly
 
 const isThere = (sentence: string | null): sentence is string => sentence !== null;
 
-const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? "" : "s"}`;
-
-/** What is met as a whole: a row of a matrix, an element where every axis is addressed, else a slice. */
-function unitOf(addressed: number, { length: rank }: readonly number[]): string {
-  if (addressed === rank) return "element";
-  return addressed === 1 && rank === 2 ? "row" : "slice";
-}
-
-/** `row 1`, `element [1, 2]`, `slice [1, :, :]`. */
-function nameOf(
-  coordinates: readonly number[],
-  shape: readonly number[],
-  addressed: number,
-): string {
-  const unit = unitOf(addressed, shape);
-  if (unit === "row") return `row ${coordinates[0]}`;
-  if (unit === "element") return `element ${printShape(coordinates)}`;
-  const rest = Array<string>(shape.length - addressed).fill(":");
-  return `slice [${[...coordinates, ...rest].join(", ")}]`;
-}
-
 /** The name of a call's only target, as a sentence begins. */
 const oneName = (
   { targets, addressed }: ScatterStory | GatherStory,
   shape: readonly number[],
 ): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** How a sentence says that targets repeat. */
 interface Words {
@@ -109,9 +85,6 @@ interface Words {
   /** Beside the times of several targets that have as many each. */
   readonly each: string;
 }
-
-const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
 
 const RECEIVED: Words = {
   one: "receives",
@@ -182,17 +155,4 @@ function wraps(
   if (first === undefined) return null;
   const isAll = second !== undefined && places.size <= MOST_NAMES;
   return `Negative indices count from the end: ${isAll ? `${first} and ${second}` : first}.`;
-}
-
-/** Where an index leads: a target where the index alone says which, else a place on its axis. */
-function placeOf(
-  axes: readonly number[],
-  places: readonly number[],
-  shape: readonly number[],
-  addressed: number,
-): string {
-  const isWhole = axes.length === addressed && axes.every((axis, number) => axis === number);
-  if (isWhole) return nameOf(places, shape, addressed);
-  const rest = axes.map((axis, number) => `place ${places[number]} on axis ${axis}`);
-  return rest.join(", ");
 }

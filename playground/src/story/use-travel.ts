@@ -3,12 +3,11 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "../page/use-session.ts";
 import { cellId } from "../stage/sheet.tsx";
+import { isCalm } from "../widgets/calm.ts";
 
 const MILLISECONDS = 420;
 /** More copies would only hide the tables. */
 const MOST = 24;
-
-export const isCalm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export function useTravel({ at, step, picture, description }: Session): void {
   const before = useRef(at);

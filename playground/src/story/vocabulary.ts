@@ -185,7 +185,9 @@ export class Vocabulary {
     if (indices === null || indices === undefined) return `no ${this.nameOf(position)}`;
     const given = tuple.given.join(", ");
     const isTuple = tuple.at.length < indices.shape.length;
-    return `${this.nameOf(position)}${printShape(tuple.at)} = ${isTuple ? `[${given}]` : given}`;
+    // An index of rank 0, or a tuple that is all of indices, has no coordinates.
+    const at = tuple.at.length === 0 ? "" : printShape(tuple.at);
+    return `${this.nameOf(position)}${at} = ${isTuple ? `[${given}]` : given}`;
   }
 
   through(tuple: Tuple): string {
@@ -232,7 +234,7 @@ const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", R
 };
 
 /** `[1, :, :]`: a slice by its leading coordinates. */
-function partOf(at: readonly number[], rank: number): string {
+export function partOf(at: readonly number[], rank: number): string {
   const rest = Array.from({ length: rank - at.length }, () => ":");
-  return `[${[...at, ...rest].join(", ")}]`;
+  return rank === 0 ? "" : `[${[...at, ...rest].join(", ")}]`;
 }

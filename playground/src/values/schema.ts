@@ -2,6 +2,7 @@
 
 import {
   isDType,
+  operators,
   roleOf,
   typesOf,
   type AttributeSchema,
@@ -14,6 +15,10 @@ import {
 /** The position of the input with that role; -1 where there is none. */
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
   inputs.findIndex((one) => roleOf(one) === role);
+
+/** The newest version of an operator; null where there is no such operator. */
+export const newestOf = (domain: string, op: string): OperatorVersion | null =>
+  operators().findLast((one) => one.domain === domain && one.name === op) ?? null;
 
 /** The data types that a version takes for an input. */
 export const dtypesOf = (version: OperatorVersion, { type }: ParameterSchema): DType[] =>

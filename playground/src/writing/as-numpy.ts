@@ -4,7 +4,7 @@
  */
 
 import { roleOf, DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
-import { writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
+import { headerOf, writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import { defaultText } from "../values/schema.ts";
@@ -25,6 +25,7 @@ export function asNumPy(state: State): string {
       : [`${schema.name} = ${printArray(input)}`];
   });
   return [
+    headerOf(state, "#"),
     ...importsOf(inputs),
     "",
     ...arrays,

@@ -23,8 +23,6 @@ export function sceneOf(
   isMoving: boolean,
 ): Scene {
   const { state, version, picture, isStale, explanation, call } = session;
-  // On a phone the lanes stand below each other; a saved picture has them side by side, and data for itself.
-  const wide = { ...layout, isNarrow: false };
   const given = Object.entries(state.attributes).map(([name, text]) => `, ${name} = ${text}`);
   const isDrawn = picture !== null && !isStale;
   return {
@@ -33,9 +31,10 @@ export function sceneOf(
       ...(explanation?.shapes ?? []).map(({ sentence }) => sentence),
       ...new Set(call.faults.map(({ sentence }) => sentence)),
     ],
-    layout: wide,
+    // On a phone the lanes stand in tiers; a saved picture has them side by side.
+    layout,
     lanes: layout.lanes.map((lane) => {
-      const { dtype, cells } = laneProps(session, lane, wide);
+      const { dtype, cells } = laneProps(session, lane, layout);
       return {
         type: `${dtype} ${printShape(lane.shape)}`,
         cells,

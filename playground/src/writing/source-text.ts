@@ -2,6 +2,7 @@
 
 import type { NodeSpec, OperatorVersion, Tensor } from "ndscatter";
 import { readState, explainState, type Fault } from "../document/read-state.ts";
+import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
 
 /** A call with all its attributes and tensors. */
@@ -29,6 +30,10 @@ export function writableCall(state: State, mark: string): WritableCall | string 
   );
   return `${mark} There is no call yet:\n${sentences.join("")}`;
 }
+
+/** A comment that names the call, so that the page can read the program back: `# ndscatter: ai.onnx/ScatterND/18`. */
+export const headerOf = (state: State, mark: string): string =>
+  `${mark} ndscatter: ${toHash({ ...state, inputs: [] })}`;
 
 function whereOf({ place }: Fault, version: OperatorVersion | null): string {
   if (!("at" in place)) return "";

@@ -1,15 +1,7 @@
 /** Draws a scene as an SVG file. The same scene gives the same text, and the file loads nothing from elsewhere. */
 
-import {
-  bandOf,
-  HEAD,
-  heightOf,
-  SPACING,
-  topOf,
-  type Corner,
-  type Lane,
-  type Metrics,
-} from "../stage/layout.ts";
+import { bandOf, heightOf, topOf, type Corner, type Lane } from "../stage/layout.ts";
+import { HEAD, SPACING, type Metrics } from "../stage/metrics.ts";
 import type { Scene, SceneLane } from "./scene.ts";
 import { rowLabel } from "../stage/row-label.ts";
 import type { Rows, Wire } from "../stage/wires.ts";

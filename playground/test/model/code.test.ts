@@ -130,7 +130,8 @@ console.log(output);
 test("how it reads in NumPy", () => {
   assert.equal(
     asNumPy(SMALL),
-    `import numpy as np
+    `# ndscatter: ai.onnx/ScatterND/18;reduction=add
+import numpy as np
 
 data = np.array([-0.0, np.nan, -np.inf, 0.1], dtype=np.float32)
 indices = np.array([[0], [-1]], dtype=np.int64)

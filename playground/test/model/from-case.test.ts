@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { run, tensor, zeros } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { buildModel, writeModel, writeTensor } from "ndscatter/onnx";
-import { fromCase, isCase, type NamedFile } from "../../src/reading/from-case.ts";
+import { isCase } from "../../src/reading/file-kinds.ts";
+import { fromCase, type NamedFile } from "../../src/reading/from-case.ts";
 import type { FileChoice } from "../../src/reading/from-file.ts";
 import { readState } from "../../src/document/read-state.ts";
 

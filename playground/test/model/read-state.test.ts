@@ -57,11 +57,11 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
     [
       {
         place: { input: 1, at: [0, 0] },
-        sentence: "ScatterND-18: indices[0, 0] is 2, but axis 0 of data [2, 2] takes -2..1",
+        sentence: "ScatterND-18: indices[0, 0] is 2, but axis 0 of data [2, 2] takes -2 to 1",
       },
       {
         place: { input: 1, at: [1, 0] },
-        sentence: "ScatterND-18: indices[1, 0] is -3, but axis 0 of data [2, 2] takes -2..1",
+        sentence: "ScatterND-18: indices[1, 0] is -3, but axis 0 of data [2, 2] takes -2 to 1",
       },
     ],
   ],
@@ -71,8 +71,7 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
     [
       {
         place: { attribute: "reduction" },
-        sentence:
-          'ScatterND-18: there is no reduction "plus"; the reductions are none, add, mul, max, min',
+        sentence: 'ScatterND-18: reduction must be one of none, add, mul, max, min, got "plus"',
       },
     ],
   ],
@@ -83,7 +82,7 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
       {
         place: { attribute: "reduction" },
         sentence:
-          'ScatterND-13: there is no attribute "reduction": it has none; reduction is in version 16',
+          'ScatterND-13: unknown attribute "reduction"; this version has no attributes; reduction came with version 16',
       },
     ],
   ],
@@ -93,8 +92,7 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
     [
       {
         place: { whole: "operator" },
-        sentence:
-          "Scatterer: the domain ai.onnx has no such operator here; did you mean ScatterND of ai.onnx?",
+        sentence: "Scatterer: unknown operator of ai.onnx; did you mean ScatterND of ai.onnx?",
       },
     ],
   ],

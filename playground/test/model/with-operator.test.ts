@@ -28,7 +28,7 @@ test("an older version without the attribute", () => {
   const { state, remarks } = withOperator(ADD, { ...ADD, opset: 13 });
   assert.deepEqual(state, { ...ADD, opset: 13, attributes: {} });
   assert.deepEqual(remarks, [
-    'ScatterND-13: there is no attribute "reduction": it has none; ' +
+    'ScatterND-13: unknown attribute "reduction"; this version has no attributes; ' +
       "reduction is in version 16, so reduction = add is left out",
   ]);
 });
@@ -42,7 +42,7 @@ test("an older version without the word", () => {
   assert.equal(remarks.length, 1);
   assert.match(
     remarks[0],
-    /there is no reduction "max"; the reductions are none, add, mul; "max" is in version 18/,
+    /reduction must be one of none, add, mul, got "max"; "max" came with version 18/,
   );
 });
 

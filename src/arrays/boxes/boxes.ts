@@ -1,13 +1,13 @@
 /**
- * Boxes of row-major arrays as bytes: copied, filled, transposed, and divided by a grid of chunks. Elements are moved by
- * width, so the payload of a NaN survives. Nothing here checks that a box lies within its array: whoever takes boxes from
- * outside does.
+ * Boxes of row-major arrays as bytes: copied, filled, transposed, and divided by a grid of chunks. Elements are moved
+ * by width, so the payload of a NaN survives. Nothing here checks that a box lies within its array: callers check boxes
+ * that come from outside.
  */
 
 import { stridesOf } from "../../core/tensor/shape.ts";
 import { ARRAYS } from "../../core/limits.ts";
 
-/** A place in a row-major array: where a box begins. */
+/** A position in a row-major array, at which a box begins. */
 export interface Place {
   readonly bytes: Uint8Array;
   /** The shape of the whole array. */
@@ -17,20 +17,20 @@ export interface Place {
 
 /** The part of a box that lies in one chunk. */
 export interface ChunkPart {
-  /** Coordinates of the chunk in the grid. */
+  /** The coordinates of the chunk in the grid. */
   readonly at: readonly number[];
-  /** Where the part begins in the chunk. */
+  /** The first coordinates of the part, relative to the chunk. */
   readonly chunkStart: readonly number[];
-  /** Where the part begins in the box. */
+  /** The first coordinates of the part, relative to the box. */
   readonly boxStart: readonly number[];
   readonly shape: readonly number[];
 }
 
-/** How many chunks there are along each axis. */
+/** The number of chunks along each axis. */
 export const gridOf = (shape: readonly number[], chunkShape: readonly number[]): number[] =>
   shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
 
-/** The shape of the array's part that the chunk `at` covers. */
+/** The shape of the chunk `at`, clipped to the array. */
 export const clippedShape = (
   at: readonly number[],
   shape: readonly number[],
@@ -85,7 +85,7 @@ export function offsetOf(start: readonly number[], shape: readonly number[]): nu
   return offset;
 }
 
-/** Whether a box of `shape` is one run of the memory of an array of shape `whole`. */
+/** True if a box of `shape` is contiguous in an array of shape `whole`. */
 export function isRun(shape: readonly number[], whole: readonly number[]): boolean {
   let axis = shape.length - 1;
   while (axis > 0 && shape[axis] === whole[axis]) axis--;
@@ -99,8 +99,8 @@ export function copyBox(from: Place, into: Place, shape: readonly number[], widt
 }
 
 /**
- * Copies elements as {@link copyBox}, but takes or leaves only every so many along each axis.
- * @param shape how many elements are copied along each axis
+ * Copies elements as {@link copyBox} does, but with a step along each axis on either side.
+ * @param shape the number of elements copied along each axis
  */
 export function copySteps(
   from: Place,
@@ -124,9 +124,9 @@ function stridedOf({ bytes, shape, start }: Place, steps: readonly number[] | nu
 }
 
 /**
- * Copies a box into an array whose axes are in another order.
- * @param from elements of the box alone, row-major: axis i of them is axis `order[i]` of the box
- * @param shape of `from`
+ * Copies a box into an array whose axes are in a different order.
+ * @param from the elements of the box, row-major; axis i of `from` is axis `order[i]` of the box
+ * @param shape the shape of `from`
  */
 export function copyTransposed(
   from: Uint8Array,
@@ -149,7 +149,7 @@ export function copyTransposed(
   );
 }
 
-/** Elements in memory: where the first is, and the steps along each axis, in elements. */
+/** Elements in memory: the position of the first, and the step along each axis, in elements. */
 interface Strided {
   readonly bytes: Uint8Array;
   readonly at: number;
@@ -165,7 +165,7 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
   }
   const copy = runCopier(from.bytes, into.bytes, run * width, width);
   if (axes === 0) return copy(from.at, into.at, 1, 0, 0, 1, 0, 0);
-  // The axis along which places are closest, in each memory; the same axis unless something is transposed.
+  // The axis along which elements are closest, in each memory: the same axis unless the copy transposes.
   const row = closestAxis(from, shape, axes);
   const column = closestAxis(into, shape, axes);
   const outer = Array.from({ length: axes }, (_, axis) => axis).filter(
@@ -197,8 +197,8 @@ function closestAxis({ strides }: Strided, shape: readonly number[], axes: numbe
 }
 
 /**
- * True if the elements along an axis are contiguous, `run` elements apart. An axis of one element always is:
- * a box [200000, 1, 2] of [200000, 3, 5] takes 8 ns a row, and 90 where its middle axis is not part of the run.
+ * True if the elements along an axis are contiguous, `run` elements apart. Always true for an axis of one element: a
+ * box [200000, 1, 2] of [200000, 3, 5] takes 8 ns per row, and 90 ns if its middle axis is not part of the run.
  */
 const isNext = (
   axis: number,
@@ -207,7 +207,10 @@ const isNext = (
   { strides }: Strided,
 ): boolean => shape[axis] === 1 || strides[axis] === run;
 
-/** Visits the elements of an array of `shape` in row-major order, by their distances from the first in two memories. */
+/**
+ * Visits the elements of an array of `shape` in row-major order, with their distances from the first element in two
+ * memories.
+ */
 function walk(
   shape: readonly number[],
   a: readonly number[],
@@ -230,7 +233,7 @@ function walk(
   }
 }
 
-/** Copies `rows` times `count` runs; places and steps are in elements. */
+/** Copies `rows` times `count` runs; positions and steps are in elements. */
 type CopyRuns = (
   from: number,
   into: number,
@@ -293,7 +296,7 @@ function copyWords(
     let at = fromAt + r * fromRow;
     let to = intoAt + r * intoRow;
     if (run === 1) {
-      // An inner loop would take longer than the word.
+      // For a single word, an inner loop would take longer than the copy.
       for (let i = 0; i < count; i++, at += fromStep, to += intoStep) into[to] = from[at];
       continue;
     }
@@ -303,13 +306,13 @@ function copyWords(
   }
 }
 
-/** The largest word, up to 4 bytes, that divides an element and both addresses. */
+/** The largest word, 1, 2 or 4 bytes, that divides the element width and both addresses. */
 function wordOf(from: number, into: number, width: number): 1 | 2 | 4 {
   const bits = from | into | width;
   return bits % 4 === 0 ? 4 : bits % 2 === 0 ? 2 : 1;
 }
 
-/** The whole words of `bytes`; bytes behind the last whole word are left out. */
+/** The whole words of `bytes`; trailing bytes are left out. */
 function wordsOf(bytes: Uint8Array, word: 1 | 2 | 4): Words {
   const { buffer, byteOffset, length } = bytes;
   if (word === 1) return bytes;
@@ -318,7 +321,7 @@ function wordsOf(bytes: Uint8Array, word: 1 | 2 | 4): Words {
     : new Uint32Array(buffer, byteOffset, Math.floor(length / 4));
 }
 
-/** Fills `bytes` with copies of `element`; their length is a multiple of its length. */
+/** Fills `bytes` with copies of `element`; the length of `bytes` must be a multiple of the length of `element`. */
 export function fillBytes(bytes: Uint8Array, element: Uint8Array): void {
   if (element.every((byte) => byte === element[0])) {
     bytes.fill(element[0]);
@@ -342,7 +345,7 @@ export function fillBox(into: Place, shape: readonly number[], element: Uint8Arr
   walk(shape.slice(0, -1), strides, strides, (at) => into.bytes.set(run, (first + at) * width));
 }
 
-/** Whether `bytes` are nothing but copies of `element`. */
+/** True if `bytes` consists of copies of `element`. */
 export function isFilled(bytes: Uint8Array, element: Uint8Array): boolean {
   const width = element.length;
   for (let i = 0; i < width; i++) if (bytes[i] !== element[i]) return false;

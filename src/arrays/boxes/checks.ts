@@ -1,4 +1,4 @@
-/** The checks that every array makes of its arguments before it reads or writes. */
+/** Argument checks that every array makes before it reads or writes. */
 
 import { isArray, printValue, TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
@@ -9,7 +9,7 @@ import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid } from "./grid.ts";
 
-/** A list of integers of 0 or more, of the rank of an array: a copy, because the caller may change the list. */
+/** A list of integers of 0 or more, as long as the array's rank. Copied, because the caller may change the list. */
 export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
   if (!isArray(given) || given.length !== rank) {
     const got = isArray(given) ? given.length : printValue(given);
@@ -22,7 +22,7 @@ export function checkCoordinates(given: unknown, rank: number, name: string): nu
   });
 }
 
-/** The coordinates at which a box begins, by default the beginning of the array. */
+/** The coordinates at which a box begins; zeros by default. */
 export const checkStart = (given: unknown, { shape }: ArrayType): number[] =>
   given === undefined
     ? shape.map(() => 0)
@@ -35,7 +35,7 @@ export interface CheckedBox {
   readonly bytes: Uint8Array;
 }
 
-/** Checks a box that is to be read, and the memory that receives its elements. */
+/** Checks a box to read, and the memory that receives its elements. */
 export function checkRead(
   start: unknown,
   shape: unknown,
@@ -49,7 +49,7 @@ export function checkRead(
   return { start: from, shape: dims, bytes };
 }
 
-/** Checks a box that is to be written with the elements of `values`. */
+/** Checks a box to write with the elements of `values`. */
 export function checkWrite(values: unknown, start: unknown, array: ArrayType): CheckedBox {
   const { dtype, shape, data } = asTensor(values, {}, "values");
   if (dtype !== array.dtype || !isNumericStorage(data)) {
@@ -82,7 +82,7 @@ export function checkChunkBytes(
   };
 }
 
-/** Checks that the box that begins at `start` and has `shape` lies in an array. */
+/** Checks that the box of `shape` that begins at `start` lies in an array. */
 function checkBox(
   start: readonly number[],
   shape: readonly number[],
@@ -106,14 +106,14 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
   if (axis === -1) return checked;
   throw new TensorError(
     "index-out-of-range",
-    `there is no chunk ${printShape(checked)}; the array has ${printShape(grid)} chunks`,
+    `chunk ${printShape(checked)} lies outside the grid of ${printShape(grid)} chunks`,
     { axis, got: checked[axis], expected: [0, grid[axis] - 1] },
   );
 }
 
 /**
  * The memory of a box in `bytes`, which may be longer.
- * @param name what the bytes are in errors
+ * @param name the name of the bytes in errors
  */
 function checkBytes(
   bytes: unknown,

@@ -1,4 +1,4 @@
-/** Files by ranges. The system reads and writes at most 2 GiB at once, and less when it likes. */
+/** Reads and writes files by ranges. The system moves at most 2 GiB per call, and may move less. */
 
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
@@ -9,18 +9,18 @@ import { files, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 import { TRAFFIC } from "./traffic.ts";
 
-// Loaded only where there are files.
+// Not null, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** True for a place in object storage, or anywhere else that has no paths. */
+/** True for a location in object storage, or any other URL. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
 
-/** True for an error of the system with one of these codes, such as `ENOENT`. */
+/** True for a system error with one of these codes, such as `ENOENT`. */
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && "code" in error && codes.includes(String(error.code));
 
-/** True if a file or a folder has this name. */
+/** True if a file or folder exists at this path. */
 export async function isThere(file: string): Promise<boolean> {
   try {
     await files.access(file);
@@ -31,7 +31,10 @@ export async function isThere(file: string): Promise<boolean> {
   }
 }
 
-/** The size and the time of a file, which differ after a change. Some programs copy times to the millisecond only. */
+/**
+ * The size and the modification time of a file, which differ after a change. Times are rounded to
+ * milliseconds, because some programs copy them with this precision.
+ */
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;
 
@@ -42,18 +45,18 @@ export async function openFile(file: string, flags: string): Promise<OpenFile> {
   return handle;
 }
 
-/** Without waiting: opening a pipe in the place of a file would last until somebody writes to the pipe. */
+/** Does not block: opening a pipe instead of a file would wait until another process writes to the pipe. */
 function readFlags(): number {
   const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   return O_RDONLY | O_NONBLOCK;
 }
 
-/** The longest text that a task leaves is the mark of 4096 chunks. */
+/** Bytes; the longest text of a task is the mark of 4096 chunks. */
 const MOST_TEXT = 2 ** 20;
 
 /**
- * The text of a file that is open.
- * @throws TensorError `malformed-file` for more than 1 MiB, and for a folder, a pipe or a device, which may have no end
+ * The text of an open file.
+ * @throws TensorError `malformed-file` for more than 1 MiB, and for a folder, a pipe or a device, which may be endless
  */
 export async function readText(handle: OpenFile, file: string): Promise<string> {
   const stat = await handle.stat();
@@ -65,7 +68,7 @@ export async function readText(handle: OpenFile, file: string): Promise<string> 
   return new TextDecoder().decode(bytes);
 }
 
-/** Reads a small file, as {@link readText} does; null where there is none. */
+/** Reads a small file as {@link readText} does; null if the file does not exist. */
 export async function findText(file: string): Promise<string | null> {
   try {
     return await withFile(file, "r", (handle) => readText(handle, file));
@@ -75,7 +78,7 @@ export async function findText(file: string): Promise<string | null> {
   }
 }
 
-/** Codes of the system for a folder, a pipe, a circle of links or an endless name where a file must be, or the reverse. */
+/** System error codes for a folder, pipe, link loop or overlong name where a file is expected, or the reverse. */
 const WRONG_PLACE = [
   "EISDIR",
   "ERR_FS_EISDIR",
@@ -87,7 +90,7 @@ const WRONG_PLACE = [
   "ENXIO",
 ];
 
-/** An error of the system as one of the file, where another try would end in the same way. */
+/** Turns a system error that every retry would repeat into an error about the file. */
 export function placeError(error: unknown): unknown {
   if (!isCode(error, ...WRONG_PLACE)) return error;
   const { code, path: place = "a file" } = error as NodeJS.ErrnoException;
@@ -98,7 +101,7 @@ export function placeError(error: unknown): unknown {
 /** Makes an empty file, as {@link makeNew} does. */
 export const makeEmpty = (file: string): Promise<void> => makeNew(file, "");
 
-/** Makes a file where nothing has its name. A link is not followed, so no other file is changed. */
+/** Makes a file at a path that must not exist. A link is not followed, so no other file is changed. */
 export async function makeNew(file: string, text: string): Promise<void> {
   await files.writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     if (!isCode(error, "EEXIST")) throw error;
@@ -111,7 +114,8 @@ export async function closeFile(handle: OpenFile): Promise<void> {
 }
 
 /**
- * Makes a folder and its missing parents. The option `recursive` of Node reports "no such file" on a read-only file system.
+ * Makes a folder and its missing parents. Node's option `recursive` is not used: it reports "no such file" on a
+ * read-only file system.
  */
 export async function makeFolders(folder: string): Promise<void> {
   const parent = path.dirname(folder);
@@ -147,9 +151,11 @@ export async function withFile<T>(
   }
 }
 
-/** Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file. */
+/**
+ * Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file.
+ */
 export function withPath(error: unknown, file: string): unknown {
-  // `errno` cannot be asked for: Deno's errors have none.
+  // `errno` cannot be tested, because Deno's errors lack it.
   const isBare =
     error instanceof Error &&
     "code" in error &&
@@ -158,7 +164,7 @@ export function withPath(error: unknown, file: string): unknown {
   return isBare ? Object.assign(error, { path: file }) : error;
 }
 
-/** Waits until the disk has the names in a folder; where the system cannot open folders, it does not. */
+/** Syncs the names in a folder to disk; does nothing on systems that cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await openFile(folder, "r").catch(() => null);
   if (handle === null) return;
@@ -171,7 +177,7 @@ export async function syncFolder(folder: string): Promise<void> {
 
 /**
  * Fills `into` from byte `at` on.
- * @throws TensorError `malformed-file` where the file ends before
+ * @throws TensorError `malformed-file` if the file ends first
  */
 export async function readFully(
   handle: Pick<OpenFile, "read">,

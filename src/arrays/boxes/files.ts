@@ -1,8 +1,9 @@
 /**
- * The calls to the file system that tasks make for each chunk. On the main thread these are Node's promises. In any other
- * thread a call blocks: Node hands a call that returns a promise to yet another thread, which takes 60 to 250 µs, and the call
- * itself 10 to 25 on a local disk. Where calls turn out to be slow, as on a network, promises are used again, because several
- * of them can wait at once: syncs and reads of a disk share its journal and its queue. Long reads and writes never block.
+ * The file system calls that tasks make for each chunk. On the main thread they are Node's promises. On any other
+ * thread a call blocks: Node hands a call that returns a promise to another thread, which costs 60 to 250 µs, while the
+ * call itself takes 10 to 25 µs on a local disk. If calls prove slow, as on a network, promises are used again, because
+ * several calls can then wait at once: syncs of a disk share its journal, and reads its queue. Long reads and writes
+ * never block.
  */
 
 import type * as Fs from "node:fs";
@@ -11,7 +12,7 @@ import type { Stats } from "node:fs";
 import { FILES } from "../../core/limits.ts";
 import { moduleOfNode } from "./node.ts";
 
-// Loaded only where there are files.
+// Not null, because this module is loaded only in environments with files.
 const sync = moduleOfNode("node:fs") as typeof Fs;
 const promises = moduleOfNode("node:fs/promises") as typeof FsPromises;
 const isMainThread = moduleOfNode("node:worker_threads")?.isMainThread ?? true;
@@ -30,7 +31,7 @@ const NAMES = [
   "writeFile",
 ] as const;
 
-/** A file that is open. Node's own handles are such files. */
+/** An open file. Node's own handles satisfy this interface. */
 export interface OpenFile {
   read(
     into: Uint8Array,
@@ -57,16 +58,16 @@ export interface Files extends Pick<typeof FsPromises, (typeof NAMES)[number]> {
   open(file: string, flags: string | number): Promise<OpenFile>;
 }
 
-/** Decides by how long calls took whether the next call blocks. */
+/** Decides from the time of earlier calls whether the next call blocks. */
 export class Pace {
   readonly #slow: number;
   readonly #now: () => number;
-  /** Milliseconds that a call takes, in which the latest calls count most. */
+  /** Milliseconds per call, weighted toward the latest calls. */
   #mean = 0;
-  /** Calls that do not block until one is tried again. */
+  /** The number of calls left that do not block, before a blocking call is tried again. */
   #rest = 0;
 
-  /** @param slow milliseconds above which calls do not block */
+  /** @param slow milliseconds per call above which calls do not block */
   constructor(slow: number, now = () => performance.now()) {
     this.#slow = slow;
     this.#now = now;
@@ -84,7 +85,7 @@ export class Pace {
     try {
       return action();
     } finally {
-      // A single call that waits for the disk's journal does not make all calls slow.
+      // A single call that waits for the disk's journal must not make all calls count as slow.
       const time = Math.min(this.#now() - begin, 2 * this.#slow);
       this.#mean += (time - this.#mean) / 16;
       if (this.#mean > this.#slow) [this.#mean, this.#rest] = [0, FILES.rest];
@@ -92,7 +93,7 @@ export class Pace {
   }
 }
 
-/** Files of a thread whose calls block while they are fast. */
+/** Files of a thread whose calls block as long as they are fast. */
 export function blockingFiles(): Files {
   const pace = new Pace(FILES.slowCall);
   const paces = { reads: new Pace(FILES.slowRead), syncs: new Pace(FILES.slowSync) };
@@ -114,7 +115,7 @@ export function blockingFiles(): Files {
   return { ...(Object.fromEntries(calls) as Omit<Files, "open">), open };
 }
 
-/** A call by Node's older interface, as a promise. */
+/** A call through Node's callback interface, as a promise. */
 const byCallback = <T>(call: (done: (error: Error | null, value: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) =>
     call((error, value) => {

@@ -1,4 +1,6 @@
-/** A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered row-major. */
+/**
+ * A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered row-major.
+ */
 
 import { coordinatesOf, product, stridesOf } from "../../core/tensor/shape.ts";
 import { clippedShape, gridOf } from "./boxes.ts";
@@ -12,9 +14,9 @@ export interface Box {
 export class Grid {
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
-  /** How many boxes there are along each axis. */
+  /** The number of boxes along each axis. */
   readonly counts: readonly number[];
-  /** How many boxes there are. */
+  /** The number of boxes. */
   readonly size: number;
 
   constructor(shape: readonly number[], chunkShape: readonly number[]) {
@@ -33,7 +35,7 @@ export class Grid {
     return this.boxAt(this.at(number));
   }
 
-  /** Where a box begins, and its shape, which is smaller at the end of an axis. */
+  /** The start and shape of a box, clipped at the end of an axis. */
   boxAt(at: readonly number[]): Box {
     const { shape, chunkShape } = this;
     const start = at.map((coordinate, d) => coordinate * chunkShape[d]);
@@ -41,7 +43,9 @@ export class Grid {
   }
 }
 
-/** The shape of the largest chunk that is one run of row-major memory and has at most `most` elements, but at least one. */
+/**
+ * The shape of the largest chunk that is one run of row-major memory and has at most `most` elements, but at least one.
+ */
 export function contiguousChunks(shape: readonly number[], most: number): number[] {
   const strides = stridesOf(shape);
   const axis = strides.findIndex((stride) => stride <= most);
@@ -51,8 +55,8 @@ export function contiguousChunks(shape: readonly number[], most: number): number
 }
 
 /**
- * True if every chunk is one run of row-major memory: its shape is ones, then any size, then whole axes. The elements of all
- * chunks, one chunk after the other, are then in row-major order too.
+ * True if every chunk is contiguous in row-major memory: its shape is ones, then any size, then whole axes. The
+ * elements of all chunks in order are then row-major too.
  */
 export function areContiguous(chunkShape: readonly number[], shape: readonly number[]): boolean {
   if (chunkShape.length !== shape.length) return false;
@@ -62,7 +66,7 @@ export function areContiguous(chunkShape: readonly number[], shape: readonly num
   return wide === -1 || chunkShape.every((dim, d) => d <= wide || dim >= dims[d]);
 }
 
-/** True if every block of a grid has whole chunks only, so that no chunk lies in two blocks. */
+/** True if every block of a grid consists of whole chunks, so that no two blocks share a chunk. */
 export const areWhole = (
   blockShape: readonly number[],
   shape: readonly number[],

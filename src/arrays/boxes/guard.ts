@@ -1,4 +1,7 @@
-/** A look at a file before it is opened, written or removed; of its own, because declarations without Node's types name it. */
+/**
+ * A check of a file before it is opened, written or removed. In a file of its own, because declarations without Node's
+ * types use it.
+ */
 
-/** @throws TensorError for a file to which links lead from elsewhere */
+/** @throws TensorError for a file that a link puts outside of the allowed folders */
 export type Guard = (file: string) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Node's own modules where they are there, as in Node, Bun and Deno; null in a browser. Nothing is imported, so a bundler
- * for pages has nothing to resolve.
+ * Node's own modules, in Node, Bun and Deno; null in a browser. Nothing is imported, so a bundler for pages has nothing
+ * to resolve.
  */
 
 import type * as Fs from "node:fs";
@@ -24,9 +24,9 @@ export function moduleOfNode<Name extends keyof Modules>(name: Name): Modules[Na
   return process.getBuiltinModule?.(name) ?? null;
 }
 
-/** @throws TensorError `attribute` for a path where there are no files, as in a browser */
+/** @throws TensorError `attribute` for a path in an environment without files, such as a browser */
 export function checkFiles(location: string): void {
   if (moduleOfNode("node:fs") !== null) return;
-  const sentence = `${location} is a path, but there are no files here; name a URL of https:// or s3://`;
+  const sentence = `${location} is a path, which a page cannot read; give a URL of https:// or s3://`;
   throw new TensorError("attribute", sentence);
 }

@@ -1,6 +1,7 @@
 /**
- * NPY files as arrays of chunks, read and written by ranges. NPY knows no chunks: whoever opens a file says how it is
- * divided, in boxes that are contiguous in the file. Only files in C order are taken, because in others no such box is.
+ * NPY files as arrays of chunks, read and written by ranges. NPY has no chunks: the caller who opens a file chooses
+ * boxes that are contiguous in the file. Only files in C order are accepted, because such boxes are not contiguous in
+ * Fortran order.
  */
 
 import type * as Fs from "node:fs/promises";
@@ -39,25 +40,25 @@ import {
 } from "./runs.ts";
 import { sliceOf } from "./slice.ts";
 
-// Loaded only where there are files.
+// Not null, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** Beyond this, nobody counts elements exactly. */
+/** Larger counts of elements are not exact. */
 const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
 
-/** Longer headers are no work of NumPy: 64 dimensions take 1.4 kB. */
+/** Bytes; the headers that NumPy writes are shorter: 64 dimensions take 1.4 kB. */
 const MAX_HEADER_BYTES = 2 ** 20;
 
-/** What is added to the name of a file that is not complete. */
+/** The suffix of a file that is not complete. */
 const PENDING = ".part";
 
 /**
  * Opens an NPY file.
- * @param chunkShape ones, then any size, then whole axes: `[1, 1000, 128]` of `[8, 50000, 128]`; by default chunks of
- * about 64 MiB
- * @throws TensorError `malformed-file` for what is no NPY file in C order, `dtype` for text, `shape-mismatch` for chunks
- * that are not contiguous; errors of the file system as they are
+ * @param chunkShape ones, then any size, then whole axes, such as `[1, 1000, 128]` for `[8, 50000, 128]`; by default
+ *   chunks of about 64 MiB
+ * @throws TensorError `malformed-file` unless the file is NPY in C order, `dtype` for text, `shape-mismatch` for chunks
+ *   that are not contiguous; errors of the file system unchanged
  */
 export async function openNpyArray(
   file: string,
@@ -70,8 +71,8 @@ export async function openNpyArray(
 }
 
 /**
- * Begins a new NPY file, which lies beside its place until it is published. Its chunks need not be contiguous.
- * @param part where it lies until then
+ * Begins a new NPY file, which has a temporary path until it is published. Its chunks need not be contiguous.
+ * @param part the temporary path
  * @throws TensorError `dtype` for text, and for a data type that NPY lacks; `EEXIST` of the file system
  */
 export async function createPendingNpy(
@@ -91,7 +92,7 @@ export async function createPendingNpy(
   return openPendingNpy(absolute, type.chunkShape, part);
 }
 
-/** Opens what {@link createPendingNpy} began, or has published. */
+/** Opens a file begun, and perhaps published, by {@link createPendingNpy}. */
 export async function openPendingNpy(
   file: string,
   chunkShape?: readonly number[],
@@ -109,12 +110,12 @@ export async function openPendingNpy(
 export interface Head {
   readonly type: ElementType;
   readonly shape: readonly number[];
-  /** Where the elements begin, in bytes. */
+  /** The offset of the first element, in bytes. */
   readonly start: number;
   readonly fingerprint: string;
 }
 
-/** The header of a file, of which nothing else is read. */
+/** Reads the header of a file and nothing else. */
 const headOf = (file: string): Promise<Head> =>
   withFile(file, "r", async (handle) => {
     const { size, mtimeMs } = await handle.stat();
@@ -122,16 +123,16 @@ const headOf = (file: string): Promise<Head> =>
     return headIn({ size, state: `${size} ${mtimeMs}`, read }, path.basename(file));
   });
 
-/** A file that is read by ranges, wherever it is. */
+/** A file in any location that is read by ranges. */
 export interface NpySource {
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
   /** A text that changes when the file does. */
   readonly state: string;
   readonly read: ReadAt;
 }
 
-/** The header of a file, by a few bytes of it. @param name of the file, for sentences */
+/** Reads the header from the first bytes of the file. @param name of the file, for error messages */
 export async function headIn(
   { size: fileSize, state, read }: NpySource,
   name: string,
@@ -145,7 +146,7 @@ export async function headIn(
   const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
   const { type, shape, start, fortranOrder } = contents;
   checkNumeric(type.dtype, name);
-  // Fewer than two axes of more than one element lie the same way in both orders.
+  // With fewer than two axes longer than 1, both orders are the same.
   if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
     const advice = "save it in C order, as with np.save(path, np.ascontiguousarray(array))";
     throw malformed(`the NPY file is in Fortran order, which cannot be read in parts: ${advice}`);
@@ -176,13 +177,13 @@ export class NpyArray implements ChunkedArray {
     this.file = file;
     const bytes = product(chunkShape) * head.type.bytes;
     this.mostStored = bytes;
-    // The bytes of numbers are reversed in a copy.
+    // Big-endian elements are byte-swapped in a copy.
     this.held = { read: 0, write: head.type.bigEndian ? bytes : 0 };
     this.#head = head;
     this.dtype = dtype;
     this.shape = head.shape;
     this.chunkShape = chunkShape;
-    // Chunks that nobody chose may be chosen later.
+    // The default chunks are not recorded, so others can be chosen later.
     this.location = { format: "npy", path: file, ...(given !== undefined && { chunkShape }) };
     this.fingerprint = head.fingerprint;
   }
@@ -230,7 +231,7 @@ export class NpyArray implements ChunkedArray {
     await this.writeTo(await this.place(), at, from);
   }
 
-  /** The file that reads and writes go to. */
+  /** The file that is read and written. */
   protected async place(): Promise<string> {
     return this.file;
   }
@@ -269,7 +270,7 @@ export class NpyArray implements ChunkedArray {
     }
   }
 
-  /** The parts of the file that a box is, in bytes. */
+  /** The byte ranges of the file that a box covers. */
   #runs(start: readonly number[], shape: readonly number[]): Run[] {
     const { bytes } = this.#head.type;
     return contiguousRuns(this.shape, start, shape).map(({ at, place, length }) => ({
@@ -280,7 +281,7 @@ export class NpyArray implements ChunkedArray {
   }
 }
 
-/** Chunks go into the file at once: no reader sees the file before it is published. */
+/** Writes chunks directly into the file: no reader sees the file before it is published. */
 class PendingNpyArray extends NpyArray implements PendingArray {
   readonly #part: string;
 
@@ -326,7 +327,7 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 }
 
-/** @throws TensorError `shape-mismatch` */
+/** @throws TensorError `shape-mismatch` unless chunks are contiguous in a file of `shape` */
 export function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
   if (areContiguous(chunkShape, shape)) return;
   throw new TensorError(

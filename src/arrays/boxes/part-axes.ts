@@ -1,7 +1,4 @@
-/**
- * Where the elements of a part of an array are in the array: coordinates and shapes of the one as those of the other. Nothing
- * is read here.
- */
+/** Maps coordinates and shapes between a part of an array and the array. Nothing is read here. */
 
 import { TensorError } from "../../core/errors.ts";
 import { greatestCommonDivisor, printShape, sameShape } from "../../core/tensor/shape.ts";
@@ -11,7 +8,7 @@ import type { Box } from "./grid.ts";
 import { pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
 import { NONE } from "./ranges.ts";
 
-/** Along one axis: coordinate i of the part is `start + i * step` of the array. */
+/** An axis: coordinate i of the part is `start + i * step` of the array. */
 interface Along {
   readonly start: number;
   readonly step: number;
@@ -24,26 +21,26 @@ const alongOf = (part: AxisPart): Along =>
     ? { start: part, step: 1, count: 1, isDropped: true }
     : { start: part[0], step: part[1], count: part[2], isDropped: false };
 
-/** The share of one chunk of the array in a box of the part. All shapes have the rank of the array. */
+/** The elements of a box of the part that lie in one chunk of the array. All shapes have the rank of the array. */
 interface BasePart {
   readonly at: readonly number[];
-  /** In the chunk of the array. */
+  /** The first coordinates within the chunk of the array. */
   readonly chunkStart: readonly number[];
-  /** In the box of the part. */
+  /** The first coordinates within the box of the part. */
   readonly boxStart: readonly number[];
-  /** How many elements, along each axis. */
+  /** The number of elements along each axis. */
   readonly shape: readonly number[];
 }
 
 export class PartAxes {
-  /** The axes of the array that the part has. */
+  /** The axes of the array that the part keeps. */
   readonly kept: readonly number[];
   readonly shape: readonly number[];
   readonly steps: readonly number[];
   readonly #base: ChunkedArray;
   readonly #along: readonly Along[];
 
-  /** @throws TensorError `index-out-of-range` for a part that lies beyond the array */
+  /** @throws TensorError `index-out-of-range` for a part that extends beyond the array */
   constructor(base: ChunkedArray, parts: readonly AxisPart[]) {
     this.#base = base;
     this.#along = parts.map(alongOf);
@@ -55,14 +52,14 @@ export class PartAxes {
 
   /**
    * The shape of a chunk of the part.
-   * @param isExclusive whether no two chunks may share a chunk of the array, so that chunks may be as long as the part
+   * @param isExclusive true if no two chunks may share a chunk of the array; such chunks may be as long as the part
    */
   chunkShape(isExclusive: boolean): number[] {
     const { chunkShape } = this.#base;
     return this.kept.map((axis) => chunkAlong(this.#along[axis], chunkShape[axis], isExclusive));
   }
 
-  /** Ranges of the part's axes as ranges of all axes of the array. */
+  /** Translates ranges of the part's axes into ranges of all axes of the array. */
   inner(ranges: readonly AxisPart[]): AxisPart[] {
     const inner = ranges.values();
     return this.#along.map((along): AxisPart => {
@@ -74,14 +71,14 @@ export class PartAxes {
     });
   }
 
-  /** The chunks of the array that have elements of a box. */
+  /** The parts of a box, one for each chunk of the array that has elements of it. */
   *partsOf(box: Box): Generator<BasePart> {
     const { chunkShape } = this.#base;
     const start = this.first(box.start);
     const shape = this.span(box.shape);
     for (const { at, boxStart, chunkStart, shape: own } of chunksOf(start, shape, chunkShape)) {
       const { steps } = this;
-      // The first element at or behind the beginning of what the chunk has, and those up to its end.
+      // The first element at or after the beginning of the chunk's range, and the end of those in the range.
       const first = boxStart.map((from, axis) => Math.ceil(from / steps[axis]));
       const end = own.map((dim, axis) => Math.ceil((boxStart[axis] + dim) / steps[axis]));
       const counts = end.map((to, axis) => to - first[axis]);
@@ -97,12 +94,15 @@ export class PartAxes {
     }
   }
 
-  /** Whether a box of the part has all elements that lie between its first and its last. */
+  /** True if a box of the part includes every array element between its first and its last. */
   isRun(shape: readonly number[]): boolean {
     return sameShape(this.span(shape), this.whole(shape));
   }
 
-  /** Values of the part's axes as values of the array's, with others for the axes that the part drops. */
+  /**
+   * Returns a value per axis of the array: from `value` for the part's axes, from `dropped` for the axes that the part
+   * drops.
+   */
   #spread(
     values: readonly number[],
     value: (along: Along, given: number) => number,
@@ -134,7 +134,7 @@ export class PartAxes {
 
   /**
    * Boxes of the part as boxes of the array, along each of its axes.
-   * @param cut the shape of pieces that boxes are read in where the part leaves out elements between its own
+   * @param cut the shape of the pieces in which a box is read if the part skips elements
    */
   boxesOf(boxes: readonly AxisBoxes[], cut: readonly number[]): AxisBoxes[] {
     const isRun = this.steps.every((step) => step === 1);
@@ -156,7 +156,7 @@ export class PartAxes {
     });
   }
 
-  /** A shape of the part, with 1 for the axes that it drops. */
+  /** A shape of the part as a shape of the array, with 1 for dropped axes. */
   whole(shape: readonly number[]): number[] {
     return this.#spread(
       shape,
@@ -165,7 +165,7 @@ export class PartAxes {
     );
   }
 
-  /** Where a box begins in another one that it lies in. */
+  /** The start of a box relative to an enclosing box. */
   within(start: readonly number[], box: readonly number[]): number[] {
     const inner = start.map((from, axis) => from - box[axis]);
     return this.#spread(
@@ -196,7 +196,7 @@ function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray)
 function chunkAlong({ start, step, count }: Along, chunk: number, isExclusive: boolean): number {
   const most = Math.max(1, count);
   if (!isExclusive) return Math.min(most, Math.max(1, Math.floor(chunk / step)));
-  // The part begins with the first of its steps that is in a chunk, so its chunks can begin where chunks do.
+  // The part begins with the first of its steps in a chunk, so its chunks can begin where those of the array do.
   if (start % chunk < step) return Math.min(most, chunk / greatestCommonDivisor(chunk, step));
   return most;
 }

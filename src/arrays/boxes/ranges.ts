@@ -1,12 +1,13 @@
-/** What of an axis a part of an array has: ranges as Python writes them, and as a job's file has them. */
+/** Ranges of axes, as Python writes them and as a job's file stores them. */
 
 import { isArray, printValue, TensorError } from "../../core/errors.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, AxisRange } from "./array.ts";
 
 /**
- * What ranges take of the axes of an array, one after the other; axes without a range are whole.
- * @throws TensorError `rank` for more ranges than axes, `index-out-of-range` for a coordinate, `attribute`
+ * Resolves ranges against a shape, axis by axis; an axis without a range is taken whole.
+ * @throws TensorError `rank` for more ranges than axes, `index-out-of-range` for a coordinate outside its axis,
+ *   `attribute` for a malformed range
  */
 export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
   if (ranges.length > shape.length) {
@@ -16,14 +17,14 @@ export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]):
   return shape.map((dim, axis) => partOf(ranges[axis] ?? null, dim, axis));
 }
 
-/** Of an axis of which nothing is taken. */
+/** The empty range. */
 export const NONE: AxisPart = [0, 1, 0];
 
 function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
   if (typeof range === "number") {
     const at = range < 0 ? range + dim : range;
     if (Number.isSafeInteger(range) && at >= 0 && at < dim) return at;
-    const sentence = `${printValue(range)} is no coordinate of axis ${axis}, which has ${dim}`;
+    const sentence = `a coordinate of axis ${axis} must lie in its ${dim}, got ${printValue(range)}`;
     throw new TensorError("index-out-of-range", sentence, { axis, got: range });
   }
   const given = range ?? [];
@@ -37,14 +38,17 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
     const sentence = `the range of axis ${axis} must be a coordinate, or [start, stop, step] with a step of 1 or more`;
     throw new TensorError("attribute", `${sentence}, got ${printValue(range)}`, { axis });
   }
-  // As Python clips.
+  // Clips as Python does.
   const placeOf = (end: number): number => Math.min(dim, Math.max(0, end < 0 ? end + dim : end));
   const start = placeOf(from ?? 0);
   const count = Math.ceil((placeOf(to ?? dim) - start) / step);
   return count > 0 ? [start, step, count] : NONE;
 }
 
-/** Whether two parts of an array have no element in common because of where they begin and end along an axis. */
+/**
+ * True if the ranges of some axis do not overlap, so that the two parts share no element. False is not proof of a shared
+ * element, because steps may interleave.
+ */
 export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolean =>
   a.some((one, axis) => {
     const [first, last] = endsOf(one);
@@ -56,7 +60,7 @@ export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolea
 const endsOf = (part: AxisPart): readonly [first: number, last: number] =>
   typeof part === "number" ? [part, part] : [part[0], part[0] + (part[2] - 1) * part[1]];
 
-/** `[10:20:2, 3]` */
+/** A text such as `[10:20:2, 3]`. */
 export const printParts = (parts: readonly AxisPart[]): string =>
   `[${parts.map((part) => (typeof part === "number" ? part : printRange(part))).join(", ")}]`;
 

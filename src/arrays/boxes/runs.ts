@@ -1,17 +1,17 @@
-/** A box of a row-major array as runs of elements that lie one after the other. */
+/** A box of a row-major array as runs of contiguous elements. */
 
 import { ARRAYS } from "../../core/limits.ts";
 import { product, stridesOf } from "../../core/tensor/shape.ts";
 import type { AxisBoxes } from "./axis-boxes.ts";
 
-/** A run of `length` elements, at `at` in the array and at `place` in the box. */
+/** A run of `length` elements, at position `at` of the array and position `place` of the box. */
 export interface Run {
   readonly at: number;
   readonly place: number;
   readonly length: number;
 }
 
-/** The longest runs of the box of `box` elements that begins at `start` of an array of `shape`, in order. */
+/** The longest contiguous runs, in order, of the box of shape `box` that begins at `start` in an array of `shape`. */
 export function contiguousRuns(
   shape: readonly number[],
   start: readonly number[],
@@ -20,7 +20,7 @@ export function contiguousRuns(
   const size = product(box);
   if (size === 0) return [];
   const strides = stridesOf(shape);
-  // Axes that the box covers as a whole belong to the run of the axis before them.
+  // Axes that the box covers completely extend the run of the axis before them.
   let axis = shape.length - 1;
   while (axis > 0 && box[axis] === shape[axis]) axis--;
   const length = product(box, Math.max(axis, 0));
@@ -42,7 +42,7 @@ export function contiguousRuns(
 /** Fills `into` with the bytes of a file from `at` on. */
 export type ReadAt = (at: number, into: Uint8Array) => Promise<void>;
 
-/** Runs that are read at once: a long one alone, or short ones that lie close together. */
+/** Groups of runs that are read at once: a long run alone, or short runs close together. */
 export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {
   const { fileRun, span: most } = ARRAYS;
   for (let first = 0, last = 0; first < runs.length; first = ++last) {
@@ -55,7 +55,7 @@ export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {
 
 const spanOf = (first: Run, last: Run): number => last.at + last.length - first.at;
 
-/** Reads the runs of a group into their places. */
+/** Reads the runs of a group to their positions in `into`. */
 export async function readGroup(
   read: ReadAt,
   group: readonly Run[],
@@ -71,7 +71,7 @@ export async function readGroup(
 }
 
 /**
- * The most bytes that are read for a grid of boxes of an array of `shape`, each by the groups of its runs.
+ * Maximum bytes read for a grid of boxes of an array of `shape`, when the runs of each box are read in groups.
  * @param width bytes of an element
  */
 export function mostInGroups(
@@ -86,7 +86,7 @@ export function mostInGroups(
   while (axis > 0 && lengths[axis] === shape[axis]) axis--;
   const run = product(lengths, Math.max(axis, 0)) * width;
   if (elements === 0 || axis <= 0 || run >= fileRun) return elements;
-  // From the first byte to the last of what may be one group. Beyond an axis whose steps are too long no group reaches.
+  // The bytes from the first to the last of a possible group. An axis with too large a step ends the group.
   let group = run;
   for (axis--; axis >= 0; axis--) {
     const step = product(shape, axis + 1) * width;

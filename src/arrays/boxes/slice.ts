@@ -1,4 +1,6 @@
-/** A part of an array as an array: some coordinates of each axis, in steps. It reads and writes the array that it is of. */
+/**
+ * A part of an array as an array: some coordinates of each axis, with steps. Reads and writes go to the array itself.
+ */
 
 import { TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
@@ -22,12 +24,12 @@ import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
 
-/** The part of an array that ranges take. @throws TensorError as {@link partsOf} */
+/** The part of an array that the ranges select. @throws TensorError as {@link partsOf} */
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>
   new SlicedArray(array, partsOf(ranges, array.shape));
 
 export class SlicedArray implements StagedArray {
-  /** The array that this is a part of. */
+  /** The underlying array. */
   readonly base: ChunkedArray;
   readonly location: ArrayLocation;
   readonly fingerprint: string;
@@ -38,14 +40,14 @@ export class SlicedArray implements StagedArray {
   readonly dimensionNames: readonly (string | null)[] | null;
   readonly #axes: PartAxes;
   readonly #width: number;
-  /** In how many chunks of the array this object has staged something, by its name. */
+  /** The number of array chunks in which this object has staged something, by staged name. */
   readonly #staged = new Map<string, number>();
 
   /**
-   * For the package alone.
-   * @param isExclusive whether no two chunks of the slice share a chunk of the array, so that each can be written by itself.
-   * Such chunks may be as long as the slice.
-   * @param readAs the shape of the chunks of the slice, where they do not follow from those of the array
+   * Internal.
+   * @param isExclusive true if no two chunks of the slice may share a chunk of the array, so that each can be written
+   *   alone. Such chunks may be as long as the slice.
+   * @param readAs the chunk shape of the slice, if it does not follow from that of the array
    */
   constructor(
     base: ChunkedArray,
@@ -74,9 +76,9 @@ export class SlicedArray implements StagedArray {
     this.#width = rowOf(base.dtype).bytes;
     const chunk = product(base.chunkShape) * this.#width;
     const { read, write } = base.held;
-    // Elements between those of a slice in steps are read too; a chunk of the array is read before a part of it is written.
+    // Elements that a step skips are read too; a partly covered chunk of the array is read before it is written.
     const span = product(this.#axes.span(this.chunkShape)) * this.#width;
-    // A box that has a part of a chunk's rows is copied out of the whole rows; of a file out of a piece of it.
+    // A box that covers part of a chunk's rows is copied out of whole rows; in an NPY file, out of a piece of the file.
     const rows = base.location.format === "npy" ? ARRAYS.span : chunk;
     const isRun = this.#axes.isRun(this.chunkShape);
     this.held = {
@@ -90,12 +92,12 @@ export class SlicedArray implements StagedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], true);
   }
 
-  /** The same slice in chunks of any shape: each is read out of all chunks of the array that it has a part of. */
+  /** The same slice in chunks of any shape: each is read from all array chunks that it overlaps. */
   readAs(chunkShape: readonly number[]): SlicedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], false, chunkShape);
   }
 
-  /** A part of this part. */
+  /** A part of this part, as a part of the array. */
   slice(...ranges: readonly AxisRange[]): SlicedArray {
     return new SlicedArray(this.base, this.#axes.inner(partsOf(ranges, this.shape)));
   }
@@ -126,7 +128,7 @@ export class SlicedArray implements StagedArray {
     return this.base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
   }
 
-  /** A chunk of the array that this part does not cover is read before it is written. */
+  /** Includes reading a chunk of the array that this part covers only partly. */
   get mostStaged(): Staged {
     const { base, chunkShape } = this;
     const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));
@@ -139,7 +141,7 @@ export class SlicedArray implements StagedArray {
       return tiled(extent === 0 ? 0 : end - first, chunk, first);
     });
     const reads = product(whole.map(({ count }) => count));
-    // Chunks of the array that two chunks of this part share are read for each of them.
+    // An array chunk shared by two chunks of this part is read once for each.
     const read = reads === 0 ? 0 : (base.mostRead(whole) / reads) * files;
     return { read: Math.ceil(read), written: files * base.mostStored, files };
   }
@@ -275,7 +277,7 @@ export class SlicedArray implements StagedArray {
     }
   }
 
-  /** A box, chunk by chunk of this slice. */
+  /** Divides a box along the chunks of this slice. */
   *#pieces({ start, shape }: Box): Generator<Box> {
     for (const part of chunksOf(start, shape, this.chunkShape)) {
       yield { start: start.map((from, axis) => from + part.boxStart[axis]), shape: part.shape };

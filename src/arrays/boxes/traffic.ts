@@ -1,8 +1,8 @@
 /**
- * Bytes of arrays, and of files between the stages of jobs, that this thread has read and written: of what is stored, so
- * compressed chunks count as they are in their files. Texts that say what a job or an array is are not counted.
+ * Bytes that this thread has read and written, of arrays and of files between the stages of jobs. Counts stored bytes,
+ * so a compressed chunk counts at its size in the file. Excludes job files and metadata.
  */
 export const TRAFFIC = { read: 0, written: 0 };
 
-/** Bytes that were read and written. */
+/** Bytes read and written. */
 export type Traffic = Readonly<typeof TRAFFIC>;

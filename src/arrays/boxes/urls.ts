@@ -1,27 +1,27 @@
 /**
- * URLs of arrays as text: put together, and shown. A user, a password and a query may be secrets (a presigned URL has its
- * signature in the query), so no error, file or message has them.
+ * Composes and prints URLs of arrays. A user, a password or a query may be secret (a presigned URL has its signature in
+ * the query), so errors, files and messages omit them.
  */
 
 import { TensorError } from "../../core/errors.ts";
 
-/** Stands where a secret was. */
+/** Replaces a secret. */
 const HIDDEN = "***";
 
 interface UrlParts {
-  /** With the slashes behind it. */
+  /** The scheme, with its slashes. */
   readonly scheme: string;
-  /** With the `@`; may be empty. */
+  /** The user, with the `@`; may be empty. */
   readonly user: string;
   /** The host and the path. */
   readonly place: string;
-  /** With the question mark; may be empty. */
+  /** The query, with its question mark; may be empty. */
   readonly query: string;
 }
 
-/** The parts of a URL without its fragment, which no server sees; null for a path. */
+/** The parts of a URL without its fragment, which servers do not see; null for a path. */
 function partsOf(location: string): UrlParts | null {
-  // A password that was not encoded may have slashes. A number before the first one is a port.
+  // An unencoded password may contain slashes. A number before the first slash is a port.
   const pattern =
     /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@|[^/?#[]*:(?!\d*\/)[^?#]*@)?([^?#]*)(\?[^#]*)?/is;
   const [, scheme, user = "", place = "", query = ""] = pattern.exec(location) ?? [];
@@ -30,7 +30,7 @@ function partsOf(location: string): UrlParts | null {
 
 const print = ({ scheme, user, place, query }: UrlParts): string => scheme + user + place + query;
 
-/** A location without its secrets. A path stays as it is. */
+/** A location without its secrets. A path is returned unchanged. */
 export function shownUrl(location: string): string {
   const parts = partsOf(location);
   if (parts === null) return location;
@@ -42,27 +42,30 @@ export function shownUrl(location: string): string {
   });
 }
 
-/** A text without the secrets of the URLs in it. Without a limit for schemes, 100 kB of letters took 9 seconds. */
+/**
+ * A text in which the URLs have no secrets. The length of a scheme is limited, because 100 kB of letters took 9 seconds
+ * without a limit.
+ */
 export const withoutSecrets = (text: string): string =>
   text.replaceAll(/[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]*[^\s"'<>:;,.)]/gi, shownUrl);
 
-/** True for a URL that has a user or a query, whether or not they are shown. */
+/** True for a URL that has a user or a query, hidden or not. */
 export function hasSecrets(location: string): boolean {
   const parts = partsOf(location);
   return parts !== null && parts.user + parts.query !== "";
 }
 
-/** True for a URL whose secrets were left out, with which nothing can be opened. */
+/** True for a URL whose secrets are hidden, so that it cannot be opened. */
 export const isHidden = (location: string): boolean =>
   hasSecrets(location) && shownUrl(location) === print(partsOf(location) as UrlParts);
 
-/** A location without user, query and fragment, by whose ending a format is known. */
+/** A location without user, query and fragment; its ending tells the format. */
 export const placeOfUrl = (location: string): string => {
   const parts = partsOf(location);
   return parts === null ? location : parts.scheme + parts.place;
 };
 
-/** The location of what `name` is in a folder or a group. The query stays behind the path. */
+/** The location of `name` in a folder or a group. The query stays after the path. */
 export function within(location: string, name: string): string {
   const parts = partsOf(location);
   if (parts === null) return `${location}/${name}`;
@@ -70,7 +73,7 @@ export function within(location: string, name: string): string {
   return print({ ...parts, place: `${parts.place.replace(/\/+$/, "")}/${encoded}` });
 }
 
-/** The folder of a URL of a file, and the file's name. */
+/** Splits the URL of a file into its folder and name. */
 export function splitUrl(location: string): { readonly folder: string; readonly name: string } {
   const parts = partsOf(location) as UrlParts;
   const at = parts.place.lastIndexOf("/");
@@ -78,7 +81,7 @@ export function splitUrl(location: string): { readonly folder: string; readonly 
   return { folder, name: decoded(parts.place.slice(at + 1)) };
 }
 
-/** @throws TensorError `attribute` for a `%` that begins no encoded byte */
+/** @throws TensorError `attribute` for a `%` that does not begin an encoded byte */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

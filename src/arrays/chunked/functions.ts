@@ -1,5 +1,5 @@
 /**
- * `scatterChunked` and `gatherChunked`: a call on chunked arrays as one makes it on tensors. `docs/arrays/chunked.md` says how a
+ * `scatterChunked` and `gatherChunked`: the calls on tensors, for chunked arrays. `docs/arrays/chunked.md` says how a
  * job works.
  *
  * Its files, by the question that each answers:
@@ -32,32 +32,32 @@ import { openLocated } from "./job/open-arrays.ts";
 import { DEFAULT_MEMORY } from "./run/pool.ts";
 import { runBegun, type RunJobOptions } from "./run/run-job.ts";
 
-/** How a chunked call is made, and what it calls: a plain function, with its options beside these, or a node. */
+/** Options of a chunked call: the plain function with its own options, or a node, and how the job runs. */
 export interface ChunkedOptions extends RunJobOptions {
-  /** The path of the new array, `.npy` or Zarr; or `data` itself, which is then changed in place. */
+  /** The path of the new array, `.npy` or Zarr; or `data` itself, to change it in place. */
   readonly out: string | ChunkedArray;
-  /** The plain function: `scatterND` and `gatherND` by default. */
+  /** The name of the plain function: `scatterND` and `gatherND` by default. */
   readonly function?: string | undefined;
-  /** A node of a version, in place of a plain function. */
+  /** A node of an operator version, instead of a plain function. */
   readonly node?: NodeSpec | undefined;
-  /** The value of the axis, where it is an input of the node. */
+  /** The value of the axis, if the node takes it as an input. */
   readonly axis?: number | undefined;
   /**
-   * The folder of the job, which stays when the call has ended, and from which the same call goes on after an interruption.
-   * By default a folder beside the output, which is removed when all is done.
+   * The folder of the job, which remains after the call; the same call resumes from it after an interruption. By
+   * default a folder beside the output, removed when the job is done.
    */
   readonly job?: string | undefined;
   /**
-   * The codecs of a new Zarr array, as `createArray` takes them: `["zstd"]`. By default those of data, of which some are read
-   * and not written.
+   * The codecs of a new Zarr array, as `createArray` takes them, such as `["zstd"]`. By default those of data, which
+   * must be codecs that can be written.
    */
   readonly codecs?: CreateOptions["codecs"] | undefined;
   /**
-   * The chunks of a new Zarr array, those in a shard where it has shards. By default a scatter has those of data, and a gather
-   * such as memory allows.
+   * The chunk shape of a new Zarr array; with `shards`, the shape of the chunks inside a shard. By default that of data
+   * for a scatter, and for a gather what memory allows.
    */
   readonly chunkShape?: CreateOptions["chunkShape"] | undefined;
-  /** The shards of a new Zarr array, which are multiples of `chunkShape`. */
+  /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
   readonly shards?: CreateOptions["shards"] | undefined;
   readonly reduction?: string | undefined;
   readonly batchDims?: number | undefined;
@@ -67,7 +67,7 @@ export interface ChunkedOptions extends RunJobOptions {
   readonly includeSelf?: boolean | undefined;
 }
 
-/** What is not an option of a plain function. */
+/** Options that are not options of a plain function. */
 const OWN: ReadonlySet<string> = new Set([
   "out",
   "function",
@@ -84,15 +84,15 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A new array, or `data` changed in place: data with the updates applied, as `scatterND` does it in memory, bit for bit.
- * All indices are checked before the output is begun; a bad one leaves everything as it was.
+ * Data with the updates applied, bit for bit as `scatterND` does it in memory, in a new array or in place. All indices
+ * are checked before the output is begun, so a bad index leaves everything unchanged.
  *
- * @param data any data type but string, of any size; its chunks are read and written one by one
- * @param indices as of the function or node, in an array of any size
- * @param updates as of the function or node
- * @returns the output, open
- * @throws TensorError as the function or node; `too-large` where a chunk does not fit in the memory, or the results on the
- * disk; `overlap`, `attribute` for an output that is an input, or exists; the signal's reason
+ * @param data an array of any data type but string and of any size, read and written chunk by chunk
+ * @param indices an array of any size, with the data type and shape that the function or node takes
+ * @param updates an array of any size, of the data type of `data` and the shape that the function or node takes
+ * @returns the output, opened
+ * @throws TensorError as the function or node; `too-large` if a chunk does not fit in memory, or the results do not fit
+ *   on the disk; `overlap` or `attribute` for an output that is an input or exists; the signal's reason if aborted
  * @see ScatterND-18 of ai.onnx, Summary
  */
 export const scatterChunked = (
@@ -103,7 +103,7 @@ export const scatterChunked = (
 ): Promise<ChunkedArray> => run("scatterND", data, indices, updates, options);
 
 /**
- * A new array of the elements or slices of `data` that the indices address, as `gatherND` does it in memory.
+ * The elements or slices of `data` that the indices address, in a new array, as `gatherND` does it in memory.
  * Parameters and errors as {@link scatterChunked}.
  * @see GatherND-13 of ai.onnx, Summary
  */
@@ -152,7 +152,7 @@ async function run(
   }
   await end();
   if (out === null) return openLocated(made);
-  // Opened by its path alone, because the chunks that the job chose for an NPY file mean nothing to the caller.
+  // Opened by path alone, because the chunks that the job chose for an NPY file mean nothing to the caller.
   return openArray(made.path);
 }
 
@@ -165,7 +165,7 @@ function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpe
         (key === "function" || !(OWN.has(key) || key === "axis" || key === "duplicates")),
     );
     if (other !== undefined) {
-      const sentence = `there is no option ${other} beside node, whose attributes say everything`;
+      const sentence = `${other} is not an option beside node; put it into the attributes of node`;
       throw new TensorError("attribute", sentence);
     }
     return { node, axis, duplicates } as CallSpec;
@@ -184,7 +184,7 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
   throw new TensorError("attribute", sentence, { input: "out" });
 }
 
-/** What is wrong here would otherwise end a job that has begun. */
+/** Checked early, because these errors would otherwise end a job that has begun. */
 function checkRun({ job, signal, onNote, onProgress }: Readonly<Record<string, unknown>>): void {
   const isPath = typeof job === "string" && job !== "" && !job.includes("\0");
   if (job !== undefined && !isPath) {

@@ -1,13 +1,13 @@
-/** The time by which submitters and workers wait. A simulation passes a clock of its own. */
+/** The clock by which submitters and workers wait. A simulation passes a clock of its own. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Clock {
-  /** Milliseconds since any moment. */
+  /** Milliseconds since an arbitrary moment. */
   now(): number;
   /**
    * Rejects with an AbortError when the signal aborts.
-   * @param ref false lets the process end meanwhile
+   * @param ref false if the wait must not keep the process alive
    */
   sleep(milliseconds: number, signal?: AbortSignal, ref?: boolean): Promise<void>;
 }

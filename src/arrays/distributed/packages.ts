@@ -1,6 +1,6 @@
 /**
- * BullMQ and its Redis client: optional packages, which are looked up when a function needs them. The types here have only
- * the parts that are used, so that the package's own types depend on neither.
+ * BullMQ and its Redis client: optional packages, which are looked up when a function needs them. The types here
+ * declare only the members in use, so that the package's own types depend on neither.
  */
 
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ export interface QueuedJob {
   readonly id?: string | undefined;
   readonly name: string;
   readonly data: unknown;
-  /** When it was added, in milliseconds. */
+  /** The time at which the job was added, in milliseconds since 1970. */
   readonly timestamp: number;
   readonly queueQualifiedName: string;
   readonly failedReason?: string | undefined;
@@ -23,9 +23,9 @@ export interface QueuedJob {
   updateData(data: object): Promise<void>;
   updateProgress(progress: object): Promise<void>;
   moveToWait(token: string): Promise<unknown>;
-  /** @returns false where no child is left to wait for */
+  /** @returns false if no child is left to wait for */
   moveToWaitingChildren(token: string): Promise<boolean>;
-  /** Why children failed, by their keys; an id follows the last colon of a key. */
+  /** Reasons why children failed, by their keys; the id follows the last colon of a key. */
   getIgnoredChildrenFailures(): Promise<Readonly<Record<string, string>>>;
   removeUnprocessedChildren(): Promise<void>;
   remove(options: { readonly removeChildren: boolean }): Promise<void>;
@@ -45,14 +45,14 @@ export interface JobQueue extends Emitter {
   add(name: string, data: object, options: object): Promise<QueuedJob>;
   addBulk(jobs: readonly NewJob[]): Promise<unknown>;
   getJob(id: string): Promise<QueuedJob | undefined>;
-  /** The connections of workers, by the names that they have given them. */
+  /** The connections of workers, by the names that the workers chose. */
   getWorkers(): Promise<readonly { readonly rawname?: string }[]>;
   isPaused(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface QueueWorker extends Emitter {
-  /** Has the timer that renews locks. The timer keeps the process alive until `close`. */
+  /** The owner of the timer that renews locks. The timer keeps the process alive until `close`. */
   readonly lockManager?: { close(): Promise<void> };
   close(): Promise<void>;
 }
@@ -73,12 +73,12 @@ export interface RedisClient extends Emitter {
   disconnect(): void;
   get(key: string): Promise<string | null>;
   mget(keys: readonly string[]): Promise<readonly (string | null)[]>;
-  /** The last two say after how many milliseconds the key is gone. */
+  /** `milliseconds` is the time after which the key expires. */
   set(key: string, value: string, unit: "PX", milliseconds: number): Promise<unknown>;
   duplicate(...options: readonly unknown[]): RedisClient;
 }
 
-/** A client of Redis, with the copies that BullMQ makes of it to wait for jobs. */
+/** A Redis client, with the copies that BullMQ makes of it to wait for jobs. */
 export interface RedisConnection {
   readonly client: RedisClient;
   readonly isReady: boolean;
@@ -96,7 +96,7 @@ export type Connection = string | Readonly<Record<string, unknown>>;
 const INSTALL =
   "BullMQ and its Redis client are needed and are not installed: npm install bullmq ioredis";
 
-/** @param from a folder in which to look too, as `node_modules` are looked up */
+/** @param from a further folder to search, by the rules of `node_modules` */
 async function load(name: string, from: string | undefined): Promise<object> {
   try {
     // The name is a variable, so that no bundler asks for a package that most users lack.
@@ -118,7 +118,7 @@ async function load(name: string, from: string | undefined): Promise<object> {
   }
 }
 
-/** Whether the package itself is not there, rather than a package that it needs. */
+/** True if the package itself is missing, rather than one of its dependencies. */
 const isMissing = (error: unknown, name: string): boolean =>
   error instanceof Error &&
   "code" in error &&
@@ -128,7 +128,7 @@ const isMissing = (error: unknown, name: string): boolean =>
 const brokenPackage = (name: string, cause: unknown): TensorError =>
   new TensorError("engine", `${name} does not load: ${messageOf(cause)}`, {}, { cause });
 
-/** The exports of a CommonJS module are those of its default too. */
+/** A CommonJS module's exports are also the properties of its default export. */
 const exportsOf = (module: object): object =>
   "default" in module && typeof module.default === "object" && module.default !== null
     ? { ...module.default, ...module }
@@ -138,7 +138,7 @@ export const loadBullmq = async (from: string | undefined): Promise<Bullmq> =>
   exportsOf(await load("bullmq", from)) as Bullmq;
 
 /**
- * Connects to Redis once, so that a wrong address is an error at once. Later the client connects again by itself.
+ * Connects to Redis once, so that a wrong address is an error at once. Afterwards the client reconnects by itself.
  * @param onLost is called with a sentence each time the connection is lost
  */
 export async function connect(
@@ -165,7 +165,7 @@ export async function connect(
     return other;
   };
   const disconnect = (): void => {
-    // BullMQ may be about to connect again.
+    // BullMQ may be about to reconnect.
     isOver = true;
     for (const one of clients) one.disconnect();
   };
@@ -173,7 +173,7 @@ export async function connect(
   let isConnected = false;
   client.on("error", (error) => {
     const text = textOf(error);
-    // The client tries again and again, and fails in the same words.
+    // The client retries repeatedly and fails with the same words.
     if (isConnected && text !== reason) onLost(`Redis at ${printAddress(connection)}: ${text}`);
     reason = text;
   });
@@ -202,7 +202,7 @@ export async function connect(
   };
 }
 
-/** How submitters and workers reach their queue, and the time by which they wait. */
+/** The dependencies of submitters and workers: BullMQ, Redis and a clock. */
 export interface Surroundings {
   readonly clock: Clock;
   loadBullmq(from: string | undefined): Promise<Bullmq>;
@@ -213,22 +213,22 @@ export interface Surroundings {
   ): Promise<RedisConnection>;
 }
 
-/** BullMQ as it is installed, Redis over the network, and the time of this machine. */
+/** The installed BullMQ, Redis over the network, and this machine's clock. */
 export const SURROUNDINGS: Surroundings = { clock: CLOCK, loadBullmq, connect };
 
 const OPTIONS = {
   lazyConnect: true,
-  // Workers wait for a lost Redis, and BullMQ takes no other number.
+  // Workers wait for a lost Redis, and BullMQ accepts no other number.
   maxRetriesPerRequest: null,
 };
 
-/** An address that several names lead to fails with one error for each. */
+/** A host name with several addresses fails with one error per address. */
 function textOf(error: unknown): string {
   const errors = error instanceof Error && "errors" in error ? error.errors : [];
   return isArray(errors) && errors.length > 0 ? textOf(errors[0]) : messageOf(error);
 }
 
-/** Host and port, without the password that may stand in front of them. */
+/** Host and port, without a password in front of them. */
 export function printAddress(connection: Connection): string {
   if (typeof connection === "string") {
     return URL.canParse(connection) ? new URL(connection).host : "the address given";

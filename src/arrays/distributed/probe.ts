@@ -1,6 +1,6 @@
 /**
- * Finds out why a client of Redis gets no answer from a server: TLS on one side only, or silence. The client's own errors
- * do not tell. With TLS on its side only, the client waits until the connection times out. With TLS on the server's side
+ * Finds out why a Redis client gets no answer from a server: TLS on one side only, or silence. The client's own errors
+ * do not say. With TLS on its side only, the client waits until the connection times out. With TLS on the server's side
  * only, it sees the connection close.
  */
 
@@ -8,7 +8,7 @@ import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DISTRIBUTED } from "../../core/limits.ts";
 
-/** Why a server cannot be used, as the end of a sentence. */
+/** A reason why a server cannot be used, as the end of a sentence. */
 export class WrongRedis extends Error {}
 
 type Connection = string | Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ interface Address {
   readonly isTls: boolean;
 }
 
-/** The host and the port of a connection; null if it has none, such as a Unix socket. */
+/** The host and port of a connection; null without them, as for a Unix socket. */
 function addressOf(connection: Connection): Address | null {
   if (typeof connection !== "string") {
     const { host = "127.0.0.1", port = 6379, path, tls } = connection;
@@ -33,7 +33,7 @@ function addressOf(connection: Connection): Address | null {
   return { host, port: port === "" ? 6379 : Number(port), isTls: protocol === "rediss:" };
 }
 
-/** Names of this machine. */
+/** Host names of this machine. */
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
 /** True for a server that only this machine reaches: on the loopback address, or a Unix socket. */
@@ -49,7 +49,7 @@ export function isLocal(connection: Connection): boolean {
 const ALERT = 0x15;
 
 /**
- * Asks a server in plain text whether it speaks TLS. The promise never resolves; the signal closes the connection.
+ * Asks a server in plain text whether it uses TLS. The promise never resolves; the signal closes the connection.
  * @throws WrongRedis if only one side uses TLS
  */
 export function otherProtocol(connection: Connection, signal: AbortSignal): Promise<never> {
@@ -58,7 +58,7 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
     if (address === null) return;
     const { host, port, isTls } = address;
     const socket = net.connect({ host, port, signal });
-    // If there is no connection at all, the client's own error says so.
+    // Without a connection, the client's own error is enough.
     socket.on("error", () => {});
     socket.on("connect", () => socket.write("PING\r\n"));
     socket.once("data", ([first]) => {
@@ -72,7 +72,7 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
   });
 }
 
-/** Never resolves. @throws WrongRedis after the time in which a server must answer */
+/** Never resolves. @throws WrongRedis after the time within which a server must answer */
 export async function silence(signal: AbortSignal): Promise<never> {
   await sleep(DISTRIBUTED.answer, undefined, { signal });
   throw new WrongRedis(`it did not answer within ${DISTRIBUTED.answer / 1000} s`);

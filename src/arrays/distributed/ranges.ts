@@ -1,6 +1,6 @@
-/** Lists of task numbers as texts, such as `0-3,7`: as job data, in names of jobs, and as Slurm takes them. */
+/** Lists of task numbers as texts, such as `0-3,7`: in job data, in names of jobs, and for Slurm. */
 
-/** The runs of an ascending list, as first and last. */
+/** The runs of an ascending list, each as first and last number. */
 function runsOf(numbers: readonly number[]): [number, number][] {
   const runs: [number, number][] = [];
   for (const number of numbers) {
@@ -17,7 +17,7 @@ export const printNumbers = (numbers: readonly number[]): string =>
     .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
     .join(",");
 
-/** @returns the numbers of a text, or null where the text is wrong or names more than `most` */
+/** @returns the numbers in a text, or null if the text is malformed or has more than `most` */
 export function parseNumbers(text: string, most: number): number[] | null {
   if (!/^\d{1,15}(-\d{1,15})?(,\d{1,15}(-\d{1,15})?)*$/.test(text)) return null;
   const numbers: number[] = [];
@@ -29,7 +29,7 @@ export function parseNumbers(text: string, most: number): number[] | null {
   return numbers;
 }
 
-/** A list in parts of a length, the last one shorter. */
+/** Splits a list into parts of a given length, the last one shorter. */
 export const inParts = (numbers: readonly number[], length: number): (readonly number[])[] =>
   Array.from({ length: Math.ceil(numbers.length / length) }, (_, part) =>
     numbers.slice(part * length, (part + 1) * length),

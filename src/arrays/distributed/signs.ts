@@ -1,6 +1,7 @@
 /**
- * What Redis says of the workers of a queue. The name of a worker's connection has its version, host and process. A worker
- * also leaves a sign of life that expires, because Redis keeps the connection of a machine without power for minutes.
+ * Finds the workers of a queue, as Redis reports them. The name of a worker's connection contains its version, host and
+ * process. A worker also leaves a sign of life that expires, because Redis keeps the connection of a machine without
+ * power for minutes.
  */
 
 import { randomBytes } from "node:crypto";
@@ -9,21 +10,21 @@ import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import { printAddress, type Connection, type JobQueue, type RedisClient } from "./packages.ts";
 
-/** The name of a worker of this process, of which another worker of the process has none like it. */
+/** A name for a worker of this process, unique within the process. */
 export function workerName(version: string): string {
   const parts = [version, os.hostname(), process.pid, randomBytes(3).toString("hex")];
-  // Names of connections hold no spaces.
+  // Names of connections cannot contain spaces.
   return parts.map((part) => String(part).replace(/[^\w.+-]/g, "_")).join("/");
 }
 
 interface Listed {
   readonly name: string;
-  /** Null for a worker of another program, or of a version that did not say. */
+  /** Null for a worker of another program, or of a version that did not report it. */
   readonly version: string | null;
   readonly place: string;
 }
 
-/** @param raw the name of a connection, which anybody can have chosen */
+/** @param raw the name of a connection, which anybody can choose */
 function parseWorker(raw: string): Listed {
   const name = raw.slice(raw.lastIndexOf(":w:") + 3);
   const [, version, host, pid] =
@@ -35,7 +36,7 @@ function parseWorker(raw: string): Listed {
 
 const signOf = (name: string): string => `ndscatter:worker:${name}`;
 
-/** Leaves signs of life until the signal aborts. While Redis is gone there are none. */
+/** Renews a sign of life until the signal aborts. While Redis is unreachable, nothing is renewed. */
 export async function giveSigns(
   client: RedisClient,
   name: string,
@@ -43,14 +44,14 @@ export async function giveSigns(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    // Never waited for: a command waits as long as Redis is gone.
+    // Not awaited, because a command waits as long as Redis is unreachable.
     client.set(signOf(name), "", "PX", DISTRIBUTED.silent).catch(() => {});
     // oxlint-disable-next-line no-await-in-loop
     await clock.sleep(DISTRIBUTED.sign, signal, false).catch(() => {});
   }
 }
 
-/** What a submitter needs to look at the workers of its queue. */
+/** The objects that a submitter uses to look at the workers of its queue. */
 export interface WatchParts {
   readonly queue: JobQueue;
   readonly client: RedisClient;
@@ -60,23 +61,23 @@ export interface WatchParts {
   readonly onNote: (sentence: string) => void;
 }
 
-/** The most workers that a sentence names. */
+/** Maximum number of workers named in a sentence. */
 const NAMED = 3;
 
-/** Looks at the workers of a queue, and says once each why none of them may work. */
+/** Looks at the workers of a queue, and reports each reason why none of them may work, once. */
 export class WorkerWatch {
   readonly #parts: WatchParts;
-  /** Workers without a sign of life at the last look. */
+  /** Workers without a sign of life when last checked. */
   #silent: ReadonlySet<string> = new Set();
   #wasEmpty = false;
-  /** The sentences that hold now. */
+  /** The sentences that apply now. */
   #said: ReadonlySet<string> = new Set();
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
   }
 
-  /** @returns how many workers listen and are alive */
+  /** @returns the number of workers that listen and are alive */
   async look(): Promise<number> {
     const { queue, client, name, connection, version } = this.#parts;
     const where = `the queue ${name} of Redis at ${printAddress(connection)}`;
@@ -85,7 +86,7 @@ export class WorkerWatch {
     const known = workers.filter((worker) => worker.version !== null);
     const signs = known.length === 0 ? [] : await client.mget(known.map((one) => signOf(one.name)));
     const silent = known.filter((_, at) => signs[at] === null);
-    // Two looks, because workers are often started with the job, and Redis may just have been emptied.
+    // Checked twice, because workers often start together with the job, and Redis may just have been emptied.
     const dead = silent.filter((one) => this.#silent.has(one.name));
     const strange = workers.filter((one) => one.version !== version);
     const isEmpty = workers.length === 0;

@@ -1,7 +1,7 @@
 /**
- * A job for Slurm: a script for sh that submits each stage as an array, which begins when the stage before has ended
- * well. Nothing here runs sbatch. Schedulers that hand out a number in another way call the same command:
- * `docs/arrays/distributed.md` shows some.
+ * A job for Slurm: a shell script that submits each stage as an array, which begins after the previous stage has
+ * succeeded. Nothing here runs sbatch. Schedulers that number tasks in a different way call the same command:
+ * `docs/arrays/distributed.md` has examples.
  */
 
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
@@ -12,48 +12,48 @@ import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
 export interface SlurmOptions {
-  /** The words that call the command on a node; `["ndscatter"]` by default. */
+  /** The command line that runs ndscatter on a node; `["ndscatter"]` by default. */
   readonly command?: readonly string[];
-  /** How many tasks an element of an array runs; by default one a thread, or as many as `mostElements` needs. */
+  /** The number of tasks per element of an array; by default one per thread, or as many as `mostElements` requires. */
   readonly tasksPerElement?: number;
   /**
-   * The most elements of an array. Slurm refuses an element's number that is not below its MaxArraySize, 1001 unless
-   * the cluster's configuration says otherwise; 1000 by default.
+   * Maximum number of elements of an array, 1000 by default. Slurm rejects element numbers that are not below its
+   * MaxArraySize, which is 1001 unless the cluster's configuration says otherwise.
    */
   readonly mostElements?: number;
-  /** How many elements run at once; by default as many as there is room for. */
+  /** The number of elements that run at once; by default as many as the cluster allows. */
   readonly atOnce?: number;
-  /** How many tasks of an element run at once, each on a processor; 1 by default. */
+  /** The number of tasks of an element that run at once, each on a processor; 1 by default. */
   readonly threads?: number;
-  /** Bytes for all threads of an element together; 1 GiB by default, as of the command. */
+  /** Bytes for all threads of an element together; 1 GiB by default, as for the command. */
   readonly memory?: number;
   readonly partition?: string;
-  /** As Slurm takes it, such as `2:00:00`. */
+  /** A time limit in Slurm's notation, such as `2:00:00`. */
   readonly time?: string;
-  /** A folder for what elements print; that where the script runs by default. */
+  /** A folder for the output of elements; by default the folder in which the script runs. */
   readonly logs?: string;
-  /** More options of sbatch, a word each. */
+  /** Further options of sbatch, one word each. */
   readonly sbatch?: readonly string[];
-  /** Has the script wait until the job has ended, with the status of its last stage. */
+  /** True if the script waits for the job's end and returns the status of its last stage. */
   readonly wait?: boolean;
 }
 
-/** The tasks that remain, by stage. */
+/** The numbers of the remaining tasks, by stage. */
 type Remaining = ReadonlyMap<StageName, readonly number[]>;
 
 const DEFAULT_MOST_ELEMENTS = 1000;
 
-/** Slurm ends an element that takes more than it asked for, and counts files in the cache too. */
+/** Slurm kills an element that takes more memory than requested, and counts cached files too. */
 const RESERVE = 1.25;
 
-/** The end of the script for a node, within the script that submits it. */
+/** Ends the script for a node, within the script that submits it. */
 const END = "END_OF_NDSCATTER_TASKS";
 
 /**
- * The script that submits what remains of a job. To run it twice is harmless, and so is a new one while tasks of the
- * first still run: a task that is done does nothing.
- * @param core where jobs are of another kind
- * @throws TensorError for a path or an option that a script cannot say
+ * The script that submits the remaining tasks of a job. Running it twice, or making and running a new one while tasks
+ * of the first still run, is harmless: a finished task does nothing when run again.
+ * @param core functions for jobs of another kind
+ * @throws TensorError for a path or an option that a script cannot contain
  */
 export async function slurmScript(
   job: Job,
@@ -70,7 +70,7 @@ export async function slurmScript(
   return printSlurmScript(job, remaining, options);
 }
 
-/** The script for the tasks that remain, by stage. */
+/** The script for the remaining tasks, by stage. */
 export function printSlurmScript(job: Job, remaining: Remaining, options: SlurmOptions): string {
   checkOptions(options);
   const stages = job.stages.filter(({ name }) => (remaining.get(name) ?? []).length > 0);
@@ -107,7 +107,7 @@ interface Place {
   readonly options: SlurmOptions;
 }
 
-/** The lines that submit one stage, and keep its number in a variable of its name. */
+/** The lines that submit one stage and store its Slurm id in a variable named after the stage. */
 function submission(
   { folder }: Job,
   stage: Stage,
@@ -118,7 +118,7 @@ function submission(
   const { threads = 1, memory = DEFAULT_MEMORY } = options;
   const fitting = Math.ceil(stage.tasks / mostElements);
   const length = Math.max(options.tasksPerElement ?? threads, fitting);
-  // Element e has the same tasks however many of them remain.
+  // The tasks of element e do not depend on which tasks remain.
   const elements = [...new Set(remaining.map((task) => Math.floor(task / length)))];
   const array = printNumbers(elements) + (atOnce === undefined ? "" : `%${atOnce}`);
   const logs = options.logs === undefined ? "" : `${options.logs.replaceAll("%", "%%")}/`;
@@ -138,7 +138,7 @@ function submission(
   ].map(quote);
   const dependency = before === undefined ? [] : [`"--dependency=afterok:$${before}"`];
   const call = [...command, "job", "task", folder, stage.name].map(quote).join(" ");
-  // A function, because some shells misread quotes of a text within `$(...)`.
+  // A function, because some shells misparse quotes within `$(...)`.
   return [
     `${stage.name}_tasks() {`,
     `  cat <<'${END}'`,
@@ -150,15 +150,15 @@ function submission(
     END,
     "}",
     `${stage.name}=$(${stage.name}_tasks | sbatch ${[...words, ...dependency].join(" ")})`,
-    // In a federation the name of the cluster follows.
+    // In a federation the cluster's name follows the id.
     `${stage.name}=\${${stage.name}%%;*}`,
   ];
 }
 
-/** Seconds for which a network file system may show an old listing: a minute, by NFS's default. */
+/** Seconds for which a network file system may show an old listing: NFS's default is a minute. */
 const PATIENCE = 70;
 
-/** A word for sh that stands for itself. */
+/** A shell word that stands for itself. */
 function quote(word: string): string {
   // A line break could end the script within the script, and a NUL ends every argument.
   if (/[\n\r\0]/.test(word)) {

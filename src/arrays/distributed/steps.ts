@@ -1,7 +1,7 @@
 /**
- * A job as BullMQ runs it. Every task of a stage needs all tasks of the stage before, which no tree of jobs can say. So
- * one job, the root, adds the tasks of a stage as its children, waits for them, and is then called again for the next
- * stage. It asks the folder what remains, so it may run any number of times.
+ * Runs a job in BullMQ. Every task of a stage needs all tasks of the previous stage, which a tree of BullMQ jobs cannot
+ * express. Therefore one job, the root, adds the tasks of a stage as its children, waits for them, and is called again
+ * for the next stage. The root asks the folder which tasks remain, so it may run any number of times.
  */
 
 import { createHash } from "node:crypto";
@@ -14,35 +14,35 @@ import { currentStage, finalFailure, type Core } from "./core.ts";
 import type { JobQueue, QueuedJob, RedisClient } from "./packages.ts";
 import { inParts, printNumbers } from "./ranges.ts";
 
-/** The names of jobs, as dashboards show them. Those of tasks are the names of stages. */
+/** The names of BullMQ jobs, as dashboards show them. Jobs with tasks are named after their stage. */
 export const ROOT = "job";
 
 export interface RootData {
   readonly folder: string;
-  /** Of the job, because the folder may hold another one later. */
+  /** The id of the job, because the folder may hold another job later. */
   readonly id: string;
-  /** That of whoever submitted the job. */
+  /** The version of the submitter. */
   readonly version: string;
-  /** How often a task is tried. */
+  /** The number of attempts per task. */
   readonly attempts: number;
-  /** How many tasks a job of the queue has at least. */
+  /** Minimum number of tasks per BullMQ job. */
   readonly tasksPerJob: number;
-  /** The stage whose tasks were added last, and how often. */
+  /** The stage whose tasks were added last, and the number of times they were. */
   readonly stage?: StageName;
   readonly round?: number;
-  /** Why it failed. The sentence is its `failedReason`. */
+  /** The code of the failure. The sentence is the job's `failedReason`. */
   readonly code?: ErrorCode;
 }
 
 export interface TaskData {
   readonly folder: string;
-  /** Of the job, because the folder may hold another one later. */
+  /** The id of the job, because the folder may hold another job later. */
   readonly id: string;
   readonly version: string;
-  /** Names the root that added the tasks. */
+  /** Identifies the root that added the tasks. */
   readonly run: string;
   readonly stage: StageName;
-  /** Such as `0-3,7`. */
+  /** A list such as `0-3,7`. */
   readonly tasks: string;
   readonly code?: ErrorCode;
 }
@@ -50,12 +50,12 @@ export interface TaskData {
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= MOST_TEXT && !value.includes("\0");
 
-/** Longer than any path, and than the numbers of 10,000 tasks. */
+/** Longer than any path, and than a list of 10,000 task numbers. */
 const MOST_TEXT = 2 ** 18;
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
 
-/** Checks an entry of the queue, which anybody may have written who can reach Redis. */
+/** Checks an entry of the queue, which anybody with access to Redis may have written. */
 export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boolean {
   const { folder, id, run, attempts, tasksPerJob, stage, round, tasks } = (data ?? {}) as Partial<
     Record<string, unknown>
@@ -71,41 +71,41 @@ export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boole
 }
 
 /**
- * The id of a job's root: the same for everyone who submits the folder, so that they share one. Ids hold no colon, and
- * are no numbers.
+ * The id of a job's root, equal for all who submit the folder, so that they share the root. BullMQ's ids contain no
+ * colon and must not be numbers.
  */
 export const rootId = ({ id, folder }: Job): string =>
   `nd-${createHash("sha256").update(`${id}\0${folder}`).digest("hex").slice(0, 24)}`;
 
-/** Names a root. Whoever submits the job again gets a root of the same id, but of another time. */
+/** Identifies one root. Submitting the job again makes a root with the same id but another time. */
 export const runOf = ({ id, timestamp }: QueuedJob): string => `${id}-${timestamp.toString(36)}`;
 
-/** A key that Redis has for a root that was taken back: of such a root no task begins any more. */
+/** A Redis key that marks a root as withdrawn: no more of its tasks begin. */
 export const takenBack = (run: string): string => `ndscatter:taken-back:${run}`;
 
-/** Whether whoever waited for a root has taken it back. */
+/** True if the submitter of a root has withdrawn it. */
 export const isTakenBack = async (client: RedisClient, run: string): Promise<boolean> =>
   (await client.get(takenBack(run))) !== null;
 
-/** The last task looks at what all others have done, so it is tried until a listing cannot be old: 63 seconds. */
+/** The last task checks the files of all others, so it is tried until a listing cannot be stale: 63 seconds. */
 const FINISH_ATTEMPTS = 7;
 
-/** How often tasks of one stage may claim to be done while the folder does not show it. */
+/** The number of times that tasks of a stage may report success while the folder does not show it. */
 const MOST_ROUNDS = 12;
 
-/** What a folder on NFS shows may be so many milliseconds old. */
+/** Milliseconds by which a listing on NFS may be out of date. */
 const LISTING_AGES = [0, 100, 400, 1500, 4000];
 
-/** Why a root ends without a result. */
+/** The reason why a root ends without a result. */
 export interface RootFailure {
   readonly sentence: string;
   readonly code: ErrorCode;
 }
 
-/** What the root does next: it is done, it has failed, or it waits for its children. */
+/** The state of a root after a step: done, failed, or waiting for its children. */
 export type RootStep = "done" | "waiting" | RootFailure;
 
-/** What a root works with. */
+/** The dependencies of a root. */
 export interface StepParts {
   readonly core: Core;
   readonly queue: JobQueue;
@@ -113,7 +113,7 @@ export interface StepParts {
   readonly clock: Clock;
 }
 
-/** One call of the root: adds the tasks of the next stage and has the root wait for them. */
+/** A call of the root: adds the tasks of the next stage and makes the root wait for them. */
 export async function stepRoot(
   { core, queue, client, clock }: StepParts,
   root: QueuedJob,
@@ -123,22 +123,22 @@ export async function stepRoot(
   const job = await core.openJob(folder);
   if (job.id !== id) return { sentence: replaced(folder, id, job.id), code: "engine" };
   for (;;) {
-    // Each pass is a stage, and the stages follow one another.
+    // Each pass is a stage, and stages run in order.
     /* oxlint-disable no-await-in-loop */
     const failure = await childFailure(queue, root);
     if (failure !== null) {
       await root.removeUnprocessedChildren();
       return failure;
     }
-    // False where no child is pending: none was added, or all were done before the root could wait.
+    // False if no child is pending: none was added, or all finished before the root could wait.
     if (await root.moveToWaitingChildren(token)) return "waiting";
-    // Whoever waits for the job all the same submits it again.
+    // Another submitter of the same job submits it again.
     if (await isTakenBack(client, runOf(root))) return "done";
     const next = await nextTasks(core, clock, job, root.data as RootData);
     if (next === null) return "done";
     if ("sentence" in next) return next;
     if (next.round > MOST_ROUNDS) return lostTasks(job, next);
-    // That took seconds where the listing was old.
+    // The previous step takes seconds if the listing was stale.
     if (await isTakenBack(client, runOf(root))) return "done";
     const { stage, round, remaining } = next;
     await root.updateData({ ...(root.data as RootData), stage, round });
@@ -150,7 +150,7 @@ export async function stepRoot(
 
 interface NextTasks {
   readonly stage: StageName;
-  /** How often tasks of this stage were added, with this time. */
+  /** The number of times that tasks of this stage have been added, including this one. */
   readonly round: number;
   readonly remaining: readonly number[];
 }
@@ -183,7 +183,7 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
   const [key, reason] = first;
   const child = await queue.getJob(key.slice(key.lastIndexOf(":") + 1));
   const { code = "engine", stage, tasks } = (child?.data ?? {}) as Partial<TaskData>;
-  // BullMQ's own words for a job that took one worker after the other with it.
+  // BullMQ's message for a job that killed one worker after another.
   const sentence = reason.startsWith("job stalled")
     ? `tasks ${tasks} of ${stage} ended every worker that ran them, perhaps for want of memory`
     : reason;
@@ -210,11 +210,11 @@ async function addTasks(
     name: stage,
     data: { folder, id, version, run, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
-      // Fixed, so that a root that is called twice adds each once. The time is that of the root: what an earlier root
-      // left in the queue must not be taken for a child of this one.
+      // Fixed, so that a root called twice adds each child once. Includes the root's time, because children of an
+      // earlier root may still be in the queue.
       jobId: `${run}-${stage}-${part[0]}-${part.at(-1)}`,
       parent: { id: root.id, queue: root.queueQualifiedName },
-      // The root is called at once, and says what the child said.
+      // The root is called at once, and reports the child's error.
       continueParentOnFailure: true,
       attempts: stage === "finish" ? Math.max(attempts, FINISH_ATTEMPTS) : attempts,
       backoff: { type: "exponential", delay: DISTRIBUTED.backoff, jitter: 0.5 },
@@ -224,12 +224,12 @@ async function addTasks(
   }));
   const { batch } = DISTRIBUTED;
   for (let first = 0; first < jobs.length; first += batch) {
-    // A command at a time.
+    // The commands are sent one at a time.
     // oxlint-disable-next-line no-await-in-loop
     await queue.addBulk(jobs.slice(first, first + batch));
   }
 }
 
-/** Errors that another attempt may not meet: those of the machine. What is wrong in a file stays wrong. */
+/** True for errors that another attempt may avoid: those of the machine. Errors in a file's contents recur. */
 export const isWorthRetry = (error: unknown): boolean =>
   !isTensorError(error) || error.code === "engine";

@@ -19,13 +19,13 @@ import { WorkerWatch } from "./signs.ts";
 import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
-/** How far a job is. */
+/** The progress of a job. */
 export interface SubmitProgress {
   readonly stage: StageName;
-  /** Tasks of the stage that are done, of `tasks`. */
+  /** The number of finished tasks of the stage, of `tasks`. */
   readonly done: number;
   readonly tasks: number;
-  /** How many workers the queue has; null before that is known. */
+  /** The number of workers of the queue; null until it is known. */
   readonly workers: number | null;
 }
 
@@ -34,26 +34,29 @@ export interface SubmitOptions {
   readonly connection: Connection;
   /** The name of the queue; `ndscatter` by default. */
   readonly queue?: string;
-  /** How often a task is tried before the job fails; 3 by default. A bad index is never tried again. */
+  /** The number of attempts per task before the job fails; 3 by default. A bad index is never tried again. */
   readonly attempts?: number;
-  /** How many tasks a worker takes at once, to run them one after the other; 1 by default, more from 10,000 on. */
+  /**
+   * The number of tasks that a worker takes at once and runs one after the other; 1 by default, more for 10,000 tasks
+   * or more.
+   */
   readonly tasksPerJob?: number;
-  /** Takes the job back: tasks that run are finished, and no others begin, unless someone else waits for the job. */
+  /** Withdraws the job: running tasks finish, and no others begin unless another submitter waits for the job. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: SubmitProgress) => void;
-  /** Called with a sentence about each error after which the work is tried again. */
+  /** Called with a sentence for each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
-  /** A folder whose `node_modules` may hold BullMQ, where the package's own do not. */
+  /** A folder whose `node_modules` may contain BullMQ, if the package's own do not. */
   readonly from?: string;
 }
 
-/** The part of the time that may go into looking at the folder: NFS takes a while to list 10,000 tasks. */
+/** The part of the time that may go into listing the folder, because NFS takes a while to list 10,000 tasks. */
 const SHARE = 0.1;
 
 /**
- * Submits the job and waits for its result. Those who submit one job share its tasks. What the queue forgets, because
- * Redis was emptied, is submitted again: the folder says what remains.
- * @throws TensorError for what ends the job: a bad index, or a task that failed too often
+ * Submits the job and waits until it is done. All submitters of a job share its tasks. Tasks that the queue loses,
+ * because Redis was emptied, are submitted again: the folder shows which remain.
+ * @throws TensorError the error that ends the job: a bad index, or a task that has used all attempts
  */
 export async function submit(
   core: Core,
@@ -78,7 +81,7 @@ export async function submit(
     const { client } = redis;
     await new Submission({ core, job, queue, client, clock }, submitted).wait();
   } finally {
-    // The connection is not the queue's, so both end.
+    // The queue does not own the connection, so both are closed.
     redis.disconnect();
     await queue.close().catch(() => {});
   }
@@ -109,11 +112,11 @@ class Submission {
   #differences = 0;
   #workers: number | null = null;
   #countedAt = -Infinity;
-  /** True when the queue has had the job. */
+  /** True once the queue has the job. */
   #isBegun = false;
-  /** True when Redis has it that the job was taken back. */
+  /** True once Redis has recorded the withdrawal. */
   #isTakenBack = false;
-  /** A look at the queue that has not ended. */
+  /** A check of the queue in progress. */
   #following: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
@@ -145,7 +148,7 @@ class Submission {
         if (!this.#isTakenBack) this.#options.onNote?.(LEFT_BEHIND);
         signal.throwIfAborted();
       }
-      // A lost connection must hide neither the folder nor the signal.
+      // A lost connection must not hide the folder or the signal.
       this.#following ??= this.#lookAtQueue();
       if (await this.#isDone()) return;
       const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
@@ -176,11 +179,11 @@ class Submission {
   async #clear(root: QueuedJob): Promise<void> {
     const state = await root.getState();
     if (state !== "failed" && state !== "completed") return;
-    // Another caller may have removed it, or added a new one, which serves as well.
+    // Another submitter may have removed it, or added a new one, which serves as well.
     await root.remove({ removeChildren: false }).catch(() => {});
   }
 
-  /** Adds the root; does nothing if the queue has it. */
+  /** Adds the root unless the queue has it. */
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
     const { folder, id } = this.#job;
@@ -189,7 +192,7 @@ class Submission {
     const data: RootData = { folder, id, version, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
       jobId: this.#id,
-      // The root only adds tasks, which wait for their turn behind those of other jobs.
+      // The root only adds tasks, which queue behind those of other jobs.
       lifo: true,
       attempts: 3,
       backoff: { type: "exponential", delay: 1000 },
@@ -208,11 +211,11 @@ class Submission {
     return false;
   }
 
-  /** Looks at the root in the queue: adds it again if Redis has lost it, and throws its error if it failed. */
+  /** Checks the root in the queue: adds it again if Redis has lost it, and throws its error if it failed. */
   async #follow(): Promise<void> {
     if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
       this.#workers = await this.#watch.look();
-      // From the answer on, because what Redis has lost with its connections is there again some seconds later.
+      // Timed from the answer, because connections that Redis has lost are counted again some seconds later.
       this.#countedAt = this.#clock.now();
     }
     const root = await this.#queue.getJob(this.#id);
@@ -223,11 +226,11 @@ class Submission {
     } else if (state === "failed") {
       const current = await currentStage(this.#core, this.#job);
       if (current === null) return;
-      // It was read before its state, so it may not have its sentence yet.
+      // The job was read before its state, so it may lack its error.
       const failed = await this.#queue.getJob(this.#id);
-      // Somebody else has submitted the job again since.
+      // Another submitter has submitted the job again since.
       if (failed?.failedReason === undefined) return;
-      // The root has the sentence of a bad index, the folder also its place.
+      // The root has the sentence of a bad index, the folder also its coordinates.
       throw (
         (await finalFailure(this.#core, this.#job, current)) ??
         failureOf(failed, failed.failedReason)
@@ -240,18 +243,19 @@ class Submission {
     }
   }
 
-  /** Says in Redis that the job was taken back, so that no more of its tasks begin, and removes it from the queue. */
+  /** Records the withdrawal in Redis, so that no more tasks of the job begin, and removes the job from the queue. */
   async #withdraw(): Promise<void> {
-    // What it may just add is taken back too.
+    // A root that is just being added is withdrawn too.
     await this.#following;
     const first = await this.#queue.getJob(this.#id);
     if (first !== undefined)
       await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);
     this.#isTakenBack = true;
-    // A root that a worker has at this moment cannot be removed. It ends by itself, or waits, so that the next try can.
+    // A root that a worker is running cannot be removed. The worker soon ends it or makes it wait, so the next attempt
+    // succeeds.
     /* oxlint-disable no-await-in-loop */
     for (let root = first; root !== undefined; root = await this.#queue.getJob(this.#id)) {
-      // Somebody else has submitted the job since.
+      // Another submitter has submitted the job since.
       if (runOf(root) !== runOf(first as QueuedJob)) return;
       await root.removeUnprocessedChildren();
       const isRemoved = await root.remove({ removeChildren: false }).then(

@@ -11,23 +11,23 @@ import type { Bullmq, QueuedJob, RedisClient } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
 import { isTakenBack, isWorthRetry, type TaskData } from "./steps.ts";
 
-/** Tasks that a worker has done. */
+/** Finished tasks, as a worker reports them. */
 export interface TasksDone {
   readonly folder: string;
   readonly stage: StageName;
-  /** Such as `0-3,7`. */
+  /** A list such as `0-3,7`. */
   readonly tasks: string;
   readonly seconds: number;
 }
 
-/** What a worker is told about. */
+/** Callbacks of a worker. */
 export interface TaskOptions {
   readonly onDone?: (tasks: TasksDone) => void;
-  /** Called with a sentence about each error after which the work is tried again. */
+  /** Called with a sentence for each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
 }
 
-/** What tasks are run with. */
+/** The dependencies of a task runner. */
 export interface TaskParts {
   readonly core: Core;
   readonly bullmq: Bullmq;
@@ -48,7 +48,7 @@ export class TaskRunner {
     this.#options = options;
   }
 
-  /** True while a task runs. */
+  /** True while a task is running. */
   get isBusy(): boolean {
     return this.#running > 0;
   }
@@ -62,13 +62,13 @@ export class TaskRunner {
     this.#isStopped = true;
   }
 
-  /** Gives up the tasks that run. */
+  /** Aborts the running tasks. */
   abort(): void {
     this.#isStopped = true;
     this.#aborted.abort();
   }
 
-  /** Runs the tasks of a job, one after the other. A task that is done does nothing when it is run again. */
+  /** Runs the tasks of a queue entry, one after the other. Running a finished task again does nothing. */
   async run(job: QueuedJob, token: string): Promise<void> {
     const { bullmq, client, clock } = this.#parts;
     const { WaitingError, UnrecoverableError } = bullmq;
@@ -80,7 +80,7 @@ export class TaskRunner {
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
-      // Other tasks run beside this one in other jobs.
+      // Other entries' tasks run concurrently.
       // oxlint-disable-next-line no-await-in-loop
       if (await isTakenBack(client, run)) return;
       // oxlint-disable-next-line no-await-in-loop
@@ -125,8 +125,8 @@ export class TaskRunner {
 }
 
 /**
- * A machine that does not see the folder fails at once, and would take all tasks before the others do. So it waits, and
- * the task is tried again, perhaps elsewhere.
+ * Delays the failure if this machine does not see the folder: an immediate failure would let it take all tasks before
+ * other machines do. The task is then tried again, perhaps on another machine.
  */
 export async function checkSeen(
   core: Pick<Core, "isSeen">,
@@ -140,7 +140,7 @@ export async function checkSeen(
   throw new TensorError("engine", sentence, {}, { cause });
 }
 
-/** The sentence of an error. One that may come from the machine names the task and the machine. */
+/** The sentence of an error. For an error that may come from the machine, names the task and the machine. */
 function sentenceOf(error: unknown, stage: StageName, task: number): string {
   const message = messageOf(error);
   return isTensorError(error) && error.code !== "engine"

@@ -1,4 +1,4 @@
-/** A worker: takes tasks of all jobs of a queue, and runs them in its pool of threads. */
+/** A worker: takes tasks of all jobs of a queue and runs them in its pool of threads. */
 
 import * as os from "node:os";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
@@ -24,7 +24,7 @@ import { giveSigns, workerName } from "./signs.ts";
 import { isEntry, ROOT, stepRoot, type RootData, type StepParts, type TaskData } from "./steps.ts";
 import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 
-/** The name of the queue where none is given. */
+/** The default name of the queue. */
 export const QUEUE = "ndscatter";
 
 export interface WorkerOptions {
@@ -32,33 +32,34 @@ export interface WorkerOptions {
   readonly connection: Connection;
   /** The name of the queue; `ndscatter` by default. */
   readonly queue?: string;
-  /** How many tasks run at once. */
+  /** The number of tasks that run at once. */
   readonly threads: number;
-  /** Bytes that all threads together may use. */
+  /** Bytes for all threads together. */
   readonly memory: number;
   /**
-   * Folders that hold jobs and their arrays, and addresses such as `s3://bucket/prefix`: a job that lies or reads or writes
-   * elsewhere is refused. Needed unless the queue is on this machine, because whoever can write to the queue names the jobs.
+   * Folders that hold jobs and their arrays, and addresses such as `s3://bucket/prefix`; a job outside of them, or one
+   * that reads or writes outside, is refused. Required unless the queue is on this machine, because whoever can write
+   * to the queue names the jobs.
    */
   readonly roots?: readonly string[];
-  /** A folder whose `node_modules` may hold BullMQ, where the package's own do not. */
+  /** A folder whose `node_modules` may contain BullMQ, if the package's own do not. */
   readonly from?: string;
   readonly onDone?: (tasks: TasksDone) => void;
-  /** Called with a sentence about each error after which the work is tried again. */
+  /** Called with a sentence for each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
 }
 
 export interface JobWorker {
   /**
-   * Ends the worker: tasks that run are finished, those that have not begun go back to the queue.
-   * @param patience milliseconds after which tasks that still run are given back as well; unlimited by default
+   * Ends the worker: running tasks finish, and those not begun return to the queue.
+   * @param patience milliseconds after which tasks still running are returned as well; unlimited by default
    */
   close(patience?: number): Promise<void>;
 }
 
 /**
- * A task may lose its worker so many times, on machines that come and go. A task that needs more memory than there is
- * loses each, and must fail in the end.
+ * The number of times that a task may lose its worker, on machines that come and go. A task that exceeds the memory
+ * kills each worker, so it must fail in the end.
  */
 const MAX_STALLED_COUNT = 10;
 
@@ -113,8 +114,8 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
 }
 
 /**
- * Looks at what the queue says before anything is opened.
- * @throws UnrecoverableError for an entry that is not of a job, or of one outside of the roots
+ * Checks an entry of the queue before any file is opened.
+ * @throws UnrecoverableError for an entry that is not a job's, or whose job lies outside of the roots
  */
 async function checkEntry(
   core: Core,
@@ -138,7 +139,7 @@ async function checkEntry(
   }
 }
 
-/** @param version that of whoever submitted the job, which anybody can have written */
+/** @param version of the submitter; untrusted */
 function otherVersion(own: string, version: unknown): string {
   const other =
     typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";
@@ -148,7 +149,7 @@ function otherVersion(own: string, version: unknown): string {
   );
 }
 
-/** Losses of the connection are noted by the connection itself. */
+/** Reports errors of a worker, except a lost connection, which the connection reports. */
 function noteErrors(worker: QueueWorker, queue: JobQueue, onNote: (sentence: string) => void) {
   for (const emitter of [worker, queue]) {
     emitter.on("error", (error) => {
@@ -182,18 +183,18 @@ async function closeAll({ runner, worker, queue, pool, redis, clock }: Parts, pa
   } finally {
     over.abort();
     redis.disconnect();
-    // `worker.close` does this last, so it never does it while Redis is gone.
+    // `worker.close` does this last, so never while Redis is unreachable.
     await worker.lockManager?.close();
     await pool.end();
   }
 }
 
-/** Milliseconds between two checks of a worker that is ending. */
+/** Milliseconds between two checks of a worker that is closing. */
 const LOOK = 50;
 
 /**
- * Waits until no task runs and Redis has been gone for `goodbye` milliseconds. A worker that gives tasks back has the same
- * time for it.
+ * Waits until no task runs and Redis has been unreachable for `goodbye` milliseconds. A worker that returns tasks has
+ * the same time for it.
  */
 async function untilLost(
   redis: RedisConnection,
@@ -213,7 +214,7 @@ interface RootParts extends StepParts {
   readonly bullmq: Bullmq;
 }
 
-/** @throws UnrecoverableError for what another attempt would meet too */
+/** @throws UnrecoverableError for an error that another attempt would repeat */
 async function runRoot(
   { bullmq, ...parts }: RootParts,
   root: QueuedJob,

@@ -1,17 +1,19 @@
 /**
- * `descr`, NumPy's name for a data type and its byte order: `<f4`, `>i8`, `|b1`, `<U12`. The letters of the types are
- * in the table of data types; this file knows the byte order in front of them and the length behind them.
+ * `descr`, NumPy's name for a data type and its byte order: `<f4`, `>i8`, `|b1`, `<U12`. The table of data types has
+ * the letters of the types; this file handles the byte order before them and the length after them.
  */
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { malformed, TensorError } from "../../core/errors.ts";
 
-/** How a file stores its elements. */
+/** The storage format of a file's elements. */
 export interface ElementType {
   readonly dtype: DType;
-  /** Bytes of one element. For string a multiple of 4, and possibly 0. */
+  /** Bytes of one element. For strings a multiple of 4, possibly 0. */
   readonly bytes: number;
-  /** Bytes that a change of byte order reverses together: two such units in a complex number, one per character. */
+  /**
+   * Bytes that a change of byte order reverses together: two such units in a complex number, one unit per character.
+   */
   readonly unit: number;
   readonly bigEndian: boolean;
 }
@@ -22,7 +24,7 @@ export const BYTES_PER_CHARACTER = 4;
 /** NumPy counts the bytes of an element in 31 bits. */
 const MAX_CHARACTERS = Math.floor((2 ** 31 - 1) / BYTES_PER_CHARACTER);
 
-/** What a user can do about the kinds of data types that NumPy has and this package lacks. */
+/** Advice for NumPy data types that this package lacks. */
 const UNREAD: Readonly<Record<string, string>> = {
   O: "Python objects, which need pickle and are not read: save numbers or text instead, as with array.astype('U')",
   S: "byte strings, which are not read: save text instead, as with array.astype('U')",
@@ -33,9 +35,9 @@ const UNREAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * The element type that `descr` names. No byte order, `=` and `|` mean little-endian, which is the byte order of every
- * machine that this package runs on.
- * @throws TensorError `malformed-file` when the table of data types has no such type
+ * The element type that `descr` names. A missing byte order, `=` and `|` mean little-endian, which is the byte order of
+ * every machine that this package runs on.
+ * @throws TensorError `malformed-file` if the table of data types lacks the type
  */
 export function parseDescr(descr: string): ElementType {
   const order = "<>=|".includes(descr.charAt(0)) ? descr.charAt(0) : "";
@@ -58,8 +60,8 @@ export function parseDescr(descr: string): ElementType {
 }
 
 /**
- * The descr of a little-endian file. `characters` is the length of text and is ignored for other types. Types of one
- * byte have no byte order. bfloat16 is `<V2`, not `|V2`, because ml_dtypes registers it with NumPy so.
+ * The descr of a little-endian file. `characters` is the length of text, ignored for other types. Types of one byte
+ * have no byte order. bfloat16 is `<V2`, not `|V2`, because ml_dtypes registers it with NumPy in this form.
  * @throws TensorError `dtype` for a type that NPY lacks
  */
 export function printDescr(dtype: DType, characters: number): string {

@@ -1,9 +1,9 @@
 /**
- * The part of an NPY file in front of the elements: `\x93NUMPY`, a version, the length of the header (two bytes in
- * version 1.0, four in 2.0 and 3.0), the header itself. Versions 2.0 and 3.0 differ in the encoding of field names,
- * which only structured data types have.
+ * The part of an NPY file before the elements: `\x93NUMPY`, a version, the length of the header (two bytes in version
+ * 1.0, four in 2.0 and 3.0), the header itself. Versions 2.0 and 3.0 differ in the encoding of field names, which only
+ * structured data types have.
  *
- * Everything that a file promises is compared with the bytes that are there before anything is allocated.
+ * All sizes in the header are compared with the length of the file before anything is allocated.
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
@@ -11,11 +11,11 @@ import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
 import { parseDictionary } from "./literal.ts";
 
-/** What a file holds. Its elements lie from byte `start` to byte `end`. */
+/** The contents of a file. Its elements occupy bytes `start` to `end`. */
 export interface NpyContents {
   readonly type: ElementType;
   readonly shape: readonly number[];
-  /** In elements. */
+  /** The number of elements. */
   readonly size: number;
   readonly fortranOrder: boolean;
   readonly start: number;
@@ -26,16 +26,16 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59] as const;
 const VERSION_AT = MAGIC.length;
 const LENGTH_AT = VERSION_AT + 2;
 
-/** How many bytes the length of the header has, by version. */
+/** Bytes of the header's length field, by version. */
 const LENGTH_BYTES: Readonly<Record<string, 2 | 4>> = { "1.0": 2, "2.0": 4, "3.0": 4 };
 
 /** Headers end at a multiple of this many bytes. */
 const HEADER_ALIGNMENT = 64;
 
-/** NumPy leaves room for the first dimension to grow to this many digits in place. */
+/** NumPy reserves space for the first dimension to grow to this many digits in place. */
 const DIMENSION_DIGITS = 21;
 
-/** How large a file is, of which only the first bytes are there, and how many elements it may have. */
+/** The size of a file whose first bytes are given, and the maximum number of its elements. */
 export interface NpyLimits {
   /** In bytes. */
   readonly fileSize: number;
@@ -43,8 +43,8 @@ export interface NpyLimits {
 }
 
 /**
- * @param limits of a file that is read in parts; without them `file` is the whole file, and becomes one tensor
- * @throws TensorError `malformed-file`, or `too-large` for more elements than there may be
+ * @param limits for a file that is read in parts; by default `file` is the whole file, which becomes one tensor
+ * @throws TensorError `malformed-file`, or `too-large` for more than `maxSize` elements
  */
 export function readNpyHeader(
   file: Uint8Array,
@@ -71,8 +71,8 @@ export function readNpyHeader(
 }
 
 /**
- * How many bytes of a file its header takes, by the first twelve of them.
- * @throws TensorError `malformed-file` for another format; what else is wrong {@link readNpyHeader} says
+ * Bytes of a file's header, computed from the first twelve.
+ * @throws TensorError `malformed-file` for another format; {@link readNpyHeader} checks the rest
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);
@@ -89,14 +89,14 @@ function checkMagic(file: Uint8Array): void {
   if (wrong === file.length) {
     const { length: got } = file;
     const there = got === 0 ? "no" : `only ${got}`;
-    throw malformed(`an NPY file begins with \\x93NUMPY, but there are ${there} bytes`, { got });
+    throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there} bytes`, { got });
   }
   const isArchive = file[0] === 0x50 && file[1] === 0x4b;
   throw malformed(
     isArchive
-      ? "these bytes are a ZIP archive, not an NPY file; an .npz file has to be unpacked first"
-      : `these bytes are no NPY file: byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}, ` +
-          "but an NPY file begins with \\x93NUMPY",
+      ? "the file must be an NPY file, but it is a ZIP archive; unpack an .npz file first"
+      : "the file must be an NPY file, which begins with \\x93NUMPY, " +
+          `but byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}; save it with np.save`,
   );
 }
 
@@ -143,19 +143,18 @@ function checkElements(
 }
 
 /**
- * The bytes in front of the elements of a C-ordered file, exactly as NumPy writes them: version 1.0, padded to a
- * multiple of 64. With at most 64 dimensions the header stays far below the 65536 bytes from which version 2.0 is
- * needed.
+ * The bytes before the elements of a C-ordered file, exactly as NumPy writes them: version 1.0, padded to a multiple of
+ * 64. With at most 64 dimensions the header stays far below 65536 bytes, above which version 2.0 is needed.
  */
 export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
-  // A scalar has no such room, but its header ends at byte 128 with it and without it.
+  // A scalar has no such reserve, but its header ends at byte 128 either way.
   const growth = DIMENSION_DIGITS - String(shape[0]).length;
   const header =
     `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }` + " ".repeat(growth);
   const from = LENGTH_AT + 2;
   const unpadded = from + header.length + 1;
-  // NumPy adds a whole block where no padding is needed.
+  // NumPy adds a whole block even if no padding is needed.
   const end = unpadded + HEADER_ALIGNMENT - (unpadded % HEADER_ALIGNMENT);
   const bytes = new Uint8Array(end).fill(0x20);
   bytes.set(MAGIC);

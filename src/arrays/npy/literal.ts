@@ -12,11 +12,14 @@ export interface HeaderFields {
   readonly shape: readonly number[];
 }
 
-/** No key and no valid `descr` is longer. The limit also bounds how much of the file a message quotes. */
+/**
+ * The longest quoted text that is accepted; keys and valid `descr` are shorter. The limit also bounds how much of the
+ * file a message quotes.
+ */
 const MAX_QUOTED = 64;
 
 /**
- * The fields of the dictionary in `bytes` from `start` to `end`, which has nothing but blanks around it.
+ * The fields of the dictionary in `bytes` from `start` to `end`, where only blanks may surround it.
  * @throws TensorError `malformed-file`, or `too-large` for a dimension of 2^53 or more
  */
 export function parseDictionary(bytes: Uint8Array, start: number, end: number): HeaderFields {
@@ -95,7 +98,7 @@ function parseDimension(cursor: LiteralCursor): number {
     );
   }
   const dimension = cursor.digits();
-  // Python 2 prints its long integers with an L.
+  // Python 2 appends an L to long integers.
   cursor.accept("L");
   if (!Number.isSafeInteger(dimension)) {
     throw new TensorError(
@@ -107,7 +110,7 @@ function parseDimension(cursor: LiteralCursor): number {
   return dimension;
 }
 
-/** A position in the header. Every method skips blanks before it looks for its token. */
+/** A position in the header. Every method skips blanks before its token. */
 class LiteralCursor {
   readonly bytes: Uint8Array;
   readonly end: number;
@@ -119,13 +122,13 @@ class LiteralCursor {
     this.end = end;
   }
 
-  /** The next byte that is no blank, or -1 at the end. */
+  /** The next byte that is not blank, or -1 at the end. */
   peek(): number {
     while (this.at < this.end && isBlank(this.bytes[this.at])) this.at++;
     return this.at < this.end ? this.bytes[this.at] : -1;
   }
 
-  /** Whether `token` comes next; if so, moves behind it. */
+  /** Returns true and advances past `token` if it comes next. */
   accept(token: string): boolean {
     this.peek();
     if (this.at + token.length > this.end) return false;
@@ -164,11 +167,11 @@ class LiteralCursor {
     throw this.unexpected(`the quote that ends ${printValue(text)}`);
   }
 
-  /** A decimal number. A number of 2^53 or more loses digits, but the result is no safe integer either. */
+  /** A decimal number. A number of 2^53 or more loses digits, but stays above the safe integers. */
   digits(): number {
     if (!isDigit(this.peek())) throw this.unexpected("a number");
     let number = 0;
-    // From 2^53 on each digit multiplies by ten, so rounding cannot bring the number back below.
+    // Above 2^53 each digit multiplies by ten, so rounding cannot bring the number back below.
     for (; this.at < this.end && isDigit(this.bytes[this.at]); this.at++) {
       number = number * 10 + (this.bytes[this.at] - 0x30);
     }

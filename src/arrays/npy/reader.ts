@@ -21,13 +21,13 @@ import { decodeUcs4 } from "./text.ts";
  * `numpy.lib.format` specify it.
  *
  * The descr is one of `f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1` and `U` with a length; `V2` is bfloat16. All bits
- * are kept, those of a NaN too. Text loses the NULs at its end, as in NumPy. The elements are always copied, so
- * `bytes` may be reused. Bytes behind the last element are ignored, as `np.load` does.
+ * are kept, including a NaN's payload. Trailing NULs of text are dropped, as in NumPy. The elements are copied, so
+ * `bytes` may be reused. Bytes after the last element are ignored, as `np.load` does.
  *
- * @throws TensorError `malformed-file` when the bytes are not such a file (cut short, structured, of Python objects,
- * a bool that is neither 0 nor 1, text that is no Unicode), `too-large` above 2^32 - 1 elements or when memory does
- * not hold them, `disposed` for bytes whose memory is gone. Nothing is allocated before the file was found to hold all
- * elements that its header promises.
+ * @throws TensorError `malformed-file` for bytes that are not such a file (cut short, structured, of Python objects, a
+ *   bool other than 0 or 1, text that is not Unicode); `too-large` for more than 2^32 - 1 elements or if memory is
+ *   exhausted; `disposed` for bytes whose memory was released. Nothing is allocated before the file is known to hold
+ *   all elements that its header announces.
  */
 export function readNpy(bytes: Uint8Array): Tensor {
   const file = plainBytes(bytes, "readNpy takes");
@@ -44,7 +44,10 @@ export function readNpy(bytes: Uint8Array): Tensor {
   return new Tensor(dtype, shape, size, data);
 }
 
-/** The file's elements as `count` values of type `cells` (characters, for text), little-endian and row-major. */
+/**
+ * The file's elements as `count` values of type `cells` (characters, for text), converted to little-endian, row-major
+ * order.
+ */
 function copyElements<D extends Exclude<DType, "string">>(
   file: Uint8Array,
   { type, shape, fortranOrder, start, end }: NpyContents,

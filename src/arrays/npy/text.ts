@@ -1,8 +1,9 @@
 /**
- * Text as NumPy stores it: every element has as many code points (UCS-4) as the longest one, padded with NULs.
+ * Text as NumPy stores it: all elements have the same number of code points (UCS-4), that of the longest, padded with
+ * NULs.
  *
- * To NumPy a lone surrogate is a code point, which is read and written unchanged. A high surrogate in front of a low
- * one is two characters in Python but one in JavaScript, so a file with such a pair is refused.
+ * NumPy treats a lone surrogate as a code point, so it is read and written unchanged. A high surrogate before a low one
+ * is two characters in Python but one in JavaScript, so a file with such a pair is refused.
  */
 
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -12,9 +13,9 @@ import { ARRAYS } from "../../core/limits.ts";
 const MAX_CODE_POINT = 0x10ffff;
 
 /**
- * The strings of `codes`, `length` code points each, without the NULs at their ends.
- * @throws TensorError `malformed-file` for a number that is no code point, `too-large` for a string that is longer than
- * the JavaScript engine allows
+ * The strings in `codes`, `length` code points each, without trailing NULs.
+ * @throws TensorError `malformed-file` for a number that is not a code point, `too-large` for a string longer than the
+ *   JavaScript engine allows
  */
 export function decodeUcs4(
   codes: Uint32Array,
@@ -78,12 +79,12 @@ function checkCodes(
   }
 }
 
-/** Whether `code` is one of the 1,024 surrogates from `first` on. */
+/** True if `code` is one of the 1,024 surrogates that begin with `first`. */
 const isSurrogate = (code: number, first: number): boolean => code >= first && code < first + 0x400;
 
 /**
- * The greatest length of `texts` in code points, and at least 1, because NumPy makes no shorter text.
- * @throws TensorError `dtype` for text that ends in a NUL, which a reader takes for padding
+ * The greatest length of `texts` in code points; at least 1, because NumPy makes no shorter text.
+ * @throws TensorError `dtype` for text that ends in a NUL, which readers drop as padding
  */
 export function longestText(texts: readonly string[], shape: readonly number[]): number {
   let longest = 1;
@@ -113,7 +114,7 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-/** Writes `texts` into `codes`, which holds zeros, at `length` code points each. */
+/** Writes `texts` into `codes`, which must hold zeros, with `length` code points each. */
 export function encodeUcs4(texts: readonly string[], length: number, codes: Uint32Array): void {
   for (let position = 0; position < texts.length; position++) {
     let out = position * length;

@@ -7,19 +7,21 @@ import { BYTES_PER_CHARACTER, printDescr } from "./descr.ts";
 import { printNpyHeader } from "./header.ts";
 import { encodeUcs4, longestText } from "./text.ts";
 
-/** `Uint8Array<ArrayBuffer>`, which `Blob` and `fetch` take, in words that TypeScript before 5.7 has as well. */
+/**
+ * `Uint8Array<ArrayBuffer>`, which `Blob` and `fetch` accept, expressed so that TypeScript before 5.7 compiles it too.
+ */
 type OwnBytes = ReturnType<typeof Uint8Array.of>;
 
 /**
- * The bytes of an NPY file that holds `tensor`: version 1.0, C order, little-endian, the very bytes that `np.save`
- * writes (NEP 1, `numpy.lib.format`).
+ * The bytes of an NPY file that holds `tensor`: version 1.0, C order, little-endian, byte for byte as `np.save` writes
+ * it (NEP 1, `numpy.lib.format`).
  *
  * Text is `<U` with the greatest length in code points, at least 1. bfloat16 is `<V2`, as ml_dtypes writes it; NumPy
  * without ml_dtypes reads that as raw bytes. All bits are kept.
  *
  * @throws TensorError `dtype` for text that ends in a NUL, which the format cannot keep, for a data type that NPY lacks
- * and for an argument that is no tensor; `disposed` for a tensor whose memory is gone; `too-large` when memory does not
- * hold the file.
+ *   and for an argument that is not a tensor; `disposed` for a tensor whose memory was released; `too-large` if memory
+ *   does not suffice for the file.
  */
 export function writeNpy(tensor: Tensor | RuntimeTensor): OwnBytes {
   const { dtype, shape, data } = asTensor(tensor, {}, "tensor");

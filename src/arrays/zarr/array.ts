@@ -1,4 +1,4 @@
-/** An array of Zarr in a store: boxes and chunks read and written, and chunks staged. */
+/** A Zarr array in a store: reads and writes boxes and chunks, and stages chunks. */
 
 import type {
   ArrayLocation,
@@ -40,7 +40,7 @@ import { makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
 import { ZARR } from "../../core/limits.ts";
 
-/** What is stored of an array. */
+/** The number of stored chunks, and their bytes. */
 export interface StoredChunks {
   readonly chunks: number;
   readonly bytes: number;
@@ -53,30 +53,32 @@ export class ZarrArray implements PendingArray {
   readonly mostStored: number;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** Of what one file or object holds: of a shard, where there are shards. */
+  /** The shape of the elements in one file or object: of a shard, if the array has shards. */
   readonly chunkShape: readonly number[];
-  /** The shape of the chunks in a shard; null where there are no shards. */
+  /** The shape of the chunks in a shard; null without shards. */
   readonly innerChunkShape: readonly number[] | null;
   /** The version of Zarr. */
   readonly version: 2 | 3;
-  /** As `zarr.json` has them; those of Zarr v2 in the words of v3. */
+  /** As in `zarr.json`; those of Zarr v2 are translated to v3. */
   readonly codecs: readonly Codec[];
   readonly attributes: JsonObject;
   readonly dimensionNames: readonly (string | null)[] | null;
-  /** For the package alone. */
+  /** Internal. */
   readonly metadata: Metadata;
   readonly store: Store;
-  /** False once the array got another shape by this object, which would pad the chunks at the end of the old one. */
+  /**
+   * False once this object has changed the array's shape, because chunks at the end of the old shape would be padded.
+   */
   isCurrent = true;
   readonly #isDurable: boolean;
   readonly #pipeline: Pipeline;
   readonly #buffers = new Buffers();
-  /** By {@link printEncoding}, which would take 10 µs for each chunk that is copied. */
+  /** The result of {@link printEncoding}, kept because computing it takes 10 µs per copied chunk. */
   #encoding: string | null = null;
 
   /**
-   * For the package alone: what opens an array checks it.
-   * @param isDurable whether the disk must have a chunk before the chunk replaces another: otherwise a crash may empty it
+   * Internal: callers check the array.
+   * @param isDurable true if a chunk must be synced before it replaces another; otherwise a crash may leave it empty
    */
   constructor(store: Store, metadata: Metadata, fingerprint: string, isDurable = false) {
     this.#isDurable = isDurable;
@@ -126,7 +128,7 @@ export class ZarrArray implements PendingArray {
     );
   }
 
-  /** Writes the part of a box that one chunk has, with what the chunk has beside it. */
+  /** Writes the part of a box that lies in one chunk, keeping the chunk's other elements. */
   async #writePart(part: ChunkPart, from: Place): Promise<void> {
     const { at, shape, chunkStart } = part;
     const { width } = this.#pipeline;
@@ -157,7 +159,7 @@ export class ZarrArray implements PendingArray {
     const parts = [...chunksOf(start, shape, this.chunkShape)];
     const states = new Map<string, string>();
     if (parts.length === 1) {
-      // Most boxes are chunks.
+      // Most boxes are single chunks.
       const key = printKey(this.metadata.keys, parts[0].at);
       return `${key} ${await this.store.stateOf(key)}`;
     }
@@ -226,7 +228,7 @@ export class ZarrArray implements PendingArray {
     await this.#encode(checked, bytes, (parts) => staging.put(name, parts));
   }
 
-  /** Encodes a chunk and gives it to `put`. A chunk at the end of an axis is padded with the fill value. */
+  /** Encodes a chunk and passes it to `put`. A chunk at the end of an axis is padded with the fill value. */
   async #encode(
     at: readonly number[],
     from: Uint8Array,
@@ -301,7 +303,7 @@ export class ZarrArray implements PendingArray {
     throw new TensorError("engine", `the metadata of ${this.store.path} is gone`);
   }
 
-  /** How many chunks are stored, and the bytes that they take. Reads no chunk, but lists all of them. */
+  /** The number of stored chunks, and the bytes that they take. Lists all chunks without reading any. */
   async stored(): Promise<StoredChunks> {
     const grid = gridOf(this.shape, this.chunkShape);
     let [chunks, bytes] = [0, 0];
@@ -315,8 +317,8 @@ export class ZarrArray implements PendingArray {
   }
 
   /**
-   * For the package alone.
-   * @throws TensorError `attribute` for a compressor that is read only, and for an array that has another shape by now
+   * Internal.
+   * @throws TensorError `attribute` for a compressor that can only be read, and for an array whose shape has changed
    */
   checkWritable(): void {
     if (!this.isCurrent) throw changedSince(this.store);
@@ -329,7 +331,7 @@ export class ZarrArray implements PendingArray {
   }
 
   #staging(name: string): Staging {
-    // Names become names of files, and may come from another machine.
+    // Names become file names, and may come from another machine.
     if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
       const must = "must be letters, digits, dots, _ and -, and may not begin with a dot";
       throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`);
@@ -341,14 +343,14 @@ export class ZarrArray implements PendingArray {
   }
 }
 
-/** The error for an array whose metadata are not those that were opened. */
+/** The error for an array whose metadata has changed since it was opened. */
 export const changedSince = ({ path }: Store): TensorError =>
   new TensorError(
     "attribute",
     `the metadata of ${path} have changed since it was opened; open it again`,
   );
 
-/** `missing` bytes of copies of an element, in pieces. */
+/** `missing` bytes filled with copies of an element, in pieces. */
 function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
   const { padding: most } = ZARR;
   const piece = new Uint8Array(Math.min(missing, most));
@@ -357,6 +359,6 @@ function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * most));
 }
 
-/** What the bytes of a chunk depend on. */
+/** The metadata that determine the bytes of a chunk. */
 const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>
   printJson([dtype, chunkShape, codecs.map((codec): JsonObject => ({ ...codec })), [...fill]]);

@@ -1,4 +1,4 @@
-/** What a new array is: options become metadata. */
+/** Turns the options of a new array into metadata. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { isArray, isTensorError, printValue, TensorError } from "../../core/errors.ts";
@@ -25,23 +25,26 @@ import { makePipeline } from "./chunks/pipeline.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 
 export interface CreateOptions {
-  /** An array whose type, chunks, codecs and fill value the new one has, where no other option says otherwise. */
+  /** An array whose data type, chunks, codecs and fill value are the defaults of the new one. */
   readonly like?: ChunkedArray;
   readonly dtype?: DType;
   readonly shape?: readonly number[];
-  /** The shape of a chunk; of those in a shard, where there are shards. */
+  /** The shape of a chunk; with shards, of a chunk within a shard. */
   readonly chunkShape?: readonly number[];
-  /** The shape of a shard, a multiple of that of a chunk: one file holds a shard of chunks. */
+  /** The shape of a shard, a multiple of the chunk shape: one file holds a shard of chunks. */
   readonly shards?: readonly number[] | null;
-  /** Names, or names with configurations, as Zarr v3 has them; `bytes` may be left out. None without this option. */
+  /**
+   * Codec names, or names with configurations, as in Zarr v3; `bytes` may be left out. By default the chunks are not
+   * compressed.
+   */
   readonly codecs?: readonly (string | Codec)[];
-  /** The value of elements that were never written, by default zero. */
+  /** The value of elements that were never written, zero by default. */
   readonly fillValue?: ScalarInput;
   readonly attributes?: JsonObject;
   readonly dimensionNames?: readonly (string | null)[];
-  /** Replaces an array that is there, but none in object storage. */
+  /** True replaces an existing array, except in object storage. */
   readonly overwrite?: boolean;
-  /** For `s3://bucket/key`. */
+  /** Settings for `s3://bucket/key`. */
   readonly s3?: S3Options;
 }
 
@@ -59,13 +62,16 @@ const NAMES = [
   "s3",
 ];
 
-/** @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank`, `too-large` */
+/**
+ * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `rank` or `too-large` for options that do not
+ *   describe a valid array
+ */
 export function metadataOf(given: CreateOptions, where: string): Metadata {
   const options = optionsOf(given, NAMES, {}) as CreateOptions;
   try {
     return newMetadata(options, where);
   } catch (error) {
-    // What is wrong in a file is malformed; here it was given.
+    // An error in a file is "malformed"; here it is an error in an option.
     if (!isTensorError(error, "malformed-file")) throw error;
     throw new TensorError("attribute", error.message, {}, { cause: error });
   }
@@ -110,7 +116,7 @@ const needed = (value: readonly number[] | undefined, name: string): Json => {
 
 const isName = (one: unknown): boolean => one === null || typeof one === "string";
 
-/** Names that were given, or those of another array of the same rank. */
+/** The names given, or those of another array of the same rank. */
 function namesOf(
   names: unknown,
   rank: number,
@@ -121,7 +127,7 @@ function namesOf(
   throw new TensorError("attribute", `dimensionNames must be a list of ${rank} names or nulls`);
 }
 
-/** What another array lends to a new one. */
+/** The defaults that another array provides for a new one. */
 interface Pattern {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -157,7 +163,10 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
   return { ...shared, inner: array.innerChunkShape, shards: chunkShape, codecs: inner };
 }
 
-/** A part of an array lends what the array does. Codecs that turn axes are those of an array of the same rank. */
+/**
+ * A part of an array provides the defaults of its array. Codecs that transpose axes suit only an array of the same
+ * rank.
+ */
 function likeSlice(
   { base, dimensionNames }: SlicedArray,
   own: Omit<Pattern, "fill" | "attributes">,
@@ -168,7 +177,7 @@ function likeSlice(
   return { ...own, codecs: kept, fill, attributes, dimensionNames };
 }
 
-/** The codecs with `bytes`, where none of them makes bytes of elements. */
+/** The codecs, with `bytes` added unless one of them turns elements into bytes. */
 function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
   if (!isArray(given)) {
     throw new TensorError("attribute", `codecs must be a list, got ${printValue(given)}`);
@@ -184,7 +193,7 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
   return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
 }
 
-/** Codecs that need a configuration, with the values that zarr-python takes. */
+/** Completes codecs that need a configuration, with the defaults of zarr-python. */
 function withDefaults(codec: Codec, dtype: DType): Codec {
   const { bytes, lanes } = rowOf(dtype);
   const defaults: Readonly<Record<string, JsonObject>> = {
@@ -193,7 +202,7 @@ function withDefaults(codec: Codec, dtype: DType): Codec {
     zstd: { level: 0, checksum: false },
     blosc: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: bytes, blocksize: 0 },
   };
-  // A byte order where there is none misleads other readers.
+  // A byte order for single bytes would mislead other readers.
   if (codec.name === "bytes" && bytes / lanes === 1) return { name: "bytes" };
   const known = Object.hasOwn(defaults, codec.name) ? defaults[codec.name] : {};
   const configuration = { ...known, ...codec.configuration };

@@ -1,4 +1,4 @@
-/** Data types as Zarr names them, and fill values in all forms that Zarr has for them. */
+/** Data types by their names in Zarr, and fill values in all of Zarr's forms. */
 
 import { isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
 import {
@@ -14,8 +14,8 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { isObject, type Json } from "./json.ts";
 
 /**
- * Zarr's names of data types: of the specification, or of the registry of its extensions. Null for text, whose form of
- * Zarr is not read. `float8_e4m3fn` is not registered; TensorStore writes it.
+ * Zarr's names of data types, from the specification or the registry of its extensions. Null for text, which is not
+ * supported in Zarr. `float8_e4m3fn` is not registered; TensorStore writes it.
  */
 const NAMES: Readonly<Record<DType, string | null>> = {
   bool: "bool",
@@ -52,7 +52,7 @@ const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
   ["complex_float64", "complex128"],
 ]);
 
-/** What a user can do about data types that this package lacks, by how their names begin. */
+/** Advice for data types that this package lacks, by the beginning of their names. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^string$|utf32|^bytes$|^r\d+$|null_terminated/, "save the text as numbers, such as ids"],
   [/datetime|timedelta/, "save them as int64"],
@@ -71,7 +71,7 @@ const unreadType = (name: string, where: string): TensorError => {
 
 /**
  * The data type that `data_type` names.
- * @throws TensorError `dtype` for one that this package lacks, `malformed-file` for no data type
+ * @throws TensorError `dtype` for a type that this package lacks, `malformed-file` for a value that is not a data type
  */
 export function parseDataType(value: Json | undefined, where: string): DType {
   const named = isObject(value) ? value.name : value;
@@ -93,7 +93,7 @@ export function printDataType(dtype: DType): string {
   );
 }
 
-/** NumPy's letters, as Zarr v2 has them. */
+/** NumPy's letters, as in Zarr v2. */
 const NUMPY: ReadonlyMap<string, DType> = new Map(
   DTYPE_NAMES.flatMap((dtype): (readonly [string, DType])[] => {
     const { npy } = rowOf(dtype);
@@ -133,10 +133,10 @@ export function parseNumpyType(
   );
 }
 
-/** One element of zeros. */
+/** The bytes of one zero element. */
 export const zeroOf = (dtype: DType): Uint8Array => new Uint8Array(DTYPES[dtype].bytes);
 
-/** Special values of floats as metadata has them. */
+/** Special values of floats as written in metadata. */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ["NaN", NaN],
   ["Infinity", Infinity],
@@ -144,8 +144,8 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The bytes of one element from a `fill_value`. Null, which zarrita and Zarr v2 write where there is none, is zero.
- * @throws TensorError `malformed-file` for a value that the data type does not have
+ * The bytes of one element from a `fill_value`. Null, which zarrita and Zarr v2 write for a missing value, means zero.
+ * @throws TensorError `malformed-file` for a value outside of the data type
  */
 export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
   const { family, lanes, bytes } = rowOf(dtype);
@@ -163,10 +163,10 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
     });
   if (isWhole) return element;
   const shown = isArray(value) ? "a list" : printValue(value);
-  throw malformed(`the fill_value of ${where} is ${shown}, which is no value of ${dtype}`);
+  throw malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`);
 }
 
-/** A number, or a part of a complex number, as bytes; null where the type has no such value. */
+/** A number, or a part of a complex number, as bytes; null if the type cannot represent it. */
 function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   const { family, bytes } = rowOf(dtype);
   const isFloat = family === "float" || family === "half" || family === "minifloat";
@@ -177,7 +177,7 @@ function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   return isTaken && isNumericStorage(storage) ? bytesOf(storage) : null;
 }
 
-/** The digits are those of the number, so the first ones are the last bytes in memory. */
+/** Big-endian digits as little-endian bytes. */
 function parseHex(text: string, bytes: number): Uint8Array | null {
   const digits = text.slice(2);
   if (!/^[0-9a-fA-F]+$/.test(digits) || digits.length > 2 * bytes) return null;
@@ -188,7 +188,7 @@ function parseHex(text: string, bytes: number): Uint8Array | null {
   });
 }
 
-/** A fill value as metadata has it, such that {@link parseFillValue} makes the same bits of it. */
+/** A fill value in the form of metadata, which {@link parseFillValue} converts back to the same bits. */
 export function printFillValue(dtype: DType, element: Uint8Array): Json {
   const { family } = rowOf(dtype);
   if (family === "complex") {
@@ -205,7 +205,7 @@ function printPart(dtype: DType, element: Uint8Array): Json {
   bytesOf(storage).set(element);
   const value = reader(dtype, storage)(0) as number | bigint | boolean;
   if (typeof value !== "number") return value;
-  // -0 has no form of its own in JSON's numbers as JavaScript prints them.
+  // JavaScript prints -0 as 0, so it needs another form.
   const shown = Number.isFinite(value) ? (Object.is(value, -0) ? null : value) : String(value);
   const again = shown === null ? null : encodePart(dtype, shown);
   if (again?.every((byte, at) => byte === element[at]) === true) return shown;

@@ -1,4 +1,7 @@
-/** Groups of Zarr: folders of arrays and of groups. Their consolidated metadata, a list of all members, is read and written. */
+/**
+ * Groups of Zarr: folders of arrays and groups. Their consolidated metadata, a list of all members, is read and
+ * written.
+ */
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -19,9 +22,9 @@ import type { S3Options } from "./stores/s3-client.ts";
 import type { Source, Store } from "./stores/store.ts";
 
 export interface GroupOptions {
-  /** For `s3://bucket/key` and `https://` URLs. */
+  /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
-  /** Ends requests to servers, and the waits between them, for as long as the group is used. */
+  /** Aborts requests to servers and the waits between them, also those of later uses of the group. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,10 +34,10 @@ export interface CreateGroupOptions extends GroupOptions {
 
 /** An array or a group in a group, at any depth. */
 export interface GroupMember {
-  /** The names of the groups that it is in, and its own, with slashes between them. */
+  /** The names of its enclosing groups and its own, separated by slashes. */
   readonly name: string;
   readonly kind: "array" | "group";
-  /** As its metadata has them: of an array, its shape and its data type. */
+  /** The member's own metadata: for an array, its shape and its data type among others. */
   readonly metadata: JsonObject;
 }
 
@@ -44,13 +47,13 @@ export class ZarrGroup {
   /** The version of Zarr. */
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** Whether the group has a list of its members, which may be older than they are. */
+  /** True if the group has a list of its members, which may be out of date. */
   readonly isConsolidated: boolean;
   readonly #store: Store;
   readonly #own: OwnMetadata;
   readonly #opened: Opened;
 
-  /** For the package alone. */
+  /** Internal. */
   constructor(store: Store, own: OwnMetadata, opened: Opened) {
     this.path = store.path;
     this.version = own.version;
@@ -62,16 +65,18 @@ export class ZarrGroup {
   }
 
   /**
-   * All arrays and groups below, by name: as the consolidated metadata list them, and without these as they are found.
-   * @throws TensorError `engine` for a server that lists nothing, where there are no consolidated metadata
+   * All arrays and groups below this one, by name: those in the consolidated metadata or, if the group
+   * has none, those found in the store.
+   * @throws TensorError `engine` without consolidated metadata on a server that cannot list objects
    */
   async members(): Promise<readonly GroupMember[]> {
     return this.#own.members ?? findMembers(this.#store, this.version);
   }
 
   /**
-   * Opens an array below, by its name. Its own metadata are read, because consolidated ones may be older.
-   * @throws TensorError `attribute` for a name that leads out of the group; as {@link openArray}
+   * Opens an array below this group by its name. Reads the array's own metadata, because consolidated metadata may be
+   * out of date.
+   * @throws TensorError `attribute` for a name that leads out of the group; otherwise as {@link openArray}
    */
   async open(name: string): Promise<ChunkedArray> {
     checkName(name);
@@ -80,9 +85,9 @@ export class ZarrGroup {
   }
 
   /**
-   * Writes the metadata of all members into those of the group, where readers find them at once.
-   * @returns the group as it is now
-   * @throws TensorError `too-large` for more metadata than one file may have
+   * Writes the metadata of all members into the group's own, where readers find them at once.
+   * @returns the updated group
+   * @throws TensorError `too-large` if the metadata exceed the limit for one file
    */
   async consolidate(): Promise<ZarrGroup> {
     const store = this.#store;
@@ -93,14 +98,14 @@ export class ZarrGroup {
       const must = `one file of metadata may have ${MAX_JSON_BYTES}; consolidate the groups in it`;
       throw new TensorError("too-large", `${sentence}, but ${must}`, { got: text.length });
     }
-    // What nests too deeply as a list is refused here, because nobody could open the group then.
+    // Metadata nested too deeply as a list are refused here, because the group could not be opened afterwards.
     parseJson(text, `${key} of ${store.path}`);
     await store.put(key, [text], true);
     return openGroup(this.#opened.location, this.#opened.options);
   }
 }
 
-/** How a group was opened. Its arrays are opened in the same way. */
+/** The arguments with which a group was opened. Its arrays are opened with the same options. */
 interface Opened {
   readonly location: string;
   readonly options: GroupOptions;
@@ -109,25 +114,25 @@ interface Opened {
 interface OwnMetadata {
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** Those that the consolidated metadata list; null where there are none. */
+  /** The members in the consolidated metadata; null without consolidated metadata. */
   readonly members: readonly GroupMember[] | null;
 }
 
 /**
  * Opens a group of Zarr v3 or v2.
- * @throws TensorError `malformed-file` where there is no group
+ * @throws TensorError `malformed-file` unless the location holds a group
  */
 export async function openGroup(location: string, options: GroupOptions = {}): Promise<ZarrGroup> {
   const given = optionsOf(options, ["s3", "signal"], {}) as GroupOptions;
   const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw malformed(`${store.path} is no group of Zarr: it has neither zarr.json nor .zgroup`);
+  throw malformed(`${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup`);
 }
 
 /**
  * Makes an empty group of Zarr v3. Arrays and groups are made in it by their paths.
- * @throws TensorError `attribute` where there is an array or a group, or an option is wrong
+ * @throws TensorError `attribute` if an array or a group exists there, or an option is wrong
  */
 export async function createGroup(
   location: string,
@@ -147,7 +152,7 @@ export async function createGroup(
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
     return openGroup(location, given);
-  throw new TensorError("attribute", `there is an array or a group at ${store.path}`);
+  throw new TensorError("attribute", `${store.path} already holds an array or a group`);
 }
 
 const readMetadata = async (
@@ -163,7 +168,7 @@ const readMetadata = async (
   return text === null ? null : parseJson(text, `${key} of ${store.path}`);
 };
 
-/** An object of JSON as its file has it; null where there is none. */
+/** The text of a metadata object; null if it does not exist. */
 async function readText(store: Store, key: string): Promise<string | null> {
   const text = await readKey(store, key, (name) => store.open(name));
   if (text === null) return null;
@@ -171,7 +176,7 @@ async function readText(store: Store, key: string): Promise<string | null> {
   return new TextDecoder().decode(text);
 }
 
-/** The group at `prefix`; null where there is none. */
+/** The group at `prefix`, or null. */
 async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
   const forbidden = new Forbidden();
   const json = await readMetadata(store, `${prefix}zarr.json`, forbidden);
@@ -205,7 +210,7 @@ function parseGroup(json: JsonObject, where: string): OwnMetadata {
   return { version: 3, attributes, members };
 }
 
-/** Consolidated metadata of another kind are as good as none. */
+/** Consolidated metadata of another kind are treated as missing. */
 function parseInline(list: unknown, where: string): GroupMember[] | null {
   const { kind, metadata } = isObject(list as JsonObject) ? (list as JsonObject) : {};
   if (kind !== "inline") return null;
@@ -224,7 +229,7 @@ function parseInline(list: unknown, where: string): GroupMember[] | null {
     .toSorted(byName);
 }
 
-/** The `.zmetadata` of Zarr v2: files by their names. */
+/** The members in Zarr v2's `.zmetadata`, which maps file names to contents. */
 function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
   if (!isObject(metadata)) throw malformed(`the .zmetadata of ${where} hold no metadata`);
   return Object.entries(metadata)
@@ -273,8 +278,8 @@ async function oldList(store: Store, members: readonly Listed[]): Promise<Member
 }
 
 /**
- * An object of the metadata at keys, each as its file has it: numbers that are parsed and printed again may mean something
- * else.
+ * A JSON object of the metadata at keys, each as the text of its file, because numbers that are parsed and printed
+ * again may change their meaning.
  */
 async function textsOf(
   store: Store,
@@ -291,10 +296,10 @@ async function textsOf(
 
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
 
-/** Groups are nested two or three levels deep. A link to a folder above would have no end. */
+/** Maximum depth of nested groups; real ones have two or three levels. A link to a parent folder would be endless. */
 const MAX_DEPTH = 16;
 
-/** The arrays and groups below a group. What is in an array is not looked at. */
+/** The arrays and groups below a group. The contents of arrays are not searched. */
 async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<GroupMember[]> {
   if (prefix.split("/").length > MAX_DEPTH) {
     throw malformed(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`);
@@ -313,7 +318,7 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
     found.push(member);
     // oxlint-disable-next-line no-await-in-loop
     const below = member.kind === "group" ? await findMembers(store, version, `${place}/`) : [];
-    // Not spread: a call takes some hundred thousand arguments at most.
+    // Not spread, because a call takes some hundred thousand arguments at most.
     for (const one of below) found.push(one);
   }
   return prefix === "" ? found.toSorted(byName) : found;
@@ -335,8 +340,8 @@ async function readMember(store: Store, version: 2 | 3, name: string): Promise<G
 }
 
 /**
- * Whether a name stays in its group: it comes from a file, and becomes a path. In Windows a colon stands behind a drive, and
- * before a stream of a file.
+ * True if a name stays in its group: it comes from a file and becomes a path. In Windows a colon follows a drive
+ * letter, or precedes a stream of a file.
  */
 const isInside = (name: string): boolean => {
   const odd = moduleOfNode("node:path")?.sep === "\\" ? /[\\\0:]/ : /[\\\0]/;

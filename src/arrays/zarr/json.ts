@@ -1,11 +1,11 @@
 /**
- * JSON as metadata has it. `JSON.parse` rounds integers beyond 2^53, such as the fill value of an int64, and refuses the
- * NaN and Infinity that Python writes into attributes, so this is a parser of our own. It reads each byte once.
+ * Parses and prints JSON as metadata uses it. `JSON.parse` rounds integers beyond 2^53, such as the fill value of an
+ * int64, and refuses the NaN and Infinity that Python writes into attributes. The parser reads each byte once.
  */
 
 import { isArray, malformed, printValue } from "../../core/errors.ts";
 
-/** A value of JSON. An integer that no number holds exactly is a bigint. */
+/** A value of JSON. An integer that a number cannot hold exactly is a bigint. */
 export type Json =
   | null
   | boolean
@@ -20,7 +20,7 @@ export type JsonObject = { readonly [name: string]: Json };
 /** Real metadata nests five levels, and attributes perhaps ten; deeper ones could overflow the stack. */
 const MAX_DEPTH = 100;
 
-/** Real metadata takes 1 kB. */
+/** The limit for a metadata file; real metadata takes 1 kB. */
 export const MAX_JSON_BYTES = 2 ** 24;
 
 /**
@@ -48,7 +48,7 @@ function decodeText(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw malformed(`${file} is no text in UTF-8`, {}, { cause });
+    throw malformed(`${file} must be text in UTF-8`, {}, { cause });
   }
 }
 
@@ -71,7 +71,7 @@ class Parser {
   readonly #text: string;
   readonly #file: string;
   #at = 0;
-  /** Where the values of the outermost object's members begin and end. */
+  /** The ranges of text that the values of the outermost object occupy. */
   readonly spans = new Map<string, readonly [from: number, to: number]>();
 
   constructor(text: string, file: string) {
@@ -105,7 +105,7 @@ class Parser {
   }
 
   #object(depth: number): Json {
-    // Without a prototype, so that a member "__proto__" is one like any other.
+    // Without a prototype, so that a member "__proto__" is an ordinary one.
     const object: Record<string, Json> = Object.create(null) as Record<string, Json>;
     this.#members("}", () => {
       this.#skip();
@@ -126,7 +126,7 @@ class Parser {
     return list;
   }
 
-  /** What is between a bracket and its `end`, separated by commas. */
+  /** The items between a bracket and its `end`, separated by commas. */
   #members(end: string, read: () => void): void {
     this.#at++;
     this.#skip();
@@ -148,7 +148,7 @@ class Parser {
     }
   }
 
-  /** Where text in quotes ends; -1 where none begins here. A regular expression would overflow the stack on megabytes. */
+  /** The end of quoted text; -1 if none begins here. A regular expression would overflow the stack on megabytes. */
   #endOfText(): number {
     if (this.#text.charAt(this.#at) !== '"') return -1;
     let quote = this.#at;
@@ -190,13 +190,13 @@ class Parser {
   #unexpected(expected: string): Error {
     const found = this.#text.slice(this.#at, this.#at + 20);
     const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
-    return malformed(`${this.#file} is no JSON: ${expected} must stand where ${got}`);
+    return malformed(`${this.#file} must be JSON: ${expected} must stand where ${got}`);
   }
 }
 
 /**
- * The text of an object, of which one member has another value, or is added. All else stays as it is written, because a
- * number that is parsed and printed may become another one to its reader: 1.0 is a float to Python, and 1 is not.
+ * The text of an object with one member replaced or added. The rest of the text stays as it is, because a number that
+ * is parsed and printed may change for its reader: 1.0 is a float to Python, and 1 is not.
  * @param value of the member, as JSON
  * @throws TensorError as {@link parseJson}
  */
@@ -215,10 +215,13 @@ export function withMember(
   return new TextEncoder().encode(text.slice(0, from) + put + text.slice(to));
 }
 
-/** No integer type has more digits, and BigInt takes time by their square. */
+/** No integer type has more digits, and BigInt takes quadratic time. */
 const MAX_DIGITS = 40;
 
-/** `value` as JSON; bigints as their digits, and numbers that JSON cannot say as Python and this parser read them: NaN. */
+/**
+ * `value` as JSON, with bigints as digits, and numbers outside JSON in the form that Python and this parser accept:
+ * NaN.
+ */
 export function printJson(value: Json, indent = ""): string {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number" && !Number.isFinite(value)) return `${value}`;

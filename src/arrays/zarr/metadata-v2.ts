@@ -1,4 +1,4 @@
-/** Zarr v2's `.zarray`, as what it is in the words of v3: where arrays are changed, their chunks are written, and the shape. */
+/** Translates Zarr v2's `.zarray` to the terms of v3. Changing such an array writes its chunks and its shape. */
 
 import { malformed, printValue } from "../../core/errors.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
@@ -14,7 +14,7 @@ import {
 } from "./metadata.ts";
 
 /**
- * @param attributes of `.zattrs`, where it is there
+ * @param attributes of `.zattrs`, if it exists
  * @throws TensorError as `parseMetadata`
  */
 export function parseMetadataV2(
@@ -50,7 +50,7 @@ export function parseMetadataV2(
   };
 }
 
-/** The names of axes that xarray writes among the attributes, because v2 has no place for them. */
+/** The axis names that xarray writes among the attributes, because v2 has no field for them. */
 function namesIn({ _ARRAY_DIMENSIONS: names }: JsonObject, rank: number): readonly string[] | null {
   const areNames =
     isList(names) && names.length === rank && names.every((name) => typeof name === "string");
@@ -66,7 +66,7 @@ function checkFilters(filters: Json | undefined, where: string): void {
   throw malformed(`${where} has filters (${ids.join(", ")}), and none is known here`);
 }
 
-/** Column-major chunks are transposed ones. */
+/** Column-major chunks are transposed. */
 function orderOf(order: Json | undefined, rank: number, where: string): Codec[] {
   if (order === "C" || order === undefined) return [];
   if (order !== "F") throw malformed(`the order of ${where} must be "C" or "F"`);
@@ -75,7 +75,7 @@ function orderOf(order: Json | undefined, rank: number, where: string): Codec[] 
   return [{ name: "transpose", configuration: { order: reversed } }];
 }
 
-/** What numcodecs calls the shuffles of blosc; -1 is one of them, which the encoder chose. */
+/** The names in numcodecs of blosc's shuffles; -1 means that the encoder chose one. */
 const SHUFFLES: readonly string[] = ["noshuffle", "shuffle", "bitshuffle"];
 
 function compressorOf(compressor: Json | undefined, typesize: number, where: string): Codec[] {

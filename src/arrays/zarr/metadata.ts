@@ -1,6 +1,6 @@
 /**
- * What an array is, whatever version of Zarr its metadata has, and the reading and writing of `zarr.json`. Codecs are
- * checked by `pipeline.ts`.
+ * Metadata of an array, for both versions of Zarr, and the reading and writing of `zarr.json`. Codecs are checked by
+ * `pipeline.ts`.
  */
 
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -10,11 +10,11 @@ import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
 import { isList, isObject, printJson, type Json, type JsonObject } from "./json.ts";
 
-/** A codec as metadata names it. */
+/** A codec as in metadata. */
 export interface Codec {
   readonly name: string;
   readonly configuration?: JsonObject;
-  /** Whether a reader that does not know the codec may leave it out. */
+  /** True if a reader that does not know the codec may skip it. */
   readonly mayIgnore?: true;
 }
 
@@ -23,7 +23,7 @@ export interface Metadata {
   readonly version: 2 | 3;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** What one object of the store holds: a shard, where there are shards. */
+  /** The shape of the elements in one object of the store: a shard, if the array has shards. */
   readonly chunkShape: readonly number[];
   readonly codecs: readonly Codec[];
   /** The bytes of one element. */
@@ -33,7 +33,7 @@ export interface Metadata {
   readonly dimensionNames: readonly (string | null)[] | null;
 }
 
-/** How a chunk's coordinates become a key: `c/0/1` and the like, or `0.1` and the like. */
+/** The conversion of a chunk's coordinates to a key: `c/0/1` or `0.1` style. */
 export interface KeyEncoding {
   readonly name: "default" | "v2";
   readonly separator: "/" | ".";
@@ -44,7 +44,7 @@ export function printKey({ name, separator }: KeyEncoding, at: readonly number[]
   return at.length === 0 ? "0" : at.join(separator);
 }
 
-/** The coordinates that a key has; null where it is the key of no chunk. */
+/** The coordinates in a key; null if the key is not a chunk's. */
 export function parseKey(keys: KeyEncoding, rank: number, key: string): number[] | null {
   const parts = key.split(keys.separator);
   const words = keys.name === "default" ? parts.slice(1) : parts;
@@ -99,7 +99,7 @@ export function parseMetadata(json: JsonObject, where: string): Metadata {
   };
 }
 
-/** Fields that the format does not have are refused, unless they say that they may be ignored. */
+/** Refuses unknown fields unless they allow being ignored. */
 function checkFields(json: JsonObject, where: string): void {
   for (const [name, value] of Object.entries(json)) {
     if (FIELDS.has(name)) continue;
@@ -131,7 +131,7 @@ function extensionOf(value: Json | undefined, field: string, where: string): Cod
   );
 }
 
-/** Real lists of codecs have at most five. */
+/** Maximum number of codecs; real lists have at most five. */
 const MAX_CODECS = 32;
 
 export function parseCodecs(value: Json | undefined, where: string): Codec[] {
@@ -161,7 +161,7 @@ export function parseShape(value: Json | undefined, field: string, where: string
   });
 }
 
-/** Checks that every element and every chunk can be counted, and that chunks have elements. */
+/** Checks that all elements and chunks can be counted, and that chunks are not empty. */
 export function checkGrid(
   shape: readonly number[],
   chunkShape: readonly number[],
@@ -208,8 +208,8 @@ export function parseAttributes(value: Json | undefined, where: string): JsonObj
 }
 
 /**
- * Attributes that a program gives. NaN and infinite numbers become text, because most readers of JSON refuse them; a copy of
- * attributes that are in a file keeps them.
+ * Attributes given by a program. NaN and infinities become text, because most JSON readers refuse them; a copy of a
+ * file's attributes keeps them.
  */
 export const newAttributes = (value: Json | undefined, where: string): JsonObject =>
   asText(parseAttributes(value, where)) as JsonObject;
@@ -226,7 +226,7 @@ function parseNames(
   rank: number,
   where: string,
 ): Metadata["dimensionNames"] {
-  // zarr-python writes null where there are none.
+  // zarr-python writes null for missing names.
   if (value === undefined || value === null) return null;
   if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
   throw malformed(`the dimension_names of ${where} must be ${rank} names or nulls`);

@@ -1,6 +1,6 @@
 /**
- * NPY files among the arrays that are opened and made by their paths. Loaded when such a file is named: a page has no
- * files.
+ * NPY files among the arrays that are opened and created by path. Loaded when such a file is named, because a page has
+ * no files.
  */
 
 import type * as Fs from "node:fs/promises";
@@ -26,7 +26,7 @@ export async function openNpy(path: string, chunkShape?: readonly number[]): Pro
   return (await load(path)).openNpyArray(path, chunkShape);
 }
 
-/** @param store the folder of the file, on a server */
+/** @param store the folder of the file on a server */
 export async function openNpyIn(
   store: Store,
   name: string,
@@ -40,7 +40,7 @@ export async function openPendingNpy(path: string): Promise<PendingArray> {
   return (await load(path)).openPendingNpy(path);
 }
 
-/** @throws TensorError `attribute` for options that NPY has nothing for */
+/** @throws TensorError `attribute` for options that do not apply to NPY */
 export async function createNpy(path: string, given: CreateOptions): Promise<PendingArray> {
   const { like, dtype, shape, chunkShape, overwrite } = optionsOf(
     given,
@@ -62,7 +62,7 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   } else if ((await fs.stat(path).catch(() => null)) !== null) {
     throw new TensorError(
       "attribute",
-      `there is an array at ${path}; overwrite it, or choose another place`,
+      `${path} exists; pass overwrite: true, or choose another path`,
     );
   }
   return createPendingNpy(path, { dtype: type, shape: checked, chunkShape: chunks });

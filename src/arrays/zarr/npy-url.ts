@@ -1,4 +1,4 @@
-/** NPY files on servers: read by ranges, and never written. */
+/** NPY files on servers, read by ranges and never written. */
 
 import type { ChunkedArray, HeldBytes } from "../boxes/array.ts";
 import { checkContiguous, headIn, NpyArray, type Head } from "../boxes/npy-array.ts";
@@ -18,7 +18,7 @@ export async function openNpyInStore(
   chunkShape?: readonly number[],
 ): Promise<ChunkedArray> {
   const place = within(store.path, name);
-  // The state first: what changes after it is noticed.
+  // The state is read first, so that later changes are noticed.
   const state = await store.stateOf(name);
   const source = await store.open(name);
   if (source === null) throw malformed(`${place} does not exist`);
@@ -35,7 +35,7 @@ export async function openNpyInStore(
   return new RemoteNpyArray(place, head, chunkShape, { store, name, source });
 }
 
-/** Where a file is, and the version of it that was opened. */
+/** The location of a file, and the version that was opened. */
 interface Remote {
   readonly store: Store;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Arrays by their paths and URLs: opened, or made. */
+/** Opens and creates arrays by path or URL. */
 
 import type { ChunkedArray, HeldBytes, PendingArray } from "../boxes/array.ts";
 import { isUrl } from "../boxes/file.ts";
@@ -22,26 +22,26 @@ import type { S3Options } from "./stores/s3-client.ts";
 import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
 
 export interface OpenOptions {
-  /** How a file without chunks of its own, such as `.npy`, is divided: see `docs/arrays/zarr.md`. */
+  /** The chunk shape for a file without chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[];
-  /** For `s3://bucket/key` and `https://` URLs. */
+  /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
-  /** Ends requests to servers, and the waits between them, for as long as the array is used. */
+  /** Aborts requests to servers and the waits between them, also those of later reads and writes. */
   readonly signal?: AbortSignal;
 }
 
-/** A format of one file. */
+/** A format of single files. */
 interface FileFormat {
-  /** How the names of its files end. */
+  /** The ending of its file names. */
   readonly ending: string;
   open(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
-  /** Opens one in a store, by ranges. */
+  /** Opens a file in a store, by ranges. */
   openIn(store: Store, name: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
   create(path: string, options: CreateOptions): Promise<PendingArray>;
   openPending(path: string): Promise<PendingArray>;
 }
 
-/** What is in none of these formats is Zarr. */
+/** Locations with other endings are opened as Zarr. */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
     ending: ".npy",
@@ -57,9 +57,9 @@ const formatOf = (location: string): FileFormat | undefined =>
 
 /**
  * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
- * @param guard for the package alone
- * @throws TensorError `malformed-file` where there is no array, `dtype` for a data type that this package lacks; the
- * system's own error where nothing can be read
+ * @param guard internal
+ * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for a data type that this package
+ *   lacks; the system's own error if reading fails
  */
 export async function openArray(
   location: string,
@@ -86,10 +86,10 @@ export async function openArray(
     await checkWhole(store);
     return array;
   }
-  throw malformed(`${store.path} is no array of Zarr: it has neither zarr.json nor .zarray`);
+  throw malformed(`${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`);
 }
 
-/** @throws TensorError `malformed-file` if a job that changed the array in place was given up before it was done */
+/** @throws TensorError `malformed-file` if a job that changed the array in place was abandoned before it was done */
 async function checkWhole(store: Store): Promise<void> {
   const { staging } = store;
   // Arrays in object storage are not changed in place.
@@ -104,14 +104,14 @@ async function checkWhole(store: Store): Promise<void> {
   );
 }
 
-/** Objects of JSON have no text of their own. */
+/** JSON objects have no text of their own. */
 const printPlain = (value: unknown): string =>
   typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
 /**
- * Makes an array of Zarr v3 whose chunks are all missing, so that its elements are the fill value.
- * @throws TensorError `attribute` where there is an array and `overwrite` is not true, or an option is wrong; `dtype` for
- * one that Zarr lacks
+ * Creates an array of Zarr v3 whose chunks are all missing, so that every element has the fill value.
+ * @throws TensorError `attribute` if an array exists and `overwrite` is not true, or an option is wrong; `dtype` for a
+ *   data type that Zarr lacks
  */
 export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
   const format = formatOf(checkLocation(location));
@@ -127,15 +127,15 @@ export async function createArray(location: string, options: CreateOptions): Pro
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
-/** What a chunk takes. */
+/** The costs of a chunk. */
 export interface ChunkCosts extends HeldBytes {
-  /** Bytes of its file, at most. */
+  /** Maximum bytes of its file. */
   readonly stored: number;
-  /** Characters of the metadata of the array. */
+  /** The number of characters of the array's metadata. */
   readonly text: number;
 }
 
-/** What a chunk takes in the array that {@link createArray} makes of these options. */
+/** The costs of a chunk in the array that {@link createArray} makes with these options. */
 export function costsOf(options: CreateOptions): ChunkCosts {
   const metadata = metadataOf(options, "a new array");
   const { dtype, chunkShape, codecs } = metadata;
@@ -148,8 +148,8 @@ export function costsOf(options: CreateOptions): ChunkCosts {
 }
 
 /**
- * Encodes a chunk as an array of these options has it.
- * @returns the bytes that would be stored; null where a chunk is stored as it is in memory
+ * Encodes a chunk for an array with these options.
+ * @returns the stored bytes; null if a chunk is stored as it is in memory
  */
 export async function encodeSample(
   options: CreateOptions,
@@ -162,8 +162,8 @@ export async function encodeSample(
 }
 
 /**
- * Makes an array, of Zarr v3 or a file of NPY, that nobody sees until it is published. Where the same array of Zarr is
- * pending already, that is what is opened.
+ * Creates an array, of Zarr v3 or in an NPY file, that is invisible until it is published. If the same Zarr array is
+ * pending already, opens that.
  * @throws TensorError as {@link createArray}
  */
 export async function createPending(
@@ -184,13 +184,13 @@ export async function createPending(
   if (other?.fingerprint === array.fingerprint) return array;
   throw new TensorError(
     "attribute",
-    `there is another unfinished array at ${store.path}; overwrite it, or choose another place`,
+    `${store.path} holds another unfinished array; pass overwrite: true, or choose another path`,
   );
 }
 
 /**
- * Opens an array that {@link createPending} made, also where it was published since.
- * @param guard for the package alone
+ * Opens an array made by {@link createPending}, published or not.
+ * @param guard internal
  */
 export async function openPending(
   location: string,
@@ -204,10 +204,10 @@ export async function openPending(
   const { staging } = store;
   if (staging === undefined) throw cannotStage(store);
   const pending = await openIn(store, (key) => staging.open(key));
-  // Between the two looks it may have been published.
+  // The array may have been published between the two reads.
   const array = pending ?? (await openIn(store, (key) => store.open(key)));
   if (array !== null) return array;
-  throw malformed(`${store.path} is no array of Zarr, and none is being made there`);
+  throw malformed(`${store.path} must be a Zarr array, finished or not`);
 }
 
 function checkLocation(location: unknown): string {
@@ -215,14 +215,14 @@ function checkLocation(location: unknown): string {
   throw new TensorError("attribute", `an array needs a path or a URL, got ${printValue(location)}`);
 }
 
-/** @throws TensorError `attribute` for a URL, where no single file is written */
+/** @throws TensorError `attribute` for a URL, where single files cannot be written */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
   const sentence = `${shownUrl(location)} cannot be written: a file of one piece is written to a path, and Zarr to s3://`;
   throw new TensorError("attribute", sentence);
 }
 
-/** Each kind of store is loaded when it is needed: a page has no files. */
+/** Each kind of store is loaded on demand, because a page has no files. */
 export async function storeOf(
   location: string,
   s3?: S3Options,
@@ -251,10 +251,7 @@ const cannotStage = ({ path }: Store): TensorError =>
   new TensorError("attribute", `${path} is in a store where arrays cannot be made step by step`);
 
 const isThere = ({ path }: Store): TensorError =>
-  new TensorError(
-    "attribute",
-    `there is an array at ${path}; overwrite it, or choose another place`,
-  );
+  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`);
 
 const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
   overwrite === true ? clear(store) : checkFree(store);
@@ -263,7 +260,7 @@ async function checkFree(store: Store): Promise<void> {
   if (!(await isFree(store))) throw isThere(store);
 }
 
-/** Whether there is neither an array nor a group. */
+/** True if the store holds neither an array nor a group. */
 export async function isFree(store: Store): Promise<boolean> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
     const source = await store.open(key);
@@ -273,7 +270,7 @@ export async function isFree(store: Store): Promise<boolean> {
   return true;
 }
 
-/** Removes the array that is in a store. A group has arrays of its own, so it stays. */
+/** Removes the array in a store. A group contains arrays, so it stays. */
 async function clear(store: Store): Promise<void> {
   const text = await readKey(store, "zarr.json", (key) => store.open(key));
   const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
@@ -304,13 +301,13 @@ export async function readKey(
 }
 
 /**
- * What has only one of several keys is read with {@link read}. Where objects may not be listed, a server forbids what is
- * missing (S3 does), so that is an error only if none of the keys is found.
+ * Reads objects of which only one of several exists. If objects may not be listed, a server forbids missing ones (S3
+ * does), so that is an error only if none of the keys is found.
  */
 export class Forbidden {
   #error: unknown = null;
 
-  /** @returns null where the object is missing, or forbidden */
+  /** @returns null if the object is missing or forbidden */
   async read(store: Store, key: string, open: Open): Promise<Uint8Array | null> {
     try {
       return await readKey(store, key, open);
@@ -321,13 +318,13 @@ export class Forbidden {
     }
   }
 
-  /** @throws the error of the first object that was forbidden */
+  /** @throws the error of the first forbidden object */
   check(): void {
     if (this.#error !== null) throw this.#error;
   }
 }
 
-/** The array that metadata of either version describe; null where there are none. */
+/** The array that metadata of either version describe; null without metadata. */
 async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
   const forbidden = new Forbidden();
   const text = await forbidden.read(store, "zarr.json", open);

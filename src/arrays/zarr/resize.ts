@@ -1,6 +1,6 @@
 /**
- * Arrays of Zarr that change their shape. Metadata change in one step, and what is beyond the shape is nobody's: so an append
- * writes its chunks before the metadata, and what grows removes what an array that was larger has left.
+ * Changes the shape of Zarr arrays. Metadata change in one step, and chunks beyond the shape are ignored: so an append
+ * writes its chunks before the metadata, and growing an array first removes chunks left by an earlier, larger shape.
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
@@ -19,21 +19,25 @@ import { fingerprintOf, readKey } from "./open.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
 
 export interface AppendOptions {
-  /** The axis that becomes longer: its number, which may count from the end, or its name. The first by default. */
+  /**
+   * The axis that becomes longer: its name, or its number, which may be negative to count from the end. The first by
+   * default.
+   */
   readonly axis?: number | string;
   /** Called when a chunk is written. */
   readonly onProgress?: (progress: { readonly done: number; readonly chunks: number }) => void;
 }
 
 /**
- * Makes an array longer along one axis, by `values` at its end. They appear at once, when all of them are written.
- * One process at a time: of two appends at once, one would write over the other.
+ * Appends `values` to an array along one axis. They become visible at once, after all of them are written. Only one
+ * process may append at a time, because two would overwrite each other's values.
  *
- * @param array of Zarr v3 or v2, in files or in object storage
- * @param values of the data type of `array`, and of its shape but for that axis; an array of chunks may be larger than memory
- * @returns the array as it is now; `array` keeps its shape, and cannot be written any more
- * @throws TensorError `dtype`, `rank`, `shape-mismatch`, `axis`; `attribute` for an array that a job is changing, that has
- * another shape by now, or that is of NPY
+ * @param array a Zarr v3 or v2 array, in files or in object storage
+ * @param values of the data type of `array`, and of its shape except along that axis; an array of chunks may be larger
+ *   than memory
+ * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
+ * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` for values or an axis that do not fit; `attribute`
+ *   for an array that a job is changing, whose shape has changed, or that is in an NPY file
  */
 export async function append(
   array: ChunkedArray,
@@ -68,7 +72,7 @@ export async function append(
   return larger;
 }
 
-/** The same array, of which the disk has each chunk before it replaces another. */
+/** The same array, which syncs each chunk before it replaces another. */
 const durable = ({ store, metadata, fingerprint }: ZarrArray): ZarrArray =>
   new ZarrArray(store, metadata, fingerprint, true);
 
@@ -76,11 +80,12 @@ const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
   typeof values === "object" && values !== null && "location" in values;
 
 /**
- * Gives an array another shape. Elements that it did not have are the fill value; those beyond the new shape are gone.
- * @param array of Zarr v3 or v2, in files or in object storage
+ * Changes the shape of an array. New elements have the fill value; elements beyond the new shape are removed.
+ * @param array a Zarr v3 or v2 array, in files or in object storage
  * @param shape of the same rank
- * @returns the array as it is now; `array` keeps its shape, and cannot be written any more
- * @throws TensorError `rank`, `too-large`; `attribute` as {@link append}
+ * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
+ * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as
+ *   {@link append}
  */
 export async function resize(array: ChunkedArray, shape: readonly number[]): Promise<ZarrArray> {
   const own = growing(array);
@@ -128,17 +133,17 @@ function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number
   throw new TensorError("shape-mismatch", sentence, { axis, expected: own.shape });
 }
 
-/** A box of a tensor that is in memory. */
+/** A box of a tensor in memory. */
 function boxIn(from: Tensor, start: readonly number[], shape: readonly number[]): Tensor {
   const data = allocate(from.dtype, product(shape));
-  // No array holds text, and the data types are the same.
+  // Zarr arrays hold no text, and the data types are equal.
   const [bytes, source] = [data, from.data].map((one) => bytesOf(one as NumericStorage));
   const target = { bytes, shape, start: shape.map(() => 0) };
   copyBox({ bytes: source, shape: from.shape, start }, target, shape, rowOf(from.dtype).bytes);
   return new Tensor(from.dtype, [...shape], product(shape), data);
 }
 
-/** The array with another shape, and the text of its metadata, which is not written yet. */
+/** The array with another shape, and the text of its metadata, not yet written. */
 async function resized(
   own: ZarrArray,
   shape: readonly number[],
@@ -154,7 +159,7 @@ async function resized(
   return { other, text };
 }
 
-/** The text of an array's metadata. @throws TensorError `attribute` for one that is not what was opened */
+/** The text of an array's metadata. @throws TensorError `attribute` if it has changed since the array was opened */
 async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
   const { store, fingerprint } = own;
   const text = await readKey(store, metadataKey(own), (name) => store.open(name));
@@ -163,7 +168,7 @@ async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
   throw changedSince(store);
 }
 
-/** Replaces an array's metadata, if no other process changed them, and no job began, while chunks were written. */
+/** Replaces an array's metadata, unless another process changed them or a job began while chunks were written. */
 async function publish(own: ZarrArray, text: Uint8Array): Promise<void> {
   await checkFree(own.store);
   await readUnchanged(own);
@@ -171,7 +176,7 @@ async function publish(own: ZarrArray, text: Uint8Array): Promise<void> {
   own.isCurrent = (await fingerprintOf(text)) === own.fingerprint;
 }
 
-/** @throws TensorError `attribute` for an array that a job has */
+/** @throws TensorError `attribute` for an array that a job owns */
 async function checkFree({ path, staging }: Store): Promise<void> {
   const claim = (await staging?.open(CLAIM)) ?? null;
   await claim?.close();
@@ -181,8 +186,8 @@ async function checkFree({ path, staging }: Store): Promise<void> {
 }
 
 /**
- * Removes what an array that was larger has left where `other` is larger than `own`: whole chunks, and the ends of chunks, of
- * which a reader sees nothing now.
+ * Removes data of an earlier, larger shape where `other` exceeds `own`: whole chunks, and the ends of chunks, all of
+ * which readers ignore.
  */
 async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
   const { chunkShape, shape } = own;
@@ -203,7 +208,7 @@ async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
   }
 }
 
-/** Removes the stored chunks that lie beyond a shape. */
+/** Removes the stored chunks beyond a shape. */
 async function removeBeyond(
   { store, metadata }: ZarrArray,
   shape: readonly number[],

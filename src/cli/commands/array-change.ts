@@ -1,4 +1,4 @@
-/** Changes the shape of an array in its place: makes it longer by another one, or cuts it. */
+/** Changes the shape of an array in place: appends another array, or cuts it. */
 
 import { printShape } from "../../entries/index.ts";
 import { append, resize, type ChunkedArray } from "../../entries/zarr.ts";
@@ -14,7 +14,7 @@ export interface ChangeOptions {
   readonly resize?: readonly number[];
 }
 
-/** @returns a line that says what the array is now */
+/** @returns a line with the array's new shape */
 export async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
   const { append: more, axis = "0", resize: shape } = options;
   if (more !== undefined && shape !== undefined) {

@@ -1,4 +1,4 @@
-/** Copies an array chunk by chunk. A copy that does not become complete is removed. */
+/** Copies an array chunk by chunk. An incomplete copy is removed. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -28,7 +28,7 @@ export interface CopyOptions {
   readonly force?: boolean;
 }
 
-/** @returns a line that says what was copied */
+/** @returns a line that describes the copy */
 export async function copyArray(
   io: Io,
   name: string,
@@ -93,10 +93,10 @@ function createOptions(
   if (chunks !== undefined) return { ...shared, chunkShape: chunks };
   const row = shape.slice(1).reduce((all, dim) => all * dim, DTYPES[dtype].bytes);
   const [rows = 1] = chunkShape;
-  // Whole rows, a multiple of the chunks that are read.
+  // Whole rows, a multiple of the source's chunks.
   const { npy: most } = CLI;
   const many = Math.max(1, Math.floor(most / (rows * row || 1))) * rows;
-  // Chunks that are read in several parts are decoded several times, and one that is too wide does not fit in memory.
+  // Chunks that need several reads are decoded several times, and a chunk that is too wide does not fit in memory.
   const fits = !shape.includes(0) && many * row <= 4 * most;
   if (!fits) return shared;
   return {
@@ -105,7 +105,7 @@ function createOptions(
   };
 }
 
-/** Creates the copy. Its options are wrong where this fails, unless the error is one of the system. */
+/** Creates the copy. Failure means wrong options, except for errors of the system. */
 async function create(io: Io, output: string, options: CreateOptions): Promise<PendingArray> {
   try {
     return await createPending(placeOf(io, output), options);
@@ -115,7 +115,7 @@ async function create(io: Io, output: string, options: CreateOptions): Promise<P
   }
 }
 
-/** Removes all files of a copy that is not complete, and its folder where nothing else is in it. */
+/** Removes all files of an incomplete copy, and its folder if that is otherwise empty. */
 function removeBegun(place: string): void {
   if (isNpy(place)) return fs.rmSync(`${place}.part`, { force: true });
   for (const name of ["c", ".ndscatter"]) {
@@ -124,7 +124,7 @@ function removeBegun(place: string): void {
   try {
     fs.rmdirSync(place);
   } catch {
-    // There is something else in it.
+    // The folder has other files.
   }
 }
 
@@ -155,7 +155,7 @@ async function copyChunks(
       const chunk = buffer.subarray(0, size);
       // oxlint-disable-next-line no-await-in-loop
       const isStored = await read(from, isSameGrid ? at : null, { start, box }, chunk, blame);
-      // NPY has no fill value, so all of it is written.
+      // NPY has no fill value, so every element is written.
       isStaged = isStored || into.location.format === "npy";
       // oxlint-disable-next-line no-await-in-loop
       if (isStaged) await into.stageChunk(at, chunk, name);
@@ -172,7 +172,7 @@ async function copyChunks(
 
 /**
  * Reads the elements of a chunk of the copy.
- * @param at the same chunk of the array that is read; null where the two arrays have other chunks
+ * @param at the same chunk of the source; null if the chunks differ
  * @returns false for a chunk that is not stored
  */
 async function read(

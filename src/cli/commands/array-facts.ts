@@ -1,4 +1,4 @@
-/** Facts about an array in files, as data and as text. */
+/** Facts about a stored array, as data and as text. */
 
 import * as fs from "node:fs";
 import { DTYPES, isTensorError, printShape, type DType } from "../../entries/index.ts";
@@ -14,24 +14,24 @@ export interface ArrayFacts {
   readonly format: "npy" | "zarr";
   /** The version of Zarr. */
   readonly version?: number;
-  /** True for a part of an array, of which nothing is stored by itself. */
+  /** True for a part of an array, which is not stored separately. */
   readonly isPart?: true;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** Of the chunks in a shard, where there are shards. */
+  /** The chunk shape; with shards, of the chunks within a shard. */
   readonly chunks?: readonly number[];
   readonly shards?: readonly number[];
   readonly codecs?: readonly Codec[];
   readonly fillValue?: unknown;
   readonly dimensionNames?: readonly (string | null)[];
   readonly attributes?: object;
-  /** The number of chunks, or shards, that are stored, and that of all. */
+  /** The number of stored chunks or shards, and the number of all. */
   readonly stored?: { readonly count: number; readonly of: number };
-  /** Bytes on the disk, and those of the elements. */
+  /** Bytes on disk, and bytes of the elements. */
   readonly bytes: { readonly stored?: number; readonly elements: number };
 }
 
-/** Opens an array by the name that was typed. @throws Failure */
+/** Opens an array by the name typed by the user. @throws Failure with a sentence about that name */
 export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
   try {
     return await openPart(io, name);
@@ -40,7 +40,7 @@ export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
   }
 }
 
-/** An error of an array, whose sentence has the name that was typed in the place of its path. */
+/** An error about an array, with the typed name instead of its path in the sentence. */
 export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
   const shown = shownUrl(name);
@@ -72,7 +72,7 @@ export async function factsOf(typed: string, array: ChunkedArray): Promise<Array
     const stored = isUrl(place) ? {} : { stored: fs.statSync(place).size };
     return { path: name, format, dtype, shape, bytes: { ...stored, elements } };
   }
-  // Servers other than those of object storage list nothing.
+  // Plain HTTP servers cannot list objects.
   const isListed = !isUrl(place) || place.startsWith("s3:");
   const found = isListed ? await array.stored() : null;
   const of = product(shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis])));

@@ -1,4 +1,4 @@
-/** Writes an array into a part of another one, which is there already. */
+/** Writes an array into a part of an existing one. */
 
 import { printShape } from "../../entries/index.ts";
 import { checkFree } from "../../entries/chunked.ts";
@@ -13,7 +13,7 @@ import { ProgressLine } from "../text/progress.ts";
 import type { CopyOptions } from "./array-copy.ts";
 import { failureAt, openNamed } from "./array-facts.ts";
 
-/** @returns a line that says what was written */
+/** @returns a line that describes the written part */
 export async function writePart(
   io: Io,
   name: string,
@@ -40,7 +40,7 @@ export async function writePart(
   const progress = new ProgressLine(io.stderr);
   try {
     await writeChunks(io, { name, from }, { name: output, into }, progress);
-    // A job that began meanwhile may have read some chunks as they were before, and others as they are now.
+    // A job that began meanwhile may have read old values of some chunks and new values of others.
     await check();
     return `${output}: ${printKind(into)} written`;
   } finally {
@@ -50,7 +50,7 @@ export async function writePart(
 
 const printKind = ({ dtype, shape }: ChunkedArray): string => `${dtype} ${printShape(shape)}`;
 
-/** Copies by the chunks of the part, of which one is in memory at a time. */
+/** Copies along the part's chunks, one of which is in memory at a time. */
 async function writeChunks(
   io: Io,
   { name, from }: { readonly name: string; readonly from: ChunkedArray },

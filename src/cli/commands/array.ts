@@ -1,4 +1,4 @@
-/** `ndscatter array`: describes an array in files, or copies it chunk by chunk into another format or encoding. */
+/** `ndscatter array`: describes a stored array, or copies it chunk by chunk to another format or encoding. */
 
 import type { Command } from "commander";
 import { wrongUsage } from "../failure.ts";
@@ -42,6 +42,8 @@ applies codecs: bytes, gzip, zstd, blosc, crc32c. A level follows a colon.
 chunks in a shard.
 
 Examples:
+  ndscatter array examples/kv-cache.cache.npy
+  ndscatter array examples/kv-cache.cache.npy -o cache.zarr --codec zstd
   ndscatter array a.zarr
   ndscatter array a.zarr --json
   ndscatter array a.npy -o a.zarr --chunks 1000,128 --codec zstd
@@ -59,6 +61,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .summary("show an array in files, or copy it between formats")
     .description("Describe an array in files, or copy it into another format or encoding.")
     .argument("<array>", "a Zarr folder, or an NPY file (.npy)")
+    .optionsGroup("Copy:")
     .option("-o, --output <array>", "where a copy goes: .npy, a Zarr folder, or a part of an array")
     .option("--chunks <shape>", "the shape of a chunk of the copy, such as 1000,128", parseChunks)
     .option(
@@ -71,11 +74,13 @@ export function addArrayCommand(program: Command, io: Io): void {
       "a codec of the copy, such as zstd or gzip:9; may be repeated",
       addCodec,
     )
+    .optionsGroup("Change the array:")
     .option("--append <array>", "make the array longer by the elements of this one")
     .option("--axis <axis>", "the axis that --append makes longer (default: the first)")
     .option("--resize <shape>", "give the array another shape, such as 2000,128", parseSizes)
     .option("--consolidate", "write the metadata of all members into those of a group")
     .option("--force", "replace an output that exists")
+    .optionsGroup("Print:")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {
@@ -121,7 +126,7 @@ function parseShape(text: string, least: number): readonly number[] {
   throw wrongUsage(`a shape must be ${what}, such as 1000,128, got ${quote(text)}`);
 }
 
-/** Parses a codec such as `zstd` or `zstd:3`. The array that is created checks the level. */
+/** Parses a codec such as `zstd` or `zstd:3`. Creating the array checks the level. */
 export function addCodec(text: string, codecs: CopyOptions["codec"] = []): CopyOptions["codec"] {
   const [, name, level] = /^([\w-]+)(?::(-?\d{1,6}))?$/.exec(text) ?? [];
   if (name === undefined) {

@@ -1,4 +1,4 @@
-/** `ndscatter capture`: writes a node of a model with the inputs that it really has, as files. */
+/** `ndscatter capture`: writes a node of a model with its real inputs to files. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -41,6 +41,7 @@ runtime makes, as runtime.0.npy. The command that explains them is printed.
 ${RANDOM_HELP}
 
 Examples:
+  ndscatter capture examples/graph-sum.onnx --node new_sums --random --dim nodes=5 --dim edges=7 -o case
   ndscatter capture model.onnx --node scatter_7 --feed x=x.npy -o case
   ndscatter explain case/node.onnx case/data.npy case/indices.npy case/updates.npy`;
 
@@ -53,6 +54,7 @@ export function addCaptureCommand(program: Command, io: Io): void {
     .requiredOption("--node <name>", "the node, by the names that explain takes")
     .requiredOption("-o, --output <folder>", "where the files go");
   addFeedOptions(addRuntimeOptions(command))
+    .optionsGroup("Output:")
     .addHelpText("after", HELP)
     .action(async (file: string, options: CaptureCommand) => {
       if ((options.threads?.length ?? 0) > 1)
@@ -111,7 +113,7 @@ async function writeCase(
   await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
 }
 
-/** The node as a model. Its inputs are called as the operator calls them. */
+/** The node as a model. Its inputs have the operator's names. */
 function modelOf({ node, call }: CapturedCall, outputs: readonly Tensor[]): Model {
   const { op, domain = "ai.onnx", opset } = call?.node ?? { op: node.op, opset: 1 };
   const { inputs: schema } = resolve({ domain, op, opset });

@@ -1,4 +1,4 @@
-/** `run` on arrays that may be larger than memory: a job of chunks, run here, by the workers of a queue or by Slurm. */
+/** `run` on arrays that may exceed memory: a chunked job, run here, by the workers of a queue or by Slurm. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -49,7 +49,7 @@ export interface ChunkedOptions extends CallOptions {
   readonly json?: boolean;
 }
 
-/** Options that make a run a chunked one. */
+/** Options that select a chunked run. */
 const CHUNKED = [
   "memory",
   "job",
@@ -76,6 +76,7 @@ is begun.`;
 
 export function addChunkedOptions(command: Command): Command {
   return command
+    .optionsGroup("Chunk by chunk:")
     .option("--memory <size>", "run chunk by chunk in this much memory, such as 1G", parseMemory)
     .option("--job <folder>", "run chunk by chunk, with this folder for what is not finished")
     .option("--in-place", "change data, a Zarr array, instead of writing a new array")
@@ -116,13 +117,13 @@ export function addChunkedOptions(command: Command): Command {
 /** The file of `NAME=FILE`, or of a bare name. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
-/** Whether a run is a chunked one: because an option or an input says so. */
+/** True for a chunked run: an option or an input selects it. */
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
   const places = inputs.map(({ place }) => place);
   const outputs = (options.output ?? []).map((text) => placeOf(io, fileOf(text)));
-  // Only an array of chunks can be a folder, or has parts.
+  // Only a chunked array can be a folder, or have parts.
   return (
     [...places, ...outputs].some(isNamed) ||
     places.some(isFolder) ||
@@ -130,11 +131,11 @@ export function isChunked(io: Io, texts: readonly string[], options: ChunkedOpti
   );
 }
 
-/** True for a name that only an array of chunks has. */
+/** True for a name that only a chunked array can have. */
 const isNamed = (file: string): boolean =>
   isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
 
-/** True for a folder. False for a name that the system refuses: its error appears when the file is read or written. */
+/** True for a folder. False for a name that the system rejects: its error appears when the file is read or written. */
 function isFolder(file: string): boolean {
   try {
     return fs.statSync(file).isDirectory();
@@ -143,7 +144,7 @@ function isFolder(file: string): boolean {
   }
 }
 
-/** @throws Failure for a target, or options together, that a chunked run does not take */
+/** @throws Failure for a target or a combination of options that chunked runs do not support */
 function checkUsage(target: string, options: ChunkedOptions): void {
   const { expect, queue, redis, job, slurm, tasksPerElement } = options;
   if (!isOperator(target)) {
@@ -221,12 +222,12 @@ export async function runChunked(
   if (isOld) await printNote(io, `this job was done before; remove ${folder} to run it again`);
 }
 
-/** Removes a job that is over, if nobody asked for its folder. */
+/** Removes a finished job unless the user asked for its folder. */
 async function endFolder(folder: string, id: string, { job }: ChunkedOptions): Promise<void> {
   if (job === undefined) await removeJob(folder, id);
 }
 
-/** The call, whose axis is a number now where a name was typed. */
+/** The call, with a named axis resolved to its number. */
 function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArray): Call {
   const { axis } = options;
   if (axis === undefined || !isName(axis)) return parseCall(target, options);
@@ -245,7 +246,7 @@ async function requestOf(
   texts: readonly string[],
   options: ChunkedOptions,
 ): Promise<{ readonly call: Call; readonly request: JobRequest }> {
-  // Which file is data does not depend on the axis, which data may have to name.
+  // The assignment of files does not depend on the axis, whose name may come from data.
   const { axis } = options;
   const isNamed = axis !== undefined && isName(axis);
   const { version, title, given } = parseCall(
@@ -323,7 +324,7 @@ function outOf(
 ): JobRequest["out"] {
   const file = bindFiles(output, [name], "output", title).get(name);
   if (inPlace && file !== undefined) {
-    throw wrongUsage("--in-place changes data, so there is no other output; leave -o out");
+    throw wrongUsage("--in-place changes data and writes no other output; leave -o out");
   }
   if (inPlace) return null;
   if (file === undefined) {

@@ -1,4 +1,4 @@
-/** `ndscatter compare`: one call as other systems do it, where they part from its version, and what to write in each. */
+/** `ndscatter compare`: a call as other systems do it, with the differences from its version and the code for each. */
 
 import { Option, type Command } from "commander";
 import {
@@ -42,6 +42,8 @@ The status is 0 where every dialect that has the operator agrees with its
 version, in every bit, and 1 where one parts.
 
 Examples:
+  ndscatter compare ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
+  ndscatter compare ScatterND --dialect numpy examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy
   ndscatter compare ScatterND data.npy indices.npy updates.npy
   ndscatter compare ScatterND --attr reduction=add d.npy i.npy u.npy
   ndscatter compare Gather --dialect jax --dialect numpy d.npy i.npy
@@ -89,7 +91,7 @@ interface Row extends DialectComparison {
 
 interface Report {
   readonly title: string;
-  /** The exact result, or the sentence of the error. */
+  /** The exact result, or the error's sentence. */
   readonly exact: Tensor | string;
   readonly rows: readonly Row[];
 }
@@ -123,7 +125,7 @@ interface Cell {
   readonly here: Scalar;
 }
 
-/** The first cells that differ. Those of a call that is an error have no exact value. */
+/** The first cells that differ. An invalid call has no exact values. */
 const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
   output === null
     ? []

@@ -2,7 +2,7 @@
  * `ndscatter conformance`: runs test folders of ONNX's backend suite. A folder has `model.onnx` and data sets
  * `test_data_set_0`, … with `input_0.pb`, … and `output_0.pb`, … in the order of the graph's inputs and outputs.
  *
- * Results are compared bit for bit, where ONNX's own runner allows a relative error of 1e-3.
+ * Results are compared bit for bit; ONNX's own runner allows a relative error of 1e-3.
  */
 
 import * as fs from "node:fs";
@@ -54,7 +54,7 @@ export function addConformanceCommand(
 interface Verdict {
   readonly name: string;
   readonly status: "ok" | "FAIL" | "skipped";
-  /** Why it failed or was skipped. */
+  /** The reason for a failure or a skip. */
   readonly reason?: string;
 }
 
@@ -66,7 +66,7 @@ async function testAll(io: Io, dir: string, json: boolean): Promise<{ failed: nu
     verdicts.push(verdict);
     // oxlint-disable-next-line no-await-in-loop
     if (!json) await io.stdout.write(`${printVerdict(verdict)}\n`);
-    // Gives the event loop a turn, in which the line is written and a closed pipe is noticed.
+    // Yields to the event loop, so that the line is written and a closed pipe is noticed.
     // oxlint-disable-next-line no-await-in-loop
     await setImmediate();
   }
@@ -86,20 +86,20 @@ const printVerdict = ({ name, status, reason }: Verdict): string =>
 const MODEL = "model.onnx";
 const DATA_SET = /^test_data_set_\d+$/;
 
-/** @throws Failure where `dir` neither is a test folder nor has one in it. */
+/** @throws Failure if `dir` neither is nor contains a test folder */
 function findFolders(io: Io, dir: string): string[] {
   if (isTestFolder(io, dir)) return [dir];
   const folders = list(io, dir)
     .map((name) => path.join(dir, name))
     .filter((place) => isFolder(io, place) && isTestFolder(io, place));
   if (folders.length > 0) return folders;
-  throw wrongData(`${dir}: there is no ${MODEL} in it or in a folder of it`);
+  throw wrongData(`${dir} must hold a ${MODEL}, or folders that do`);
 }
 
 const isTestFolder = (io: Io, folder: string): boolean =>
   list(io, folder).some((name) => name === MODEL || DATA_SET.test(name));
 
-/** The names in a folder. Numbers in names count as numbers, so that `input_10` follows `input_9`. */
+/** The names in a folder. Numbers in names are ordered by value, so that `input_10` follows `input_9`. */
 const list = ({ cwd }: Io, folder: string): string[] =>
   withPath(folder, () => fs.readdirSync(path.resolve(cwd, folder))).toSorted(
     new Intl.Collator("en", { numeric: true }).compare,
@@ -112,7 +112,7 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
     const obstacle = obstacleOf(model);
     if (obstacle !== null) return { status: "skipped", reason: obstacle };
     const sets = list(io, folder).filter((name) => DATA_SET.test(name));
-    if (sets.length === 0) return { status: "FAIL", reason: "there is no test_data_set_0" };
+    if (sets.length === 0) return { status: "FAIL", reason: "test_data_set_0 is missing" };
     const differences = sets.flatMap((set) => testDataSet(io, model, folder, set));
     return differences.length === 0
       ? { status: "ok" }
@@ -123,14 +123,14 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
   }
 }
 
-/** A test that says nothing about this package. */
+/** A test that does not concern this package. */
 class Unsupported extends Failure {}
 
-/** Whether a Cast has failed because of its data types: text, floats below 16 bits, integers too small for a value. */
+/** True if a Cast failed because of its data types: text, floats below 16 bits, integers too small for a value. */
 const isMissingCast = (error: unknown): boolean =>
   isTensorError(error, "dtype", "attribute") && error.op === "Cast";
 
-/** Why a model cannot be run here at all, or null. */
+/** The reason why a model cannot run here, or null. */
 function obstacleOf(model: Model): string | null {
   const missing = unsupportedOperators(model);
   if (missing.length > 0) return missing.join(", ");
@@ -147,14 +147,14 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
   const given = files.filter((name) => /^input_\d+\.pb$/.test(name));
   const wanted = files.filter((name) => /^output_\d+\.pb$/.test(name));
   const constants = new Set(graph.constants.map(({ name }) => name));
-  // Before ONNX's IR version 4 every constant was an input too, but none has a file.
+  // Before ONNX's IR version 4 constants were inputs too, but have no files.
   const inputs = graph.inputs.filter(
     ({ name }) => graph.inputs.length === given.length || !constants.has(name),
   );
   checkCount(set, "input", given.length, inputs.length);
   checkCount(set, "output", wanted.length, graph.outputs.length);
   const read = (name: string): Tensor => readTensorFile(io, path.join(folder, set, name));
-  // An expanded CastLike declares an input that it never reads. In some releases its file has another shape.
+  // An expanded CastLike declares an input that it never reads. In some releases the input's file has another shape.
   const needed = new Set([
     ...graph.nodes.flatMap((node) => node.inputs),
     ...graph.outputs.map(({ name }) => name),

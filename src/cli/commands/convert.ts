@@ -52,6 +52,8 @@ the folder of the model. A model in standard input is ONNX's, or an IR where it
 begins with <; it may not have data in other files.
 
 Examples:
+  ndscatter convert examples/graph-sum.onnx --opset 16 -o graph-sum16.onnx
+  ndscatter convert examples/kv-cache.onnx -o kv-cache.xml
   ndscatter convert model.onnx --opset 13 -o m13.onnx
   ndscatter convert model.onnx -o net.xml
   ndscatter convert model.onnx --opset 8 -o net.xml   no newer operators of OpenVINO
@@ -93,7 +95,7 @@ export function addConvertCommand(program: Command, io: Io): void {
     });
 }
 
-/** What to convert to: the ending of the output is the format. Null for one node that keeps its opset. */
+/** The conversion target: the output's ending determines the format. Null for a single node that keeps its opset. */
 function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null {
   if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
   if (path.extname(output).toLowerCase() !== ".onnx") {
@@ -104,11 +106,11 @@ function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null
   throw wrongUsage(`an ONNX model needs --opset, such as --opset 18`);
 }
 
-/** The opset that an ONNX model has. */
+/** The opset of an ONNX model. */
 function ownTarget({ opsets }: Model): ConvertTarget {
   const { "ai.onnx": opset } = opsets;
   if (opset !== undefined) return { opset };
-  throw wrongUsage("a node of an IR has no opset of ONNX; name one, such as --opset 18");
+  throw wrongUsage("a node of an IR needs --opset, such as --opset 18");
 }
 
 /** Checks the output before anything is read. */
@@ -121,7 +123,7 @@ function checkOutput(io: Io, file: string, output: string): void {
   }
 }
 
-/** Converts a model. An opset that does not exist is wrong usage. */
+/** Converts a model. An opset that does not exist is a usage error. */
 function convert(model: Model, target: ConvertTarget, force: boolean): Conversion {
   try {
     return convertModel(model, target, { force });
@@ -130,7 +132,10 @@ function convert(model: Model, target: ConvertTarget, force: boolean): Conversio
   }
 }
 
-/** An ONNX model that is written refers to the same data files as before, by their places in its own folder. */
+/**
+ * A written ONNX model refers to the same data files as before, so they must be in the same positions relative to its
+ * own folder.
+ */
 export function checkExternal(io: Io, file: string, output: string, model: Model): void {
   const isBeside = file !== STDIN && isSameFile(io, path.dirname(file), path.dirname(output));
   if (isIR(output) || isIR(file) || isBeside) return;
@@ -153,7 +158,7 @@ function encode(output: string, model: Model): { file: string; bytes: Uint8Array
   ];
 }
 
-/** More changes than this are printed by kind, one line each. */
+/** Longer lists of changes are printed by kind, one line each. */
 const MAX_LINES = 20;
 
 function changeLines(changes: readonly string[]): readonly string[] {

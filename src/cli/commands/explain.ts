@@ -43,6 +43,8 @@ call because of an index: the command names known faults that give that result,
 and shows what really happens to the first cell that differs.
 
 Examples:
+  ndscatter explain examples/kv-cache.onnx examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy
+  ndscatter explain ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
   ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter explain ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy
   ndscatter explain large.onnx --node /ScatterND cache.npy i.npy u.npy
@@ -54,8 +56,8 @@ export function addExplainCommand(program: Command, io: Io): void {
     .command("explain")
     .summary("explain what an operator or one node of a model does")
     .description(
-      "Explain which update hits which element, where each element of a gather comes from, which shapes\n" +
-        "follow from which, and what is wrong.",
+      "Explain which update writes which element, where each element of a gather comes from, how shapes follow " +
+        "from each other, and what is wrong.",
     );
   addTaskArguments(command)
     .option("--expect <file>", "explain how a result differs, status 1 if it does")
@@ -84,7 +86,7 @@ async function explainTask(
     ? explanationJson(explanation, expected?.facts)
     : [explanationText(explanation, canvasOf(io)), ...(expected === null ? [] : [expected.text])];
   for (const part of parts) {
-    // Waits for the reader, because all parts together may be more than memory holds.
+    // Waits for the reader, because all parts together may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part);
   }
@@ -97,11 +99,11 @@ async function explainTask(
   );
 }
 
-/** How the result of another runtime stands to the exact one. */
+/** The comparison of another runtime's result with the exact one. */
 interface Expectation {
   readonly facts: object;
   readonly text: string;
-  /** Undefined for an equal result. */
+  /** Undefined if the results are equal. */
   readonly sentence?: string;
 }
 
@@ -140,8 +142,8 @@ function expectation(
 }
 
 /**
- * Explains a result of an invalid call; null if the call is invalid in a way that `diagnose` refuses. The error for a
- * result of another type or shape than the output names the result's file.
+ * Explains a result of an invalid call; null for an invalid call that `diagnose` refuses. If the result's type or shape
+ * differs from the output's, the error names the result's file.
  */
 function explained(
   { node, inputs }: NodeCall,

@@ -1,4 +1,6 @@
-/** `ndscatter fix`: finds a cure for scatters and gathers that are wrong in the user's runtime, and measures it there. */
+/**
+ * `ndscatter fix`: finds a cure for scatters and gathers that are wrong in the user's runtime, and measures it there.
+ */
 
 import type { Command } from "commander";
 import {
@@ -48,9 +50,10 @@ that was tried cures it. verify tells whether a model is right as it is.
 ${RANDOM_HELP}
 
 Examples:
+  ndscatter fix examples/faults/nan-max.onnx --random
+  ndscatter fix examples/faults/unknown-reduction.onnx --random
   ndscatter fix model.onnx --feed x=x.npy
-  ndscatter fix model.onnx --random --dim N=4 -o cured.onnx
-  ndscatter fix examples/faults/nan-max.onnx --random`;
+  ndscatter fix model.onnx --random --dim N=4 -o cured.onnx`;
 
 export function addFixCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   const command = program
@@ -62,6 +65,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "only this node, by the names that explain takes");
   addFeedOptions(addRuntimeOptions(command))
+    .optionsGroup("Output:")
     .option("-o, --output <file>", "where the model of the chosen cure goes")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
@@ -75,7 +79,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }
-      // Cures are measured on the whole model, so all inputs are needed whatever --node names.
+      // Cures are measured on the whole model, so --node does not reduce the needed inputs.
       const { node: _, ...ofAll } = options;
       const feeds = feedsOf(io, file, model, ofAll);
       let runtime = "";
@@ -95,7 +99,7 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
     });
 }
 
-/** The CPU's kernels, where the user has chosen another execution provider. */
+/** Session makers for the CPU's kernels, if the user chose another execution provider. */
 async function onCpu(
   io: Io,
   file: string,
@@ -108,7 +112,7 @@ async function onCpu(
   return { "the execution provider cpu": own.createSession };
 }
 
-/** Writes the cured model, and returns where; null for a cure without a model. */
+/** Writes the cured model and returns its path; null for a cure without a model. */
 async function writeCure(
   io: Io,
   output: string | undefined,
@@ -119,7 +123,7 @@ async function writeCure(
   return output;
 }
 
-/** Shows on a terminal what is being measured. */
+/** Shows the current measurement on a terminal. */
 async function withProgress(
   io: Io,
   file: string,

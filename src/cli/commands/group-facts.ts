@@ -1,4 +1,4 @@
-/** What is in a group of Zarr, as data and as text. */
+/** The contents of a Zarr group, as data and as text. */
 
 import { isTensorError, printShape } from "../../entries/index.ts";
 import { openGroup, type GroupMember, type ZarrGroup } from "../../entries/zarr.ts";
@@ -13,7 +13,7 @@ export interface GroupFacts {
   /** The version of Zarr. */
   readonly version: number;
   readonly attributes: object;
-  /** Whether the members are those that the group's consolidated metadata list. */
+  /** True if the members come from the group's consolidated metadata. */
   readonly consolidated: boolean;
   readonly members: readonly MemberFacts[];
 }
@@ -21,12 +21,12 @@ export interface GroupFacts {
 interface MemberFacts {
   readonly name: string;
   readonly kind: "array" | "group";
-  /** As the metadata have them. */
+  /** The member's data type and shape as in its metadata. */
   readonly dtype?: unknown;
   readonly shape?: unknown;
 }
 
-/** The facts of a group; null for what is no group. @throws Failure */
+/** The facts of a group; null if the name is not a group. @throws Failure for an error of a group */
 export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | null> {
   const group = await groupAt(io, name);
   if (group === null) return null;
@@ -45,10 +45,10 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
   }
 }
 
-/** What openGroup says where the metadata are of no group. Anything else that is wrong is wrong in a group. */
-const NO_GROUP = / is no group of Zarr: | not a group$/;
+/** The message of openGroup for metadata that are not a group's. Other errors concern an existing group. */
+const NO_GROUP = / must be a Zarr group, | not a group$/;
 
-/** The group of a name; null where there is something else, about which opening it as an array says more. */
+/** The group with a name; null for anything else, for which the error of opening an array is more informative. */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));
@@ -58,7 +58,7 @@ async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   }
 }
 
-/** @returns a line that says how many members the group has */
+/** @returns a line with the number of the group's members */
 export async function consolidateNamed(io: Io, name: string): Promise<string> {
   try {
     const group = await (await openGroup(placeOf(io, name))).consolidate();

@@ -58,6 +58,8 @@ All findings, by ids that do not change:
 ${meanings.join("\n")}
 
 Examples:
+  ndscatter inspect examples/kv-cache.onnx examples/decode.onnx
+  ndscatter inspect --all examples/graph-sum.onnx
   ndscatter inspect model.onnx
   ndscatter inspect --all model.onnx
   ndscatter inspect --strict model.xml
@@ -80,7 +82,7 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
-      // As of a variable that is not set; as a path it would be the folder of the process.
+      // An empty name comes from an unset variable; as a path it would be the process's folder.
       if (files.includes("")) throw wrongUsage("the name of a file is empty");
       const [file] = files;
       const { wrong, risky } =
@@ -111,22 +113,22 @@ async function inspectOne(io: Io, file: string, options: InspectOptions): Promis
 
 const inspectFile = (io: Io, file: string, progress: ProgressLine): Report =>
   withModel(io, file, (model) => {
-    // Of 100,000 nodes this takes 5 s, in which nothing can be shown.
+    // For 100,000 nodes this takes 5 s without progress.
     progress.show(() => `${file}: inspecting ${printCount(model.graph.nodes.length, "node")}`);
     return inspectModel(model);
   });
 
-/** What was inspected so far. */
+/** Totals over the models inspected so far. */
 interface Totals {
   models: number;
-  /** Models with findings. */
+  /** The number of models with findings. */
   found: number;
   unreadable: number;
   nodes: number;
   readonly counts: Record<keyof Counts, number>;
 }
 
-/** Inspects models one by one, so that memory holds one of them. */
+/** Inspects models one by one, so that only one is in memory. */
 async function inspectAll(
   io: Io,
   files: readonly string[],
@@ -144,17 +146,17 @@ async function inspectAll(
       showPlace(found.file);
       const outcome = inspectFound(io, found, progress);
       progress.clear();
-      // A sentence stands where the report would, and reports follow one another.
+      // A failure takes the place of the report, and reports are printed in order.
       /* oxlint-disable no-await-in-loop */
       if (outcome instanceof Failure) {
         totals.unreadable++;
-        // Names of files in a folder may hold control characters.
+        // Names of files in a folder may contain control characters.
         await io.stderr.write(`ndscatter: ${escapeControls(outcome.message)}\n`);
       } else {
         addTo(totals, outcome);
       }
       await print.report(found.file, outcome);
-      // Gives the event loop a turn, in which the text is written and a closed pipe is noticed.
+      // Yields to the event loop, so that the text is written and a closed pipe is noticed.
       await setImmediate();
       /* oxlint-enable no-await-in-loop */
     }
@@ -165,7 +167,7 @@ async function inspectAll(
   return counts;
 }
 
-/** The report on a file, or why there is none. What is wrong with the command line ends the command. */
+/** The report on a file, or its failure. A usage error ends the command. */
 function inspectFound(
   io: Io,
   { file, failure }: FoundFile,
@@ -189,13 +191,13 @@ function addTo(totals: Totals, report: Report): void {
   }
 }
 
-/** How the reports on several models are printed. */
+/** Prints the reports on several models. */
 interface Printer {
   report(file: string, outcome: Report | Failure): void | Promise<void>;
   end(totals: Totals): void | Promise<void>;
 }
 
-/** A line or a block for each model; blank lines stand around blocks. */
+/** A line or a block per model, with blank lines around blocks. */
 function textPrinter({ stdout }: Io, view: ReportView): Printer {
   let last: "nothing" | "line" | "block" = "nothing";
   const print = (text: string, kind: "line" | "block"): void | Promise<void> => {
@@ -218,7 +220,7 @@ function printTotals({ models, found, unreadable, nodes, counts }: Totals): stri
   const facts = [
     printCount(models, "model"),
     ...(found === 0 ? [] : [`${found} with findings`]),
-    `${printCount(nodes, "node")} of the family`,
+    printCount(nodes, "scatter/gather node"),
     ...(unreadable === 0 ? [] : [`${unreadable} not read`]),
   ];
   return `${facts.join(", ")}: ${printCounts(counts)}`;

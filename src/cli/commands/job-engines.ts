@@ -1,4 +1,4 @@
-/** Who runs a job: this process, the workers of a queue, or Slurm, for which a script is printed. */
+/** Runs a job in this process or by the workers of a queue, or prints a script for Slurm. */
 
 import * as path from "node:path";
 import { openJob, runJob, slurmScript, type SlurmOptions } from "../../entries/chunked.ts";
@@ -11,16 +11,16 @@ import { printCount } from "../text/layout.ts";
 import { ProgressLine } from "../text/progress.ts";
 
 export interface LocalRun {
-  /** Bytes. */
+  /** The memory for the tasks, in bytes. */
   readonly memory?: number;
   readonly threads?: number;
 }
 
 export interface RedisRun {
-  /** The URL. */
+  /** The URL of Redis. */
   readonly redis: string;
   readonly queue?: string | undefined;
-  /** How often a task is tried. */
+  /** The number of attempts per task. */
   readonly attempts?: number | undefined;
 }
 
@@ -60,8 +60,8 @@ export async function runHere(
 }
 
 /**
- * Submits a job to a queue and waits until it is done, showing how far it is.
- * @throws Failure when a signal stops it, which takes the job back from the queue
+ * Submits a job to a queue, shows its progress and waits until it is done.
+ * @throws Failure when a signal stops it, which withdraws the job from the queue
  */
 export async function runWithRedis(
   io: Io,
@@ -98,7 +98,7 @@ export async function runWithRedis(
   }
 }
 
-/** Prints how far the job is: a line that changes, or where there is no terminal a line now and then. */
+/** Prints the progress of a job: a changing line on a terminal, otherwise a line now and then. */
 function printer({ stderr }: Io, line: ProgressLine): (progress: SubmitProgress) => void {
   let printedAt = -Infinity;
   let printed = "";
@@ -123,7 +123,7 @@ function printProgress({ stage, done, tasks, workers }: SubmitProgress): string 
 
 /**
  * Prints the script that submits a job to Slurm.
- * @param options the memory and the threads are those of an element of an array, as of one process
+ * @param options memory and threads apply to each element of an array, as to a process
  */
 export async function printSlurm(
   io: Io,

@@ -1,4 +1,4 @@
-/** `ndscatter job list`: the jobs below a folder, and arrays that are unfinished. */
+/** `ndscatter job list`: the jobs below a folder, and unfinished arrays. */
 
 import * as path from "node:path";
 import type { Command } from "commander";
@@ -27,15 +27,15 @@ export function addJobList(job: Command, io: Io): void {
 
 /** A line of `job list`. */
 interface ListedJob {
-  /** Null where it is not known. */
+  /** Null if unknown. */
   readonly folder: string | null;
   readonly state: string;
-  /** Null where the job cannot be read. */
+  /** Null if the job cannot be read. */
   readonly call: string | null;
-  /** The output, or the array that is unfinished. */
+  /** The output, or the unfinished array. */
   readonly out: string | null;
   readonly inPlace?: boolean;
-  /** Chunks that are changed in place, of `chunks`. */
+  /** The number of chunks changed in place, of `chunks`. */
   readonly changed?: number | null;
   readonly chunks?: number;
 }

@@ -1,4 +1,4 @@
-/** `ndscatter run ... --plan`: what a job would do at most, and how long it would take. */
+/** `ndscatter run ... --plan`: upper bounds for a job's work, and its estimated time. */
 
 import { planJob, type JobRequest } from "../../entries/chunked.ts";
 import type { Io } from "../io.ts";

@@ -1,4 +1,4 @@
-/** How far a job is, while it runs and when it has ended: bytes, rates and the time that is left. */
+/** The progress of a job and its final report: bytes, rates and remaining time. */
 
 import type { JobProgress, StageName } from "../../entries/chunked.ts";
 import { CLI } from "../../core/limits.ts";
@@ -12,14 +12,14 @@ const BAR = 20;
 export interface StageTimes {
   readonly stage: StageName;
   readonly tasks: number;
-  /** Bytes of elements that its tasks, those of this run, have read and written. */
+  /** Bytes of elements that its tasks in this run have read and written. */
   readonly bytes: number;
   readonly seconds: number;
 }
 
 export class JobReport {
   readonly stages: StageTimes[] = [];
-  /** Bytes a second that the disk takes; null where it was not measured. */
+  /** The disk's rate in bytes per second; null if not measured. */
   disk: number | null = null;
   readonly #io: Io;
   readonly #line: ProgressLine;
@@ -46,12 +46,12 @@ export class JobReport {
     this.#line.clear();
   }
 
-  /** How long all stages took. */
+  /** Seconds that all stages took. */
   get seconds(): number {
     return this.stages.reduce((sum, { seconds }) => sum + seconds, 0);
   }
 
-  /** Lines for the stages that took at least a second, and for the disk if it was measured. */
+  /** Lines for the stages that took at least a second, and for the disk if its rate was measured. */
   lines(): string[] {
     const disk =
       this.disk === null ? [] : [`  the disk: ${printAmount(this.disk)}/s, written and synced`];
@@ -64,7 +64,7 @@ export class JobReport {
   }
 }
 
-/** `apply    [#######             ]  22 of 60, 610 MB/s, 12 s left` */
+/** A line such as `apply    [#######             ]  22 of 60, 610 MB/s, 12 s left`. */
 export function printProgress(
   { stage, done, tasks, taskBytes, before, seconds }: JobProgress,
   hasBar: boolean,
@@ -80,7 +80,7 @@ export function printProgress(
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 
-/** `610 MB`: three digits, in powers of 1000, as disks count. */
+/** A text such as `610 MB`: three digits, in powers of 1000, as disks are labelled. */
 export function printAmount(bytes: number): string {
   let unit = 0;
   let amount = bytes;
@@ -92,7 +92,7 @@ export function printAmount(bytes: number): string {
   return `${digits} ${UNITS[unit]}`;
 }
 
-/** `12 s`, `3 min 20 s`, `2 h 5 min`. */
+/** A text such as `12 s`, `3 min 20 s` or `2 h 5 min`. */
 export function printSeconds(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${seconds < 10 ? seconds.toFixed(1) : whole} s`;

@@ -1,4 +1,4 @@
-/** How far the stages of a job are. */
+/** Prints the progress of a job's stages. */
 
 import {
   remainingTasks,
@@ -11,9 +11,9 @@ import { printAmount } from "./job-report.ts";
 
 export interface StageStatus extends Stage {
   readonly done: number;
-  /** Tasks a second, so far; null where that is not known. */
+  /** Tasks per second so far; null if unknown. */
   readonly rate: number | null;
-  /** Seconds; null where that is not known. */
+  /** The remaining seconds; null if unknown. */
   readonly left: number | null;
 }
 
@@ -28,7 +28,7 @@ export async function statusOf(job: Job): Promise<StageStatus[]> {
   );
 }
 
-/** What the tasks of a job took, beside what was planned. */
+/** Lines that compare what a job's tasks took with the plan. */
 export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
   if (took === null) return [];
   const rows = [

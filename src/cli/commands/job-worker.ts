@@ -1,4 +1,4 @@
-/** `ndscatter job worker`: runs tasks of the jobs that are submitted to a queue, until it is told to end. */
+/** `ndscatter job worker`: runs tasks of the jobs in a queue until it is stopped. */
 
 import * as os from "node:os";
 import * as path from "node:path";
@@ -38,7 +38,7 @@ Examples:
   ndscatter job worker --redis redis://queue:6379 --root /shared/jobs
   ndscatter job worker --redis redis://queue:6379 --root /shared --memory 8G`;
 
-/** Milliseconds in which tasks may end when the worker is told to; service managers wait for 30 and more. */
+/** Milliseconds for tasks to finish after a stop request; service managers wait for at least 30 seconds. */
 const PATIENCE = 20_000;
 
 /** @param job the command `ndscatter job` */
@@ -67,7 +67,7 @@ export function addJobWorker(job: Command, io: Io): void {
 }
 
 /**
- * The URL of the queue's Redis: that of --redis, otherwise that of the variable NDSCATTER_REDIS.
+ * The URL of the queue's Redis: from --redis, otherwise from the variable NDSCATTER_REDIS.
  * @throws Failure if both are missing
  */
 export function redisOf({ env }: Io, typed: string | true | undefined): string {
@@ -79,7 +79,7 @@ export function redisOf({ env }: Io, typed: string | true | undefined): string {
 
 async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   const redis = redisOf(io, options.redis);
-  // Seldom used, and of some size.
+  // Imported on demand, because it is rarely used and large.
   const { createWorker } = await import("../../entries/bullmq.ts");
   const { threads = os.availableParallelism(), memory = DEFAULT_MEMORY } = options;
   const { queue = "ndscatter", root } = options;
@@ -110,7 +110,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
   await report.end();
 }
 
-/** What a worker says: on a terminal one line that changes, elsewhere a line for each range of tasks. */
+/** A worker's output: a changing line on a terminal, otherwise a line per range of tasks. */
 class WorkerReport {
   readonly #io: Io;
   readonly #line: ProgressLine;

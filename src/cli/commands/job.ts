@@ -1,4 +1,4 @@
-/** `ndscatter job`: shows, continues and removes jobs, and runs single tasks for schedulers. */
+/** `ndscatter job`: shows, resumes and removes jobs, and runs single tasks for schedulers. */
 
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -105,7 +105,7 @@ async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void
   await io.stdout.write([`${given}: done`, ...took, ""].join("\n"));
 }
 
-/** What a job that took long has taken, beside what was planned. */
+/** Lines that compare a long job's costs with the plan. */
 async function tookLines(folder: string, { seconds }: JobReport): Promise<string[]> {
   return seconds > CLI.long ? printTook(await describeJob(folder)).map((line) => `  ${line}`) : [];
 }
@@ -158,7 +158,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   if (failure !== null) throw wrongData(failure.message, failure);
 }
 
-/** The time of day in so many seconds, with the day where that is another one. */
+/** The time of day after `seconds`, with the day unless that is today. */
 function timeIn(seconds: number): string {
   const then = new Date(Date.now() + 1000 * seconds);
   const time = then.toTimeString().slice(0, 5);
@@ -203,8 +203,8 @@ async function runTasks(
 }
 
 /**
- * @param until when to give up, in milliseconds of `performance.now()`
- * @throws Failure where tasks of a stage before are not done
+ * @param until the time of the last attempt, in milliseconds of `performance.now()`
+ * @throws Failure if tasks of a previous stage are not done
  */
 async function checkTurn(job: Job, name: StageName, until: number): Promise<void> {
   if ((await remainingTasks(job, "finish")).length === 0) return;
@@ -223,10 +223,10 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
-/** A process runs so many in minutes to hours. */
+/** Maximum number of tasks in a command; a process needs minutes to hours for them. */
 const MOST_TASKS = 1_000_000;
 
-/** The numbers that `0-3,7` names. */
+/** The numbers in a text such as `0-3,7`. */
 export function parseTasks(text: string, { name, tasks }: Stage): number[] {
   const ranges = text.split(",").map((part): [number, number] => {
     const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
@@ -235,7 +235,7 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
     }
     if (Number(first) >= tasks)
       throw wrongUsage(`${name} has the tasks 0 to ${tasks - 1}, got ${part}`);
-    // A scheduler's last range may reach beyond the last task.
+    // A scheduler's last range may exceed the last task.
     return [Number(first), Math.min(Number(last), tasks - 1)];
   });
   const numbers: number[] = [];

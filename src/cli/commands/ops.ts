@@ -51,7 +51,7 @@ export function addOpsCommand(program: Command, io: Io): void {
     });
 }
 
-/** The answer to a command, as data for programs and as text for people. */
+/** The answer of a command, as data for programs and as text for people. */
 interface Answer {
   readonly facts: unknown;
   text(): string;
@@ -65,8 +65,8 @@ function listAll({ domain, opset, diff }: OpsOptions): Answer {
     (one) => domain === undefined || one.domain === (domain || "ai.onnx"),
   );
   if (versions.length > 0) return { facts: versions, text: () => printVersions(versions) };
-  const known = [...new Set(operators().map((one) => one.domain))].join(" and ");
-  throw wrongUsage(`there is no domain ${quote(domain ?? "")}; there are ${known}`);
+  const known = [...new Set(operators().map((one) => one.domain))].join(" or ");
+  throw wrongUsage(`--domain must be ${known}, got ${quote(domain ?? "")}`);
 }
 
 function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
@@ -82,7 +82,7 @@ function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
   return { facts: versions, text: () => printHistory(versions) + printOthers(versions[0]) };
 }
 
-/** A line about the operator of the same name in another domain, if there is one. */
+/** A line about the operator of the same name in another domain, if any. */
 function printOthers({ name, domain }: OperatorVersion): string {
   const other = operators().find((one) => one.name === name && one.domain !== domain);
   return other === undefined ? "" : `\n\n${other.domain} has one too: --domain ${other.domain}`;

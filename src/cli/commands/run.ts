@@ -50,6 +50,8 @@ are named; docs/diagnose.md lists them.
 ${CHUNKED_HELP}
 
 Examples:
+  ndscatter run examples/kv-cache.onnx examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy
+  ndscatter run ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
   ndscatter run ScatterND data.npy indices.npy updates.npy
   ndscatter run ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy -o out.npy
   ndscatter run ScatterNDUpdate --domain openvino --attr reduction=sum d.npy i.npy u.npy
@@ -68,6 +70,7 @@ export function addRunCommand(program: Command, io: Io): void {
     .summary("run an operator, a model or one node of a model")
     .description("Run an operator, a model made of the operators, or one node of any model.");
   addChunkedOptions(addWithOption(addTaskArguments(command)))
+    .optionsGroup("Results:")
     .option("-o, --output <[name=]file>", "where a result goes; repeatable", collect)
     .option(
       "--expect <[name=]file>",
@@ -130,13 +133,13 @@ async function runTask(
 
 function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
   const result = results.get(name);
-  if (result === undefined) throw wrongData(`there is no result ${printName(name)}`);
+  if (result === undefined) throw wrongData(`the call has no result ${printName(name)}`);
   return result;
 }
 
 /**
  * Checks the output files before anything is read.
- * @param kept files that must not be replaced
+ * @param kept files that must not be overwritten
  */
 function checkTargets(io: Io, targets: readonly string[], kept: readonly string[]): void {
   for (const [position, target] of targets.entries()) {
@@ -151,7 +154,10 @@ function checkTargets(io: Io, targets: readonly string[], kept: readonly string[
   }
 }
 
-/** An output may replace an input of its own type, as an update in place does. One of another type would destroy it. */
+/**
+ * An output may replace an input of its own type, as an update in place does. An output of another type would destroy
+ * the input.
+ */
 function checkInPlace(
   io: Io,
   targets: ReadonlyMap<string, string>,
@@ -172,20 +178,20 @@ function checkInPlace(
   }
 }
 
-/** What a run has made, by the names of the outputs. */
+/** The results of a run, by output name. */
 interface Outcome {
   readonly results: ReadonlyMap<string, Tensor>;
   /** The files that results were written to. */
   readonly targets: ReadonlyMap<string, string>;
-  /** The files that hold expected results. */
+  /** The files of expected results. */
   readonly expectations: ReadonlyMap<string, string>;
-  /** How results differ from expected ones, null where they are equal. */
+  /** The differences between results and expected results, null for equal ones. */
   readonly differences: ReadonlyMap<string, Difference | null>;
-  /** What may explain those differences. */
+  /** Candidate explanations of the differences. */
   readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
 }
 
-/** Whether a result is printed: one that is neither written nor compared. */
+/** True if a result is printed, because it is neither written nor compared. */
 const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
   !targets.has(name) && !expectations.has(name);
 

@@ -21,35 +21,35 @@ import { escapeControls, printName } from "../text/layout.ts";
 import { addCallOptions, isOperator, parseCall, type CallOptions } from "../input/operator-call.ts";
 import { readModelFile } from "../input/read-files.ts";
 
-/** Tensors by the names of the outputs. */
+/** Tensors by output name. */
 export type Results = ReadonlyMap<string, Tensor>;
 
 export interface Task {
   /** Its name in messages. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** Inputs that may be left out: the operator does without them, or the model has values for them. */
+  /** Inputs that may be left out, because they are optional or the model has values for them. */
   readonly optional: ReadonlySet<string>;
   readonly outputs: readonly string[];
   /** A remark for the user. */
   readonly note?: string;
   /** The file of its model. */
   readonly file?: string;
-  /** Whether its only output is that of the node that {@link call} gives. */
+  /** True if its only output is that of the node that {@link call} returns. */
   readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): Results | Promise<Results>;
   /**
-   * Checks that the task can be executed, before any input is asked for.
-   * @throws Failure which names the operators that this package does not run
+   * Checks that the task can run, before any input is requested.
+   * @throws Failure with the operators that this package cannot run
    */
   checkSupported(): void;
   /**
-   * Looks whether there is one node to {@link call}, before any input is asked for.
-   * @throws Failure which says which node to choose
+   * Checks that {@link call} has a single node to return, before any input is requested.
+   * @throws Failure that tells which node to choose
    */
   checkOneNode(): void;
   /**
-   * Its one node with that node's inputs.
+   * The task's only node with its inputs.
    * @throws Failure for a model of several nodes
    */
   call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
@@ -73,7 +73,7 @@ export function addTaskArguments(command: Command): Command {
   );
 }
 
-/** @throws Failure for a target that is neither an operator nor a model, and for options that it does not take. */
+/** @throws Failure for a target that is neither an operator nor a model, and for options that it does not accept. */
 export function findTask(io: Io, target: string, options: TaskOptions): Task {
   const { node, ...call } = options;
   if (isOperator(target)) {
@@ -82,7 +82,7 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
       `--node goes with a model, but ${target} is an operator; a file of that name is ./${target}`,
     );
   }
-  // Where there is no such file, the registry's error names the operator that was probably meant.
+  // If the file does not exist, the registry's error suggests the operator that was probably meant.
   const isFile = fs.existsSync(path.resolve(io.cwd, target));
   if (/^\w+$/.test(target) && !isFile) parseCall(target, call);
   const odd = (["domain", "opset", "attr", "axis"] as const).find(
@@ -172,7 +172,7 @@ function nodeTask(file: string, model: Model, index: NodeIndex, placed: PlacedNo
   };
 }
 
-/** The most operators that an error names. */
+/** Maximum number of operators named in an error. */
 const MOST_NAMED = 20;
 
 function checkSupported(file: string, model: Model): void {
@@ -185,7 +185,7 @@ function checkSupported(file: string, model: Model): void {
   );
 }
 
-/** The call of a node of a model; tensors for other nodes are left out. */
+/** The call of a model's node; tensors for other nodes are ignored. */
 const callNode = (
   file: string,
   index: NodeIndex,
@@ -197,7 +197,7 @@ const callNode = (
     return nodeCall(index, node, Object.fromEntries(own));
   });
 
-/** The only node of a model that has an operator of this package. No other node may compute its inputs. */
+/** The only scatter or gather of a model. No other node may compute its inputs. */
 function onlyNode(file: string, index: NodeIndex): PlacedNode {
   const { family } = index;
   const [placed] = family;
@@ -218,13 +218,13 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
   );
 }
 
-/** The node that `find` returns. A name that means none is the fault of what was typed. */
+/** The node that `find` returns. A name that matches no node is a usage error. */
 function choose(file: string, find: () => PlacedNode): PlacedNode {
   try {
     return find();
   } catch (error) {
     if (!isTensorError(error, "unsupported-model")) throw errorAt(file, error);
-    // Operators and functions of a file may have names with control characters.
+    // Names of operators and functions in a file may contain control characters.
     throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}`), error);
   }
 }

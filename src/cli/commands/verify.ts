@@ -1,4 +1,6 @@
-/** `ndscatter verify`: compares what the user's runtime makes of a model's scatters and gathers with the exact results. */
+/**
+ * `ndscatter verify`: compares the results of a model's scatters and gathers in the user's runtime with the exact ones.
+ */
 
 import type { Command } from "commander";
 import { explain } from "../../entries/index.ts";
@@ -50,6 +52,8 @@ The status is 0 only if all nodes that run agree.
 ${RANDOM_HELP}
 
 Examples:
+  ndscatter verify examples/graph-sum.onnx --random --dim nodes=5 --dim edges=7
+  ndscatter verify examples/kv-cache.onnx --feed cache=examples/kv-cache.cache.npy --feed where=examples/kv-cache.where.npy --feed key=examples/kv-cache.key.npy
   ndscatter verify model.onnx --feed x=x.npy
   ndscatter verify model.onnx --random --dim N=4 --dim '?=2'
   ndscatter verify model.onnx --feed x=x.npy --threads 1,8 --runs 5`;
@@ -64,6 +68,7 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     .argument("<model>", "an ONNX model")
     .option("--node <name>", "only this node, by the names that explain takes");
   addFeedOptions(addRuntimeOptions(command))
+    .optionsGroup("Output:")
     .option("--runs <count>", "how often the model runs", wholeOption("--runs", 1, 10_000))
     .option(
       "--tolerance <part>",
@@ -90,14 +95,14 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
     });
 }
 
-/** Parses a number that is not negative. Blank text is refused, because `Number` reads it as 0. */
+/** Parses a nonnegative number. Blank text is refused, because `Number` converts it to 0. */
 function parsePart(text: string): number {
   const part = text.trim() === "" ? NaN : Number(text);
   if (part >= 0 && part < Infinity) return part;
   throw wrongUsage(`--tolerance takes a number of 0 or more, such as 1e-6, got ${quote(text)}`);
 }
 
-/** Shows on a terminal how far a verification is. */
+/** Shows a verification's progress on a terminal. */
 async function withProgress<T>(
   io: Io,
   file: string,
@@ -118,25 +123,25 @@ async function withProgress<T>(
   }
 }
 
-/** The report as data: the inputs of a node give place to what really happens to its first cell that differs. */
+/** The report as data: instead of the inputs, each node has the history of its first differing cell. */
 function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
   const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
   return { file, nodes: facts, ...report };
 }
 
-/** The history of the first cell that differs, in the exact result. */
+/** The exact history of the first cell that differs. */
 function historyOf({ call, difference }: VerifiedNode): string[] {
   return call === null || difference === null
     ? []
     : historyLines(explain(call.node, call.inputs), difference.at);
 }
 
-/** Nodes with these verdicts are only counted: those behind a failed node are named in its line. */
+/** Nodes with these verdicts are only counted: the line of a failed node names those behind it. */
 const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
 function reportText(file: string, { nodes, failures, problem }: VerifyReport): string {
   const shown = nodes.filter(
-    // A model of a voice detector has twice as many nodes in branches that are not taken.
+    // A voice detector's model has twice as many nodes in branches not taken as in others.
     ({ verdict, isReproducible, reruns }) =>
       (!COUNTED_ONLY.has(verdict) && (verdict !== "not-run" || nodes.length === 1)) ||
       !isReproducible ||
@@ -146,7 +151,7 @@ function reportText(file: string, { nodes, failures, problem }: VerifyReport): s
   for (const { verdict } of nodes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ");
   return [
-    `${printFile(file)}: ${printCount(nodes.length, "node")} of the family`,
+    `${printFile(file)}: ${printCount(nodes.length, "scatter/gather node")}`,
     ...shown.flatMap(linesOf),
     ...failures.map(failureLine),
     ...(problem === null ? [] : [`  the model does not run as a whole: ${problem}`]),
@@ -156,7 +161,7 @@ function reportText(file: string, { nodes, failures, problem }: VerifyReport): s
     .join("\n");
 }
 
-/** The most nodes behind a failed one that the text names; --json names all. */
+/** Maximum number of nodes behind a failed one named in the text; --json names all. */
 const MOST_BEHIND = 10;
 
 function failureLine({ title, message, isCompared, behind }: FailedNode): string {
@@ -182,12 +187,12 @@ function linesOf(node: VerifiedNode): string[] {
   ];
 }
 
-/** The most runs with another result that the text names; --json names all. */
+/** Maximum number of differing runs named in the text; --json names all. */
 const MOST_RUNS = 3;
 
 /**
- * Parts of the sentence about the runs of a node: whether their results agree, and how often a node that may race was run
- * alone.
+ * Parts of the sentence about a node's runs: whether their results agree, and how often a node that may
+ * race was run alone.
  */
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];

@@ -1,4 +1,4 @@
-/** The target of `run --with`: a model in the user's ONNX Runtime, with its scatters carried out by this package. */
+/** The target of `run --with`: a model in the user's ONNX Runtime whose scatters this package computes. */
 
 import { Option, type Command } from "commander";
 import { tensor, type DType, type Tensor } from "../../entries/index.ts";
@@ -25,7 +25,7 @@ export const addWithOption = (command: Command): Command =>
   );
 
 /**
- * @param runtime the package that the user has named
+ * @param runtime the package name given by the user
  * @throws Failure for options of other targets
  */
 export function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {

@@ -1,21 +1,21 @@
-/** Which file belongs to which input or output: `NAME=FILE`, or bare files in order. */
+/** Assigns files to inputs and outputs: `NAME=FILE`, or bare files in order. */
 
 import { isUrl } from "./places.ts";
 import { wrongUsage } from "../failure.ts";
 import { printName } from "../text/layout.ts";
 
-/** The inputs of an operator or a model, as far as files for them are concerned. */
+/** The inputs of an operator or a model, for assigning files. */
 export interface CommandInputs {
   /** The name of the operator or the model in messages, such as `ScatterND-18`. */
   readonly title: string;
   readonly inputs: readonly string[];
-  /** The inputs that may be left out. */
+  /** The names of inputs that may be left out. */
   readonly optional: ReadonlySet<string>;
 }
 
 /**
- * The file of each input that has one. An optional input gets a file only by its name.
- * @throws Failure as {@link bindFiles}, and for inputs without a file
+ * The files of inputs by name. An optional input gets a file only if named.
+ * @throws Failure as {@link bindFiles}, and for required inputs without a file
  */
 export function bindInputFiles(
   texts: readonly string[],
@@ -26,15 +26,16 @@ export function bindInputFiles(
   const files = bindFiles(texts, expected, "input", title);
   const missing = expected.filter((name) => !files.has(name));
   if (missing.length === 0) return files;
+  const names = missing.map(printName);
   throw wrongUsage(
-    `${title} needs ${inputs.map(printName).join(", ")}, but there is no file for ${missing.map(printName).join(", ")}`,
+    `${title} needs files for ${inputs.map(printName).join(", ")}; add ${names.map((name) => `${name}=FILE`).join(" ")}`,
   );
 }
 
 /**
- * The file of each name that has one. Bare files get the names that no other file has, in their order. A path that
- * contains a `=` is bare when it begins with `.` or `/`.
- * @param title what has the inputs or outputs, such as `ScatterND-18`
+ * The file of each name that has one. Bare files get the remaining names in order. A path that contains a `=` is bare
+ * if it begins with `.` or `/`.
+ * @param title of the operator or model, such as `ScatterND-18`
  * @throws Failure for unknown names, two files for one name, and more files than names
  */
 export function bindFiles(
@@ -47,7 +48,7 @@ export function bindFiles(
   const files = new Map<string, string>();
   const bare: string[] = [];
   for (const text of texts) {
-    // Not the text before the first `=`: a name in a model may contain one.
+    // The text before the first `=` is not enough: a name in a model may contain one.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {
@@ -56,7 +57,7 @@ export function bindFiles(
       }
       bare.push(text);
     } else if (files.has(name)) {
-      throw wrongUsage(`there are two files for the ${what} ${printName(name)}`);
+      throw wrongUsage(`the ${what} ${printName(name)} has two files; give one`);
     } else {
       files.set(name, text.slice(name.length + 1));
     }
@@ -64,7 +65,7 @@ export function bindFiles(
   const left = names.filter((name) => !files.has(name));
   if (bare.length > left.length) {
     throw wrongUsage(
-      `there is no ${what} left for ${bare[left.length]}; the ${what}s of ${title} are ${known}`,
+      `${bare[left.length]} is one file too many; the ${what}s of ${title} are ${known}`,
     );
   }
   for (const [position, file] of bare.entries()) files.set(left[position], file);

@@ -1,4 +1,4 @@
-/** The tensors that a model of the user's runtime is fed: from files, typed, and made up. */
+/** Input tensors for a model in the user's runtime: from files, from the command line, and generated. */
 
 import type { Command } from "commander";
 import { isTensorError, type Dim, type Tensor } from "../../entries/index.ts";
@@ -29,7 +29,10 @@ import { wholeOption } from "./numbers.ts";
 import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
-/** The options that {@link addFeedOptions} adds, and the node that needs the feeds: all inputs are needed without one. */
+/**
+ * The options that {@link addFeedOptions} adds, and an optional node: the needed inputs are its own, or all of the
+ * model.
+ */
 export interface FeedOptions {
   readonly feed?: readonly string[];
   readonly random?: boolean;
@@ -53,6 +56,7 @@ input holds, also without --random; both ends of a range are included. The same
 
 export const addFeedOptions = (command: Command): Command =>
   command
+    .optionsGroup("Inputs of the model:")
     .option("--feed <name=file>", "a tensor for an input of the model; once for each", collect)
     .option("--random", "make up inputs that have no --feed")
     .option("--dim <name=size>", "the size of a dimension by its name, ? for one without", collect)
@@ -74,9 +78,10 @@ export const addFeedOptions = (command: Command): Command =>
     );
 
 /**
- * Tensors from files, and made-up ones for inputs with --value, with --range, and with --random for all others.
- * @param file of the model, which errors name
- * @throws Failure for options that do not fit the model, and one for all inputs of which too little is known
+ * Tensors from files, and generated ones: for inputs with --value or --range, and with --random for all others.
+ * @param file of the model, for errors
+ * @throws Failure for options that do not fit the model, and a single one for all inputs about which too little is
+ *   known
  */
 export function feedsOf(
   io: Io,
@@ -118,7 +123,7 @@ export function feedsOf(
 const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
   shape.every((dim) => typeof dim === "number");
 
-/** What options say of inputs, by the names of the inputs. */
+/** The contents of the options, by input name. */
 interface Said {
   readonly files: ReadonlyMap<string, string>;
   readonly shapes: ReadonlyMap<string, string>;
@@ -139,7 +144,7 @@ function saidOf(file: string, inputs: readonly ValueInfo[], options: FeedOptions
   return { files, shapes, values, ranges };
 }
 
-/** The text behind `NAME=` of an option for inputs. */
+/** The text after `NAME=` of an option for inputs. */
 function byInput(
   texts: readonly string[],
   option: string,
@@ -148,7 +153,7 @@ function byInput(
 ): Map<string, string> {
   const found = new Map<string, string>();
   for (const text of texts) {
-    // Not the text before the first `=`: a name in a model may contain one.
+    // The text before the first `=` is not enough: a name in a model may contain one.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
       const given = text.includes("=") ? `no input ${quote(text.slice(0, text.indexOf("=")))}` : "";
@@ -178,7 +183,7 @@ function checkOnce(
   }
 }
 
-/** The inputs that are made up, and those that need a file. */
+/** The inputs to generate, and those that need a file. */
 function chooseInputs(
   file: string,
   model: Model,
@@ -191,14 +196,14 @@ function chooseInputs(
   const made = open.filter((one) => isSaid(one) || (random && needed.names.has(one.name)));
   const isMissing = (one: ValueInfo): boolean =>
     needed.isExact && !random && needed.names.has(one.name) && !isSaid(one);
-  // A sequence has no tensor type, and the types of some tensors are not known here.
+  // A sequence has no tensor type, and this package does not know the types of some tensors.
   const missing = open.filter((one) => isMissing(one) || (made.includes(one) && one.type === null));
   return { made: made.filter(({ type }) => type !== null), missing };
 }
 
 /**
- * The inputs without a default that a node needs, or that the whole model has. Which of them a node in a body or a function
- * needs is decided when the model runs.
+ * The inputs without a default that a node or the whole model needs. For a node in a body or a function, the run of the
+ * model determines its inputs.
  */
 function neededInputs(
   file: string,
@@ -216,7 +221,7 @@ function neededInputs(
   return { names: namesOf(withPath(file, () => neededFor(model, values))), isExact: true };
 }
 
-/** Returns what `action` returns. A TensorError that it throws is the fault of what was typed. */
+/** Returns the result of `action`. A TensorError that it throws becomes a usage error. */
 function inUsage<T>(file: string, action: () => T): T {
   try {
     return action();
@@ -241,7 +246,9 @@ function noTensors(
   return wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
 }
 
-/** Of inputs with one integer the value that the model compares it with first: some models choose a branch by it. */
+/**
+ * For inputs with one integer, the first value that the model compares them with: some models select a branch by it.
+ */
 function chosenValues(model: Model): ReadonlyMap<string, string> {
   const compared = comparedValues(model);
   const indices = indexedSizes(model);
@@ -254,7 +261,7 @@ function chosenValues(model: Model): ReadonlyMap<string, string> {
   );
 }
 
-/** Options that give inputs these values, for those that have one. */
+/** Options that give the listed values to their inputs. */
 const valueOptions = (
   inputs: readonly ValueInfo[],
   values: ReadonlyMap<string, string>,
@@ -266,10 +273,10 @@ const valueOptions = (
 
 interface Making {
   readonly made: readonly ValueInfo[];
-  /** Of all inputs that are fed. */
+  /** The shapes of all fed inputs. */
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   readonly said: Said;
-  /** Values of inputs of which nothing is said. */
+  /** Values of inputs without an option. */
   readonly compared: ReadonlyMap<string, string>;
   readonly options: FeedOptions;
 }

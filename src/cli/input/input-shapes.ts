@@ -1,4 +1,4 @@
-/** The shapes of inputs that are made up: as the model declares them, with sizes from --dim and --shape. */
+/** The shapes of generated inputs: as the model declares them, with sizes from --dim and --shape. */
 
 import { type Dim, type PartialShape, type TensorType } from "../../entries/index.ts";
 import type { ValueInfo } from "../../entries/onnx.ts";
@@ -7,7 +7,7 @@ import { escapeControls, printName, quote } from "../text/layout.ts";
 import { printType } from "../text/type-text.ts";
 import { parseWhole } from "./numbers.ts";
 
-/** What --dim calls a dimension without a name. */
+/** The name of a nameless dimension in --dim. */
 const NAMELESS = "?";
 
 /** The sizes of --dim by name. @throws Failure for dimensions that the inputs do not have */
@@ -53,7 +53,7 @@ export function givenShapes(
   );
 }
 
-/** Sizes of dimensions by name, as far as shapes that inputs have say them. */
+/** Sizes of the named dimensions that the shapes of inputs determine. */
 export function boundDims(
   inputs: readonly ValueInfo[],
   shapes: ReadonlyMap<string, readonly number[]>,
@@ -68,7 +68,7 @@ export function boundDims(
   return bound;
 }
 
-/** A declared shape with the sizes that are known. */
+/** A declared shape with known sizes filled in. */
 export const sizedShape = (
   declared: PartialShape,
   sizes: ReadonlyMap<string, number>,
@@ -83,8 +83,8 @@ export const listInputs = (inputs: readonly ValueInfo[]): string =>
     .join(", ");
 
 /**
- * Options that give sizes to all dimensions which are not known, as a line to copy; empty where all are known. A shape says
- * more than a name of a dimension, so inputs with a dimension that has no name get one.
+ * Options that set all unknown dimensions, as a line to copy; empty if none is unknown. An input with a nameless
+ * dimension gets a shape, because --dim cannot tell such dimensions apart.
  */
 export function sizeOptions(
   inputs: readonly ValueInfo[],
@@ -113,18 +113,18 @@ export function sizeOptions(
   return [...dims, ...shapes].join(" ");
 }
 
-/** An argument as a shell takes it. */
+/** An argument quoted for a shell. */
 export const inShell = (text: string): string =>
   /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** What names of dimensions usually stand for. */
+/** Usual sizes of dimensions by name. */
 const USUAL_SIZES: readonly (readonly [RegExp, number])[] = [
   [/batch/i, 1],
   [/seq|len|time|token/i, 16],
   [/height|width|^[hw]$/i, 224],
 ];
 
-/** A size that many models take: of a picture for rank 4, of a piece of sound for floats of rank 2. */
+/** A size that many models accept: of a picture for rank 4, of an audio chunk for floats of rank 2. */
 function likelySize(
   { dtype, shape }: TensorType & { readonly shape: readonly Dim[] },
   axis: number,
@@ -139,6 +139,6 @@ function likelySize(
   if (axis === 0) return 1;
   if (rank >= 4) return axis === 1 ? 3 : 224;
   if (rank === 2) return dtype.includes("float") ? 512 : 16;
-  // A state has its layers first, then the batch.
+  // A state has its layers first, followed by the batch.
   return axis === 1 && typeof shape[0] === "number" ? 1 : 16;
 }

@@ -1,4 +1,4 @@
-/** What the command line says of the elements of an input: --value and --range. */
+/** The elements of an input from the command line: --value and --range. */
 
 import { full, isTensorError, tensor, type DType, type Tensor } from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
@@ -12,7 +12,7 @@ export interface SizedType {
   readonly shape: readonly number[];
 }
 
-/** The tensor of --value. @throws Failure for values that the input does not take */
+/** The tensor of --value. @throws Failure for values that the input does not accept */
 export function valueTensor(name: string, text: string, { dtype, shape }: SizedType): Tensor {
   const option = `--value ${printName(name)}`;
   const values = text.split(",").map((one) => parseValue(one.trim(), dtype, option));
@@ -28,7 +28,7 @@ export function valueTensor(name: string, text: string, { dtype, shape }: SizedT
   );
 }
 
-/** The ends of --range. @throws Failure for ends that the input does not take */
+/** The ends of --range. @throws Failure for ends that the input does not accept */
 export function rangeSpan(name: string, text: string, dtype: DType): Span {
   const option = `--range ${printName(name)}`;
   const [, ...ends] = /^(.+?)\.\.(.+)$/.exec(text) ?? [];
@@ -43,7 +43,10 @@ export function rangeSpan(name: string, text: string, dtype: DType): Span {
   return span;
 }
 
-/** The indices of axes of these sizes, as far as the data type of an input holds them. Text is no index. */
+/**
+ * The valid indices of axes with these sizes, limited to the data type of an input. Empty for text, which cannot be an
+ * index.
+ */
 export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): Span[] =>
   dtype === "string"
     ? []
@@ -68,7 +71,7 @@ const WORDS: Readonly<Record<string, number | boolean>> = {
   "-inf": -Infinity,
 };
 
-/** One element; what its data type does not hold is refused when the tensor is made. */
+/** An element as typed; a value outside its data type is refused when the tensor is made. */
 function parseValue(
   text: string,
   dtype: DType,
@@ -83,7 +86,7 @@ function parseValue(
   throw wrongUsage(`${option} takes ${dtype}, got ${quote(text)}`);
 }
 
-/** Returns what `action` returns. A TensorError that it throws is the fault of an option. */
+/** Returns the result of `action`. A TensorError that it throws becomes an error about an option. */
 function asOption<T>(option: string, action: () => T): T {
   try {
     return action();

@@ -1,4 +1,4 @@
-/** Tensors that are made up for the inputs of a model, from numbers that are random but the same in every run. */
+/** Generates tensors for the inputs of a model from random numbers that are the same in every run. */
 
 import * as os from "node:os";
 import {
@@ -12,18 +12,21 @@ import {
 import { wrongUsage } from "../failure.ts";
 import { escapeControls, quote } from "../text/layout.ts";
 
-/** Where random numbers lie, both ends included. */
+/** The range of random numbers, both ends included. */
 export interface Span {
   readonly low: number;
   readonly high: number;
-  /** Whether the numbers are integers. */
+  /** True for integers. */
   readonly isWhole: boolean;
 }
 
 /** A number in [0, 1). */
 export type Random = () => number;
 
-/** The numbers of a seed: a counter by the golden ratio, whose bits are mixed; two draws make the 53 bits of a number. */
+/**
+ * The numbers of a seed: a counter with golden-ratio steps, whose bits are mixed; two draws make the 53 bits of a
+ * number.
+ */
 export function randomFrom(seed: number): Random {
   let counter = seed >>> 0;
   const bits = (): number => {
@@ -37,19 +40,22 @@ export function randomFrom(seed: number): Random {
 
 const isFloat = (dtype: DType): boolean => dtype.includes("float");
 
-/** Floats where nothing is said of them. */
+/** Floats of inputs without an option. */
 const USUAL: Span = { low: -1, high: 1, isWhole: false };
 
-/** So many numbers are made at once. Floats of a larger tensor repeat, because making each takes longer than copying. */
+/**
+ * The number of elements generated at once. Floats of a larger tensor repeat, because generating is slower than
+ * copying.
+ */
 const BLOCK = 2 ** 14;
 
-/** Floats are this part of their range apart, so those between -1 and 1 have three decimals. */
+/** Floats are spaced by this fraction of their range, so those between -1 and 1 have three decimals. */
 const STEPS = 2000;
 
 /**
- * @param spans one for all elements, or one for each component along the last axis; none for floats between -1 and 1, and
- * zeros of other types
- * @throws Failure for a tensor that does not fit in memory, TensorError for numbers that the data type does not hold
+ * @param spans one for all elements, or one per component along the last axis; none for floats between -1 and 1, and
+ *   zeros of other types
+ * @throws Failure for a tensor that does not fit in memory, TensorError for numbers outside the data type
  */
 export function madeUp(
   name: string,
@@ -81,12 +87,12 @@ const draw = ({ low, high, isWhole }: Span, random: Random): number =>
     : low + ((high - low) * Math.floor(random() * (STEPS + 1))) / STEPS;
 
 /**
- * Tensors of the input's size that must fit in memory: the result of the runtime and the exact result may be as large, and
- * the comparison takes memory too.
+ * The number of tensors of the input's size that must fit in memory: the runtime's result and the exact result may be
+ * as large, and comparing takes memory too.
  */
 const COPIES = 4;
 
-/** Zeros for an input. Linux grants more memory than it has, so a tensor that the machine cannot hold is refused here. */
+/** Zeros for an input. Linux grants more memory than it has, so a tensor that exceeds the machine's is refused here. */
 function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   const title = `the input ${quote(name)}`;
   const advice = "give smaller sizes with --dim, or the tensor with --feed";

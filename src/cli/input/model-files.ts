@@ -6,13 +6,13 @@ import { Failure, STDIN, withPath, wrongData } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { isIR, isIRFile } from "./read-files.ts";
 
-/** A file to read, or a folder that could not be looked into. */
+/** A file to read, or a folder that could not be read. */
 export interface FoundFile {
   readonly file: string;
   readonly failure?: Failure;
 }
 
-/** Numbers in names count as numbers, so that `block10` follows `block9`. */
+/** Numbers in names are ordered by value, so that `block10` follows `block9`. */
 const { compare } = new Intl.Collator("en", { numeric: true });
 
 export const isFolder = ({ cwd }: Io, file: string): boolean =>
@@ -20,8 +20,8 @@ export const isFolder = ({ cwd }: Io, file: string): boolean =>
   (fs.statSync(path.resolve(cwd, file), { throwIfNoEntry: false })?.isDirectory() ?? false);
 
 /**
- * The files that `given` stands for, in order. They are looked for while they are asked for.
- * @param looking is called with each folder
+ * The files that `given` names, in order. Folders are read lazily.
+ * @param looking called with each folder
  */
 export function* findModels(
   io: Io,
@@ -38,7 +38,7 @@ export function* findModels(
     yield found;
   }
   if (count > 0) return;
-  const failure = wrongData(`${given}: there is no .onnx file in it, and no .xml of OpenVINO`);
+  const failure = wrongData(`${given} must hold an .onnx file, or an .xml file of OpenVINO`);
   yield { file: given, failure };
 }
 
@@ -57,7 +57,7 @@ function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): I
   for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
     const { name } = entry;
     const place = path.join(folder, name);
-    // A link to a folder is not followed: it may lead back here.
+    // A link to a folder is not followed, because it may lead back here.
     if (entry.isDirectory()) {
       if (!isPassedOver(name)) yield* modelsIn(io, place, looking);
     } else if (isModelName(name) && !isFolder(io, place)) {
@@ -66,7 +66,7 @@ function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): I
   }
 }
 
-/** Folders that hold no models of the user's own. */
+/** True for folders that do not hold the user's own models. */
 const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 
 const isModelName = (name: string): boolean => isIR(name) || /\.onnx$/i.test(name);

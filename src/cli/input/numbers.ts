@@ -10,7 +10,7 @@ export function parseInteger(text: string): number | null {
 
 /**
  * Parses an integer in a range.
- * @param name the option or the part of an option that the error names
+ * @param name the option, or the part of an option, for errors
  * @throws Failure
  */
 export function parseWhole(text: string, name: string, low: number, high = Infinity): number {
@@ -31,7 +31,7 @@ export const wholeOption =
   (text) =>
     parseWhole(text, name, low, high);
 
-/** Bytes that a command may use for the chunks of a job, unless --memory says otherwise. Help texts call it 1G. */
+/** Bytes for the chunks of a job; the default of --memory. Help texts call it 1G. */
 export const DEFAULT_MEMORY = 2 ** 30;
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -44,7 +44,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /**
  * Parses an amount of memory, such as `512M`, `1G` or `1.5GiB`. K, M, G and T are powers of 1024.
- * @throws Failure which names the option
+ * @throws Failure that names the option
  */
 export function parseBytes(text: string, option: string): number {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** A call as it is typed on the command line: the name of an operator, `--domain`, `--opset` and `--attr`. */
+/** A call on the command line: the name of an operator, `--domain`, `--opset` and `--attr`. */
 
 import { Option, type Command } from "commander";
 import {
@@ -23,17 +23,17 @@ export interface CallOptions {
   readonly domain?: string;
   readonly opset?: number;
   readonly attr?: readonly string[];
-  /** Short for an attribute; where arrays are read chunk by chunk, it may be the name of a dimension of data. */
+  /** A shorthand for an attribute; for chunked arrays it may be the name of a dimension of data. */
   readonly axis?: string;
 }
 
-/** A call without its inputs, checked as far as that is possible. */
+/** A call without its inputs; only checks that need inputs are left. */
 export interface Call {
   readonly node: NodeSpec;
   readonly version: OperatorVersion;
-  /** `ScatterND-18` */
+  /** A title such as `ScatterND-18`. */
   readonly title: string;
-  /** Inputs whose values were typed: an axis that is an input may be typed like an attribute. */
+  /** Inputs with typed values: an axis that is an input may be given like an attribute. */
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
@@ -58,7 +58,7 @@ export function addCallOptions(command: Command): Command {
     .option("--axis <axis>", "short for --attr axis=..., or the name of an axis of a Zarr array");
 }
 
-/** For options that may be given more than once. */
+/** Collects the values of an option that may be repeated. */
 export const collect = (text: string, before: readonly string[] = []): string[] => [
   ...before,
   text,
@@ -66,13 +66,13 @@ export const collect = (text: string, before: readonly string[] = []): string[] 
 
 export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
 
-/** All versions of an operator, oldest first. Without a domain the first that has the operator is taken. */
+/** All versions of an operator, oldest first. Without a domain, the first one with the operator is used. */
 export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
   const newest = resolveTyped(op, undefined, domain);
   return operators().filter((one) => one.name === op && one.domain === newest.domain);
 }
 
-/** The version of an operator at an opset, by default the newest. @throws Failure also for an opset that is not known */
+/** The version of an operator at an opset, by default the newest. @throws Failure for an unknown operator or opset */
 export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
   const home = domain ?? operators().find(({ name }) => name === op)?.domain;
   const at = opset ?? Number.MAX_SAFE_INTEGER;
@@ -84,7 +84,7 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   );
 }
 
-/** `ScatterND-18` */
+/** A title such as `ScatterND-18`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
@@ -103,12 +103,12 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
     opset: opset ?? version.sinceVersion,
     attributes: Object.fromEntries([...values].filter(([name]) => !isAxisInput(version, name))),
   };
-  // With inputs of unknown shape only the attributes can be wrong.
+  // If the shapes of inputs are unknown, only the attributes can be wrong.
   const types = version.inputs.map(({ name, type }) => {
     const value = given.get(name);
     if (value !== undefined) return value;
     const types = typesOf(version, type);
-    // float32 has every reduction, so no reduction is refused because of the data type.
+    // float32 has every reduction, so the data type causes no refusal.
     const dtype = types.includes("float32") ? "float32" : types[0];
     return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
   });
@@ -116,7 +116,7 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
   return { node, version, title: versionTitle(version), given };
 }
 
-/** The values that were typed: those of attributes, and that of an axis that is an input. */
+/** The typed values of attributes, and of an axis that is an input. */
 function parseValues(
   texts: readonly string[],
   version: OperatorVersion,
@@ -137,7 +137,7 @@ function parseValues(
   return attributes;
 }
 
-/** The value of an attribute of `type`; that of an unknown attribute is text. */
+/** The value of an attribute of `type`; an unknown attribute's value is text. */
 function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
   if (type === undefined || type === "string") return text;
   const { parse, must } = PARSERS[type];
@@ -156,7 +156,7 @@ interface Parser {
   parse(text: string): AttributeValue | null;
 }
 
-/** How values that are no text are read from text. */
+/** Parsers for attribute values other than text. */
 const PARSERS: Readonly<Record<Exclude<AttributeSchema["type"], "string">, Parser>> = {
   int: { must: "an integer", parse: parseInteger },
   boolean: {

@@ -1,10 +1,10 @@
-/** Moves the data of a model's tensors from other files into the model. */
+/** Moves the data of a model's tensors from external files into the model. */
 
 import type { Attribute, Constant, Graph, Model } from "../../entries/onnx.ts";
 
 /**
- * @param model a part that `cut.ts` made, with the functions that it calls (constants there are attributes) and bodies of
- * nodes
+ * @param model a part from `cut.ts`, with the functions that it calls (whose constants are attributes) and bodies of
+ *   nodes
  */
 export const withOwnData = (model: Model): Model => ({
   ...model,
@@ -39,8 +39,8 @@ function ownAttribute(attribute: Attribute): Attribute {
 }
 
 /**
- * Drops the reference to the constant's source, so that its values are written. Constants of unknown data types stay as
- * they are.
+ * Drops the reference to the constant's source, so that the writer writes its values. Constants of unknown data types
+ * stay unchanged.
  */
 const ownConstant = (one: Constant): Constant =>
   one.dtype === null

@@ -1,4 +1,4 @@
-/** Where arrays are: paths in the command's folder, URLs of object storage, and parts of arrays. */
+/** Locations of arrays: paths in the command's folder, URLs of object storage, and parts of arrays. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -10,18 +10,18 @@ import { quote } from "../text/layout.ts";
 
 export const isUrl = (name: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(name);
 
-/** The absolute path of a name that was typed; a URL stays as it is. */
+/** The absolute path of a typed name; a URL stays unchanged. */
 export const placeOf = ({ cwd }: Io, name: string): string =>
   isUrl(name) ? name : path.resolve(cwd, name);
 
-/** An array, and what is taken of its axes: as typed, `a.zarr[10:20, ::2]`. */
+/** An array and an optional part of it, as typed: `a.zarr[10:20, ::2]`. */
 export interface NamedPart {
   readonly place: string;
-  /** What stands in the brackets; null without brackets. */
+  /** The text in the brackets; null without brackets. */
   readonly ranges: string | null;
 }
 
-/** What a name means that was typed for an array that is read. A file may have brackets in its name. */
+/** Splits the typed name of an input array. A file's own name may contain brackets. */
 export function partOf(io: Io, name: string): NamedPart {
   const whole = { place: placeOf(io, name), ranges: null };
   const [, array, ranges] = /^(.+)\[([^[\]]*)\]$/s.exec(name) ?? [];
@@ -29,7 +29,7 @@ export function partOf(io: Io, name: string): NamedPart {
   return { place: placeOf(io, array), ranges };
 }
 
-/** Opens an array by the name that was typed, or the part of it that is named. */
+/** Opens an array, or a part of it, by its typed name. */
 export async function openPart(io: Io, name: string): Promise<ChunkedArray> {
   const { place, ranges } = partOf(io, name);
   const array = await openArray(place);
@@ -43,10 +43,10 @@ export async function openPart(io: Io, name: string): Promise<ChunkedArray> {
   }
 }
 
-/** The ranges of the axes of an array, as Python writes them: `10:20, ::2`, `3`, `..., :5`. */
+/** The ranges of an array's axes in Python's notation: `10:20, ::2`, `3`, `..., :5`. */
 function parseRanges(text: string, rank: number): AxisRange[] {
   const words = text.split(",").map((word) => word.trim());
-  // Python takes a comma at the end.
+  // Python allows a trailing comma.
   if (words.length > 1 && words.at(-1) === "") words.pop();
   const missing = Math.max(0, rank - words.length + 1);
   let hasRest = false;
@@ -59,7 +59,7 @@ function parseRanges(text: string, rank: number): AxisRange[] {
     const ends = word.split(":").map((end) => end.trim());
     if (ends.length < 2 || ends.length > 3 || !ends.every((end) => /^(?:-?\d{1,15})?$/.test(end))) {
       const examples = "such as 10:20, ::2, 3 or ...";
-      throw wrongUsage(`${quote(word)} is no range; a range is START:STOP:STEP, ${examples}`);
+      throw wrongUsage(`a range must be START:STOP:STEP, ${examples}, got ${quote(word)}`);
     }
     return [ends.map((end) => (end === "" ? null : Number(end)))];
   });

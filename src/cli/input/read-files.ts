@@ -1,4 +1,4 @@
-/** Reads tensors and models from disk, and one of them from standard input. */
+/** Reads tensors and models from disk, and at most one of them from standard input. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -13,7 +13,7 @@ import { quote } from "../text/layout.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
-/** @throws Failure for a name without the ending of a format, and for a file that holds no tensor. */
+/** @throws Failure for a name without a format's ending, and for a file that does not hold a tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
   if (file === STDIN) {
     return withPath(file, () => {
@@ -25,7 +25,7 @@ export function readTensorFile(io: Io, file: string): Tensor {
   return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
 }
 
-/** The tensors of files, by the same names. */
+/** The tensors of files, by name. */
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
@@ -33,7 +33,7 @@ export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map
 export const readBytes = (io: Io, file: string): Uint8Array =>
   withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
 
-/** A model: OpenVINO's where the name ends in `.xml` or standard input is XML, else ONNX's. */
+/** Reads a model: OpenVINO's if the name ends in `.xml` or standard input is XML, otherwise ONNX's. */
 export const readModelFile = (io: Io, file: string): Model =>
   withPath(file, () => {
     if (file === STDIN) return inputModel(io, NO_BIN);
@@ -43,8 +43,8 @@ export const readModelFile = (io: Io, file: string): Model =>
   });
 
 /**
- * Returns what `action` makes of a model of any size. Constants are read from the files when `action` asks for them,
- * so they must not be asked for later. The `.bin` of an IR may be missing.
+ * Returns the result of `action` for a model of any size. Constants are read from the files on demand, so `action` must
+ * not keep them for later. An IR's `.bin` may be missing.
  */
 export const withModel = <T>(io: Io, file: string, action: (model: Model) => T): T =>
   withPath(file, () => {
@@ -68,23 +68,23 @@ function readInput({ stdin }: Io): Uint8Array {
   return bytes;
 }
 
-/** @throws Failure where more than one of the files that a command reads is standard input */
+/** @throws Failure if standard input is given for more than one file */
 export function checkOneInput(files: readonly (string | undefined)[]): void {
   const count = files.filter((file) => file === STDIN).length;
   if (count < 2) return;
   throw wrongUsage(`standard input is one file, but - stands for ${count} of them`);
 }
 
-/** The model in standard input. An IR begins with `<`, as no ONNX model does. */
+/** The model in standard input. An IR begins with `<`, which no ONNX model does. */
 function inputModel(io: Io, bin?: ByteSource): Model {
   const bytes = readInput(io);
   const isXml = /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 64)));
   return isXml ? readIR(bytes, bin) : readModel(bytes, { external: fromNoFolder });
 }
 
-/** What lies beside a file, of a file that has no place. */
+/** Throws for a file beside standard input, which has no folder. */
 const fromNoFolder = (location = "the .bin"): never => {
-  const sentence = `there is no folder from which ${location} could be read; name the file`;
+  const sentence = `${location} cannot be found from standard input; name the file of the model`;
   throw new TensorError("unsupported-model", sentence);
 };
 
@@ -92,10 +92,10 @@ const NO_BIN: ByteSource = { size: Number.MAX_SAFE_INTEGER, read: () => fromNoFo
 
 export const isIR = (file: string): boolean => path.extname(file).toLowerCase() === ".xml";
 
-/** In bytes. What stands before the first element of a document is shorter. */
+/** Bytes within which the first element of an IR begins. */
 const XML_HEAD = 4096;
 
-/** Whether a file is an IR and no other document. One that cannot be read may be. */
+/** True if a file is an IR, not another document. True also for a file that cannot be read. */
 export function isIRFile(io: Io, file: string): boolean {
   try {
     const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
@@ -114,7 +114,7 @@ export function modelFiles(file: string): readonly string[] {
 export const folderOf = ({ cwd }: Io, file: string): string =>
   path.dirname(path.resolve(cwd, file));
 
-/** The `.bin` of an IR, read in parts under the rules of external data. Reading a missing one throws. */
+/** The `.bin` of an IR, read by ranges under the rules of external data. Reading a missing one throws. */
 function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolean } {
   const folder = folderOf(io, file);
   const location = `${path.parse(file).name}.bin`;
@@ -128,9 +128,9 @@ function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolea
 }
 
 /**
- * Reads external data inside `folder` and nowhere else. The library has already refused absolute paths and `..`. This
- * function refuses what only the disk shows: links that lead out of the folder, folders, pipes, devices, and a range
- * that ends behind the file. Without a range it reads the whole file.
+ * Reads external data only within `folder`. The library has already refused absolute paths and `..`. This function
+ * refuses what only the disk reveals: links that lead out of the folder, folders, pipes, devices, and a range beyond
+ * the end of the file. Without a range it reads the whole file.
  */
 export const externalReader =
   (folder: string) =>
@@ -138,7 +138,7 @@ export const externalReader =
     try {
       const home = fs.realpathSync(folder);
       const file = fs.realpathSync(path.join(home, location));
-      // With the separator behind it, or a folder beside this one would do whose name begins with this one's.
+      // Compared with its separator, because a sibling folder's name may begin with this one's.
       if (file.startsWith(path.join(home, path.sep))) {
         return readRange({ cwd: home }, file, offset, length);
       }
@@ -157,7 +157,9 @@ const malformed = (sentence: string, cause?: unknown): TensorError =>
 
 type Folder = Pick<Io, "cwd">;
 
-/** `length` bytes from `offset` of a regular file, by default all of it. Nothing larger than the file is allocated. */
+/**
+ * `length` bytes from `offset` of a regular file, by default the whole file. Allocates at most the size of the file.
+ */
 const readRange = (io: Folder, file: string, offset = 0, length?: number): Uint8Array =>
   withFile(io, file, ({ size, read }) => read(offset, length ?? size - offset));
 
@@ -200,7 +202,7 @@ function read(
 const endsEarly = (file: string, size: number, end: number): TensorError =>
   malformed(`${file} ends at byte ${size}, but data reach to byte ${end}`);
 
-/** What is said of a folder, a pipe or a device where a file is due. */
+/** The error for a folder, a pipe or a device where a file is expected. */
 export const notRegular = (file: string, stat: fs.Stats): Error =>
   wrongData(
     `${file}: ${stat.isDirectory() ? "it is a folder, not a file" : "it is not a regular file"}`,

@@ -1,4 +1,6 @@
-/** The user's own ONNX Runtime: looked up from the folder in which the command runs, never a dependency of this package. */
+/**
+ * The user's own ONNX Runtime, resolved from the folder in which the command runs; not a dependency of this package.
+ */
 
 import { createRequire } from "node:module";
 import * as path from "node:path";
@@ -25,7 +27,7 @@ import { withOwnData } from "./own-data.ts";
 
 export const PACKAGES = ["onnxruntime-node", "onnxruntime-web"];
 
-/** As much of the runtime as is used. */
+/** The part of the runtime's interface in use. */
 interface Runtime {
   readonly name: string;
   readonly InferenceSession: {
@@ -35,11 +37,11 @@ interface Runtime {
 
 /** The options of commands that run a model in the user's runtime. */
 export interface RuntimeOptions extends FeedOptions {
-  /** Counts of threads of the runtime. */
+  /** Thread counts for the runtime. */
   readonly threads?: readonly number[];
   readonly iteration?: number;
   readonly call?: number;
-  /** The package of the runtime. */
+  /** The name of the runtime's package. */
   readonly runtime?: string;
   /** The execution provider. */
   readonly provider?: string;
@@ -48,6 +50,7 @@ export interface RuntimeOptions extends FeedOptions {
 /** The options that choose the runtime. */
 export const addRuntimeChoice = (command: Command): Command =>
   command
+    .optionsGroup("The runtime:")
     .addOption(
       new Option("--runtime <package>", "the runtime, where several are installed").choices(
         PACKAGES,
@@ -73,21 +76,21 @@ export const addRuntimeOptions = (command: Command): Command =>
       wholeOption("--call", 0),
     );
 
-/** Makers of sessions of the user's runtime. */
+/** Session makers of the user's runtime. */
 export interface Sessions {
-  /** The package of the runtime. */
+  /** The name of the runtime's package. */
   readonly runtime: string;
-  /** What the functions of `ndscatter/onnx` take. */
+  /** Options for functions of `ndscatter/onnx`. */
   readonly own: Pick<CaptureOptions, "createSession" | "external">;
-  /** Those with the other counts of threads, by what they are called. */
+  /** Session makers with further thread counts, by title. */
   readonly others: Readonly<Record<string, CreateSession>>;
-  /** Makes sessions with one thread; null if the number of threads cannot be set for each session. */
+  /** Makes sessions with one thread; null if the runtime has no such setting per session. */
   readonly oneThread: CreateSession | null;
 }
 
 /**
- * @param starting is called before a session runs, which may take long and cannot be interrupted
- * @throws Failure where no runtime is installed
+ * @param starting called before a session runs, which may take long and cannot be interrupted
+ * @throws Failure if no runtime is installed
  */
 export async function makeSessions(
   io: Io,
@@ -104,7 +107,7 @@ export async function makeSessions(
       starting();
       const [model, options] = withWeights(runtime, bytes, folder, external);
       return runtime.InferenceSession.create(model, {
-        // What the runtime says is reported, so it need not be logged too.
+        // The runtime's messages are reported, so they need not be logged too.
         logSeverityLevel: 4,
         ...(provider !== undefined && { executionProviders: [provider] }),
         ...(count !== undefined && { intraOpNumThreads: count }),
@@ -118,21 +121,21 @@ export async function makeSessions(
     runtime: runtime.name,
     own: { createSession: maker(first), ...(external && { external }) },
     others: Object.fromEntries(others),
-    // onnxruntime-web decides the threads of all its sessions at once.
+    // onnxruntime-web sets the threads for all its sessions at once.
     oneThread: runtime.name === "onnxruntime-node" ? maker(1) : null,
   };
 }
 
-/** The settings that a runtime has for each session: onnxruntime-web decides the threads of all its sessions at once. */
+/** The settings that a runtime supports per session: onnxruntime-web sets the threads for all its sessions at once. */
 function settingsFor({ name }: Runtime, settings: SessionSettings = {}): SessionSettings {
   if (name === "onnxruntime-node" || !("intraOpNumThreads" in settings)) return { ...settings };
   return {};
 }
 
 /**
- * A model, and the options that tell a runtime where the model's external data is. onnxruntime-node maps the files into
- * memory and loads only the parts that are used: a node beside 2.7 GB of weights takes 80 MB, where buffers of the files
- * took four times their size. onnxruntime-web opens no files, so the weights of this model move into it.
+ * A model, and the options that tell a runtime the location of the model's external data. onnxruntime-node maps the
+ * files into memory and loads only the parts in use: a node beside 2.7 GB of weights takes 80 MB, where buffers of the
+ * files took four times their size. onnxruntime-web opens no files, so its model gets the weights.
  */
 function withWeights(
   { name }: Runtime,
@@ -145,12 +148,12 @@ function withWeights(
   const files = externalFiles(model);
   if (files.length === 0) return [bytes, {}];
   if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
-  // Reads 0 bytes of each file: that refuses a link which leads out of the folder, and which the runtime might follow.
+  // Reading 0 bytes of each file refuses links that lead out of the folder, which the runtime might follow.
   for (const location of files) external(location, 0, 0);
   return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
 }
 
-/** @param chosen a package, where the user has named one */
+/** @param chosen the package named by the user, if any */
 async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const here = createRequire(path.join(cwd, "model.js"));
   const installed = PACKAGES.flatMap((name): [string, string][] => {
@@ -184,14 +187,14 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
 }
 
 /**
- * Runs a model and names its file in errors. A missing input and a name that no node has are wrong usage, and the sentence
+ * Runs a model and names its file in errors. A missing input or an unknown node name is a usage error, and the sentence
  * says what to do.
  */
 export async function inModel<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    // A missing input: the error of a tensor of another size names an axis, and a wrong rank has its own code.
+    // A missing input: the error about a tensor of another size names an axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
       const advice = "give inputs with --feed NAME=FILE";
       throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);

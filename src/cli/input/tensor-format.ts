@@ -1,4 +1,4 @@
-/** The formats of tensor files and of arrays of chunks. The ending of a file's name says which format it has. */
+/** The formats of tensor files and of chunked arrays. The ending of a file's name determines the format. */
 
 import * as path from "node:path";
 import type { Tensor } from "../../entries/index.ts";
@@ -17,11 +17,11 @@ const FORMATS: Readonly<Record<string, Format>> = {
   ".pb": { read: (bytes, external) => readTensor(bytes, { external }), write: writeTensor },
 };
 
-/** The format of a tensor without a name: NPY begins with bytes that no TensorProto begins with. */
+/** The format of a tensor without a name: NPY's first bytes never begin a TensorProto. */
 export const formatOf = (bytes: Uint8Array): Format =>
   FORMATS[NPY_MAGIC.every((byte, at) => bytes[at] === byte) ? ".npy" : ".pb"];
 
-/** `\x93NUMPY` */
+/** The text `\x93NUMPY`. */
 const NPY_MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
 /** @throws Failure for a name with another ending. */
@@ -33,7 +33,7 @@ export function checkFormat(file: string): Format {
   );
 }
 
-/** The formats of arrays that are written chunk by chunk: an NPY file, or a Zarr folder, whose name may have no ending. */
+/** The formats of arrays written chunk by chunk: an NPY file, or a Zarr folder, whose name may have no ending. */
 const ARRAY_FORMATS: Readonly<Record<string, "npy" | "zarr">> = {
   ".npy": "npy",
   ".zarr": "zarr",

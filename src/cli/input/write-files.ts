@@ -1,9 +1,7 @@
 /**
- * Writes files so that each of them changes as a whole or not at all: contents go to a temporary file beside the
- * destination, which then takes the destination's name.
- *
- * A link is followed, so it stays a link. Another hard link of a file keeps the old contents: two names change together
- * only where the file is overwritten in place, and then an error or a signal would leave half of it.
+ * Writes files atomically: contents go to a temporary file beside the destination, which is then renamed. A link is
+ * followed, so it stays a link. Another hard link of a file keeps the old contents: both names would change only if the
+ * file were overwritten in place, and then an error or a signal would leave half of it.
  */
 
 import { randomUUID } from "node:crypto";
@@ -17,7 +15,7 @@ import { checkFormat } from "./tensor-format.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
-/** A tensor and the file that it is for. */
+/** A tensor and its destination file. */
 export interface TensorOutput {
   readonly file: string;
   readonly name: string;
@@ -35,8 +33,8 @@ export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Prom
   );
 
 /**
- * Writes all files or none: no file is renamed before all of them are written in full. Only where a later rename fails
- * have earlier files changed. No temporary file is left, after an error or a signal either, but after SIGKILL.
+ * Writes all files or none: no file is renamed before all of them are completely written. Only if a later rename fails
+ * have earlier files changed. No temporary file remains, even after an error or a signal other than SIGKILL.
  */
 export async function writeFiles(
   io: Io,
@@ -50,7 +48,7 @@ export async function writeFiles(
   try {
     for (const { file, bytes } of outputs) {
       const { to, mode, hasOtherLinks } = checkPlace(io, file);
-      // Not the file's own name with an ending: that may be longer than a name can be.
+      // Not the file's own name with an ending, which may exceed the limit for names.
       const from = path.join(path.dirname(to), `ndscatter-${randomUUID()}.tmp`);
       moves.push({ file, from, to, hasOtherLinks });
       try {
@@ -71,17 +69,17 @@ export async function writeFiles(
   }
 }
 
-/** Where an output goes, and what is known of the file that it replaces. */
+/** The destination of an output, with facts about the file that it replaces. */
 interface Place {
-  /** The absolute path, all links followed. */
+  /** The absolute path with links resolved. */
   readonly to: string;
-  /** The permissions of the file that is there. */
+  /** The permissions of the existing file. */
   readonly mode?: number;
-  /** Whether the file that is there has other names, which are hard links. */
+  /** True if the existing file has other hard links. */
   readonly hasOtherLinks: boolean;
 }
 
-/** @throws Failure where nothing can be written to `file`, as far as its folder and permissions show. */
+/** @throws Failure if the folder or permissions show that `file` cannot be written */
 export function checkPlace({ cwd }: Io, file: string): Place {
   return withPath(file, () => {
     const place = path.resolve(cwd, file);
@@ -92,21 +90,21 @@ export function checkPlace({ cwd }: Io, file: string): Place {
       return { to, hasOtherLinks: false };
     }
     if (!stat.isFile()) throw notRegular(file, stat);
-    // The rename needs no permission to write to the file that it replaces, so it is asked for here.
+    // The rename itself needs no permission to write the replaced file, so it is checked here.
     fs.accessSync(to, fs.constants.W_OK);
     return { to, mode: stat.mode, hasOtherLinks: stat.nlink > 1 };
   });
 }
 
-/** More links than this in a row are a circle, as on Linux. */
+/** A longer chain of links counts as a cycle, as on Linux. */
 const MOST_LINKS = 40;
 
-/** The file that an absolute path leads to, which need not exist. `fs.realpath` throws where it does not. */
+/** The file that an absolute path leads to, even if it does not exist. `fs.realpath` throws if it does not. */
 function followLinks(place: string): string {
   let to = place;
   for (let hops = 0; hops < MOST_LINKS; hops++) {
     const folder = path.dirname(to);
-    // The folder's own links come first, because a relative target counts from the real folder.
+    // The folder's own links are resolved first, because a relative target counts from the real folder.
     to = path.join(fs.existsSync(folder) ? fs.realpathSync(folder) : folder, path.basename(to));
     if (!fs.lstatSync(to, { throwIfNoEntry: false })?.isSymbolicLink()) break;
     to = path.resolve(path.dirname(to), fs.readlinkSync(to));
@@ -115,14 +113,14 @@ function followLinks(place: string): string {
 }
 
 /**
- * Writes a new file. The file is there as soon as the function is called, so that a signal's cleanup finds it, and the
- * event loop runs while bytes are written, so that a signal is answered at once.
+ * Writes a new file. The file exists as soon as the function is called, so that a signal's cleanup finds it, and the
+ * event loop runs while bytes are written, so that a signal is handled at once.
  */
 async function writeNew(place: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
   const descriptor = fs.openSync(place, "wx", mode);
   OPEN.files++;
   try {
-    // The umask has taken bits from the mode.
+    // The umask has removed bits from the mode.
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (let done = 0; done < bytes.length;) {
       // oxlint-disable-next-line no-await-in-loop
@@ -147,7 +145,7 @@ const write = (
     });
   });
 
-/** Whether two paths lead to one file, existing or not. */
+/** True if two paths lead to one file, existing or not. */
 export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
   const [left, right] = [a, b].map((file) => path.resolve(cwd, file));
   if (left === right) return true;

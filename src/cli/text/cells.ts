@@ -1,12 +1,12 @@
-/** Elements of tensors: where they lie, and how pictures and JSON show them. */
+/** Elements of tensors: their positions, and their form in drawings and JSON. */
 
 import { isTensorError, printScalar, type Scalar, type Tensor } from "../../entries/index.ts";
 
-/** The place of an element in row-major order. */
+/** The row-major position of an element. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
   at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
 
-/** The coordinates of an element in row-major order. */
+/** The coordinates of a row-major position. */
 export const coordinatesOf = (position: number, shape: readonly number[]): number[] => {
   let left = position;
   return shape
@@ -22,14 +22,14 @@ export const coordinatesOf = (position: number, shape: readonly number[]): numbe
 /** All elements, in row-major order. */
 export function scalarsOf(tensor: Tensor): Scalar[] {
   let level: unknown[] = [tensor.toArray()];
-  // One level for each axis and no more: a complex number is a pair, which must stay whole.
+  // One level per axis and no more: a complex number is a pair, which must stay whole.
   for (let axis = 0; axis < tensor.shape.length; axis++) level = level.flat(1);
   return level as Scalar[];
 }
 
 /**
- * The values of a tensor as JSON has them: nested lists in its shape. A tensor without elements is one empty list where
- * its shape asks for more lists than `toArray` makes: a file of 192 bytes can ask for millions.
+ * The values of a tensor for JSON: nested lists in its shape. An empty tensor is one empty list if its shape asks for
+ * more lists than `toArray` makes: a file of 192 bytes can ask for millions.
  */
 export function valuesOf(tensor: Tensor): unknown {
   try {
@@ -42,7 +42,7 @@ export function valuesOf(tensor: Tensor): unknown {
 
 const MOST_TEXT = 24;
 
-/** An element as a picture shows it. Text is cut, and characters that are not visible are escaped. */
+/** An element in a drawing. Text is shortened, and invisible characters are escaped. */
 export function printCell({ dtype }: Tensor, value: Scalar): string {
   const word = printScalar(dtype, value);
   if (typeof value !== "string") return word;
@@ -56,5 +56,5 @@ export function printCell({ dtype }: Tensor, value: Scalar): string {
     : `${characters.slice(0, MOST_TEXT - 4).join("")}..."`;
 }
 
-/** The number of characters that `text` shows. */
+/** The number of visible characters of `text`. */
 export const lengthOf = (text: string): number => Array.from(text).length;

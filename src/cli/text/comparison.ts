@@ -14,17 +14,17 @@ import { printName } from "./layout.ts";
 import { printType } from "./type-text.ts";
 
 export interface Difference {
-  /** The first cell that differs; null where data types or shapes differ. */
+  /** The first cell that differs; null if data types or shapes differ. */
   readonly at: readonly number[] | null;
   readonly got: string;
   readonly expected: string;
   readonly sentence: string;
-  /** Whether the cell holds two NaNs of other bits. */
+  /** True if the cell holds two NaNs with different bits. */
   readonly isNaN: boolean;
 }
 
 /**
- * The first difference of `got` from `expected`, or null where there is none.
+ * The first difference of `got` from `expected`, or null.
  * @param name the name of `got`
  * @param file the file that holds `expected`
  */
@@ -58,7 +58,7 @@ export function compareTensors(
   return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`, true);
 }
 
-/** One cell as a tensor of rank 0. */
+/** A cell as a tensor of rank 0. */
 export function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
   const { lanes } = DTYPES[dtype];
   const start = lanes * positionOf(at, shape);

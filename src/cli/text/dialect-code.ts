@@ -1,4 +1,4 @@
-/** What to write in a dialect for a call: a line that makes `y` of `data`, `indices` and `updates`. */
+/** Writes the code of a dialect for a call: a line that computes `y` from `data`, `indices` and `updates`. */
 
 import {
   REDUCTIONS,
@@ -11,32 +11,32 @@ import {
   type Tensor,
 } from "../../entries/index.ts";
 
-/** A scatter, as far as a line of code depends on it. */
+/** The properties of a scatter that its line of code depends on. */
 interface Scatter {
   readonly kind: "scatter";
   readonly form: OperatorVersion["indexForm"];
-  /** Counted from the front. */
+  /** The axis, counted from the front. */
   readonly axis: number;
   readonly reduction: Reduction;
-  /** Whether a reduction begins with the value of data. */
+  /** True if a reduction begins with the value of data. */
   readonly includeSelf: boolean;
 }
 
 interface Gather {
   readonly kind: "gather";
   readonly form: OperatorVersion["indexForm"];
-  /** Counted from the front. */
+  /** The axis, counted from the front. */
   readonly axis: number;
   readonly batchDims: number;
 }
 
-/** The right side of `y = ...`; null where a dialect has no line for the call. */
+/** The right side of `y = ...`; null if a dialect has no line for the call. */
 type Code = (call: Scatter | Gather) => string | null;
 
-/** The words of a dialect for the reductions that it has. */
+/** A dialect's words for the reductions that it has. */
 type ReductionWords = Readonly<Partial<Record<Reduction, string>>>;
 
-/** Null for batch axes, and for a reduction without the value of data, neither of which the dialect's lines know. */
+/** Null for batch axes, and for a reduction without the value of data, neither of which the dialect supports. */
 const plain =
   (code: Code): Code =>
   (call) =>
@@ -92,7 +92,7 @@ const openvino: Code = (call) => {
 };
 
 /**
- * An index of data in the manner of NumPy.
+ * An index expression for data in NumPy's notation.
  * @param library its name in Python
  * @param grids an expression for the coordinates of each element of indices, one array for each axis
  */
@@ -104,7 +104,7 @@ function pythonIndex({ form, axis }: Scatter | Gather, library: string, grids: s
 
 const pythonSlices = (axis: number): string => `(slice(None),) * ${axis} + (indices,)`;
 
-/** NumPy's names, which MLX has too. */
+/** NumPy's names, which MLX shares. */
 const UFUNCS: ReductionWords = {
   add: "add",
   sub: "subtract",
@@ -250,7 +250,7 @@ const CODES: Readonly<Record<DialectId, Code>> = {
   mlx,
 };
 
-/** Null where the dialect lacks the operator, the reduction, batch axes or a reduction without data's value. */
+/** Null if the dialect lacks the operator, the reduction, batch axes or a reduction without data's value. */
 export function codeOf(
   dialect: DialectId,
   call: NodeSpec,
@@ -261,17 +261,17 @@ export function codeOf(
   return code === null ? null : `y = ${code}`;
 }
 
-/** The words of documents for reductions that have another name here. */
+/** Reductions that documents call by another name than this package. */
 const REDUCTION_WORDS: Readonly<Record<string, Reduction | undefined>> = {
   sum: "add",
   prod: "mul",
 };
 
-/** An axis, or a number of axes, that counts from the end where it is negative. */
+/** An axis, or a number of axes, converted to count from the front if negative. */
 const fromFront = (value: number, rank = 0): number => (value < 0 ? value + rank : value);
 
 /**
- * What a line depends on; null for a reduction that no version has.
+ * The properties that a line depends on; null for a reduction that no version has.
  * @param inputs in the order of the version's inputs
  */
 function describe(

@@ -1,4 +1,4 @@
-/** Draws tensors as grids of aligned cells. Cells may be marked: by a colour, or by a sign behind the value. */
+/** Draws tensors as grids of aligned cells. Cells may be marked: by a colour, or by a sign after the value. */
 
 import type { Tensor } from "../../entries/index.ts";
 import { lengthOf, printCell, scalarsOf } from "./cells.ts";
@@ -16,13 +16,13 @@ const MARKS: Readonly<Record<Mark, { readonly sign: string; readonly colour: num
   bad: { sign: "!", colour: 31 },
 };
 
-/** What a drawing has room for. */
+/** The size and capabilities of the drawing area. */
 export interface Canvas {
   readonly columns: number;
   readonly isColoured: boolean;
 }
 
-/** The canvas that stdout is. NO_COLOR is obeyed (https://no-color.org), and FORCE_COLOR overrides the terminal. */
+/** The canvas of stdout. NO_COLOR is respected (https://no-color.org), and FORCE_COLOR overrides the terminal. */
 export function canvasOf({ stdout, env }: Io): Canvas {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
   const isForced = FORCE_COLOR !== "" && FORCE_COLOR !== "0";
@@ -30,21 +30,24 @@ export function canvasOf({ stdout, env }: Io): Canvas {
   return { columns: stdout.columns, isColoured: NO_COLOR === "" && (isForced || isTerminal) };
 }
 
-/** Text in the colour of its mark, or with the mark's sign behind it. */
+/** Text in the colour of its mark, or followed by the mark's sign. */
 export function paint(text: string, mark: Mark | null, { isColoured }: Canvas): string {
   if (mark === null) return text;
   const { sign, colour } = MARKS[mark];
   return isColoured ? `\u001b[${colour}m${text}\u001b[39m` : text + sign;
 }
 
-/** A picture of more cells is not readable. */
+/** Maximum number of cells in a readable drawing. */
 const MOST_CELLS = 200;
 const MOST_RANK = 4;
 
 export const isSmall = ({ size, shape }: Tensor): boolean =>
   size <= MOST_CELLS && shape.length <= MOST_RANK;
 
-/** A tensor under its name and type. Its cells are left out where they are too many, or too wide for the canvas. */
+/**
+ * A tensor with its name and type. Its cells are left out if they are too many or too wide for the
+ * canvas.
+ */
 export function drawTensor(
   name: string,
   tensor: Tensor,
@@ -76,7 +79,7 @@ function drawCells(
   const rows = shape.length > 1 ? shape[shape.length - 2] : size;
   const room = canvas.columns - labelOf(0, rows - 1).length;
   const fit = Math.floor(room / (GAP.length + width + signWidth));
-  // A list of rank 1 may continue in the next line. A row of a grid may not, because columns would no longer align.
+  // A list of rank 1 may continue on the next line. A grid's row may not, because columns would no longer align.
   if (fit < (shape.length > 1 ? row : 1)) return null;
   const step = Math.min(row, fit);
   const lines: string[] = [];
@@ -91,11 +94,11 @@ function drawCells(
 
 const GAP = "  ";
 
-/** The number before a line: that of its row, or in a list of rank 1 of its first cell. */
+/** The number before a line: its row, or in a list of rank 1 its first cell. */
 const labelOf = (label: number, most: number): string =>
   `  ${String(label).padStart(String(most).length)} |`;
 
-/** `[1, 0, :, :]` */
+/** A text such as `[1, 0, :, :]`. */
 function sliceName(shape: readonly number[], slice: number): string {
   const coordinates: (number | string)[] = [":", ":"];
   for (let d = shape.length - 3; d >= 0; d--) {

@@ -1,10 +1,10 @@
-/** An explanation as JSON, in parts: that of a large call may be longer than the longest string. */
+/** An explanation as JSON, in parts, because that of a large call may exceed the longest string. */
 
 import type { Explanation, Read, StoryStep, Tensor } from "../../entries/index.ts";
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
 
-/** @param expected how the result of another runtime compares */
+/** @param expected the comparison with the result of another runtime */
 export function* explanationJson(explanation: Explanation, expected?: object): Iterable<string> {
   const { version, inputs, shapes, error, badCount, badIndices, output, story } = explanation;
   const facts = {
@@ -56,7 +56,7 @@ export function* explanationJson(explanation: Explanation, expected?: object): I
   yield "\n}\n";
 }
 
-/** One more field of an object: a list, written member by member. */
+/** A further field of an object: a list, written member by member. */
 function* printList<T>(
   name: string,
   list: Iterable<T>,

@@ -18,7 +18,7 @@ import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts
 import { printCount } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
-// The text is cut after so many of each; --json has all.
+// The text is cut after these numbers of each; --json has all.
 const MOST_TARGETS = 50;
 const MOST_STEPS = 20;
 const MOST_BAD = 20;
@@ -61,7 +61,7 @@ const namesOf = ({ version, inputs }: Explanation): Names => {
   };
 };
 
-/** A sentence for each derived shape, marked where the given shape does not fit. */
+/** A sentence per derived shape, marked if the given shape does not fit. */
 const shapesText = ({ shapes }: Explanation, canvas: Canvas): string =>
   shapes.map(({ sentence, fits }) => paint(sentence, fits ? null : "bad", canvas)).join("\n");
 
@@ -74,7 +74,7 @@ function badText({ badIndices, badCount }: Explanation): string {
 }
 
 const badLine = ({ input, at, axis, got, expected: [low, high] }: BadIndex): string => {
-  const range = high < low ? "takes none" : `takes ${low}..${high}`;
+  const range = high < low ? "takes none" : `takes ${low} to ${high}`;
   return `${input}${printShape(at)} is ${got}, but axis ${axis} ${range}`;
 };
 
@@ -103,7 +103,7 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
   return [...pictures, ...(legend.length === 0 ? [] : [legend.join(", ")])].join("\n\n");
 }
 
-/** What each mark means. */
+/** The meanings of the marks. */
 const LEGEND: Readonly<Record<Mark, string>> = {
   once: "addressed once",
   repeated: "addressed more than once",
@@ -185,11 +185,11 @@ function rowsText({ rows, rowRanges }: Summary): string {
   return ranges.join(", ") + (left > 0 ? ` and ${left} more ranges` : "");
 }
 
-/** `output[1]`, or `output` for the whole tensor, which has no coordinates. */
+/** A text such as `output[1]`, or `output` for the whole tensor, which has no coordinates. */
 const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
-/** What happens to each target, with a line for each step. */
+/** The history of each target, with a line per step. */
 function scatterText(story: ScatterStory, names: Names): string {
   const { targets } = story;
   const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) =>
@@ -203,8 +203,8 @@ function scatterText(story: ScatterStory, names: Names): string {
 }
 
 /**
- * What happens to one cell of the output, in lines.
- * @param most the number of updates that are shown
+ * The history of one cell of the output, in lines.
+ * @param most the number of updates shown
  */
 export function cellText(explanation: Explanation, at: readonly number[], most: number): string[] {
   const { output, story } = explanation;
@@ -231,7 +231,7 @@ function stepLines<V>(
 ): string[] {
   const shown = Array.from(steps, (step) => stepLine(step, names, print));
   const width = shown.reduce((most, [change]) => Math.max(most, change.length), 0);
-  // The division of a mean is a step of its own, which is not in the count of updates.
+  // The division of a mean is a further step, not counted among the updates.
   const left = count + (reduction === "mean" ? 1 : 0) - shown.length;
   return [...shown.map(([change, why]) => `  ${change.padEnd(width)}  ${why}`), ...andMore(left)];
 }
@@ -250,7 +250,7 @@ function stepLine<V>(
 const printIndex = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `[${list.join(", ")}]`;
 
-/** `indices[2] = -1, that is 3` */
+/** A text such as `indices[2] = -1, that is 3`. */
 function indexText({ at, given, places }: IndexStory, { indices }: Names): string {
   const text = `${cellName(indices, at)} = ${printIndex(given)}`;
   if (places === null) return `${text}, out of range`;
@@ -275,7 +275,7 @@ const printZero = ({ dtype }: Tensor): string =>
 
 const MOST_PIECES = 6;
 
-/** A slice in one line, cut after its first elements. */
+/** A slice on one line, cut after its first elements. */
 function printPiece(tensor: Tensor): string {
   if (tensor.shape.length === 0) return printCell(tensor, tensor.toArray() as Scalar);
   if (tensor.size === 0) return "[]";
@@ -285,7 +285,7 @@ function printPiece(tensor: Tensor): string {
   return `[${words.join(", ")}${tensor.size > MOST_PIECES ? ", ..." : ""}]`;
 }
 
-/** The first members of a list. The others are not computed. */
+/** The first members of a list. The remaining ones are not computed. */
 function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
   let left = most;
   if (left <= 0) return;

@@ -8,11 +8,11 @@ import { cut } from "./lines.ts";
 /** A runtime's message may be a page long; --json has all of it. */
 const LONGEST = 160;
 
-/** The runtime of the report, and what became of -o. */
+/** The runtime of the report, and the outcome of -o. */
 interface Context {
-  /** The package of the runtime. */
+  /** The name of the runtime's package. */
   readonly runtime: string;
-  /** The execution provider that the user has chosen. */
+  /** The execution provider chosen by the user. */
   readonly provider: string | undefined;
   readonly output: string | undefined;
   /** Null if no file was written. */
@@ -25,7 +25,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
   const lines = agrees
     ? [`${name}: ${nothingWrong(report)}`]
     : [
-        `${name}: ${printCount(verified.nodes.length, "node")} of the family, ${faulty.length} faulty`,
+        `${name}: ${printCount(verified.nodes.length, "scatter/gather node")}, ${faulty.length} faulty`,
         ...(fault === null ? [] : [`  ${fault.id}: ${fault.fault}`]),
         ...faulty.flatMap(faultyLines),
         ...otherProblems(report),
@@ -39,7 +39,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
   return lines.map(escapeControls).join("\n");
 }
 
-/** A sentence for a model without faults, with the runs that were tried. */
+/** A sentence for a model without faults, with the runs made. */
 function nothingWrong({ verified, plain }: FixReport): string {
   const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
@@ -61,7 +61,7 @@ function faultyLines(node: FaultyNodeReport): string[] {
   ];
 }
 
-/** Lines about failures of other nodes than scatters and gathers. */
+/** Lines about failures of operators other than scatters and gathers. */
 function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
   const failures = verified.failures.filter(({ isCompared }) => !isCompared);
   const named = failures.map(
@@ -74,7 +74,7 @@ function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] 
     : named;
 }
 
-/** A line for each cure. Those that fail one after the other in the same way share one. */
+/** A line per cure. Consecutive cures that fail in the same way share a line. */
 function cureLines(cures: readonly Cure[]): string[] {
   const lines: { titles: string[]; facts: string }[] = [];
   for (const cure of cures) {
@@ -132,7 +132,7 @@ function chosenLines(
   return [begin, `  ${option}`, ...noFile];
 }
 
-/** Settings as a literal of JavaScript. */
+/** Settings as a JavaScript literal. */
 const literalOf = (settings: object): string =>
   `{ ${Object.entries(settings)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)

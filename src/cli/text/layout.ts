@@ -2,7 +2,7 @@
 
 export const LINE_WIDTH = 80;
 
-/** Rows as aligned columns; all rows have as many cells as the first. */
+/** Aligned columns from rows, all of which have the same number of cells. */
 export function printTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows
@@ -15,7 +15,7 @@ export function printTable(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** A paragraph in lines of at most 80 characters. `first` begins it, and the other lines are indented as far. */
+/** A paragraph with lines of at most 80 characters. `first` begins it, and further lines are indented by its length. */
 export function wrap(text: string, first = ""): string {
   const indent = " ".repeat(first.length);
   const lines: string[] = [];
@@ -31,7 +31,7 @@ export function wrap(text: string, first = ""): string {
   return first + [...lines, line].join(`\n${indent}`);
 }
 
-/** `1 node`, `2 nodes` */
+/** A text such as `1 node` or `2 nodes`. */
 export const printCount = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? "" : "s"}`;
 
@@ -39,7 +39,7 @@ export const printCount = (count: number, what: string): string =>
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
-/** Longer text is cut: the beginning is enough for a reader to recognize it. */
+/** Longer text is cut, because its beginning suffices to recognize it. */
 const LONGEST_QUOTE = 200;
 
 /** Quotes text that was typed or read from a file, for use in a sentence. */
@@ -48,10 +48,10 @@ export const quote = (text: string): string =>
     ? JSON.stringify(text)
     : `${JSON.stringify(text.slice(0, LONGEST_QUOTE))}...`;
 
-/** No path is longer than this, so a longer word need not be readable. */
+/** Paths are shorter, so a longer word need not be readable. */
 const LONGEST_WORD = 4096;
 
-/** Cuts very long words of a sentence, such as unknown options, so that it fits a screen. */
+/** Shortens very long words of a sentence, such as unknown options, so that it fits a screen. */
 export const cutWords = (sentence: string): string =>
   sentence.replaceAll(/\S+/g, (word) =>
     word.length <= LONGEST_WORD ? word : `${word.slice(0, LONGEST_QUOTE)}...`,
@@ -68,8 +68,8 @@ export const escapeControls = (line: string): string =>
 export const JSON_HELP = "print JSON (64-bit integers, NaN and infinities as strings)";
 
 /**
- * JSON in which a list of scalars takes one line. JSON has no 64-bit integers, NaN and infinities: they are strings, as
- * in protobuf's JSON. Negative zero stays `-0`, which `JSON.stringify` would not keep.
+ * Formats JSON with each list of scalars on one line. 64-bit integers, NaN and infinities, which JSON lacks, become
+ * strings, as in protobuf's JSON. Negative zero stays `-0`, which `JSON.stringify` would not keep.
  */
 export function printJson(value: unknown, indent = ""): string {
   const inner = `${indent}  `;

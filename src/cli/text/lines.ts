@@ -1,18 +1,18 @@
-/** Text in lines that fit a terminal: sentences are folded at words, and long cells of tables are cut in the middle. */
+/** Fits text to a terminal: sentences are folded at words, and long cells of tables are cut in the middle. */
 
 import type { Output } from "../io.ts";
 import { printTable } from "./layout.ts";
 
-/** In characters. On a narrower terminal lines are as long as on one of this width. */
+/** Characters. Narrower terminals get lines of this width. */
 const LEAST_WIDTH = 20;
 
-/** How many characters fit in a line; any number where the output is no terminal, so that a line is found whole. */
+/** The number of characters per line; unlimited if the output is not a terminal, so that a line can be searched for. */
 export const widthOf = ({ isTTY, columns }: Output): number =>
   isTTY ? Math.max(columns || 80, LEAST_WIDTH) : Infinity;
 
 /**
- * `text` in lines of at most `width` characters. The first begins with `indent`, the others two columns behind it. A
- * word that is longer than a line goes on in the next one.
+ * `text` in lines of at most `width` characters. The first begins with `indent`, the others with two more columns. A
+ * word longer than a line continues on the next.
  */
 export function fold(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
@@ -41,7 +41,7 @@ export function fold(text: string, width: number, indent = ""): string {
 
 const DOTS = "...";
 
-/** `text` in at most `most` characters, its middle replaced by dots: names often differ at their ends alone. */
+/** `text` in at most `most` characters, with its middle replaced by dots: names often differ only at their ends. */
 export function cut(text: string, most: number): string {
   const characters = Array.from(text);
   if (characters.length <= most) return text;
@@ -51,12 +51,15 @@ export function cut(text: string, most: number): string {
   return [...start, DOTS, ...characters.slice(characters.length - tail)].join("");
 }
 
-/** In characters. A narrower column would say nothing. */
+/** Characters of the narrowest column. A narrower one would be unreadable. */
 const LEAST_COLUMN = 9;
 
 const GAP = 2;
 
-/** A table whose lines have at most `width` characters, as far as columns can be narrowed: the widest come first. */
+/**
+ * A table with lines of at most `width` characters if its columns can be narrowed that far; the widest are narrowed
+ * first.
+ */
 export function fitTable(rows: readonly (readonly string[])[], width: number): string[] {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   let excess = widths.reduce((sum, one) => sum + one + GAP, -GAP) - width;

@@ -1,4 +1,4 @@
-/** Shows how far a command is: on a terminal only, and only where it takes more than a second. */
+/** Shows a command's progress: on a terminal only, and only if it takes more than a second. */
 
 import type { ByteSource } from "../../entries/onnx.ts";
 import { CLI } from "../../core/limits.ts";
@@ -8,12 +8,12 @@ import { cut } from "./lines.ts";
 
 type Terminal = Pick<Output, "isTTY" | "write"> & Partial<Pick<Output, "columns">>;
 
-/** One line, which a newer one replaces. */
+/** A line that a newer one replaces. */
 export class ProgressLine {
   readonly #terminal: Terminal;
   readonly #now: () => number;
   #shownAt: number;
-  /** The length of the text that is shown. */
+  /** The length of the displayed text. */
   #length = 0;
 
   /** @param now the time in milliseconds */
@@ -23,23 +23,23 @@ export class ProgressLine {
     this.#shownAt = now();
   }
 
-  /** @param text is asked for at most once in a period */
+  /** @param text called at most once per period */
   show(text: () => string): void {
     if (this.#now() - this.#shownAt < CLI.progress) return;
     this.showNow(text());
   }
 
-  /** For work during which nothing can be shown. */
+  /** Shows text before work that cannot report progress. */
   showNow(text: string): void {
     if (!this.#terminal.isTTY) return;
     this.#shownAt = this.#now();
-    // A line that goes on in the next one could not be replaced.
+    // A line that wraps could not be replaced.
     const line = cut(escapeControls(text), (this.#terminal.columns || 80) - 1);
     void this.#terminal.write(`\r${line.padEnd(this.#length)}`);
     this.#length = line.length;
   }
 
-  /** Clears the line, so that the result can take its place. */
+  /** Clears the line before the result. */
   clear(): void {
     if (this.#length > 0) void this.#terminal.write("\r\u001b[K");
     this.#length = 0;
@@ -47,7 +47,7 @@ export class ProgressLine {
 }
 
 /**
- * Returns what `action` makes of a file, and meanwhile shows the place of each read as a percentage of the file.
+ * Returns the result of `action` for a file, and shows the position of each read as a percentage of the file.
  * @param now the time in milliseconds
  */
 export function showProgress<T>(

@@ -1,4 +1,4 @@
-/** Why a result is wrong: the explanations of `diagnose`, and what really happens to the first cell that differs. */
+/** Explains a wrong result: the diagnoses, and the exact history of the first cell that differs. */
 
 import {
   DTYPES,
@@ -12,13 +12,13 @@ import type { Difference } from "./comparison.ts";
 import { cellText } from "./explanation-text.ts";
 import { printCount } from "./layout.ts";
 
-/** The text shows so many explanations; --json has all. */
+/** Maximum number of diagnoses in the text; --json has all. */
 const MOST_REASONS = 3;
 
-/** And so many updates of a cell, which --json has all of in explain. */
+/** Maximum number of updates of a cell in the text; `explain --json` has all. */
 const MOST_UPDATES = 6;
 
-/** What may explain a difference; null where there is nothing to explain: other types or shapes, or another NaN. */
+/** The diagnoses of a difference; null if diagnosis does not apply: other types or shapes, or another NaN. */
 export function diagnosesOf(
   { node, inputs }: NodeCall,
   result: Tensor,
@@ -29,7 +29,7 @@ export function diagnosesOf(
   return found.length === 0 && difference.isNaN ? null : found;
 }
 
-/** A line for each explanation, or one that says that there is none. */
+/** A line per diagnosis, or one line if the list is empty. */
 export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
   if (diagnoses.length === 0) return ["why: nothing known explains it"];
   return diagnoses.slice(0, MOST_REASONS).map(({ id, sentence, cells, dialects }, at) => {
@@ -43,10 +43,10 @@ export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
   });
 }
 
-/** The history of one cell of the exact result, in lines; none where the call has no result. */
+/** The history of one cell of the exact result, in lines; empty if the call has no result. */
 export function historyLines(explanation: Explanation, at: readonly number[]): string[] {
   const { output, story } = explanation;
-  // A complex number has no such cell: its parts are lanes of one.
+  // A complex number has no such cell, because its two parts share one.
   if (output === null || story === null || DTYPES[output.dtype].lanes !== 1) return [];
   return ["exactly:", ...cellText(explanation, at, MOST_UPDATES).map((line) => `  ${line}`)];
 }

@@ -1,4 +1,4 @@
-/** A report on a model as text: the nodes with findings first, the worst before the others, then a line for each operator. */
+/** A report on a model as text: the nodes with findings, worst first, then a line per operator. */
 
 import type {
   Attribute,
@@ -15,22 +15,22 @@ import { escapeControls, printCount, printJson, printName } from "./layout.ts";
 import { cut, fitTable, fold } from "./lines.ts";
 import { printType } from "./type-text.ts";
 
-/** How a report is printed. */
+/** Options for printing a report. */
 export interface ReportView {
-  /** Every node, in the order of the model. */
+  /** True prints every node, in model order. */
   readonly all: boolean;
-  /** In characters. */
+  /** The width in characters. */
   readonly width: number;
 }
 
-/** The worst first. */
+/** Severities, worst first. */
 const SEVERITIES: readonly Severity[] = ["wrong", "risky", "note"];
 
 /** If more nodes than this have findings, only the first of each kind are shown. */
 const MOST_NODES = 20;
 const MOST_OF_A_KIND = 5;
 
-/** In characters. */
+/** Characters of a value. */
 const MOST_VALUE = 48;
 
 export const isClean = ({ counts }: Report): boolean =>
@@ -52,7 +52,7 @@ export function printReport(file: string, report: Report, view: ReportView): str
     .join("\n\n");
 }
 
-/** A model in which nothing was found, among others. */
+/** The line for a model without findings, among other models. */
 export const printCleanLine = (file: string, report: Report, { width }: ReportView): string =>
   fold(escapeControls(`${printFile(file)}: ${nodeCounts(report)}, nothing found`), width);
 
@@ -62,12 +62,12 @@ const headOf = (file: string, report: Report): string => {
 };
 
 const nodeCounts = ({ nodeCount, nodes }: Report): string =>
-  `${printCount(nodeCount, "node")}, ${nodes.length} of the family`;
+  `${printCount(nodeCount, "node")}, ${nodes.length} scatter/gather`;
 
 export const printCounts = ({ wrong, risky, note }: Report["counts"]): string =>
   `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${printCount(note, "note")}`}`;
 
-/** The blocks of the nodes with findings. Of many, those whose worst finding has one id are of one kind. */
+/** The blocks of the nodes with findings. In a long list, nodes whose worst finding has the same id are one kind. */
 function worstFirst(nodes: readonly InspectedNode[], width: number): string[][] {
   const kinds = new Map<string, InspectedNode[]>();
   let count = 0;
@@ -118,7 +118,7 @@ const INDENT = "  ";
 const titleOf = ({ op, version }: InspectedNode): string =>
   version === null ? op : `${op}-${version}`;
 
-// Escaped before the widths of columns are known.
+// Escaped before the widths of columns are computed.
 const rowOf = ({ name, parameter, type, isConstant, value }: InspectedValue): string[] =>
   [
     parameter ?? "-",
@@ -127,9 +127,9 @@ const rowOf = ({ name, parameter, type, isConstant, value }: InspectedValue): st
     isConstant ? ["constant", ...(value === undefined ? [] : [printValue(value)])].join(" ") : "",
   ].map(escapeControls);
 
-/** A small tensor in one line. */
+/** A small tensor on one line. */
 function printValue(tensor: Tensor): string {
-  // Not by the brackets of the lists alone: a complex number is a list too.
+  // The nesting of lists is not enough, because a complex number is a list too.
   const print = (item: unknown, axis: number): string =>
     axis === tensor.shape.length
       ? printCell(tensor, item as Parameters<typeof printCell>[1])
@@ -140,7 +140,7 @@ function printValue(tensor: Tensor): string {
 const printFinding = ({ severity, id, sentence }: Finding): string =>
   escapeControls(`${severity}: ${id}: ${sentence}`);
 
-/** A line for each version of an operator, and how many nodes are not shown. */
+/** A line per operator version, and the number of nodes that are not shown. */
 function operatorLines(nodes: readonly InspectedNode[], { all, width }: ReportView): string[] {
   const versions = new Map<string, InspectedNode[]>();
   for (const node of nodes) {
@@ -165,11 +165,11 @@ function operatorLines(nodes: readonly InspectedNode[], { all, width }: ReportVi
 const byTitle = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : 1;
 
-/** The data types of what nodes scatter into or gather from, their first input; `?` where one is not known. */
+/** The data types of the nodes' first input, from which they gather or into which they scatter; `?` if unknown. */
 const dataTypesOf = (nodes: readonly InspectedNode[]): string =>
   [...new Set(nodes.map(({ inputs: [data] }) => data?.type?.dtype ?? "?"))].toSorted().join(", ");
 
-/** How many findings nodes have, of each severity that there is. */
+/** The number of findings by severity, without zeros. */
 const countsOf = (nodes: readonly InspectedNode[]): string =>
   SEVERITIES.flatMap((severity) => {
     const found = nodes.flatMap(({ findings }) => findings);
@@ -184,7 +184,7 @@ function printAttribute(attribute: Attribute): string {
   return typeof fact === "string" ? printName(fact) : printJson(fact);
 }
 
-/** An attribute's value for JSON. A tensor is named by its data type, a value of an unknown kind by its kind. */
+/** An attribute's value for JSON. A tensor is represented by its data type, a value of an unknown kind by its kind. */
 export function attributeFact(attribute: Attribute): unknown {
   const { type, value } = attribute;
   if (type === "tensor") return `tensor of ${value.dtype ?? "unknown type"}`;

@@ -1,4 +1,4 @@
-/** Versions of operators as text: a list of versions, one version in full, and what changed between two. */
+/** Operator versions as text: a list of versions, one version in full, and the changes between two. */
 
 import {
   compareVersions,
@@ -27,7 +27,7 @@ export function printVersions(versions: readonly OperatorVersion[]): string {
   return printTable([heading, ...rows]);
 }
 
-/** An operator's versions, each after the first with what it changed. */
+/** An operator's versions, with the changes of each after the first. */
 export function printHistory(versions: readonly OperatorVersion[]): string {
   const [first, ...later] = versions;
   const history = later.map((version, position) => {
@@ -39,13 +39,13 @@ export function printHistory(versions: readonly OperatorVersion[]): string {
   return [head, printVersions(versions), ...history].join("\n\n");
 }
 
-/** `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
+/** A text such as `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
 const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
   opset === undefined || opset === sinceVersion
     ? `${sinceVersion}`
     : `${sinceVersion} (opset${opset})`;
 
-/** All facts of one version, under the specification's names for them. */
+/** All facts of one version, under the specification's names. */
 export function printSchema(version: OperatorVersion): string {
   const { domain, attributes, inputs, outputs, typeConstraints } = version;
   const facts = printTable([
@@ -88,14 +88,14 @@ const section = (title: string, items: readonly string[]): string =>
 const item = (name: string, facts: string, description: string): string =>
   `${wrap(facts, `  ${name}: `)}\n${wrap(description, "      ")}`;
 
-/** `one of none, add, mul (default none)`, `int (default 0)` */
+/** A text such as `one of none, add, mul (default none)` or `int (default 0)`. */
 const printAttribute = ({ type, values, minimum, default: initial }: AttributeSchema): string => {
   const least = minimum === undefined ? "" : ` of at least ${minimum}`;
   const must = initial === undefined ? "must be given" : `default ${initial}`;
   return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (${must})`;
 };
 
-/** A data type under its name in the domain's documents. The name of a type constraint stays as it is. */
+/** A data type under its name in the domain's documents. The name of a type constraint stays unchanged. */
 function printTypeName(type: string, domain: OperatorVersion["domain"]): string {
   if (!isDType(type)) return type;
   const row = DTYPES[type];
@@ -110,13 +110,13 @@ function indexTypes(version: OperatorVersion): string {
   return types.length > 2 ? `${types.length} integers` : types.join(", ");
 }
 
-/** A line for each difference: `+` for what `to` added, `-` for what it removed, `~` for what it changed. */
+/** A line per difference: `+` for an addition in `to`, `-` for a removal, `~` for a change. */
 export function printChanges(from: OperatorVersion, to: OperatorVersion): string {
   const changes = compareVersions(from, to).filter(({ path }) => path !== "sinceVersion");
   return groupWords(changes).map(printChange).join("\n");
 }
 
-/** Joins the words that were added to one list, or removed from it, into one change. */
+/** Merges words added to one list, or removed from it, into one change. */
 function groupWords(changes: readonly VersionChange[]): VersionChange[] {
   const groups = new Map<string, VersionChange>();
   for (const change of changes) {
@@ -152,7 +152,7 @@ function printChange({ kind, path, value, from, to }: VersionChange): string {
   ].join("\n");
 }
 
-/** `text` without the words at its start that `other` has there too. */
+/** `text` without the leading words that it shares with `other`. */
 function withoutStartOf(other: string, text: string): string {
   const [words, others] = [text.split(" "), other.split(" ")];
   const same = words.findIndex((word, position) => word !== others[position]);
@@ -160,7 +160,7 @@ function withoutStartOf(other: string, text: string): string {
   return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
 }
 
-/** A fact of a schema in words. The name of a thing is left out, because the line's path ends in it. */
+/** A fact of a schema in words. Its name is omitted, because the line's path ends in it. */
 function printValue(value: unknown): string {
   if (isAttribute(value)) return printAttribute(value);
   if (Array.isArray(value)) return value.map(printValue).join(", ");

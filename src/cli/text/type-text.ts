@@ -1,4 +1,4 @@
-/** Types of tensors as text: `float32[N, 4, ?]`. */
+/** Types of tensors as text, such as `float32[N, 4, ?]`. */
 
 import { DTYPES, isDType, printShape, type TensorType } from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
@@ -8,7 +8,7 @@ export const TYPE_HELP = `A type is a data type and a shape: float32[2,3]. A dim
 stands for one (N), or ? where nothing is known. float32[] is a scalar; float32[...]
 or float32 alone has an unknown rank. In a shell, put types in quotes.`;
 
-/** @throws Failure for text that is no type. */
+/** @throws Failure for text that is not a type. */
 export function parseType(text: string): TensorType {
   const [, dtype, list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.replaceAll(/\s/g, "")) ?? [];
   if (dtype === undefined) {
@@ -26,7 +26,7 @@ export function parseType(text: string): TensorType {
 function parseDim(text: string, type: string): number | string | null {
   if (text === "?") return null;
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
-  // A name begins with a letter, so that -1 and 1.5 are errors and not names.
+  // A name begins with a letter, so -1 and 1.5 are errors.
   if (/^[\p{L}_]/u.test(text)) return text;
   throw wrongUsage(
     `a dimension must be a size, a name, or ? if it is unknown, got ${quote(text)} in ${quote(type)}`,

@@ -51,7 +51,7 @@ export function policiesOf(
     const words = isSequence ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
       const why = isSequence ? "its positions have rules of their own" : "a gather has no targets";
-      throw new TensorError("attribute", `there is no option ${name} here: ${why}`, fields);
+      throw new TensorError("attribute", `${name} is not an option here: ${why}`, fields);
     }
     if (!words.includes(given)) {
       const must = words.map((word) => JSON.stringify(word)).join(", ");

@@ -31,7 +31,8 @@ export function checkTupleLength(
   fields: ErrorFields,
 ): void {
   if (k >= least && k <= most) return;
-  const room = most === Infinity ? `must be at least ${least}` : `data takes ${least}..${most}`;
+  const range = least === most ? least : `${least} to ${most}`;
+  const room = most === Infinity ? `must be at least ${least}` : `data takes ${range}`;
   throw new TensorError(
     "rank",
     `indices.shape[-1], the length of an index tuple, is ${k}, but ${room}`,
@@ -112,7 +113,7 @@ export function normalizeAxis(
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
   throw new TensorError(
     "axis",
-    `axis is ${axis}, but data of rank ${rank} has the axes ${-rank}..${rank - 1}`,
+    `axis is ${axis}, but data of rank ${rank} has the axes ${-rank} to ${rank - 1}`,
     { ...fields, axis, got: axis, expected: [-rank, rank - 1] },
   );
 }

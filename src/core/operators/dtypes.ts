@@ -37,7 +37,7 @@ export function checkDTypes(
 
 export function noReduction(dtype: DType, word: unknown, fields: ErrorFields): TensorError {
   const known = reductionsOf(dtype).join(", ");
-  const sentence = `${dtype} has no reduction ${printValue(word)}, only ${known}`;
+  const sentence = `the reduction of ${dtype} must be one of ${known}, got ${printValue(word)}`;
   return new TensorError("reduction", sentence, fields);
 }
 

@@ -117,7 +117,7 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   if (home === null) {
     throw new TensorError(
       "unknown-operator",
-      `there is no domain ${printValue(domain)}; there are ai.onnx and openvino`,
+      `the domain must be ai.onnx or openvino, got ${printValue(domain)}`,
     );
   }
   const fields = { op: typeof op === "string" ? op : printValue(op) };
@@ -125,7 +125,7 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   if (operator === undefined) {
     throw new TensorError(
       "unknown-operator",
-      `the domain ${home} has no such operator here${hint(fields.op, home)}`,
+      `unknown operator of ${home}${hint(fields.op, home)}`,
       fields,
     );
   }

@@ -4,6 +4,7 @@ import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
+import { nearestName } from "./nearest.ts";
 import {
   roleOf,
   type AttributeSchema,
@@ -85,10 +86,15 @@ function unknownAttribute(
   fields: ErrorFields,
 ): TensorError {
   const known = attributes.map((attribute) => attribute.name);
-  const there = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
+  const there =
+    known.length === 0
+      ? "this version has no attributes"
+      : `its attributes are ${known.join(", ")}`;
   const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
-  const came = since === undefined ? "" : `; ${name} is in version ${since.sinceVersion}`;
-  const sentence = `there is no attribute ${printValue(name)}: ${there}${came}`;
+  const came = since === undefined ? "" : `; ${name} came with version ${since.sinceVersion}`;
+  const near = nearestName(name, known);
+  const hint = near === null ? there : `did you mean "${near}"?`;
+  const sentence = `unknown attribute ${printValue(name)}; ${hint}${came}`;
   return new TensorError("attribute", sentence, fields);
 }
 
@@ -134,10 +140,10 @@ function wordValue(
     other.attributes.some((one) => one.name === name && one.values?.includes(given)),
   );
   const shown = printValue(given);
-  const came = since === undefined ? "" : `; ${shown} is in version ${since.sinceVersion}`;
+  const came = since === undefined ? "" : `; ${shown} came with version ${since.sinceVersion}`;
   throw new TensorError(
     name === "reduction" ? "reduction" : "attribute",
-    `there is no ${name} ${shown}; the ${name}s are ${values.join(", ")}${came}`,
+    `${name} must be one of ${values.join(", ")}, got ${shown}${came}`,
     fields,
   );
 }

@@ -123,7 +123,7 @@ function outOfRangeError(
   const { data, negative } = rules.shown ?? { data: dataShape, negative: rules.negative };
   const dim = dataShape[axis];
   const low = negative ? 0 - dim : 0;
-  const range = dim === 0 ? "has no elements" : `takes ${low}..${dim - 1}`;
+  const range = dim === 0 ? "has no elements" : `takes ${low} to ${dim - 1}`;
   return new TensorError(
     "index-out-of-range",
     `indices${printShape(at)} is ${exact}, but axis ${axis} of data ${printKnown(data)} ${range}`,

@@ -37,7 +37,7 @@ export function sequencePlanner(
     return new TensorError(
       "index-out-of-range",
       `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printKnown(data)} ` +
-        `a sequence of ${shownLength} takes 0..${isKnown ? most : "?"}`,
+        `a sequence of ${shownLength} takes 0 to ${isKnown ? most : "?"}`,
       { ...fields, input: "write_indices", at, axis, got, expected },
     );
   };

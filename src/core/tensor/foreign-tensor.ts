@@ -21,7 +21,7 @@ interface Parts {
  * @throws TensorError `dtype` when a part is missing, `disposed` when the data cannot be read
  */
 export function partsOf(value: unknown, fields: ErrorFields): Parts {
-  const none = `${fields.input ?? "the value"} is no tensor`;
+  const none = `${fields.input ?? "the value"} must be a tensor`;
   const type = readForeign(() => typeOf(value), "dtype", none, fields);
   const data = type && listIn(type.holder, fields);
   if (type === null || data === null) throw new TensorError("dtype", none, fields);

@@ -73,7 +73,7 @@ export function optionsOf(
   // A loop over the names, which makes no list of them.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
-    const sentence = `there is no option ${printValue(name)}, only ${known.join(", ")}`;
+    const sentence = `unknown option ${printValue(name)}; the options are ${known.join(", ")}`;
     throw new TensorError("attribute", sentence, fields);
   }
   return given;

@@ -74,7 +74,8 @@ function printFacts(elements: string, dtype: DType, shape: readonly number[] | n
  */
 export function printScalar<D extends DType>(dtype: D, value: Scalar<D>): string;
 export function printScalar(dtype: DType, value: unknown): string {
-  if (!isDType(dtype)) throw new TensorError("dtype", `${printValue(dtype)} is no data type`);
+  if (!isDType(dtype))
+    throw new TensorError("dtype", `the data type is unknown: ${printValue(dtype)}`);
   if (typeof value === "string") {
     return readForeign(
       () => JSON.stringify(value),
@@ -84,7 +85,7 @@ export function printScalar(dtype: DType, value: unknown): string {
   }
   if (typeof value === "number") return printNumber(dtype, value);
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
-  const cannot = `${printValue(value)} is no element of a tensor`;
+  const cannot = `the value must be an element of a tensor, got ${printValue(value)}`;
   const pair = readForeign(() => pairOf(value), "dtype", cannot);
   if (pair === null) throw new TensorError("dtype", cannot);
   return `[${pair.map((part) => printNumber(dtype, Number(part))).join(", ")}]`;

@@ -303,7 +303,7 @@ export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): 
 /** What the engine that owns a tensor's memory knows of it, also through a Proxy or a clone. */
 function memoryOf(value: unknown): Memory | undefined {
   const read = (): unknown => (value as Partial<Remembered> | null | undefined)?.[MEMORY];
-  const memory = readForeign(read, "dtype", "the value is no tensor");
+  const memory = readForeign(read, "dtype", "the value must be a tensor");
   return Memory.isMemory(memory) ? memory : undefined;
 }
 
@@ -346,7 +346,7 @@ const gone = (what: string, fields: ErrorFields): TensorError =>
 /** @throws TensorError `dtype` for anything that is no data type's name */
 export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
   if (isDType(dtype)) return;
-  const sentence = `${printValue(dtype)} is no data type; there are ${DTYPE_NAMES.join(", ")}`;
+  const sentence = `the data type must be one of ${DTYPE_NAMES.join(", ")}, got ${printValue(dtype)}`;
   throw new TensorError("dtype", sentence, fields);
 }
 

@@ -1,4 +1,4 @@
-/** Tensors over buffers that the engine did not make: buffers of users, and of onnxruntime's tensors. */
+/** Tensors over foreign buffers: buffers of users, and of onnxruntime's tensors. */
 
 import { paddedBytes, TENSOR_USAGE } from "../kernels/gpu.ts";
 import type { GpuBufferLike } from "../kernels/webgpu.ts";
@@ -11,7 +11,8 @@ import { DeviceTensor } from "./tensor.ts";
 
 /**
  * A tensor over a buffer. Disposing of the tensor does not destroy the buffer.
- * @throws TensorError `dtype`, `attribute`, `shape-mismatch`, `too-large`
+ * @throws TensorError `dtype` for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for
+ *   a buffer that is too short, `too-large`
  */
 export function tensorOver<D extends DType>(
   core: GpuCore,
@@ -36,7 +37,7 @@ export function tensorOver<D extends DType>(
   return new DeviceTensor(core, dtype, dims, size, buffer as GpuBufferLike, false);
 }
 
-/** @throws TensorError `dtype`, and as `zeros` for shapes */
+/** @throws TensorError `dtype` for an unknown data type or text, and as `zeros` for shapes */
 export function typeOf(
   dtype: DType,
   shape: unknown,
@@ -54,7 +55,7 @@ export function checkHolds(dtype: DType, fields: ErrorFields): void {
   throw new TensorError("dtype", sentence, fields);
 }
 
-/** @throws TensorError `attribute` for anything but a `GPUBuffer` */
+/** @throws TensorError `attribute` for a value that is not a `GPUBuffer` */
 function bufferParts(
   buffer: unknown,
   who: string,
@@ -68,7 +69,7 @@ function bufferParts(
   throw new TensorError("attribute", must, fields);
 }
 
-/** The fields of a tensor of onnxruntime-web that tell where its elements are. */
+/** The fields of an onnxruntime-web tensor that locate its elements. */
 interface RuntimeParts {
   readonly location: unknown;
   readonly gpuBuffer: unknown;
@@ -78,7 +79,7 @@ interface RuntimeParts {
 
 /**
  * Wraps onnxruntime's tensor on the GPU as a tensor of the engine over the same buffer; null for any other value.
- * @throws TensorError as {@link tensorOver}; `disposed` when its buffer cannot be read
+ * @throws TensorError as {@link tensorOver}; `disposed` if its buffer cannot be read
  */
 export function runtimeTensor(
   core: GpuCore,

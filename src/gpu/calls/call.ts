@@ -1,6 +1,6 @@
 /**
- * From a call to a recording, top to bottom. A call is checked by the functions of `src/core/call/`, as if its tensors were on the
- * host, and its Plan is the operator's; what is left is which kernels run.
+ * Turns a call into a recording. A call is checked by the functions of `src/core/call/`, as if its tensors were on the
+ * host, and its Plan is the operator's; this file chooses the kernels.
  *
  * Its files, by the question that each answers:
  *
@@ -36,7 +36,7 @@ import {
 } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
-/** The call of a plain function on tensors of a GPU. */
+/** A call of a plain function on GPU tensors. */
 export function callOnGpu(
   core: GpuCore,
   operator: Operator,
@@ -71,7 +71,7 @@ export function callOnGpu(
     : scatterWork(work, updates, settings, others);
 }
 
-/** The Plan of indices on the host, which are read now. */
+/** The Plan of indices on the host, which are read immediately. */
 function targetsOnHost(
   { call, planInputs }: PreparedCall,
   policies: Policies,
@@ -84,7 +84,7 @@ function targetsOnHost(
   return uploadedTargets(plan, positions);
 }
 
-/** A call of which everything on the host has been checked. */
+/** A call after all checks on the host. */
 export interface Work {
   readonly core: GpuCore;
   readonly fields: ErrorFields;
@@ -92,12 +92,12 @@ export interface Work {
   readonly data: DeviceTensor;
   /** Null for a new result. */
   readonly out: DeviceTensor | null;
-  /** Of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   readonly size: number;
 }
 
-/** @param others inputs beside data */
+/** @param others inputs other than data */
 export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceTensor {
   const { core, fields, source, data, out, shape, size } = work;
   const { dtype } = data;
@@ -111,7 +111,7 @@ export function gatherWork(work: Work, others: readonly DeviceTensor[]): DeviceT
   });
 }
 
-/** @param others inputs beside data and updates */
+/** @param others inputs other than data and updates */
 export function scatterWork(
   work: Work,
   updates: GpuInput,
@@ -139,13 +139,13 @@ export function scatterWork(
   });
 }
 
-/** @throws TensorError `dtype` for a reduction that a GPU does not have */
+/** @throws TensorError `dtype` for a reduction that the GPU does not support for the data type */
 export function checkArithmetic(
   dtype: DType,
   { reduction }: Pick<Reducing, "reduction">,
   fields: ErrorFields,
 ): void {
   if (reduction === "none" || hasGpuArithmetic(dtype)) return;
-  const sentence = `a GPU has no arithmetic of ${dtype} here: with the reduction ${reduction}, data must be another type`;
+  const sentence = `data must be of another type for the reduction ${reduction}: a GPU does no arithmetic of ${dtype} here`;
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
 }

@@ -1,33 +1,33 @@
-/** The outcomes of calls on the GPU: which calls failed, why, and which results therefore have no contents. */
+/** The outcomes of GPU calls: failures, their reasons, and results without contents. */
 
 import type { TensorError } from "../../core/errors.ts";
 import type { BadIndex, RepeatFound, SlotState } from "../kernels/status.ts";
 
-/** What a call reports when it has been done. */
+/** The outcome of a finished call. */
 export interface Outcome {
-  /** Why the call did nothing; null where it did what it should. */
+  /** The reason why the call did nothing; null if it succeeded. */
   readonly error: TensorError | null;
-  /** Why its result has no contents: an `out` that a failed call has left untouched may have some. */
+  /** The reason why its result has no contents. Null for an `out` with contents that a failed call left untouched. */
   readonly lack: TensorError | null;
 }
 
 const FINE: Outcome = { error: null, lack: null };
 
-/** What finds a call's errors. */
+/** The sources of a call's errors. */
 export interface CheckParts {
-  /** The slot of the call in the status of calls; null where nothing can go wrong on the GPU. */
+  /** The call's slot in the status buffer; null if the call cannot fail on the GPU. */
   readonly slot: number | null;
-  /** The calls that made its inputs, as far as they were pending. */
+  /** The pending calls among those that made its inputs. */
   readonly inputs: readonly CallCheck[];
-  /** The call that made what `out` held before; `new` where the result is new. */
+  /** The call that made the previous contents of `out`; `new` for a new result. */
   readonly before: CallCheck | null | "new";
-  /** The error of a failure that the GPU found; null where it has checked nothing. */
+  /** Makes the error for a failure found by the GPU; null if the GPU checks nothing. */
   readonly errorOf: ((failure: BadIndex | RepeatFound) => TensorError) | null;
-  /** Why the device refused the call; null where it did not. */
+  /** The device's reason for refusing the call; null if it accepted it. */
   readonly refusal: Promise<TensorError | null>;
 }
 
-/** One call. It is pending until {@link settle}. */
+/** A call. Pending until {@link settle}. */
 export class CallCheck {
   #parts: CheckParts | null;
   #outcome: Outcome = FINE;
@@ -50,7 +50,7 @@ export class CallCheck {
     return this.#outcome;
   }
 
-  /** The number of times that `done` had reported when the call was settled. */
+  /** The number of `done` reports when the call was settled. */
   get reports(): number {
     return this.#reports;
   }
@@ -61,8 +61,8 @@ export class CallCheck {
   }
 
   /**
-   * Ends the call. Calls before it must have been settled.
-   * @param failure what the GPU found; null also where it was not asked
+   * Ends the call. Earlier calls must have been settled.
+   * @param failure found by the GPU; null also if the GPU was not asked
    */
   settle(failure: SlotState, refusal: TensorError | null, reports: number): void {
     const parts = this.#parts;
@@ -70,12 +70,12 @@ export class CallCheck {
     this.#parts = null;
     this.#reports = reports;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
-    // An input that the device could not make is also why it refuses what uses it.
+    // An input that the device could not make also explains why the device refused the call that uses it.
     const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);
     const error = lacking ?? refusal ?? found ?? null;
     if (error === null) return;
     const { before } = parts;
-    // What the device refused may have been done in part.
+    // A refused call may have been executed in part.
     const isUntouched = refusal === null && before !== "new";
     this.#outcome = { error, lack: isUntouched ? (before?.outcome.lack ?? null) : error };
   }

@@ -1,6 +1,6 @@
 /**
- * The inside of a GPU engine: it records calls one after the other, knows which are pending, and asks the GPU what became of
- * them. It knows no operator.
+ * The core of a GPU engine: records calls in order, tracks pending ones, and asks the GPU for their outcomes. Operators
+ * are handled elsewhere.
  */
 
 import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
@@ -18,7 +18,7 @@ import type { Placed, TargetSource } from "./target-source.ts";
 import { DeviceTensor, type TensorOwner } from "./tensor.ts";
 import { watched, withFields } from "./watched.ts";
 
-/** A call of which everything on the host has been checked. */
+/** A call after all checks on the host. */
 export interface GpuCall {
   readonly fields: ErrorFields;
   readonly source: TargetSource;
@@ -28,7 +28,7 @@ export interface GpuCall {
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
-  /** Records what the call does once its indices have been checked. */
+  /** Records the commands of the call that follow the checks of its indices. */
   readonly record: (recording: Recording, placed: Placed, result: Span, guard: Guard) => void;
 }
 
@@ -39,16 +39,16 @@ export class GpuCore implements TensorOwner {
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
   #isAsking = false;
-  /** Lists the kernels of calls instead of running them; null but for the time in which {@link compile} asks for calls. */
+  /** Collects the kernels of calls instead of running them; null except while {@link compile} runs its function. */
   #list: KernelList | null = null;
-  /** Waits that have begun and not ended. */
+  /** The number of waits in progress. */
   #waits = 0;
   /** The first error that `done` has not reported. */
   #unreported: TensorError | null = null;
-  /** The number of times that `done` has reported, with an error or without. */
+  /** The number of `done` reports, with or without an error. */
   #reports = 0;
 
-  /** @param isOwnDevice whether the device is destroyed with the engine */
+  /** @param isOwnDevice true if the device is destroyed with the engine */
   constructor(device: GpuDeviceLike, isOwnDevice: boolean) {
     this.gpu = new Gpu(device);
     this.#isOwnDevice = isOwnDevice;
@@ -61,8 +61,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * A tensor with these elements, or with zeros. Memory that the device does not have is an error of whoever waits.
-   * @throws TensorError `too-large`, `engine`
+   * A tensor with the given elements, or with zeros. Exhausted device memory is reported by the next wait.
+   * @throws TensorError `too-large` beyond the device's limits, `engine` if the device is lost
    */
   make(
     dtype: DType,
@@ -79,7 +79,7 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made, new CallCheck(parts));
   }
 
-  /** @param isWritten whether a call writes all elements, so that memory of earlier ones may serve */
+  /** @param isWritten true if a call writes all elements, so that memory of earlier tensors may be reused */
   #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const what = `a tensor of ${size} elements of ${dtype}`;
@@ -89,8 +89,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Submits a call and gives its result.
-   * @throws TensorError `too-large`, `engine`
+   * Submits a call and returns its result.
+   * @throws TensorError `too-large` beyond the device's limits, `engine` if the device is lost
    */
   call(call: GpuCall): DeviceTensor {
     const { fields, out, dtype, shape, size } = call;
@@ -117,7 +117,7 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made.result, check);
   }
 
-  /** The tensor that a call makes or writes to, now that the call is pending. */
+  /** Marks the tensor that a call makes or writes to, once the call is pending. */
   #pend(result: DeviceTensor, check: CallCheck): DeviceTensor {
     this.#pending.push(check);
     result.madeBy(check);
@@ -125,7 +125,7 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** Settles what is pending by itself, one question at a time. Who waits for results learns of failures. */
+  /** Settles pending calls in the background, one query at a time. Waits for results report failures. */
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -135,7 +135,7 @@ export class GpuCore implements TensorOwner {
 
   /**
    * Compiles the kernels of the calls that `calls` makes.
-   * @throws TensorError `engine`, and those of the calls
+   * @throws TensorError `engine` for a kernel that cannot be compiled, and the errors of the calls
    */
   async compile(calls: () => unknown): Promise<void> {
     this.gpu.checkThere();
@@ -149,7 +149,7 @@ export class GpuCore implements TensorOwner {
       this.#list = outer;
     }
     if (returned instanceof Promise) {
-      // What becomes of it is nobody's concern.
+      // The promise's own outcome does not matter.
       returned.catch(() => {});
       const sentence =
         "compile takes a function that makes its calls before it returns, got one that returns a Promise";
@@ -158,13 +158,13 @@ export class GpuCore implements TensorOwner {
     await this.#during(this.#wait(this.gpu.compileAll(list.kernels)));
   }
 
-  /** Lists the kernels of a call. A new result has no elements and no memory. */
+  /** Lists the kernels of a call. A new result has neither elements nor memory. */
   #listCall(call: GpuCall, list: KernelList): DeviceTensor {
     const { fields, inputs, dtype, shape, size } = call;
     return withFields(fields, () => {
       const result = call.out ?? this.#unmade(list, dtype, shape, size);
       const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
-      // The call may have to look at the slots of its inputs when it is made.
+      // The executed call may have to read the slots of its inputs.
       this.#record(list, call, result.span, NEVER, slots);
       return result;
     });
@@ -181,7 +181,7 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** @param slot null where the call cannot fail on the GPU */
+  /** @param slot null if the call cannot fail on the GPU */
   #record(
     recording: Recording,
     { source, out, record }: GpuCall,
@@ -190,14 +190,14 @@ export class GpuCore implements TensorOwner {
     inputs: readonly number[],
   ): void {
     const guard = { status: this.#board.span, slot: slot ?? NEVER };
-    // What is known to have no contents is written as if it were new.
+    // An `out` known to have no contents is written as if it were new.
     const before = out === null || out.lack !== null ? null : (out.check?.slot ?? NEVER);
     const checked = { ...guard, inputs, before };
     if (slot !== null && source.errorOf === null) checkInputs(recording, checked);
     record(recording, source.record(recording, checked), span, guard);
   }
 
-  /** The slot of the call, null where it needs none. */
+  /** The slot of the call, null if it needs none. */
   #submitCall(call: GpuCall, { span }: DeviceTensor): number | null {
     const recording = new Recording(this.gpu, this.#params);
     const slots = checksOf(call.inputs).flatMap((check) => check.slot ?? []);
@@ -220,7 +220,7 @@ export class GpuCore implements TensorOwner {
     else this.gpu.keep([buffer]);
   }
 
-  /** Waits until all calls so far have been done, and learns what became of them. */
+  /** Waits until all calls so far are finished, and records their outcomes. */
   async settle(): Promise<void> {
     this.gpu.checkThere();
     return this.#during(this.#settle());
@@ -234,7 +234,7 @@ export class GpuCore implements TensorOwner {
       const refusal = await call.refusal();
       const { slot } = call;
       if (!call.isPending) continue;
-      // Memory that could not be made may be among what calls share, and each that gets it would be refused.
+      // A refused buffer may be in the pool that calls share, where it would make further calls fail.
       if (refusal !== null) this.gpu.clear();
       call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
       if (slot !== null) this.#board.give(slot);
@@ -254,13 +254,13 @@ export class GpuCore implements TensorOwner {
     }
   }
 
-  /** What a promise of the device gives; its failures become errors of this package. */
+  /** The result of a promise of the device; its failures become errors of this package. */
   async #wait<T>(promise: Promise<T>): Promise<T> {
     try {
       return await promise;
     } catch (error) {
       if (isTensorError(error)) throw error;
-      // Whether the device is lost is known a moment after what waits for it has failed.
+      // The loss of the device is reported shortly after the failure of a wait.
       await Promise.race([this.gpu.device.lost, new Promise((done) => setTimeout(done, 1000))]);
       throw this.gpu.failureOf(error);
     }
@@ -274,7 +274,7 @@ export class GpuCore implements TensorOwner {
     if (error !== null) throw error;
   }
 
-  /** The elements of a tensor as they are after all calls so far. */
+  /** The elements of a tensor after all calls so far. */
   async read(tensor: DeviceTensor): Promise<NumericStorage> {
     this.gpu.checkThere();
     return this.#during(this.#read(tensor));
@@ -291,7 +291,7 @@ export class GpuCore implements TensorOwner {
     return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
   }
 
-  /** Ends the engine: later calls and waits are errors. Waits that have begun still give their results. */
+  /** Ends the engine: later calls and waits are errors. Waits in progress still return their results. */
   dispose(): void {
     if (this.gpu.hasEnded) return;
     this.gpu.end();

@@ -1,9 +1,9 @@
-/** The device of an engine: the one that its user gives, or one that the browser is asked for. */
+/** The device of an engine: one from the user, or one requested from the browser. */
 
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
 
-/** What `navigator.gpu` has, as far as it is needed. */
+/** The members of `navigator.gpu` in use. */
 interface GpuLike {
   requestAdapter(options: object): Promise<AdapterLike | null>;
 }
@@ -24,7 +24,7 @@ const METHODS = [
   "popErrorScope",
 ] as const satisfies readonly (keyof GpuDeviceLike)[];
 
-/** @throws TensorError `attribute` for what is no `GPUDevice` */
+/** @throws TensorError `attribute` for a value that is not a `GPUDevice` */
 export function checkDevice(device: unknown): GpuDeviceLike {
   const one = device as Partial<GpuDeviceLike> | null;
   try {
@@ -37,27 +37,27 @@ export function checkDevice(device: unknown): GpuDeviceLike {
       return one as GpuDeviceLike;
     }
   } catch {
-    // A Proxy or a getter threw, and no device has either.
+    // A Proxy or a getter threw, so the value is not a device.
   }
   throw new TensorError("attribute", `device must be a GPUDevice, got ${printValue(device)}`);
 }
 
 /**
- * A device of the fastest adapter, with the largest limits that it has.
- * @throws TensorError `engine` where there is none
+ * A device of the fastest adapter, with the adapter's largest limits.
+ * @throws TensorError `engine` if WebGPU or an adapter is missing
  */
 export async function requestDevice(): Promise<GpuDeviceLike> {
   const gpu = (globalThis as { navigator?: { gpu?: GpuLike } }).navigator?.gpu;
   if (gpu === undefined) {
     const sentence =
-      "there is no WebGPU here (navigator.gpu is missing); in Node give a device, such as one of npm's webgpu";
+      "WebGPU is missing (navigator.gpu); in Node pass a device, such as one of npm's webgpu";
     throw new TensorError("engine", sentence);
   }
   try {
     const options = { powerPreference: "high-performance" };
     const adapter =
       (await gpu.requestAdapter(options)) ??
-      // What only OpenGL drives does not have all of WebGPU; nothing of the rest is needed here.
+      // Devices on OpenGL lack parts of WebGPU, none of which are needed here.
       (await gpu.requestAdapter({ ...options, featureLevel: "compatibility" }));
     if (adapter === null) throw new TensorError("engine", "WebGPU has no adapter here");
     const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;

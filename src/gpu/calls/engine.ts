@@ -1,4 +1,4 @@
-/** The engine of the entry: the functions of the package over tensors of a GPU. */
+/** The engine of the entry: the package's functions on GPU tensors. */
 
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
@@ -18,7 +18,7 @@ import { DeviceTensor } from "./tensor.ts";
 import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 
 /**
- * An engine on a GPU, whose results have the bits of all other engines.
+ * Creates an engine on a GPU, whose results have the same bits as all other engines.
  *
  * @example
  * ```ts
@@ -27,7 +27,7 @@ import type { GpuEngine, GpuEngineOptions } from "./types.ts";
  * const sums = engine.scatterND(data, [[1], [1]], [[1, 2], [3, 4]], { reduction: "add" });
  * console.log(await sums.read()); // row 1 holds [4, 6]
  * ```
- * @throws TensorError `engine` where there is no WebGPU, `attribute` for what is no device
+ * @throws TensorError `engine` if WebGPU is unavailable, `attribute` for a value that is not a device
  */
 export async function createGpuEngine(options: GpuEngineOptions = {}): Promise<GpuEngine> {
   const { device } = optionsOf(options, ["device"], {});
@@ -65,7 +65,7 @@ function engineOn(core: GpuCore): GpuEngine {
   };
 }
 
-/** Errors of whatever `calls` is reject. */
+/** Compiles kernels. Rejects with the errors of the calls. */
 async function compile(core: GpuCore, calls: unknown): Promise<void> {
   if (typeof calls === "function") return core.compile(calls as () => unknown);
   const sentence = `compile takes a function that makes calls, got ${printValue(calls)}`;
@@ -88,7 +88,7 @@ function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D>
   return made as DeviceTensor<D>;
 }
 
-/** The indices of a kept plan, which are checked at once and so must be here. */
+/** The indices of a kept plan, which are checked immediately and must therefore be on the host. */
 function hostIndices(indices: unknown): unknown {
   if (!DeviceTensor.isTensor(indices)) return indices;
   const sentence = "indices of a kept plan must be on the host, where they are checked at once";

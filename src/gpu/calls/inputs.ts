@@ -1,4 +1,7 @@
-/** The inputs of a call on the GPU: tensors of the engine, and for indices and updates also tensors and lists of the host. */
+/**
+ * The inputs of a call on the GPU: tensors of the engine, and for indices and updates also tensors and lists of the
+ * host.
+ */
 
 import type { Call } from "../../core/call/call.ts";
 import { checkAlive, listOrTensor } from "../../core/call/inputs.ts";
@@ -11,7 +14,7 @@ import { checkHolds, runtimeTensor } from "./buffers.ts";
 import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
-/** One input: what checks of its type and shape look at, and where its elements are. */
+/** An input: the type for checks, and the location of its elements. */
 export type GpuInput =
   | { readonly type: Tensor; readonly device: DeviceTensor }
   | { readonly type: Tensor; readonly device: null };
@@ -37,14 +40,14 @@ export function gpuInputs(
     rules.map((_, position) => inputs[position]?.type),
     fields,
   );
-  // The types of tensors of a GPU are always there.
+  // The types of GPU tensors are always on the host.
   for (const [position, { name }] of rules.entries()) {
     inputs[position]?.device?.checkAlive(name, fields);
   }
   return inputs;
 }
 
-/** Data, which is never uploaded by itself: that would hide what takes longest. */
+/** Data, which is never uploaded implicitly, because that would hide the slowest step. */
 export function dataOnGpu(
   core: GpuCore,
   given: unknown,
@@ -71,7 +74,7 @@ function deviceInput(
   throw new TensorError("engine", sentence, { ...fields, input });
 }
 
-/** Indices or updates. */
+/** The GPU form of indices or updates. */
 export function inputOf(
   core: GpuCore,
   given: unknown,
@@ -86,8 +89,8 @@ export function inputOf(
 }
 
 /**
- * `out` as a tensor of the engine, of the type and shape of the result, and not in the memory of another input.
- * @param inPlace the name of the one input that `out` may be
+ * `out` as a tensor of the engine, with the type and shape of the result, and without memory shared with another input.
+ * @param inPlace the name of the only input that `out` may be
  */
 export function outOnGpu(
   core: GpuCore,

@@ -1,4 +1,4 @@
-/** Plans that their user keeps on the GPU: the targets are uploaded once, and so is what reductions make of them. */
+/** Plans kept on the GPU by their user: the targets, and their arrangements for reductions, are uploaded once. */
 
 import {
   checkReduction,
@@ -31,7 +31,10 @@ import type { UploadedTargets } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
 
-/** What was made of a plan, and the tensors that hold it: inputs of the calls that use it, so that they know if it failed. */
+/**
+ * A value made from a plan, and the tensors that hold it, which become inputs of calls so that the calls notice its
+ * failure.
+ */
 interface Kept<T> {
   readonly value: T;
   readonly held: readonly DeviceTensor[];
@@ -40,7 +43,7 @@ interface Kept<T> {
 const isMade = <T>(kept: Kept<T> | undefined): kept is Kept<T> =>
   kept !== undefined && kept.held.every(({ lack }) => lack === null);
 
-/** What a kept plan has on the GPU. Each part is made when a call first needs it, and again if the device refused it. */
+/** The GPU data of a kept plan. Each part is made on first use, and again if the device refused it. */
 class KeptOnGpu {
   readonly #core: GpuCore;
   readonly #parts: KeptParts;
@@ -69,7 +72,7 @@ class KeptOnGpu {
     return (this.#targets = { value, held: [made] });
   }
 
-  /** The positions that win, by a call of its own. */
+  /** The last position of each target, computed by a separate call. */
   get #winners(): Kept<Targets> {
     if (isMade(this.#last)) return this.#last;
     dispose(this.#last);
@@ -99,7 +102,9 @@ class KeptOnGpu {
     return (this.#sorted = { value, held: [keys, positions] });
   }
 
-  /** Makes what a call needs before it is recorded. @returns the inputs of the call beside data and updates */
+  /**
+   * Makes the data that a call needs before it is recorded. @returns the inputs of the call other than data and updates
+   */
   prepare(dtype: DType, step: Step | null): readonly DeviceTensor[] {
     const { value, held } = this.#placed;
     if (step === null || positionsOf(value) === 0) return held;
@@ -135,10 +140,10 @@ function dispose(kept: Kept<unknown> | undefined): void {
   for (const tensor of kept?.held ?? []) tensor.dispose();
 }
 
-/** The functions of a kept plan. */
+/** The methods of a kept plan. */
 export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
   const kept = new KeptOnGpu(core, parts);
-  // What is too large for the device is an error now, not in a later call.
+  // Done now, so that a plan too large for the device fails immediately and not in a later call.
   kept.prepare("uint8", null);
   const plan: Pick<GpuPlan, "scatter" | "gather"> = {
     scatter: (data, updates, options) =>
@@ -169,7 +174,7 @@ function scatterByPlan(
   const { dtype } = data.device;
   checkReduction(dtype, reduction, fields);
   const updates = inputOf(core, list, dtype, fields, "updates");
-  // Getters of updates that are no tensors of this package can dispose of both.
+  // Getters of foreign updates can dispose of either.
   kept.checkAlive();
   data.device.checkAlive("data", fields);
   const { type } = updates;

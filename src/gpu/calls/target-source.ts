@@ -1,6 +1,6 @@
 /**
- * Where the targets of a call come from: a Plan of the host, which is uploaded, or indices on the GPU. Of the latter the
- * operator makes a Plan all the same, for the job that reading them is and for all of the Plan but its offsets.
+ * The sources of a call's targets: a Plan on the host, which is uploaded, or indices on the GPU. For the latter the
+ * operator still makes a Plan, which supplies the reading job and everything but the offsets.
  */
 
 import { repeatError } from "../../core/call/duplicates.ts";
@@ -24,17 +24,17 @@ import { product } from "../../core/tensor/shape.ts";
 import { Tensor, zeros } from "../../core/tensor/tensor.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
-/** Targets, and what is made of them for reductions. */
+/** Targets, and their arrangements for reductions. */
 export interface Placed {
   readonly targets: Targets;
   readonly arrangements: Arrangements;
 }
 
-/** Targets of indices that are checked on the GPU. */
+/** Targets of indices that the GPU checks. */
 export interface CheckedTargets {
-  /** What was wrong. */
+  /** The error for a failure. */
   errorOf(failure: BadIndex | RepeatFound): TensorError;
-  /** Records the checks of the call, which leave what is wrong in its slot. */
+  /** Records the checks of the call, which write failures into its slot. */
   record(recording: Recording, call: CheckedCall): Placed;
 }
 
@@ -44,12 +44,12 @@ export interface UploadedTargets {
   record(recording: Recording): Placed;
 }
 
-/** Where the targets of a call come from. */
+/** The source of a call's targets. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
 /**
  * The targets of a Plan whose indices were checked on the host, uploaded for one call.
- * @param positions slices of the sequential side
+ * @param positions the number of slices of the sequential side
  */
 export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
   errorOf: null,
@@ -58,7 +58,7 @@ export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets 
     const span = recording.upload(words);
     const known = { isPartial: plan.source !== undefined, isDistinct: false };
     const targets = targetsOf(formOf(plan, positions), words.length, span, known);
-    // Only a scatter without a reduction has to know, and to look takes time.
+    // Computed lazily, because only a scatter without a reduction needs it, and it takes time.
     let winners: Arrangements | undefined;
     const moving = (): Arrangements =>
       (winners ??= arrangementsOf({ ...targets, isDistinct: firstRepeat(plan) === null }));
@@ -78,11 +78,11 @@ export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets 
   },
 });
 
-/** A Plan that leaves positions out has one batch; on the GPU these positions are there, and lead nowhere. */
+/** A Plan with skipped positions has one batch; on the GPU these positions exist without a target. */
 const formOf = (plan: Plan, positions: number): Plan =>
   plan.source === undefined ? plan : { ...plan, count: positions };
 
-/** The reading of indices on the GPU for a call. */
+/** The job of reading a call's indices on the GPU. */
 export function checkedTargets(
   prepared: PreparedCall,
   policies: Policies,
@@ -114,7 +114,7 @@ export function checkedTargets(
   };
 }
 
-/** A reading of indices, and where it puts how many targets. */
+/** A reading of indices, with the number and position of its targets. */
 interface Placing {
   readonly reading: Reading;
   readonly placed: { readonly words: number; at(words: Span): Targets };
@@ -122,7 +122,7 @@ interface Placing {
 
 function tuplesOf({ call, planInputs }: PreparedCall, rules: IndexRules, step: 1 | 2): Placing {
   let job: IndexJob | undefined;
-  // The operator gives the job, and gets offsets of no meaning: their values stay on the GPU.
+  // The operator supplies the job and gets meaningless offsets: the real ones stay on the GPU.
   const read = (given: IndexJob): Uint32Array => {
     job = given;
     return new Uint32Array(given.count);
@@ -152,7 +152,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
     positions,
     isCircular: call.settings.mode === "circular",
   };
-  // A sequence is not longer than its axis, and each batch has one.
+  // A sequence is no longer than its axis, and each batch has one.
   const known = { isPartial: false, isDistinct: true };
   return {
     reading: sequenceReading(job, step),
@@ -160,7 +160,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
   };
 }
 
-/** The Plan of indices that are all 0: what does not depend on their values is as in any other. */
+/** The Plan of all-zero indices, whose value-independent parts apply to any indices. */
 function slicesOf({ call, planInputs }: PreparedCall): Plan {
   const { dtype, shape } = planInputs.indices;
   const indices = zeros(dtype, shape);
@@ -170,7 +170,7 @@ function slicesOf({ call, planInputs }: PreparedCall): Plan {
 
 const zeroOffsets = (job: IndexJob): Uint32Array => new Uint32Array(job.count);
 
-/** The error of a bad index that the GPU found: the operator makes it, of indices that are 0 but for this one. */
+/** The error for a bad index found by the GPU, made by the operator from indices that are 0 except for this one. */
 function badIndexError(
   { call, planInputs }: PreparedCall,
   rules: IndexRules,

@@ -16,15 +16,15 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import type { CallCheck } from "./checks.ts";
 import type { GpuTensor } from "./types.ts";
 
-/** The engine of a tensor, as the tensor needs it. */
+/** The interface of an engine that its tensors use. */
 export interface TensorOwner {
-  /** The number of times that `done` has reported, with an error or without. */
+  /** The number of `done` reports, with or without an error. */
   readonly reports: number;
   /** The elements after all calls so far. */
   read(tensor: DeviceTensor): Promise<NumericStorage>;
-  /** Waits until all calls so far have been done. */
+  /** Waits until all calls so far are finished. */
   settle(): Promise<void>;
-  /** Takes a buffer for later calls, or destroys it. */
+  /** Keeps a buffer for later calls, or destroys it. */
   keep(buffer: GpuBufferLike): void;
 }
 
@@ -35,16 +35,16 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   readonly #owner: TensorOwner;
   readonly #buffer: GpuBufferLike;
   readonly #isOwn: boolean;
-  /** Whether somebody outside may have the buffer. */
+  /** True if code outside the package may hold the buffer. */
   #isShared = false;
-  /** A tensor of the same type without elements: what checks of types and shapes look at. */
+  /** A tensor of the same type without elements, for checks of types and shapes. */
   readonly #type: Tensor<D>;
   #isDisposed = false;
   #check: CallCheck | null = null;
-  /** The calls that were to write here, as far as nobody knows that they went well. */
+  /** Calls that write to this tensor and are not known to have succeeded. */
   #calls: CallCheck[] = [];
 
-  /** @param isOwn whether the buffer is destroyed with the tensor */
+  /** @param isOwn true if the buffer is destroyed with the tensor */
   constructor(
     owner: TensorOwner,
     dtype: D,
@@ -67,7 +67,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return typeof value === "object" && value !== null && #owner in value;
   }
 
-  /** Whether the tensor belongs to that engine. */
+  /** True if the tensor belongs to this engine. */
   static isOf(tensor: DeviceTensor, owner: TensorOwner): boolean {
     return tensor.#owner === owner;
   }
@@ -85,17 +85,17 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return { buffer: this.#buffer, bytes: this.size * DTYPES[this.dtype].bytes };
   }
 
-  /** The last call that was to write here; null where there was none. */
+  /** The last call that writes to this tensor; null if none. */
   get check(): CallCheck | null {
     return this.#check;
   }
 
-  /** Why the tensor has no contents, as far as that is known. */
+  /** The reason why the tensor has no contents, if known. */
   get lack(): TensorError | null {
     return this.#check?.outcome.lack ?? null;
   }
 
-  /** Remembers a call that is to write here. */
+  /** Records a call that writes to this tensor. */
   madeBy(check: CallCheck): void {
     this.#check = check;
     this.#calls = this.#calls.filter((call) => this.#isUnreported(call));
@@ -106,7 +106,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return call.isPending || (call.outcome.error !== null && call.reports >= this.#owner.reports);
   }
 
-  /** @throws TensorError `disposed` */
+  /** @throws TensorError `disposed` after `dispose` */
   checkAlive(input: string, fields: ErrorFields): void {
     if (!this.#isDisposed) return;
     throw new TensorError("disposed", `the memory of ${input} is gone (disposed)`, {
@@ -118,11 +118,11 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   async read(): Promise<Tensor<D>> {
     this.checkAlive("this tensor", {});
     const [check, calls] = [this.#check, this.#calls];
-    // A caller that asks before `done` has reported the error gets the error too, whichever of them learns of it first.
+    // A caller that reads before `done` has reported the error gets the error too, whichever learns of it first.
     const { reports } = this.#owner;
-    // The elements are copied now, so they are there whatever becomes of the tensor until the outcome is known.
+    // The elements are copied now, so that later changes of the tensor do not matter until the outcome is known.
     const reading = this.#owner.read(this);
-    // Of what the device could not make there is no copy, but the call knows why.
+    // The copy fails if the device could not make the tensor, but the call knows why.
     reading.catch(() => {});
     await this.#owner.settle();
     const lack = check?.outcome.lack ?? null;
@@ -138,7 +138,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     if (!this.#isOwn) return;
-    // What the device could not make is of no use, and what no call has made may be such.
+    // A buffer that the device could not make is useless, and one that no call has written may be such a buffer.
     const isMade = this.#check !== null && this.#check.outcome.lack === null;
     if (isMade && !this.#isShared) this.#owner.keep(this.#buffer);
     else destroyBuffer(this.#buffer);

@@ -14,52 +14,57 @@ import type {
 
 export interface GpuEngineOptions {
   /**
-   * A `GPUDevice`, such as the one of onnxruntime-web, whose tensors are then reached without a copy. It is never
-   * destroyed here. By default the engine asks the browser for a device of its own, with the largest limits there are.
+   * A `GPUDevice`, such as that of onnxruntime-web, whose tensors are then used without a copy. The engine never
+   * destroys it. By default the engine requests its own device from the browser, with the largest available limits.
    */
   readonly device?: GpuDevice | undefined;
 }
 
-/** A tensor in the memory of a GPU: elements in row-major order, as `Tensor.data` has them, from the first byte on. */
+/**
+ * A tensor in the memory of a GPU: elements in row-major order, in the layout of `Tensor.data`, from the first byte of
+ * its buffer.
+ */
 export interface GpuTensor<D extends DType = DType> {
   readonly dtype: D;
   /** The dimensions; `[]` is a scalar. */
   readonly shape: readonly number[];
   /** The number of elements. */
   readonly size: number;
-  /** At least as long as the elements, rounded up to 4 bytes. */
+  /** The buffer; at least as long as the elements, rounded up to 4 bytes. */
   readonly buffer: GpuBuffer;
   /**
-   * The elements as a tensor on the heap, when all earlier calls have taken effect.
-   * @throws TensorError that of the bad call which should have made the elements; `disposed`; `engine`, `too-large`
+   * The elements as a tensor on the heap, after all earlier calls.
+   * @throws TensorError the error of the failed call that should have made the elements; `disposed`; `engine` if the
+   *   device is lost; `too-large` if memory is exhausted
    */
   read(): Promise<Tensor<D>>;
-  /** Ends the use of the tensor, after all calls that were made before. A buffer that was given is not destroyed. */
+  /** Releases the tensor after all earlier calls. A buffer supplied by the user is not destroyed. */
   dispose(): void;
   readonly isDisposed: boolean;
 }
 
 /**
- * Values for indices and updates: tensors on the GPU, also those of onnxruntime-web; or tensors and nested lists in memory,
- * which are uploaded.
+ * Values for indices and updates: tensors on the GPU, including those of onnxruntime-web; or tensors and nested lists
+ * in memory, which are uploaded.
  */
 type Indices = GpuTensor | Tensor | RuntimeTensor | Nested<number | bigint>;
 type Updates<D extends DType> = GpuTensor<D> | Tensor<D> | RuntimeTensor | Nested<ScalarInput>;
 
 interface OutOption {
-  /** Where the result goes, which then is this tensor; a scatter may write into `data` itself. */
+  /** The tensor that receives the result and is returned; a scatter may write into `data` itself. */
   readonly out?: GpuTensor | undefined;
 }
 
-/** Checked indices into data of one shape, on the GPU: see `KeptPlan`. */
+/** Checked indices into data of one shape, kept on the GPU: see `KeptPlan`. */
 export interface GpuPlan {
   /** The shape of data. */
   readonly dataShape: readonly number[];
   /** The shape of the updates of a scatter, and of the result of a gather. */
   readonly shape: readonly number[];
   /**
-   * A copy of data with the updates applied.
-   * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`, `engine`
+   * A copy of data, of shape `dataShape`, with the updates, of shape `shape` and the data type of data, applied.
+   * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch` for arguments that do not fit the plan;
+   *   `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
    */
   scatter<D extends DType>(
     data: GpuTensor<D>,
@@ -67,20 +72,21 @@ export interface GpuPlan {
     options?: { readonly reduction?: Reduction | undefined; readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * What the indices address.
-   * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`, `engine`
+   * The elements or slices of data, of shape `dataShape`, that the indices address: a tensor of shape `shape`.
+   * @throws TensorError `attribute`, `dtype`, `shape-mismatch` for arguments that do not fit the plan; `overlap` for an
+   *   `out` that shares memory with data; `disposed`, `too-large`, `engine`
    */
   gather<D extends DType>(
     data: GpuTensor<D>,
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
-  /** The targets that repeat, in the order in which they do so first. */
+  /** The repeated targets, in the order of their first repeats. */
   duplicates(): RepeatedTarget[];
-  /** Frees what the plan keeps on the GPU. */
+  /** Frees the plan's GPU memory. */
   dispose(): void;
 }
 
-/** Keeps the indices of a call, which are on the host, as a plan. */
+/** Keeps the indices of a call, which must be on the host, as a plan. */
 type PlanFunction<O extends object> = (
   dataShape: readonly number[],
   indices: Tensor | RuntimeTensor | Nested<number | bigint>,
@@ -88,15 +94,16 @@ type PlanFunction<O extends object> = (
 ) => GpuPlan;
 
 /**
- * The functions of the package on tensors of a GPU. Calls return at once and take effect in order. What shapes, data types
- * and indices of the host tell is checked before the call returns. Indices on the GPU are checked there, before anything
- * is written; a bad one leaves `out` untouched, and `done` and `read` reject with its error.
+ * The package's functions on GPU tensors. Calls return at once and take effect in order. Shapes, data types and indices
+ * on the host are checked before the call returns. Indices on the GPU are checked there, before anything is written; a
+ * bad one leaves `out` untouched, and `done` and `read` reject with its error.
  */
 export interface GpuEngine {
   readonly device: GpuDevice;
   /**
    * A tensor over a buffer of the same device, whose usage includes STORAGE, COPY_SRC and COPY_DST.
-   * @throws TensorError `shape-mismatch` for a buffer that is too short, `attribute` for one of other usage, `dtype`
+   * @throws TensorError `shape-mismatch` for a buffer that is too short, `attribute` for one with other usage, `dtype`
+   *   for text
    */
   fromBuffer<D extends DType>(buffer: GpuBuffer, dtype: D, shape: readonly number[]): GpuTensor<D>;
   /** A copy of a tensor. @throws TensorError `dtype` for text, `too-large`, `disposed`, `engine` */
@@ -146,23 +153,23 @@ export interface GpuEngine {
   readonly planGatherElements: PlanFunction<AxisOption>;
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
-   * Compiles kernels before calls need them, and does not block: a call whose kernels are missing waits for them itself,
-   * which takes a driver up to seconds. The calls of this engine and of its plans that `calls` makes before it returns are
-   * checked and not run: `out` stays as it is, and a new result has no elements, so that `read` of it rejects. Their kernels
-   * serve calls with the same options and data types, whose sizes are of the same kind.
-   * @throws TensorError those of the calls; `attribute` unless `calls` is a function that returns no promise; `engine` for a
-   * kernel that the driver cannot compile, `disposed`
+   * Compiles kernels ahead of calls without blocking. A call whose kernels are missing waits for the driver to compile
+   * them, which takes up to seconds. The calls that `calls` makes on this engine and its plans, before it returns, are
+   * checked but not run: `out` stays unchanged, and a new result has no elements, so `read` of it rejects. The kernels
+   * serve calls with the same options and data types, and with sizes of the same kind.
+   * @throws TensorError the errors of the calls; `attribute` unless `calls` is a synchronous function; `engine` for a
+   *   kernel that the driver cannot compile, `disposed`
    */
   compile(calls: () => void): Promise<void>;
   /**
-   * Fulfilled when all calls so far have taken effect.
-   * @throws TensorError that of the first bad call since the last `done`, which stands for all later ones; `engine` when
-   * the device is lost, `disposed`
+   * Resolves when all calls so far have taken effect.
+   * @throws TensorError the error of the first failed call since the last `done`, which covers later ones too; `engine`
+   *   if the device is lost, `disposed`
    */
   done(): Promise<void>;
   /**
-   * Ends the engine, after all calls and waits that were begun before, and destroys its device unless the device was given.
-   * Later calls and waits are `disposed`; tensors keep their buffers until their own `dispose`.
+   * Ends the engine after all earlier calls and waits, and destroys its device unless the user supplied it. Later calls
+   * and waits fail with `disposed`; tensors keep their buffers until their own `dispose`.
    */
   dispose(): void;
 }

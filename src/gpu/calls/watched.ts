@@ -1,9 +1,9 @@
-/** Errors of a device, which it reports by scopes, as errors of this package. */
+/** Converts errors of a device, which it reports by scopes, to errors of this package. */
 
 import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
 import { firstLine, type Gpu } from "../kernels/gpu.ts";
 
-/** Begins to collect errors of the device; the function that is returned ends it, and gives what was found. */
+/** Begins to collect errors of the device; the returned function ends the collection and returns the error. */
 function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
   const { device } = gpu;
   for (const filter of ["out-of-memory", "internal", "validation"] as const) {
@@ -13,7 +13,7 @@ function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
     try {
       const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
       const [refusal, failure, noMemory] = await Promise.all(scopes);
-      // Memory first: what uses a buffer that could not be made is invalid too.
+      // Memory errors come first, because commands that use a missing buffer are invalid too.
       if (noMemory !== null) {
         return new TensorError(
           "too-large",
@@ -23,16 +23,16 @@ function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
       if (refusal !== null) {
         return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
       }
-      // The driver failed at something valid, such as compiling a kernel.
+      // The driver failed at a valid operation, such as compiling a kernel.
       return failure && gpu.failureOf(failure);
     } catch {
-      // The device is lost, which whoever waits for results learns from them.
+      // The device is lost, which waits for results report.
       return null;
     }
   };
 }
 
-/** What `make` makes, and why the device refused a part of it. */
+/** The result of `make`, and the device's reason for refusing part of it. */
 export function watched<T>(
   gpu: Gpu,
   make: () => T,
@@ -42,12 +42,12 @@ export function watched<T>(
     return { made: make(), refusal: scopes() };
   } catch (error) {
     void scopes();
-    // A device itself throws for a value that is not a buffer.
+    // The device itself throws for a value that is not a buffer.
     throw isTensorError(error) ? error : gpu.failureOf(error);
   }
 }
 
-/** What `use` gives; its errors name the operator. */
+/** The result of `use`; its errors name the operator. */
 export function withFields<T>(fields: ErrorFields, use: () => T): T {
   try {
     return use();

@@ -1,9 +1,9 @@
 /**
- * The arithmetic of the GPU engine as WGSL text: what `kernels/combine.ts` and `kernels/divide.ts` are to the JavaScript
- * engine, with the same bits. Only integers are used, so that no device can change a result.
+ * The arithmetic of the GPU engine as WGSL text: the counterpart of `kernels/combine.ts` and `kernels/divide.ts` of the
+ * JavaScript engine, with the same bits. Only integers are used, because devices may compute floats differently.
  *
- * A module holds the text of one of the two functions, since both define `Element`. An element is its bits, without the
- * sign's extension: int8 -1 is 0xff. Elements of 8 bytes are two words, low word first.
+ * A module contains one of the two functions, because both define `Element`. An element is its bits, zero-extended:
+ * int8 -1 is 0xff. Elements of 8 bytes are two words, low word first.
  */
 
 import {
@@ -22,7 +22,7 @@ type Combining = Exclude<Step, "none">;
 
 interface Arithmetic {
   readonly combine: (dtype: DType, step: Combining) => string;
-  /** Absent for a family without a mean. */
+  /** Absent for types without a mean. */
   readonly divide?: (dtype: DType) => string;
 }
 
@@ -53,17 +53,22 @@ const FAMILIES: Partial<Record<Family, Arithmetic>> = {
   bool: { combine: (_dtype, step) => boolCombine(step) },
 };
 
-/** The arithmetic of a data type; null where a GPU has none here: text, complex numbers, float64, types that only move. */
+/**
+ * The arithmetic of a data type; null if the GPU engine has none: text, complex numbers, float64, and types that only
+ * move.
+ */
 function arithmeticOf(dtype: DType): Arithmetic | null {
   const { family } = DTYPES[dtype];
   if (!isArithmetic(dtype) || (family === "float" && bitsOf(dtype) > 32)) return null;
   return FAMILIES[family] ?? null;
 }
 
-/** Whether scatters with a reduction can run on a GPU. */
+/** True if scatters with a reduction can run on a GPU. */
 export const hasGpuArithmetic = (dtype: DType): boolean => arithmeticOf(dtype) !== null;
 
-/** WGSL that defines `Element` and `fn combine(a: Element, b: Element) -> Element`: `a` is data's value, `b` the update. */
+/**
+ * WGSL that defines `Element` and `fn combine(a: Element, b: Element) -> Element`: `a` is data's value, `b` the update.
+ */
 export function combineSource(dtype: DType, step: Step): string {
   const arithmetic = arithmeticOf(dtype);
   if (arithmetic === null || step === "none") throw new Error(`${dtype} has no ${step} on a GPU`);

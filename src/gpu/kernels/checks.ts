@@ -1,6 +1,7 @@
 /**
- * Kernels that check a call before others write: they begin its slot in the status of calls, turn indices into targets, and
- * say whether the result will have contents. A few indices take one dispatch, in which one workgroup does all of that.
+ * Kernels that check a call before other kernels write: they initialize its slot in the status buffer, turn indices
+ * into targets, and record whether the result will have contents. Few indices take one dispatch of one workgroup, which
+ * does all of this.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -9,15 +10,15 @@ import type { Reading } from "./read-indices.ts";
 import type { Recording, Span } from "./recording.ts";
 import { NEVER, SLOT, WORDS, type Guard } from "./status.ts";
 
-/** What the checks of a call need beside its indices. */
+/** The inputs of a call's checks other than its indices. */
 export interface CheckedCall extends Guard {
-  /** The slots of the calls that made its inputs: at most as many as an operator has inputs. */
+  /** The slots of the calls that made its inputs; at most as many as an operator has inputs. */
   readonly inputs: readonly number[];
-  /** The slot of what `out` held before; null for a new result, which has no contents before. */
+  /** The slot of the call that wrote `out` before; null for a new result, which has no contents before. */
   readonly before: number | null;
 }
 
-/** Indices that a GPU reads, and how many words one takes. */
+/** Indices on the GPU, and the number of words per index. */
 export interface IndexSpan extends Span {
   readonly step: 1 | 2;
 }
@@ -30,11 +31,11 @@ function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number
   return { slot, a, b, c, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
 }
 
-/** A word of a slot. */
+/** An expression for a word of a slot. */
 const wordOf = (slot: string, word: number): string => `&status[params.${slot} + ${word}u]`;
 const own = (word: number): string => wordOf("slot", word);
 
-/** A call has failed already where an input has no contents. */
+/** A call whose input has no contents has already failed. */
 const BEGIN = `
 fn begin() {
   let contents = min(atomicLoad(${wordOf("a", SLOT.contents)}),
@@ -43,7 +44,7 @@ fn begin() {
   atomicStore(&status[params.slot], contents);
 }`;
 
-/** Keeps the words of a bad index, and says whether the result will have contents. `step` is 0 without indices. */
+/** Stores the words of a bad index, and whether the result will have contents. `step` is 0 without indices. */
 const endOf = (step: 0 | 1 | 2): string => `
 fn end() {
   var failure = atomicLoad(${own(SLOT.failure)});
@@ -68,7 +69,7 @@ fn end() {
 
 const SLOT_BYTES = 4 * WORDS;
 
-/** Records the checks of a call whose indices were checked on the host: an input may lack contents all the same. */
+/** Records the checks of a call whose indices were checked on the host: an input may still lack contents. */
 export function checkInputs(recording: Recording, call: CheckedCall): void {
   const kernel = kernelOf("checks of inputs", () => ({
     params: [...new Set([...BEGIN_PARAMS, ...END_PARAMS])],
@@ -79,7 +80,7 @@ export function checkInputs(recording: Recording, call: CheckedCall): void {
   recording.run(kernel, 1, SLOT_BYTES, numbersOf(call), { status: call.status });
 }
 
-/** One dispatch of one workgroup, for a few indices: it begins the slot, reads, and ends the checks. */
+/** A single dispatch of one workgroup for few indices: initializes the slot, reads, and ends the checks. */
 const aloneKernel = ({ name, params, declarations, body }: Reading, step: 1 | 2): Kernel =>
   kernelOf(`checks, ${name}, ${step}`, () => ({
     isWhole: true,
@@ -102,7 +103,7 @@ const BEGIN_KERNEL = kernelOf("begin", () => ({
   body: "  begin();",
 }));
 
-/** Not guarded: whoever stopped at a failure might be the one that has the first bad index. */
+/** Not guarded, because an invocation that stopped at a failure might hold the first bad index. */
 const readKernel = ({ name, params, declarations, body, isChecked }: Reading): Kernel =>
   kernelOf(name, () => ({
     params: [...(isChecked ? ["slot"] : []), ...Object.keys(params)],
@@ -120,7 +121,7 @@ const endKernel = (step: 1 | 2): Kernel =>
 
 /**
  * Records the checks of a call with indices on the GPU, and fills `targets`.
- * @param between records further checks of the targets; null where there are none
+ * @param between records further checks of the targets; null for none
  */
 export function checkIndices(
   recording: Recording,

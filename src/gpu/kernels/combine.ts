@@ -1,7 +1,7 @@
 /**
- * Kernels that combine slices: scatters with a reduction. Where the order of updates cannot change the bits, all updates are
- * applied at once, by atomic operations. Else they are sorted by target, and one invocation applies those of a target one
- * after the other.
+ * Kernels that combine slices: scatters with a reduction. If the order of updates cannot change the bits, all updates
+ * are applied at once by atomic operations. Otherwise they are sorted by target, and one invocation applies a target's
+ * updates in order.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -20,12 +20,12 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** A step that is no move. */
+/** A step other than a move. */
 export type CombineStep = Exclude<Step, "none">;
 
 /**
- * Whether updates give the same bits in any order: all steps of integers and booleans, and the greatest and the least of
- * floats. Of integers of 64 bits only sums are put together from words; there is no atomic operation on two.
+ * True if updates give the same bits in any order: all steps of integers and booleans, and max and min of floats. For
+ * 64-bit integers only sums qualify, which are composed of words, because no atomic operation spans two words.
  */
 export function isOrderFree(dtype: DType, step: CombineStep): boolean {
   switch (DTYPES[dtype].family) {
@@ -39,7 +39,7 @@ export function isOrderFree(dtype: DType, step: CombineStep): boolean {
   }
 }
 
-/** Applies all updates at once: one invocation for each element of updates. */
+/** Applies all updates at once, one invocation per element of updates. */
 export function combineInAnyOrder(
   recording: Recording,
   targets: Targets,
@@ -73,7 +73,7 @@ ${atomicStatements(dtype, step)}`,
   }));
 }
 
-/** Whether WGSL has the atomic operation: add and sub, which wrap, and max and min of whole words. */
+/** True if WGSL has the atomic operation: add and sub, which wrap, and max and min of whole words. */
 const isNative = (dtype: DType, step: CombineStep): boolean =>
   dtype === "int32" || dtype === "uint32" ? step !== "mul" : false;
 
@@ -84,7 +84,7 @@ const NATIVE: Readonly<Record<string, string>> = {
   min: "atomicMin",
 };
 
-/** What an atomic kernel needs beside the lookup. */
+/** The parts of an atomic kernel other than the lookup. */
 function elementSource(dtype: DType, step: CombineStep): string {
   const perWord = perWordOf(dtype);
   const lanes = perWord === 1 ? "" : laneSource(perWord);
@@ -108,7 +108,7 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
           "(word >> shiftOf(to)) & MASK",
           "(word & ~(MASK << shiftOf(to))) | (combine(old, update) << shiftOf(to))",
         ];
-  // What does not change the word counts as done when the word was read.
+  // An update that does not change the word is done once the word is read.
   return `  let update = ${update};
   var word = atomicLoad(&out[${word}]);
   loop {
@@ -121,7 +121,7 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
   }`;
 }
 
-/** Each addition to the low word knows its own carry, so that the carries of all of them are right in any order. */
+/** Each addition to the low word computes its own carry, so the carries are right in any order. */
 const addPair = (low: string, high: string): string => `  let low = ${low};
   let old = atomicAdd(&out[2u * to], low);
   let high = ${high} + select(0u, 1u, old + low < old);
@@ -135,21 +135,21 @@ const ADD_PAIRS = {
   ),
 } as const;
 
-/** Positions in the order of their targets, those of one target in their own order. */
+/** All positions, sorted by target; those of one target stay in order. */
 export interface SortedTargets {
-  /** The target of each, then the position. */
+  /** The targets, ascending; `positions` has the position of each. */
   readonly keys: Span;
   readonly positions: Span;
   readonly count: number;
   readonly slice: number;
-  /** Of the random side. */
+  /** The number of slices of the random side. */
   readonly slices: number;
 }
 
 /**
- * Applies the updates of each target one after the other. First those of all targets, each to the end of the block behind
- * the one in which they begin, so that only targets with more than a block of updates are left. Then `GPU.blocks` blocks at
- * a time what is left of these, in command buffers of their own: a driver ends one that takes seconds.
+ * Applies the updates of each target in order. A first dispatch handles all targets, each to the end of the block after
+ * the one in which it begins, which leaves only targets with more than a block of updates. The rest is done
+ * `GPU.blocks` blocks at a time, in separate command buffers, because a driver kills one that takes seconds.
  */
 export function combineInOrder(
   recording: Recording,
@@ -176,7 +176,7 @@ export function combineInOrder(
   }
 }
 
-/** Where an invocation of the first dispatch begins: at the first update of a target. */
+/** The start of an invocation in the first dispatch: the first update of a target. */
 const BEGIN = {
   name: "begin",
   params: [],
@@ -187,7 +187,7 @@ const BEGIN = {
   let end = min(params.count, (at / params.block + 2u) * params.block);`,
 };
 
-/** Where it begins in the others: at a block that is left over, because its target began before the block in front of it. */
+/** The start in later dispatches: a remaining block, whose target began before the preceding block. */
 const REST = {
   name: "rest",
   params: ["begin", "end"],
@@ -195,15 +195,15 @@ const REST = {
   var at = number * params.block;
   let t = keys[at];
   if (t == NOWHERE || keys[at - params.block - 1u] != t) { return; }
-  // The first block of those that this dispatch has of a target applies the updates in all of them.
+  // The invocation of a target's first block in this dispatch applies the updates of all its blocks.
   if (number > params.begin && keys[at - 2u * params.block - 1u] == t) { return; }
   let end = min(params.count, params.end * params.block);`,
 };
 
 /**
- * A kernel that applies updates from `at` on to the end of the target or to `end`. Two are loaded at once, so that the second
- * load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. More at once would
- * cost where few updates share a target: a driver in software computes both ways of a branch.
+ * A kernel that applies updates from `at` to the end of the target or to `end`. Two are loaded at once, so that the
+ * second load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. Loading more at
+ * once would cost time if few updates share a target, because a software driver computes both sides of a branch.
  */
 function orderedKernel(dtype: DType, step: CombineStep, part: typeof BEGIN | typeof REST): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
@@ -239,14 +239,14 @@ ${part.begin}
   }));
 }
 
-/** The word in which an element is; other invocations may be changing that of an output. */
+/** The word that contains an element; in an output other invocations may change it. */
 const wordAt = (buffer: string, at: string): string =>
   buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
 
-/** How an invocation reads an element, and writes the one that it owns. */
+/** The code by which an invocation reads an element, and writes the one that it owns. */
 function accessOf(dtype: DType): {
   readonly load: (buffer: string, at: string) => string;
-  /** Writes `value`, which was `before`, at `to`. */
+  /** Writes `value` over `before` at `to`. */
   readonly store: string;
   readonly isAtomic: boolean;
   readonly declarations: string;

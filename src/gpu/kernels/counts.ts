@@ -1,13 +1,13 @@
-/** Counts of what the calls of all engines have given devices to do. Tests and the benchmark read them. */
+/** Counts of the work that the calls of all engines have submitted to devices. Tests and the benchmark read them. */
 
 export const WORK = {
-  /** Command buffers. */
+  /** The number of command buffers. */
   submits: 0,
-  /** Dispatches, copies between buffers, and buffers that were cleared. */
+  /** The number of dispatches, copies between buffers, and buffer clears. */
   commands: 0,
   dispatches: 0,
-  /** Compute passes, each of which holds dispatches in a row. */
+  /** The number of compute passes, each of which holds consecutive dispatches. */
   passes: 0,
-  /** Bytes that these commands read and write, as if caches kept what neighbouring invocations share. */
+  /** Bytes that these commands read and write, assuming that caches keep data shared by neighbouring invocations. */
   bytes: 0,
 };

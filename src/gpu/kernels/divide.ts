@@ -1,4 +1,4 @@
-/** The last step of a mean: divides each sum by the number of values that were added. */
+/** The last step of a mean: divides each sum by its number of values. */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { divideSource } from "./arithmetic.ts";
@@ -8,9 +8,10 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 
 /**
- * Divides each slice of `out` that has updates by their number. One invocation has one word of `out`, whatever is in it.
- * @param counts of updates, one for each slice
- * @param extra 1 where the value of data counts too
+ * Divides each slice of `out` that has updates by their number. An invocation divides one element, or all elements
+ * of one word.
+ * @param counts the number of updates per slice
+ * @param extra 1 if the value of data counts too
  */
 export function divideOnGpu(
   recording: Recording,

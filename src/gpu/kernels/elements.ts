@@ -1,7 +1,7 @@
 /**
- * How elements lie in the 32-bit words that kernels see: several in a word (1 and 2 bytes), one, or one in several. A
- * neighbour in the same word may belong to another invocation, so that bits of a part of a word are changed by one atomic
- * exclusive or: who owns an element knows its old bits.
+ * The layout of elements in the 32-bit words that kernels see: several per word (1 and 2 bytes), one, or one in several
+ * words. A neighbour in the same word may belong to another invocation, so bits of a part of a word are changed by one
+ * atomic exclusive or, whose operand the owner computes from the element's old bits.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -12,7 +12,7 @@ export const perWordOf = (dtype: DType): 1 | 2 | 4 => {
   return bytes === 1 ? 4 : bytes === 2 ? 2 : 1;
 };
 
-/** Functions over elements that share words: which word, which bits of it. */
+/** Functions for elements that share words: the word's number, and the element's bits in it. */
 export const laneSource = (perWord: 2 | 4): string => `
 const MASK = ${perWord === 4 ? "0xffu" : "0xffffu"};
 fn wordOf(element: u32) -> u32 { return element / ${perWord}u; }

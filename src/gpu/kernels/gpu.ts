@@ -1,4 +1,6 @@
-/** A device as the engine sees it: buffers, compiled kernels, memory that calls take for a while, and whether it is lost. */
+/**
+ * A device as the engine uses it: buffers, compiled kernels, scratch memory for calls, and whether the device is lost.
+ */
 
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
@@ -18,13 +20,13 @@ import {
 
 const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
 
-/** What a tensor's buffer must be usable for. */
+/** The usage flags of a tensor's buffer. */
 export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
 
-/** The bytes of a buffer for `bytes` bytes: shaders and copies see whole words, and there are no empty bindings. */
+/** The size of a buffer for `bytes` bytes: shaders and copies use whole words, and empty bindings are not allowed. */
 export const paddedBytes = (bytes: number): number => Math.max(4, 4 * Math.ceil(bytes / 4));
 
-/** A kernel as the device has it. */
+/** A compiled kernel. */
 interface Compiled extends Omit<KernelText, "code"> {
   readonly pipeline: ComputePipelineLike;
   readonly layout: BindGroupLayoutLike;
@@ -33,7 +35,10 @@ interface Compiled extends Omit<KernelText, "code"> {
 export class Gpu {
   readonly device: GpuDeviceLike;
   readonly #compiled = new Map<string, Compiled>();
-  /** Buffers that no call uses and nobody outside has. Work on a device is done in order, so the next call may have them at once. */
+  /**
+   * Buffers that neither a call nor code outside the package uses. A device executes work in order, so the next call
+   * may reuse them immediately.
+   */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
   #hasEnded = false;
@@ -49,20 +54,20 @@ export class Gpu {
     return this.#hasEnded;
   }
 
-  /** @throws TensorError `engine` when the device is lost, `disposed` when the engine has ended */
+  /** @throws TensorError `engine` if the device is lost, `disposed` if the engine has ended */
   checkThere(): void {
     if (this.#hasEnded) throw new TensorError("disposed", "the engine is gone (disposed)");
     if (this.#lost !== null) throw lostError(this.#lost);
   }
 
-  /** Why a wait failed: because the device is lost, or for the reason that it gives itself. */
+  /** The error for a failed wait: the lost device, or the failure's own reason. */
   failureOf(cause: unknown): TensorError {
     if (this.#lost !== null) return lostError(this.#lost);
     const message = String((cause as Partial<Error> | null)?.message ?? cause);
     return new TensorError("engine", `the GPU failed: ${firstLine(message)}`, {}, { cause });
   }
 
-  /** @throws TensorError `too-large` for what a kernel cannot see as a whole */
+  /** @throws TensorError `too-large` beyond the size of a kernel's binding */
   checkBytes(bytes: number, what: string): void {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
     const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
@@ -71,7 +76,7 @@ export class Gpu {
     throw new TensorError("too-large", sentence);
   }
 
-  /** @throws TensorError `too-large` */
+  /** @throws TensorError `too-large` beyond the device's limits */
   createBuffer(bytes: number, usage: number, what: string): GpuBufferLike {
     this.checkThere();
     const size = paddedBytes(bytes);
@@ -81,10 +86,10 @@ export class Gpu {
     return buffer;
   }
 
-  /** Copies elements into a buffer that is as long, rounded up to 4 bytes. */
+  /** Copies elements into a buffer of the same length, rounded up to 4 bytes. */
   write(buffer: GpuBufferLike, data: NumericStorage): void {
     const { queue } = this.device;
-    // Queues take neither shared memory nor a part of a word.
+    // Queues accept neither shared memory nor part of a word.
     const bytes = bytesOf(data);
     const isPlain = bytes.buffer instanceof ArrayBuffer && bytes.length % 4 === 0;
     if (isPlain) {
@@ -97,7 +102,7 @@ export class Gpu {
     queue.writeBuffer(buffer, 0, padded.buffer);
   }
 
-  /** A copy of a buffer's first bytes as they are after all work so far, which {@link contentsOf} reads. */
+  /** A copy of a buffer's first bytes after all work so far, for {@link contentsOf}. */
   copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
     const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
     try {
@@ -106,7 +111,7 @@ export class Gpu {
       this.device.queue.submit([encoder.finish()]);
       return staging;
     } catch (error) {
-      // `buffer` was not a GPUBuffer, though it has the fields of one.
+      // `buffer` has the fields of a GPUBuffer but is not one.
       destroyBuffer(staging);
       throw error;
     }
@@ -128,7 +133,7 @@ export class Gpu {
     return found;
   }
 
-  /** A free buffer of just so many bytes, with arbitrary contents; null where there is none. */
+  /** A free buffer of exactly `bytes` bytes, with arbitrary contents; null if none exists. */
   takeUsed(bytes: number): GpuBufferLike | null {
     const at = this.#free.findLastIndex(({ size }) => size === paddedBytes(bytes));
     return at === -1 ? null : this.#free.splice(at, 1)[0];
@@ -139,7 +144,7 @@ export class Gpu {
     this.keep(buffers);
   }
 
-  /** Keeps buffers for later calls. What was given first is destroyed first. */
+  /** Keeps buffers for later calls. The buffers kept longest are destroyed first. */
   keep(buffers: readonly GpuBufferLike[]): void {
     for (const buffer of buffers) this.overwrite(buffer, 0, buffer.size);
     let kept = 0;
@@ -153,7 +158,7 @@ export class Gpu {
     this.#free = free.toReversed();
   }
 
-  /** Overwrites memory that is given back, in tests. */
+  /** Overwrites released memory, in tests. */
   overwrite(buffer: GpuBufferLike, from: number, length: number): void {
     if (MEMORY.onRelease === null) return;
     const bytes = new Uint8Array(length);
@@ -161,7 +166,7 @@ export class Gpu {
     this.device.queue.writeBuffer(buffer, from, bytes.buffer);
   }
 
-  /** A kernel, which is compiled the first time. */
+  /** A kernel, compiled on first use. */
   compiled(kernel: Kernel): Compiled {
     const known = this.#compiled.get(kernel.name);
     if (known !== undefined) return known;
@@ -169,13 +174,13 @@ export class Gpu {
     return this.#keep(kernel, text, this.device.createComputePipeline(descriptor));
   }
 
-  /** Compiles kernels that were not compiled yet, without blocking. */
+  /** Compiles kernels that are not yet compiled, without blocking. */
   async compileAll(kernels: readonly Kernel[]): Promise<void> {
     const missing = kernels.filter(({ name }) => !this.#compiled.has(name));
     const compile = async (kernel: Kernel): Promise<void> => {
       const { text, descriptor } = this.#pipelineOf(kernel);
       const pipeline = await this.device.createComputePipelineAsync(descriptor);
-      // A call may have needed the kernel meanwhile.
+      // A call may have compiled the kernel meanwhile.
       if (!this.#compiled.has(kernel.name)) this.#keep(kernel, text, pipeline);
     };
     await Promise.all(missing.map(compile));
@@ -198,19 +203,19 @@ export class Gpu {
     return compiled;
   }
 
-  /** Ends the device's use: every later call throws. */
+  /** Ends the use of the device: every later call throws. */
   end(): void {
     this.#hasEnded = true;
   }
 
-  /** Frees memory that is not in use. */
+  /** Frees unused memory. */
   clear(): void {
     for (const buffer of this.#free) destroyBuffer(buffer);
     this.#free = [];
   }
 }
 
-/** The bytes of a buffer of {@link Gpu.copyForHost}, which is destroyed. */
+/** The bytes of a buffer from {@link Gpu.copyForHost}; destroys the buffer. */
 export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   try {
     await staging.mapAsync(MAP_MODE_READ);
@@ -220,13 +225,13 @@ export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   }
 }
 
-/** Destroys a buffer of {@link Gpu.createBuffer}. */
+/** Destroys a buffer from {@link Gpu.createBuffer}. */
 export function destroyBuffer(buffer: GpuBufferLike): void {
   OPEN.buffers--;
   buffer.destroy();
 }
 
-/** What a driver says, as a part of a sentence: the lines behind the first one say where in the driver. */
+/** A driver's message as part of a sentence: lines after the first one refer to the driver's source. */
 export const firstLine = (message: string): string =>
   message.split("\n", 1)[0].replace(/[.\s]+$/, "");
 

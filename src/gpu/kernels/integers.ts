@@ -1,6 +1,6 @@
 /**
- * Integers that wrap, as WGSL text. Those of at most 32 bits are one word, zero-extended: the low bits of sums and
- * products do not depend on the sign. Those of 64 bits are two words, low word first.
+ * Wrapping integers, as WGSL text. Integers of at most 32 bits are one zero-extended word, because the low bits of sums
+ * and products do not depend on the sign. Integers of 64 bits are two words, low word first.
  */
 
 import type { Step } from "../../core/tensor/dtype.ts";
@@ -21,7 +21,7 @@ export function intCombine(bits: number, isSigned: boolean, step: Combining): st
   return body("combine(a: Element, b: Element)", results[step]);
 }
 
-/** A word that compares as the integer does: where the sign bit is flipped, the order of signed integers is unsigned. */
+/** A word that compares as the integer does: flipping the sign bit makes the order of signed integers unsigned. */
 const ordered = (word: string, bits: number, isSigned: boolean): string =>
   isSigned ? `(${word} ^ ${2 ** (bits - 1)}u)` : word;
 
@@ -29,7 +29,7 @@ const ordered = (word: string, bits: number, isSigned: boolean): string =>
 export function intDivide(bits: number, isSigned: boolean): string {
   if (!isSigned) return body("divide(sum: Element, count: u32)", "sum / count");
   const unused = 32 - bits;
-  // Of a negative a, ~a is -a - 1, and floor(a / n) is ~(~a / n).
+  // For a negative a, ~a is -a - 1, and floor(a / n) is ~(~a / n).
   return /* wgsl */ `
 fn divide(sum: Element, count: u32) -> Element {
   let sign = u32(i32(sum << ${unused}u) >> 31u);
@@ -58,7 +58,7 @@ export function wideCombine(isSigned: boolean, step: Combining): string {
 
 /**
  * WGSL of `divide`, without `Element`, for integers of 64 bits and counts below 2^31: the floor of the quotient. The
- * high word is divided at once, the low one by long division, a bit at a time.
+ * high word is divided directly, the low one by long division, one bit at a time.
  */
 export function wideDivide(isSigned: boolean): string {
   return /* wgsl */ `

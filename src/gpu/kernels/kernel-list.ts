@@ -1,4 +1,4 @@
-/** A recording that gives the GPU nothing to do: it lists the kernels that calls need, so that they can be compiled ahead. */
+/** A recording without GPU work: collects the kernels that calls need, so that they can be compiled ahead. */
 
 import type { Kernel } from "./kernel.ts";
 import { Recording, type Span } from "./recording.ts";
@@ -6,7 +6,7 @@ import { Recording, type Span } from "./recording.ts";
 export class KernelList extends Recording {
   readonly #kernels = new Map<string, Kernel>();
 
-  /** What was listed so far. */
+  /** The kernels collected so far. */
   get kernels(): readonly Kernel[] {
     return [...this.#kernels.values()];
   }
@@ -15,7 +15,7 @@ export class KernelList extends Recording {
     this.#kernels.set(kernel.name, kernel);
   }
 
-  /** No call that is listed uses memory, so a buffer that is there anyway stands for all. */
+  /** The collected calls use no memory, so one existing buffer stands for all. */
   override scratch(bytes: number): Span {
     return { buffer: this.standIn, bytes };
   }

@@ -1,18 +1,20 @@
 /**
- * A kernel: a compute shader of one entry point, written as the body of a function of one invocation. What all kernels
- * have in common is added here, so that the files beside this one hold nothing but what a kernel does.
+ * A kernel: a compute shader with one entry point, written as the body of a function for one invocation. The code that
+ * all kernels share is added here, so that the other files contain only the specific code.
  */
 
-/** Invocations of a workgroup. Devices of WebGPU's compatibility mode allow no more. */
+/** Invocations per workgroup. Devices in WebGPU's compatibility mode allow no more. */
 export const WORKGROUP = 128;
 
-/** A target that there is not: its update or element is left out. */
+/** The target of a position without one: its update or element is left out. */
 export const NOWHERE = 0xffffffff;
 
-/** A status that says that nothing is wrong. */
+/** The status of success. */
 export const FINE = 0xffffffff;
 
-/** How a kernel sees a buffer: as words of 32 bits, as four of them at a time, or as words that others change too. */
+/**
+ * The type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations change too.
+ */
 export type BufferKind = "read" | "write" | "read four" | "write four" | "atomic" | "atomic signed";
 
 const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
@@ -25,37 +27,37 @@ const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
 };
 
 export interface KernelParts {
-  /** Numbers that a dispatch gives, beside those that every kernel has; read as `params.NAME`. */
+  /** Numbers that a dispatch supplies, in addition to those of every kernel; read as `params.NAME`. */
   readonly params?: readonly string[];
-  /** All of them must be used: WebGPU leaves others out of the layout. */
+  /** Buffers, all of which must be used: WebGPU leaves unused ones out of the layout. */
   readonly buffers: Readonly<Record<string, BufferKind>>;
   /**
-   * Whether the kernel does nothing in a call that has failed. It then has the buffer `status` and the number
-   * `params.slot`. The buffer is read-only unless the kernel asks for more: all invocations read one word of it, and a
-   * device caches only what no kernel may change.
+   * True if the kernel does nothing in a call that has failed. A guarded kernel has the buffer `status` and the number
+   * `params.slot`. The buffer is read-only unless the kernel declares otherwise: all invocations read one word of it,
+   * and a device caches only data that no kernel may change.
    */
   readonly isGuarded?: boolean;
   /** Functions and workgroup memory. */
   readonly declarations?: string;
-  /** What invocation `i` does. */
+  /** The statements of invocation `i`. */
   readonly body: string;
-  /** Whether the body needs whole workgroups: `i` may be beyond the last one then, and the body has to look. */
+  /** True if the body needs whole workgroups: `i` may then exceed the last one, and the body must check it. */
   readonly isWhole?: boolean;
 }
 
-/** A kernel by its name. Most calls need none but such that were compiled before, so the text is made when it is needed. */
+/** A kernel with its name. The text is made lazily, because most calls use only kernels that are already compiled. */
 export interface Kernel {
-  /** Tells the kernel from all others: two of one name have one text. */
+  /** A unique name: kernels with the same name have the same text. */
   readonly name: string;
   readonly parts: () => KernelParts;
 }
 
 export const kernelOf = (name: string, parts: () => KernelParts): Kernel => ({ name, parts });
 
-/** Numbers of every kernel: the first invocation of the dispatch, and how many there are. */
+/** Numbers of every kernel: the first invocation of the dispatch, and the number of invocations. */
 const OWN_PARAMS = ["first", "threads"] as const;
 
-/** The text of a kernel, and the names of its numbers and buffers in the order in which the text has them. */
+/** The text of a kernel, and the names of its numbers and buffers in the order of the text. */
 export interface KernelText {
   readonly code: string;
   readonly params: readonly string[];

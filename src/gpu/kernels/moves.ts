@@ -1,6 +1,7 @@
 /**
- * Kernels that move slices: gathers, scatters without a reduction, copies. Bits move as they are, so NaNs keep theirs. Where
- * slices are whole words an invocation moves a word, or four; otherwise one element, or in a gather the elements of one word.
+ * Kernels that move slices: gathers, scatters without a reduction, copies. Bits move unchanged, so NaNs keep theirs. If
+ * slices are whole words, an invocation moves one word or four; otherwise one element, or in a gather the elements of
+ * one word.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -10,10 +11,10 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 import { lastKeys, lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
 
-/** Slices of whole words: in units of one word, or of four, which an invocation moves at once. */
+/** Slices of whole words, in units of one word or four, which an invocation moves at once. */
 interface Units {
   readonly name: "words" | "fours";
-  /** Of a slice. */
+  /** The number of units per slice. */
   readonly units: number;
   readonly read: BufferKind;
   readonly write: BufferKind;
@@ -21,8 +22,8 @@ interface Units {
 }
 
 /**
- * The units of slices; null where slices are no whole words.
- * @param from what slices are read from: four words are more than the least binding, which a tensor without elements has
+ * The units of slices; null if slices are not whole words.
+ * @param from the source of slices: vectors of four words exceed the least binding, which an empty tensor has
  */
 function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;
@@ -32,13 +33,15 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
     : { name: "words", units: words, read: "read", write: "write", zero: "0u" };
 }
 
-/** Begins a kernel that fills a new `out` in another way where the call has failed, and leaves any other as it is. */
+/**
+ * The beginning of a kernel that fills a new `out` differently if the call has failed, and leaves any other unchanged.
+ */
 const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
 
 /**
- * `out[p] = data[target p]`; 0 where there is no target. Where the call has failed a new `out` gets zeros, and any other is
- * left as it is.
+ * `out[p] = data[target p]`; 0 without a target. If the call has failed, a new `out` is filled with zeros, and any
+ * other is left unchanged.
  */
 export function gatherOnGpu(
   recording: Recording,
@@ -77,7 +80,7 @@ export function gatherOnGpu(
     params: ["slot", "isNew", "slice", "elements", ...lookup.params],
     buffers: { status: "read", targets: "read", data: "read", out: "write" },
     declarations: laneSource(perWord) + lookup.declarations,
-    // The last word may hold elements of something else behind the tensor.
+    // The last word may hold unrelated bytes after the tensor.
     body: `${UNLESS_BAD}
   let begin = i * ${perWord}u;
   var word = 0u;
@@ -99,7 +102,7 @@ export function gatherOnGpu(
   recording.run(kernel, Math.ceil(elements / perWord), bytes, params, buffers);
 }
 
-/** `out[target p] = updates[p]`, where no two positions have one target. */
+/** `out[target p] = updates[p]`, for distinct targets. */
 export function scatterOnGpu(
   recording: Recording,
   targets: Targets,
@@ -146,15 +149,15 @@ export function scatterOnGpu(
 }
 
 /**
- * Whether {@link pullOnGpu} moves fewer bytes than a copy of data and a scatter of winners: it clears and reads a table with
- * a word for each slice, and a scatter reads and writes four words for each position, and each slice that it hits.
+ * True if {@link pullOnGpu} moves fewer bytes than a copy of data and a scatter of winners: it clears and reads a table
+ * with a word per slice, while a scatter reads and writes four words per position, and each slice that it hits.
  */
 export const isPullShorter = (targets: Targets, dtype: DType): boolean =>
   8 * targets.slices <= positionsOf(targets) * (16 + 2 * targets.slice * DTYPES[dtype].bytes);
 
 /**
- * Fills `out` slice by slice: with the last update that has the slice as its target, else with data. Where the call has
- * failed a new `out` gets data, and any other is left as it is.
+ * Fills `out` slice by slice, with the last update of the slice or else with data. If the call has failed, a new `out`
+ * is filled with data, and any other is left unchanged.
  */
 export function pullOnGpu(
   recording: Recording,
@@ -197,7 +200,7 @@ export function pullOnGpu(
     let element = i * ${perWord}u + lane;
     let shift = shiftOf(element);
     if (element >= params.elements) {
-      // What is behind the tensor stays.
+      // Bytes after the tensor stay unchanged.
       word = (word & ~(MASK << shift)) | (out[i] & (MASK << shift));
       continue;
     }
@@ -213,7 +216,7 @@ export function pullOnGpu(
   recording.run(kernel, Math.ceil(elements / perWord), bytes, all, buffers);
 }
 
-/** Copies all bytes of `source`, unless the call has failed, and nothing behind them. */
+/** Copies all bytes of `source` unless the call has failed, and leaves bytes after them unchanged. */
 export function copyOnGpu(
   recording: Recording,
   source: Span,

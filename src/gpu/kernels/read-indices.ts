@@ -1,11 +1,11 @@
 /**
- * Turns indices on the GPU into targets, as `kernels/read-indices.ts` turns those of the host into offsets. Each index is
- * wrapped and compared with its own axis before it counts; the first bad one is left in the status of the call.
+ * Turns indices on the GPU into targets, as `kernels/read-indices.ts` turns those on the host into offsets. Each index
+ * is wrapped and compared with its own axis before use; the first bad one is written to the call's status.
  */
 
 import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/index-job.ts";
 
-/** What an index means beyond its value. */
+/** The interpretation of indices. */
 export interface GpuIndexRules {
   readonly negative: boolean;
   readonly bounds: Bounds;
@@ -13,18 +13,18 @@ export interface GpuIndexRules {
   readonly step: 1 | 2;
 }
 
-/** What {@link checkedIndex} says of an index, as its second number. */
+/** The second result of {@link checkedIndex}. */
 const RIGHT = 0;
 const LEFT_OUT = 1;
 const BAD = 2;
 
-/** The words of an index: an int32 is extended by its sign. */
+/** The words of an index: an int32 is sign-extended. */
 const wordsOf = (step: 1 | 2): string =>
   step === 2
     ? "let low = indices[2u * at]; let high = indices[2u * at + 1u];"
     : "let low = indices[at]; let high = select(0u, 0xffffffffu, (low >> 31u) == 1u);";
 
-/** What an index outside its axis of `dim` places becomes. */
+/** The result for an index outside its axis of `dim` elements. */
 const OUTSIDE: Readonly<Record<Bounds, string>> = {
   error: `return vec2(0u, ${BAD}u);`,
   clip: `return select(vec2(select(dim - 1u, 0u, isNegative), ${RIGHT}u), vec2(0u, ${BAD}u), dim == 0u);`,
@@ -32,7 +32,7 @@ const OUTSIDE: Readonly<Record<Bounds, string>> = {
   fill: `return vec2(0u, ${LEFT_OUT}u);`,
 };
 
-/** A function that gives the place that an index means on an axis, and what is to be done with it. */
+/** A function that returns the coordinate of an index on an axis, and one of the codes above. */
 const checkedIndex = ({ negative, bounds, step }: GpuIndexRules): string => `
 fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
   ${wordsOf(step)}
@@ -50,7 +50,7 @@ fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
 const nameOf = (kind: string, { negative, bounds, step }: GpuIndexRules): string =>
   `${kind}, ${negative ? "negative" : "not negative"}, ${bounds}, ${step}`;
 
-/** Statements that look at one index, and add what it stands for to `t`. */
+/** Statements that check one index and add its contribution to `t`. */
 const readIndex = (at: string, j: number): string => `  {
     let index = checkedIndex(${at}, params.dim${j});
     if (index.y == ${BAD}u) { atomicMin(&status[params.slot], ${at} + 1u); }
@@ -60,7 +60,7 @@ const readIndex = (at: string, j: number): string => `  {
 
 const TAIL = "  targets[i] = select(t, NOWHERE, isLeft);";
 
-/** Strides count slices. */
+/** Strides in slices. */
 const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, number> =>
   Object.fromEntries(
     axes.flatMap(({ dim, stride }, j) => [
@@ -69,25 +69,25 @@ const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, n
     ]),
   );
 
-/** How indices become targets: what invocation `i` of `count` does. */
+/** The conversion of indices to targets: the code of invocation `i` of `count`. */
 export interface Reading {
-  /** Tells its text from all others. */
+  /** A unique name of its text. */
   readonly name: string;
   readonly params: Readonly<Record<string, number>>;
   readonly declarations: string;
   readonly body: string;
   readonly count: number;
-  /** Whether it looks at any index. */
+  /** True if it reads any index. */
   readonly isChecked: boolean;
 }
 
-/** The reading of a job, which gives one target for each index or tuple. */
+/** The reading of a job, which gives one target per index or tuple. */
 export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): Reading {
   const { count } = job;
   if (job.kind === "tuples") {
     const k = job.axes.length;
     const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
-    // Without axes a tuple is empty, and addresses all of data.
+    // Without axes a tuple is empty and addresses all of data.
     if (k === 0) return { ...ALL_OF_DATA, count };
     return {
       ...{ name: nameOf(`tuples of ${k}`, rules), count, isChecked: true },
@@ -97,7 +97,7 @@ export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): 
     };
   }
   const rank = job.shape.length;
-  // From the last axis on: what is left of the position is divided by each size.
+  // From the last axis to the first, the remaining position is divided by each size.
   const steps = Array.from({ length: rank }, (_, d) => d).toReversed();
   const places = steps.map(
     (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
@@ -129,21 +129,21 @@ const ALL_OF_DATA = {
   isChecked: false,
 };
 
-/** The positions of sequences (TensorScatter): counts of a call, in slices. */
+/** The positions of sequences (TensorScatter): sizes of a call, in slices. */
 export interface SequenceJob {
   readonly samples: number;
-  /** Of the axis of the sequence. */
+  /** The length of the sequence's axis. */
   readonly dim: number;
-  /** Of the sequence. */
+  /** The length of the sequence. */
   readonly length: number;
-  /** Batches of a Plan that have the position of one sample. */
+  /** The number of batches of a Plan that share the position of one sample. */
   readonly perSample: number;
-  /** Positions of all batches; 0 where slices are empty. */
+  /** The number of positions of all batches; 0 for empty slices. */
   readonly positions: number;
   readonly isCircular: boolean;
 }
 
-/** `index` modulo `dim`, bit by bit, because there are no integers of 64 bits. */
+/** `index` modulo `dim`, bit by bit, because WGSL has no 64-bit integers. */
 const MODULO = `
 fn modulo(low: u32, high: u32, dim: u32) -> u32 {
   var rest = 0u;
@@ -156,7 +156,7 @@ fn modulo(low: u32, high: u32, dim: u32) -> u32 {
   return rest;
 }`;
 
-/** Where the sequence of a sample starts, and whether its position is right. */
+/** The start of a sample's sequence, and whether its position is valid. */
 const startOf = (step: 1 | 2, isCircular: boolean): string => `
 ${isCircular ? MODULO : ""}
 fn startOf(at: u32) -> vec2<u32> {
@@ -165,7 +165,7 @@ fn startOf(at: u32) -> vec2<u32> {
     isCircular
       ? `if (params.dim == 0u) { return vec2(0u, ${RIGHT}u); }
   if ((high >> 31u) == 0u) { return vec2(modulo(low, high, params.dim), ${RIGHT}u); }
-  // The magnitude of a negative number; the remainder has the sign of the divisor.
+  // The magnitude of a negative number; the remainder takes the sign of the divisor.
   let rest = modulo(~low + 1u, ~high + select(0u, 1u, low == 0u), params.dim);
   return vec2(select(params.dim - rest, 0u, rest == 0u), ${RIGHT}u);`
       : `return vec2(low, select(${BAD}u, ${RIGHT}u, high == 0u && low <= params.dim - params.count));`
@@ -185,7 +185,7 @@ export function sequenceReading(job: SequenceJob, step: 1 | 2): Reading {
   if (i < params.positions) {
     let start = startOf(i / params.count / params.perSample).x;
     let place = i % params.count;
-    // The sum of both may be more than 32 bits hold.
+    // The sum of both may exceed 32 bits.
     let room = params.dim - start;
     targets[i] = select(place - room, start + place, place < room);
   }`,

@@ -1,6 +1,6 @@
 /**
- * What one call gives the GPU to do: copies and dispatches, recorded in order and submitted together. Work of a device is
- * done in the order in which it was submitted, so that calls take effect one after the other.
+ * The GPU commands of one call: copies and dispatches, recorded in order and submitted together. A device executes work
+ * in the order of submission, so calls take effect in order.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -16,16 +16,18 @@ import {
   type GpuBufferLike,
 } from "./webgpu.ts";
 
-/** A buffer, and how many bytes of it a kernel sees; a buffer of the user may be longer than the tensor in it. */
+/** A buffer, and the number of its bytes that a kernel sees; a user's buffer may be longer than its tensor. */
 export interface Span {
   readonly buffer: GpuBufferLike;
   readonly bytes: number;
 }
 
-/** The numbers of dispatches are read at multiples of this (`minUniformBufferOffsetAlignment` is at most 256). */
+/** The numbers of a dispatch begin at multiples of this (`minUniformBufferOffsetAlignment` is at most 256). */
 const ALIGNMENT = 256;
 
-/** The numbers of dispatches here and on the device. All recordings of an engine use one, one after the other. */
+/**
+ * The numbers of dispatches, on the host and on the device. All recordings of an engine share one, one after the other.
+ */
 export class Params {
   readonly numbers = new Uint32Array(GPU.params / 4);
   readonly buffer: GpuBufferLike;
@@ -39,7 +41,7 @@ export class Params {
 export class Recording {
   readonly gpu: Gpu;
   readonly #params: Params;
-  /** Bytes of the numbers. */
+  /** Bytes of numbers in use. */
   #used = 0;
   #encoder: CommandEncoderLike | null = null;
   #pass: ComputePassLike | null = null;
@@ -50,26 +52,26 @@ export class Recording {
     this.#params = params;
   }
 
-  /** A buffer that is there anyway. */
+  /** An existing buffer. */
   protected get standIn(): GpuBufferLike {
     return this.#params.buffer;
   }
 
-  /** Memory for the time of the call, with arbitrary contents. */
+  /** Scratch memory for the call, with arbitrary contents. */
   scratch(bytes: number): Span {
     const buffer = this.gpu.takeScratch(bytes);
     this.#scratch.push(buffer);
     return { buffer, bytes };
   }
 
-  /** Memory for the time of the call, with elements of the host. */
+  /** Scratch memory for the call, with elements from the host. */
   upload(data: NumericStorage): Span {
     const span = this.scratch(data.byteLength);
     this.gpu.write(span.buffer, data);
     return span;
   }
 
-  /** Memory for the time of the call, with zeros. */
+  /** Scratch memory for the call, with zeros. */
   zeros(bytes: number): Span {
     const span = this.scratch(bytes);
     this.#commands().clearBuffer(span.buffer, 0, paddedBytes(bytes));
@@ -77,7 +79,7 @@ export class Recording {
     return span;
   }
 
-  /** Both must not be one buffer. */
+  /** Copies between two different buffers. */
   copy(from: Span, to: Span): void {
     const bytes = paddedBytes(from.bytes);
     this.#commands().copyBufferToBuffer(from.buffer, 0, to.buffer, 0, bytes);
@@ -85,9 +87,10 @@ export class Recording {
   }
 
   /**
-   * Runs that many invocations of a kernel.
+   * Runs `threads` invocations of a kernel.
    * @param bytes that all of them read and write, for {@link WORK}
-   * @param most of one dispatch, a multiple of {@link WORKGROUP}: a driver ends what takes seconds
+   * @param most invocations per dispatch, a multiple of {@link WORKGROUP}, because a driver kills a dispatch that takes
+   *   seconds
    */
   run(
     kernel: Kernel,
@@ -145,7 +148,7 @@ export class Recording {
     return (this.#encoder ??= this.gpu.device.createCommandEncoder());
   }
 
-  /** Submits what was recorded so far. */
+  /** Submits the commands recorded so far. */
   submit(): void {
     if (this.#encoder === null) return;
     const { queue } = this.gpu.device;
@@ -158,13 +161,13 @@ export class Recording {
     this.#used = 0;
   }
 
-  /** Submits what was recorded, and gives scratch memory back. */
+  /** Submits the recorded commands, and releases scratch memory. */
   end(): void {
     this.submit();
     this.gpu.giveScratch(this.#scratch);
   }
 
-  /** Forgets what was not submitted. */
+  /** Discards commands that were not submitted. */
   abandon(): void {
     this.#pass?.end();
     this.gpu.giveScratch(this.#scratch);

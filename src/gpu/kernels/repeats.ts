@@ -12,7 +12,7 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** Leaves what it finds in the slot of the call, unless an index was bad. */
+/** Writes its finding into the slot of the call, unless an index was bad. */
 export function findRepeat(recording: Recording, targets: Targets, { status, slot }: Guard): void {
   const positions = positionsOf(targets);
   if (targets.slice === 0 || positions === 0) return;
@@ -20,7 +20,7 @@ export function findRepeat(recording: Recording, targets: Targets, { status, slo
   const lookup = lookupOf(targets);
   const params = { ...lookupParams(targets), slot };
   const buffers = { status, targets: targets.targets, table };
-  // The key of the first position is the greatest: all bits of its number inverted.
+  // The key of the first position is the greatest, because all bits of its number are inverted.
   const find = kernelOf(`repeat ${lookup.name}`, () => ({
     isGuarded: true,
     params: lookup.params,

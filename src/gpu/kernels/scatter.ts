@@ -1,4 +1,4 @@
-/** A scatter on the GPU: which kernels do what a reduction asks for, one after the other. */
+/** A scatter on the GPU: chooses the kernels for a reduction. */
 
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
@@ -18,18 +18,18 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** What is made of targets for one kind of reduction. A kept plan makes each once, and keeps it. */
+/** Arrangements of targets for kinds of reductions. A kept plan makes each once and keeps it. */
 export interface Arrangements {
-  /** The positions that win: the last one of each target. */
+  /** The last position of each target. */
   last(recording: Recording): Targets;
-  /** Whether a table with a word for each slice of the random side says which positions win. */
+  /** True if a table with a word per slice of the random side identifies the last positions. */
   hasTable(): boolean;
   /** The first position of each target, and all others. */
   split(recording: Recording): { readonly first: Targets; readonly later: Targets };
   sorted(recording: Recording): SortedTargets;
 }
 
-/** Arrangements of targets that serve one call. */
+/** Arrangements of targets for one call. */
 export const arrangementsOf = (targets: Targets): Arrangements => ({
   last: (recording) => lastOf(recording, targets),
   hasTable: () => !targets.isDistinct && !areFew(targets),
@@ -45,7 +45,7 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
 
 const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 
-/** @param result where the winners go; memory of the call by default */
+/** @param result receives the last positions; scratch memory of the call by default */
 export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
   if (targets.isDistinct) return targets;
   if (areFew(targets)) return lastOfFew(recording, targets, result);
@@ -53,29 +53,29 @@ export function lastOf(recording: Recording, targets: Targets, result?: Span): T
   return chosenTargets(recording, targets, table, "last", true, result);
 }
 
-/** What a scatter works on beside its targets. */
+/** The operands of a scatter other than its targets. */
 export interface Operands {
   readonly dtype: DType;
   readonly data: Span;
   readonly updates: Span;
   readonly out: Span;
-  /** Whether `out` is data, or made by the call, or neither. */
+  /** The origin of `out`: data itself, a new tensor of the call, or another tensor of the caller. */
   readonly result: "in place" | "new" | "given";
 }
 
-/** Fills `out` with data where it is not there. */
+/** Fills `out` with data unless it is data. */
 function copyData(recording: Recording, { data, out, result }: Operands, guard: Guard): void {
-  // A new result holds data also where the call has failed.
+  // A new result holds data even if the call has failed.
   if (result === "new") recording.copy(data, out);
   else if (result === "given") copyOnGpu(recording, data, out, guard);
 }
 
-/** Above, a quotient that is rounded once may not be the one that is rounded to a double first, as the reference has it. */
+/** With more values, rounding a quotient once may differ from rounding it to a double first, as the reference does. */
 const MOST_COUNTED = 2 ** 27;
 
 /**
  * Fills `out` with data and applies updates to it.
- * @throws TensorError `too-large`
+ * @throws TensorError `too-large` beyond the device's limits
  */
 export function applyUpdates(
   recording: Recording,
@@ -102,7 +102,7 @@ export function applyUpdates(
     scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
     return;
   }
-  // Memory may be missing, so what takes it comes before so many dispatches that a part of them is submitted.
+  // Memory is taken first, because it may be exhausted, and long series of dispatches are submitted in parts.
   const counts = divides ? countsOfTargets(recording, targets) : null;
   const parts = first === later ? null : arrangements.split(recording);
   const rest = parts?.later ?? targets;

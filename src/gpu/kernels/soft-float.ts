@@ -1,13 +1,13 @@
 /**
- * Floats of at most 32 bits in integer arithmetic, as WGSL text. WGSL lets a device flush subnormals, ignore the sign of
- * zero and take NaN for impossible (section 15.7), so its own floats cannot promise bits.
+ * Floats of at most 32 bits in integer arithmetic, as WGSL text. WGSL lets a device flush subnormals, ignore the sign
+ * of zero and assume that NaN does not occur (section 15.7), so its own floats cannot guarantee bits.
  *
- * One text serves all formats. Each step computes the exact result, or so much of it that a last bit says whether there
- * is more, and rounds once to nearest even. For float16 and bfloat16 that is the step in float32 rounded again, because
- * the 24 bits of float32 are at least 2 * 11 + 2. Any NaN gives the canonical quiet one.
+ * One text serves all formats. Each step computes the exact result, or enough bits with a sticky last one, and rounds
+ * once to nearest even. For float16 and bfloat16 this equals the float32 step rounded again, because the 24 bits of
+ * float32 are at least 2 * 11 + 2. Any NaN gives the canonical quiet one.
  *
- * The functions have no branches but one loop: both alternatives of a `select` are computed, which costs less than
- * invocations that diverge, and compiles faster.
+ * The functions have no branches except one loop: a `select` computes both alternatives, which costs less than
+ * divergent invocations and compiles faster.
  */
 
 import type { Step } from "../../core/tensor/dtype.ts";
@@ -26,7 +26,7 @@ export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): 
     case "add":
       return floatSum(format, "b");
     case "sub":
-      // A NaN stays a NaN, whatever its sign.
+      // A NaN stays a NaN with either sign.
       return floatSum(format, `b ^ ${hex(sign)}`);
     case "mul":
       return floatProduct(format);
@@ -38,7 +38,7 @@ export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): 
 function floatSum(format: FloatFormat, addend: string): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan } = masks(format);
-  // Bit 31 is for the carry. The bits below the fraction are at least two, and `shiftSticky` keeps the rest in the last.
+  // Bit 31 is for the carry. At least two bits follow the fraction, and `shiftSticky` keeps the rest in the last.
   const shift = 30 - fractionBits;
   return /* wgsl */ `
 ${floatParts(format)}
@@ -66,7 +66,7 @@ fn floatSum(a: u32, b: u32) -> u32 {
 function floatProduct(format: FloatFormat): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan, bias } = masks(format);
-  // Two significands of at most 16 bits have an exact product of 32; else the last bit says whether there is more.
+  // Two significands of at most 16 bits have an exact product in 32 bits; for longer ones the last bit is sticky.
   const isExact = fractionBits < 16;
   const high = isExact
     ? "(p >> 16u) * (q >> 16u)"
@@ -91,7 +91,7 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
-/** Bits that are ordered as integers are: with -0 below 0, as IEEE's maximum and minimum have it. */
+/** Bits in the order of integers, with -0 below 0, as in IEEE's maximum and minimum. */
 function floatExtreme(format: FloatFormat, step: "max" | "min"): string {
   const { sign, magnitude, infinity, nan } = masks(format);
   return /* wgsl */ `
@@ -104,11 +104,12 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
-/** WGSL of `divide`, without `Element`, for counts below 2^31: long division, a bit at a time. */
+/** WGSL of `divide`, without `Element`, for counts below 2^31: long division, one bit at a time. */
 export function floatDivide(format: FloatFormat): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan } = masks(format);
-  // A quotient is above 1/2, so its first or second bit is set; then the fraction, a bit to round by, and the last.
+  // A quotient exceeds 1/2, so its first or second bit is set; the fraction follows, then a rounding bit and the sticky
+  // bit.
   const steps = fractionBits + 4;
   return /* wgsl */ `
 ${floatParts(format)}
@@ -117,7 +118,7 @@ fn divide(sum: Element, count: u32) -> Element {
   let x = sum & ${hex(magnitude)};
   let xZeros = countLeadingZeros(floatSignificand(x));
   let countZeros = countLeadingZeros(count);
-  // Both with their first bit at 30, so that twice the remainder is a word.
+  // The leading bits of both are at 30, so twice the remainder fits in a word.
   let divisor = count << (countZeros - 1u);
   var remainder = (floatSignificand(x) << (xZeros & 31u)) >> 1u;
   var quotient = 0u;
@@ -134,7 +135,9 @@ fn divide(sum: Element, count: u32) -> Element {
 }`;
 }
 
-/** The significand of a magnitude with its leading one, and the biased exponent; that of subnormals is the least, 1. */
+/**
+ * The significand of a magnitude with its leading one, and the biased exponent, which is the least, 1, for subnormals.
+ */
 function floatParts({ fractionBits }: FloatFormat): string {
   const one = 2 ** fractionBits;
   return /* wgsl */ `
@@ -147,8 +150,8 @@ fn floatExponent(magnitude: u32) -> i32 {
 }
 
 /**
- * The float nearest to `significand`, whose bit 31 stands for the biased exponent `exponent`; its last bit may stand for
- * all that is below it. A carry out of the fraction increments the exponent, up to infinity, which is the right result.
+ * The float nearest to `significand`, whose bit 31 has the biased exponent `exponent`; its last bit may be sticky. A
+ * carry out of the fraction increments the exponent, up to infinity, which is the right result.
  */
 function floatRounded(format: FloatFormat): string {
   const { fractionBits, exponentBits } = format;

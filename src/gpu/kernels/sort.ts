@@ -1,6 +1,6 @@
 /**
- * A stable sort of positions by their targets: by some bits at a time from the lowest on, each time by counting. A tile is
- * what one workgroup counts and places.
+ * A stable radix sort of positions by target: some bits at a time from the lowest, each pass by counting. A tile is the
+ * part that one workgroup counts and places.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -9,10 +9,12 @@ import { kernelOf, WORKGROUP, type Kernel } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
-/** Values of a digit at most. The workgroup memory that every device has, 16 kB, holds three words for each. */
+/**
+ * Maximum number of values of a digit. The 16 kB of workgroup memory that every device has hold three words for each.
+ */
 const MOST_DIGITS = 1024;
 
-/** Where the entries of a pass are: a pass after the first has those of the one before it. */
+/** The source of a pass's entries: the original targets, or the results of the previous pass. */
 interface Entries {
   readonly name: string;
   readonly lookup: Lookup | null;
@@ -31,14 +33,14 @@ fn digitOf(key: u32) -> u32 { return (key >> params.shift) & (params.digits - 1u
 
 const TILE_PARAMS = ["entries", "shift", "digits", "run", "tiles"] as const;
 
-/** A tile's number, its first entry, and how often each invocation takes one. */
+/** A tile's number, its first entry, and the number of entries per invocation. */
 const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
   let begin = tile * params.run * ${WORKGROUP}u;
   let rounds = min(params.run, (params.entries - begin + ${WORKGROUP - 1}u) / ${WORKGROUP}u);`;
 
 /**
- * How many entries of each digit each tile has: `sums[digit * tiles + tile]`, and `totals[base + digit]` of all tiles.
- * Counts need no order, so neighbours load what is side by side, and count by atomic operations.
+ * Counts the entries of each digit in each tile: `sums[digit * tiles + tile]`, and `totals[base + digit]` of all tiles.
+ * Counting needs no order, so neighbouring invocations load neighbouring entries, and count by atomic operations.
  */
 const countKernel = ({ name, lookup, key }: Entries): Kernel =>
   kernelOf(`sort: count, ${name}`, () => ({
@@ -65,14 +67,14 @@ var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
   }`,
   }));
 
-/** Digits whose counts one workgroup sums up, and the invocations that each has. */
+/** The digits whose counts one workgroup sums up, and the invocations for each. */
 const ROWS = 8;
 const LANES = WORKGROUP / ROWS;
 
 /**
- * Turns the counts of a digit into sums of those before: of lower digits, and of this one in earlier tiles. An invocation has
- * a run of the tiles of a digit: one workgroup for all digits would be what a large sort waits for, and one for each digit
- * takes drivers in software longer than all the rest of the sort.
+ * Turns the counts of a digit into prefix sums: of lower digits, and of this one in earlier tiles. An invocation sums a
+ * run of a digit's tiles: a single workgroup for all digits would be the bottleneck of a large sort, and one per digit
+ * takes software drivers longer than the rest of the sort.
  */
 const SUM_UP = kernelOf("sort: sum up", () => ({
   isWhole: true,
@@ -88,7 +90,7 @@ var<workgroup> below: atomic<u32>;`,
     part += totals[params.base + lower];
   }
   if (part != 0u) { atomicAdd(&below, part); }
-  // There may be fewer digits than a workgroup has rows.
+  // A workgroup may have more rows than digits.
   let tiles = select(0u, params.tiles, digit < params.digits);
   let run = (tiles + ${LANES - 1}u) / ${LANES}u;
   let begin = digit * params.tiles + min(lane * run, tiles);
@@ -107,13 +109,13 @@ var<workgroup> below: atomic<u32>;`,
   }`,
 }));
 
-/** Half of a workgroup, whose invocations have a bit each in two words. */
+/** Half of a workgroup, whose invocations have one bit each in two words. */
 const HALF = WORKGROUP / 2;
 
 /**
- * Puts each entry behind those before it by digit, tile and place. In a round each invocation has one entry. Those of half a
- * workgroup set their bits in the words of their digits, so that each sees how many before it have the same one; the first
- * of a digit moves the place of the next round's on.
+ * Puts each entry after those before it by digit, tile and position. In a round each invocation has one entry. The
+ * invocations of half a workgroup set their bits in the words of their digits, so that each sees the number of earlier
+ * ones with the same digit; the first of a digit advances the position for the next round.
  */
 const placeKernel = ({ name, lookup, key, position }: Entries): Kernel =>
   kernelOf(`sort: place, ${name}`, () => ({
@@ -175,7 +177,7 @@ var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
   }`,
   }));
 
-/** The targets of all positions, and their positions in order. */
+/** The targets of all positions, with the positions in order. */
 const beginKernel = (lookup: Lookup): Kernel =>
   kernelOf(`sort: begin ${lookup.name}`, () => ({
     params: lookup.params,
@@ -187,14 +189,14 @@ const beginKernel = (lookup: Lookup): Kernel =>
 /** The number of bits in which numbers up to `greatest` differ. */
 const bitsOf = (greatest: number): number => 32 - Math.clz32(greatest);
 
-/** Sorts the positions of all targets. Those without a target come last. */
+/** Sorts the positions by target. Positions without a target come last. */
 export function sortTargets(recording: Recording, targets: Targets): SortedTargets {
   const count = positionsOf(targets);
   const { slice, slices, isPartial } = targets;
   const scratch = (words: number): Span => recording.scratch(4 * words);
   const own = { targets: targets.targets };
   const lookup = lookupOf(targets);
-  // One value above the greatest target makes NOWHERE, whose bits are all set, sort last.
+  // The extra value above the greatest target makes NOWHERE, whose bits are all set, sort last.
   const bits = bitsOf(isPartial ? slices : slices - 1);
   let [keys, positions] = [scratch(count), scratch(count)];
   if (bits === 0) {
@@ -234,7 +236,7 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   return { keys, positions, count, slice, slices };
 }
 
-/** Sorts on the host as {@link sortTargets} does on the device. `targets` are flat, and none is NOWHERE. */
+/** Sorts on the host as {@link sortTargets} does on the device. `targets` are flat, without NOWHERE. */
 export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
   const { few, digit } = GPU;
   const count = targets.length;

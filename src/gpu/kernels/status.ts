@@ -1,6 +1,7 @@
 /**
- * What goes wrong on the GPU. A call whose indices are there, or whose inputs a failed call may not have made, has a slot of
- * words in a buffer. Kernels that write look at it first, and the host reads it later: validation needs no round trip.
+ * Failures on the GPU. A call with indices on the GPU, or whose inputs come from a call that may have failed, has a
+ * slot of words in a buffer. Kernels that write check it first, and the host reads it later, so validation needs no
+ * round trip.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -11,11 +12,11 @@ import type { Span } from "./recording.ts";
 
 /** The words of a slot. */
 export const SLOT = {
-  /** FINE; 0 where an input was not made; else 1 + the number of the first bad index. */
+  /** FINE; 0 if an input was not made; otherwise 1 + the number of the first bad index. */
   failure: 0,
-  /** FINE where the elements of the call's result are as they should be; 0 where the call did not make them. */
+  /** FINE if the result's elements are as they should be; 0 if the call did not make them. */
   contents: 1,
-  /** Of the first bad index. */
+  /** The low word of the first bad index. */
   low: 2,
   high: 3,
   /** FINE, or 1 + the first position whose target an earlier position has. */
@@ -24,13 +25,13 @@ export const SLOT = {
   target: 6,
 } as const;
 
-/** Of a slot. */
+/** Words per slot. */
 export const WORDS = 8;
 
 /** The slot of calls that cannot fail on the GPU. */
 export const NEVER = 0;
 
-/** What the GPU says of one call: null where it did what it should, `input` where it had nothing to work on. */
+/** The GPU's report on one call: null for success, `input` if an input was missing. */
 export type SlotState = null | "input" | BadIndex | RepeatFound;
 
 export interface BadIndex {
@@ -47,7 +48,7 @@ export interface RepeatFound {
   readonly target: number;
 }
 
-/** The buffer that says which calls have failed, and the place of this call in it. */
+/** The buffer with the status of calls, and the slot of this call. */
 export interface Guard {
   readonly status: Span;
   readonly slot: number;
@@ -76,7 +77,7 @@ export class StatusBoard {
     return this.#span;
   }
 
-  /** The first word of a slot for a call. What it holds is made by {@link beginCall}. */
+  /** The first word of a slot for a call. {@link beginCall} initializes its contents. */
   take(): number {
     const slot = this.#unused();
     OPEN.slots++;
@@ -90,7 +91,9 @@ export class StatusBoard {
     return WORDS * this.#next++;
   }
 
-  /** Submits a copy of its own: the device may refuse the call for which there is no slot, and pending calls need theirs. */
+  /**
+   * Submits its own copy, because the device may refuse the call that needed the slot, and pending calls need theirs.
+   */
   #grow(): void {
     const { device } = this.#gpu;
     const { buffer, bytes } = this.#span;
@@ -113,7 +116,7 @@ export class StatusBoard {
     destroyBuffer(this.#span.buffer);
   }
 
-  /** Reads what has become of the calls that were submitted so far, by their slots. */
+  /** Reads the outcomes of the calls submitted so far, by slot. */
   async read(): Promise<(slot: number) => SlotState> {
     const { buffer, bytes } = this.#span;
     const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, for the host");

@@ -1,6 +1,6 @@
 /**
- * The offsets of a Plan on the GPU, as numbers of slices: target t is the slice that begins at element `t * slice`. A
- * position that is left out has the target {@link NOWHERE}, so that a Plan needs no `source` here.
+ * The offsets of a Plan on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A
+ * position that is left out has the target {@link NOWHERE}, so a Plan needs no `source` here.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -8,16 +8,16 @@ import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
-/** What a Plan is but for its offsets, which may be on the GPU alone. */
+/** A Plan without its offsets, which may be on the GPU alone. */
 export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
 
 export interface Targets {
-  /** One target for each index, relative to its batch. */
+  /** A target per index, relative to its batch. */
   readonly targets: Span;
   /** Positions per batch. */
   readonly count: number;
   readonly batches: number;
-  /** Batches in a row that share their targets. */
+  /** The number of consecutive batches that share targets. */
   readonly repeat: number;
   /** Slices per batch. */
   readonly span: number;
@@ -25,19 +25,19 @@ export interface Targets {
   readonly slices: number;
   /** Elements per slice. */
   readonly slice: number;
-  /** Whether positions may be left out. */
+  /** True if positions may be left out. */
   readonly isPartial: boolean;
-  /** Whether no two positions are known to have one target. */
+  /** True if all positions are known to have distinct targets. */
   readonly isDistinct: boolean;
 }
 
 /** The positions of all batches. */
 export const positionsOf = ({ count, batches }: Targets): number => count * batches;
 
-/** The most slices that can be targets. */
+/** Maximum number of slices that can be targets. */
 export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
 
-/** @param indices how many indices, or tuples of indices, there are, each with one target */
+/** @param indices the number of indices or index tuples, each with one target */
 export function targetsOf(
   form: PlanForm,
   indices: number,
@@ -59,8 +59,9 @@ export function targetsOf(
 }
 
 /**
- * The targets of a Plan on the host, one for each of its offsets.
- * @param positions how many slices the sequential side has: more than there are offsets where some are left out
+ * The targets of a Plan on the host, one per offset.
+ * @param positions the number of slices of the sequential side, which exceeds the number of offsets if some are left
+ *   out
  */
 export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   const { offsets, source, slice } = plan;
@@ -75,10 +76,10 @@ export function targetsFrom(plan: Plan, positions: number): Uint32Array {
 export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
   targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
 
-/** Whether each position has a target of its own in the buffer, counted from the beginning of the random side. */
+/** True if each position has its own target in the buffer, counted from the beginning of the random side. */
 const isFlat = ({ batches }: Targets): boolean => batches === 1;
 
-/** What kernels that look up targets need: a function `targetOf(p)`, and its numbers. */
+/** The code with which kernels look up targets: a function `targetOf(p)`, and its numbers. */
 export interface Lookup {
   readonly name: string;
   readonly declarations: string;
@@ -112,7 +113,7 @@ export const lookupParams = ({ count, repeat, span }: Targets): Record<string, n
 
 /**
  * Runs a kernel for each position, whose target is `t`.
- * @param bytes that it moves beside the targets
+ * @param bytes that it moves in addition to the targets
  */
 function forEachTarget(
   recording: Recording,
@@ -135,12 +136,12 @@ function forEachTarget(
   recording.run(kernel, positionsOf(targets), moved, lookupParams(targets), all);
 }
 
-/** Which position of those that share a target a table keeps: each entry is the greatest key of its target's positions. */
+/** The position of a shared target that a table keeps: each entry is the greatest key among its target's positions. */
 export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
 
-/** A table with an entry for each slice of the random side: 0 for all that are targets. Others are never looked at. */
+/** A table with an entry per slice of the random side, 0 for every target. Other entries are never read. */
 function clearedTable(recording: Recording, targets: Targets): Span {
   const { slices } = targets;
   if (slices <= GPU.sparse * positionsOf(targets)) return recording.zeros(4 * slices);
@@ -158,7 +159,9 @@ export function keysOfTargets(recording: Recording, targets: Targets, which: Whi
   return table;
 }
 
-/** A table with the key of the last position for each slice of the random side, and 0 for those that are no targets. */
+/**
+ * A table with the key of the last position for each slice of the random side, and 0 for slices that are not targets.
+ */
 export function lastKeys(recording: Recording, targets: Targets): Span {
   const table = recording.zeros(4 * targets.slices);
   enterKeys(recording, targets, "last", table);
@@ -171,7 +174,7 @@ function enterKeys(recording: Recording, targets: Targets, which: Which, table: 
   forEachTarget(recording, targets, `keys ${which}`, bytes, { table: "atomic" }, { table }, keep);
 }
 
-/** How many positions each slice of the random side has. */
+/** The number of positions of each slice of the random side. */
 export function countsOfTargets(recording: Recording, targets: Targets): Span {
   const table = recording.zeros(4 * targets.slices);
   const count = "if (t != NOWHERE) { atomicAdd(&table[t], 1u); }";
@@ -181,8 +184,8 @@ export function countsOfTargets(recording: Recording, targets: Targets): Span {
 }
 
 /**
- * The targets without some positions: those that the table has the keys of, or all others.
- * @param table of {@link keysOfTargets}
+ * The targets with some positions left out: keeps those whose keys are in the table, or all others.
+ * @param table from {@link keysOfTargets}
  */
 export function chosenTargets(
   recording: Recording,
@@ -206,7 +209,7 @@ export function chosenTargets(
   return flatTargets(targets, chosen, isChosen);
 }
 
-/** The last position of each target, found by comparing each of a few positions with all after it. */
+/** The last position of each target, for few positions, by comparing each with all later ones. */
 export function lastOfFew(
   recording: Recording,
   targets: Targets,
@@ -233,7 +236,7 @@ export function lastOfFew(
   return flatTargets(targets, chosen, true);
 }
 
-/** Some positions of `targets`, each with a target of its own in `chosen`, counted from the beginning. */
+/** The positions kept in `chosen`, each with its own target, counted from the beginning. */
 const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({
   ...targets,
   ...{ targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 },

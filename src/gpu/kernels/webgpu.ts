@@ -1,6 +1,6 @@
 /**
- * WebGPU as far as this package uses it. The package is compiled without the types of browsers, so that nothing relies on
- * a browser by mistake; objects of a browser or of a library such as Dawn fit these types by their form.
+ * The parts of WebGPU that this package uses. The package is compiled without browser types, so that it cannot rely on
+ * a browser by mistake; objects of a browser or of a library such as Dawn match these types structurally.
  */
 
 export interface GpuBufferLike {
@@ -11,7 +11,7 @@ export interface GpuBufferLike {
   destroy(): void;
 }
 
-/** Kinds of objects that are only handed on. */
+/** Opaque objects that are only passed on. */
 export interface BindGroupLayoutLike {
   readonly label: string;
 }
@@ -96,7 +96,7 @@ export interface GpuDeviceLike {
   destroy(): void;
 }
 
-/** What a buffer may be used for (WebGPU, section 5.1.2). */
+/** The usage flags of a buffer (WebGPU, section 5.1.2). */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,
   COPY_SRC: 0x4,
@@ -107,12 +107,12 @@ export const BUFFER_USAGE = {
 
 export const MAP_MODE_READ = 1;
 
-/** A type of the platform where the user's compiler knows it, and what this package needs of it elsewhere. */
+/** The platform's type if the user's compiler knows it, otherwise this package's own. */
 type Known<Name extends string, Else> =
   typeof globalThis extends Record<Name, { readonly prototype: infer T }> ? T : Else;
 
-/** `GPUBuffer`. */
+/** The type `GPUBuffer`. */
 export type GpuBuffer = Known<"GPUBuffer", GpuBufferLike>;
 
-/** `GPUDevice`. */
+/** The type `GPUDevice`. */
 export type GpuDevice = Known<"GPUDevice", GpuDeviceLike>;

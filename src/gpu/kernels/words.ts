@@ -1,4 +1,4 @@
-/** WGSL text that integers and floats share: WGSL has no 64-bit integers. */
+/** WGSL text shared by integers and floats: WGSL has no 64-bit integers. */
 
 /** The high word of the product of two words, from the products of their halves. */
 export const HIGH_PRODUCT = /* wgsl */ `

@@ -1,6 +1,6 @@
 /**
- * Explains a call: which update wrote which cell, and what each value was before. It takes the steps of `run` and keeps
- * what each of them knows. It names no operator: shapes, layouts and Plans come from the operator's own functions.
+ * Explains a call: which update wrote which cell, and what each value was before. Runs the steps of `run` and keeps
+ * what each step knows. Names no operator: shapes, layouts and Plans come from the operator's own functions.
  */
 
 import { createJs } from "../../core/engines/js.ts";
@@ -35,9 +35,8 @@ import { scatterStory } from "./scatter-story.ts";
  * which updates hit which cell, in order, with the values before and after; where each element of a gather comes from;
  * and every index outside its axis.
  *
- * A call that `run` refuses is explained as far as it goes: what `run` would throw is the `error` of the explanation.
- * Stories read the inputs when they are asked, so do not change the inputs until then. A million updates take 0.1 s and
- * 17 MB.
+ * A call that `run` refuses is explained up to the failure, and `error` holds what `run` would throw. Stories read the
+ * inputs lazily, so do not change the inputs while a story is in use. A million updates take 0.1 s and 17 MB.
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  */
@@ -61,13 +60,13 @@ type Attempted<T> =
   | { readonly value: T; readonly error: null }
   | { readonly value: undefined; readonly error: TensorError };
 
-/** @throws TensorError what the action threw */
+/** @throws TensorError the error of the action */
 function valueOf<T>(attempt: Attempted<T>): T {
   if (attempt.error !== null) throw attempt.error;
   return attempt.value;
 }
 
-/** What an action returns, or the TensorError that it throws. */
+/** The result of an action, or the TensorError that the action throws. */
 function attempted<T>(action: () => T): Attempted<T> {
   try {
     return { value: action(), error: null };
@@ -79,15 +78,15 @@ function attempted<T>(action: () => T): Attempted<T> {
 
 /** The inputs of a call that may be wrong. */
 interface TriedInputs {
-  /** Undefined also for what is no tensor. */
+  /** The inputs as tensors; undefined also for a value that is not a tensor. */
   readonly tensors: Inputs<Tensor>;
-  /** The same tensors; throws what `run` would where they are no inputs of the call. */
+  /** Returns the same tensors. Throws the error of `run` if the call does not accept them. */
   check(call: Call): Inputs<Tensor>;
 }
 
 const NO_INPUTS: TriedInputs = { tensors: [], check: () => [] };
 
-/** Reads the list, and what each input is made of, once. */
+/** Reads the list, and the fields of each input, once. */
 function triedInputs(version: OperatorVersion, inputs: unknown): TriedInputs {
   const fields = fieldsOf(version);
   const list = attempted(() => readInputs(version, inputs, fields));
@@ -123,7 +122,8 @@ function storyOf(
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
-  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a session's.
+  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a
+  // session's.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
   const { fields } = call;
@@ -139,7 +139,7 @@ function storyOf(
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
-/** Data and indices; null where data, indices or an axis that is an input is missing. */
+/** Data and indices; null if data, indices or an axis given as an input is missing. */
 function knownInputs(
   { operator, version }: Call,
   tensors: Inputs<Tensor>,
@@ -153,13 +153,13 @@ function knownInputs(
   return data === undefined || indices === undefined || isAxisMissing ? null : { data, indices };
 }
 
-/** @throws TensorError where nothing follows from the shapes of data and indices */
+/** @throws TensorError where the shapes of data and indices determine no shape */
 function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const { operator, version } = call;
   const known = knownInputs(call, tensors);
   const roles = byRole(version, tensors);
   const settled = withAxis(call, roles);
-  // An axis that is an input may still be of any data type, and so hold a fraction.
+  // An axis given as an input may still be of any data type, so it may hold a fraction.
   if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
   const shapes = {
     data: known.data.shape,
@@ -174,16 +174,17 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
     const fits = got === null || sameShape(got, expected) || (isOne && product(got) === 1);
-    const verb = of === "output" ? "is" : "must be";
-    const found = got === null ? "" : `, got ${printShape(got)}`;
-    const sentence = `${name} ${verb} ${printTerms(terms)}${isOne ? ", or one element" : ""}${found}`;
+    // The sentence says "must be" only for a shape that does not fit.
+    const sentence = fits
+      ? `${name} is ${printTerms(terms)}`
+      : `${name} must be ${printTerms(terms)}${isOne ? ", or one element" : ""}, got ${printShape(got ?? [])}`;
     return { of: name, terms, expected, got, fits, sentence };
   });
 }
 
 const MAX_BAD = 1000;
 
-/** The bad indices of a call that fails, if data and indices are right, whatever the updates are. */
+/** The bad indices of a call that fails, if data and indices are right; updates need not be. */
 function badIndicesOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
@@ -197,7 +198,7 @@ function badIndicesOf(
     const { input = "", at = [], axis = 0, got = 0, expected = [], message: sentence } = errorOf();
     badIndices.push({ input, at, axis, got, expected, sentence });
   };
-  // Unless the indices were what failed, updates may be wrong: they are left out, so that their shape is not checked.
+  // Updates may be wrong unless the indices failed first, so they are left out and their shape is not checked.
   const fitting =
     code === "index-out-of-range"
       ? tensors

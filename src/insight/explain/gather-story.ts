@@ -1,4 +1,7 @@
-/** The story of a gather: which slice of data each slice of the output comes from. Nothing is computed again. */
+/**
+ * The story of a gather: which slice of data each slice of the output comes from. Values are read from data and the
+ * output; nothing is computed again.
+ */
 
 import type { Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";

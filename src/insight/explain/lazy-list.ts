@@ -1,4 +1,4 @@
-/** Lists whose members are made when they are asked for. */
+/** Lists whose members are made on access. */
 
 import type { Lazy } from "./explanation.ts";
 

@@ -10,9 +10,9 @@ import type { IndexStory } from "./explanation.ts";
 
 /** Slices of the sequential side (updates, or the output of a gather) are numbered in row-major order. */
 export interface Places {
-  /** Where the slice of data begins that each position of the Plan meets, in elements. */
+  /** The first element of the slice of data that each position of the Plan addresses. */
   readonly offsets: Uint32Array;
-  /** How many leading axes of data an offset addresses. */
+  /** The number of leading axes of data that an offset addresses. */
   readonly addressed: number;
   /** The shape of a slice. */
   readonly sliceShape: readonly number[];
@@ -20,11 +20,11 @@ export interface Places {
   readonly count: number;
   /** The coordinates of a slice within the tensor that holds it. */
   sliceAt(slice: number, tensor: Tensor): readonly number[];
-  /** The index, or the tuple, that a slice belongs to, and the `target` it leads to; null where it leads nowhere. */
+  /** The index or tuple that a slice belongs to, and the `target` that it addresses; null if it addresses none. */
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
   /** The coordinates of a target. */
   targetAt(target: number): readonly number[];
-  /** The target with the given coordinates; null where data has no such coordinates. */
+  /** The target with the given coordinates; null for coordinates outside data. */
   targetOf(coordinates: readonly number[]): number | null;
 }
 
@@ -39,8 +39,8 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
     sliceShape,
     // Plans have no offsets for some empty slices. A story leaves out all of them, because they hold nothing.
     count: plan.slice === 0 ? 0 : product(layout.positions),
-    // From the tensor's own shape, which may differ from the layout's positions: batches of an output may be fused, and
-    // a tensor of any rank may stand for a scalar.
+    // The rank is the tensor's own, not that of the layout's positions: batches of an output may be fused, and a tensor
+    // of any rank may stand for a scalar.
     sliceAt(slice, { shape }) {
       const lead = shape.length - sliceShape.length;
       return coordinatesOf(slice * plan.slice, shape).slice(0, lead);

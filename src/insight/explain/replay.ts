@@ -25,7 +25,7 @@ export interface Scattering {
   readonly groups: TargetGroups;
 }
 
-/** The part of a slice that is replayed, and how the result shows it. */
+/** The part of a slice that is replayed, and how its values are shown. */
 export interface SlicePart<V> {
   /** The first element within the slice, and the number of elements. */
   readonly begin: number;
@@ -35,7 +35,7 @@ export interface SlicePart<V> {
   placeOf(element: number): readonly number[];
 }
 
-/** The steps of the target of a group, in the order of the updates, and last the division of a mean. */
+/** The steps of the target of a group, in the order of the updates; a mean ends with its division. */
 export function* replay<V>(
   { executor, settings, data, updates, slice, places, groups }: Scattering,
   group: number,
@@ -73,7 +73,7 @@ export function* replay<V>(
   }
 }
 
-/** What one update makes of `before`: a scatter of one slice into a tensor of one slice. */
+/** The value of `before` after one update: a scatter of one slice into a tensor of one slice. */
 function applied(
   executor: Executor,
   dtype: DType,

@@ -78,7 +78,7 @@ function targetStory(scattering: Scattering, group: number): Target {
   };
 }
 
-/** The steps of one element, the `begin`-th of its slice; none where no update meets the slice. */
+/** The steps of one element, the `begin`-th of its slice; none if no update hits the slice. */
 const cellSteps = (scattering: Scattering, group: number, begin: number): CellStory["steps"] => {
   const { data, updates } = scattering;
   return () =>

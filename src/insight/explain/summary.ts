@@ -1,4 +1,4 @@
-/** The summary of a story: counts, the targets that are met most often, and the ranges of rows. */
+/** The summary of a story: counts, the most frequent targets, and the ranges of rows. */
 
 import type { Plan } from "../../core/plan/plan.ts";
 import { coordinatesOf, product } from "../../core/tensor/shape.ts";
@@ -9,7 +9,7 @@ const MAX_MOST = 10;
 const MAX_RANGES = 100;
 
 /**
- * @param addressed how many leading axes of data say which slice a target is
+ * @param addressed the number of leading axes of data that identify a target
  * @param count the number of updates, or of slices of the output
  */
 export function summaryOf(
@@ -21,7 +21,7 @@ export function summaryOf(
 ): Summary {
   const most: { group: number; count: number }[] = [];
   const rows: [number, number][] = [];
-  // Targets per row, a row being a place on axis 0. Where no axis is addressed, the only target is all rows.
+  // Targets per row, a row being one coordinate on axis 0. If no axis is addressed, the only target is all rows.
   const inRow = addressed === 0 ? 0 : product(dataShape, 1, addressed);
   let repeats = 0;
   let rowRanges = 0;

@@ -1,4 +1,4 @@
-/** What a conversion adds to one graph: constants, and nodes in front of the node that is converted. */
+/** Constants that a conversion adds to a graph, and nodes that it adds before the converted node. */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { elementTypeOf } from "../model/element-type.ts";
@@ -13,7 +13,10 @@ export class Additions {
   readonly #names: Names;
   readonly #scope: Scope;
   readonly #domain: Domain;
-  /** Names of added values, by what they were made of: one table of indices often serves many nodes. */
+  /**
+   * Names of added values, by the value and the settings that they were made from: one table of indices often serves
+   * many nodes.
+   */
   readonly #made = new Map<string, string>();
   #nodes: ModelNode[] = [];
 
@@ -23,7 +26,7 @@ export class Additions {
     this.#scope = scope;
   }
 
-  /** The nodes that were added since the last call of this method. */
+  /** Returns the nodes added since the last call. */
   takeNodes(): ModelNode[] {
     const nodes = this.#nodes;
     this.#nodes = [];
@@ -31,9 +34,9 @@ export class Additions {
   }
 
   /**
-   * Adds a constant that is made of the value `base`, or finds it where it was added before.
-   * @param suffix what the name ends with
-   * @param details what decides the constant beside `base` and `suffix`
+   * Adds a constant made from the value `base`, or finds the same one added before.
+   * @param suffix the ending of its name
+   * @param details the facts that determine the constant, in addition to `base` and `suffix`
    * @returns the name of the constant
    */
   constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {
@@ -44,7 +47,7 @@ export class Additions {
     });
   }
 
-  /** Adds a cast of the value `base`, or finds it where it was added before, and returns the name of its output. */
+  /** Adds a cast of the value `base`, or finds the same one added before, and returns the name of its output. */
   cast(base: string, dtype: DType): string {
     return this.#once(base, dtype, null, (name) => {
       const node = this.castNode(base, name, dtype);
@@ -53,7 +56,7 @@ export class Additions {
     });
   }
 
-  /** A node of ONNX with one output that is called after the value `base`. It has yet to be put into the graph. */
+  /** An ONNX node with one output named after the value `base`. The caller inserts it into the graph. */
   node(
     op: string,
     base: string,

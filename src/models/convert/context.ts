@@ -1,4 +1,4 @@
-/** What a conversion is done with: one record for the model, one for each graph in it. */
+/** The state of a conversion: one record for the model, one for each graph in it. */
 
 import type { Model } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
@@ -16,9 +16,9 @@ export interface ModelContext {
 
 export interface GraphContext {
   readonly target: CheckedTarget;
-  /** What is known of the values that were made so far. */
+  /** The types and constants of the values made so far. */
   readonly scope: Scope;
   readonly additions: Additions;
-  /** Whether what cannot be checked is left as it is. */
+  /** True if nodes that cannot be checked are left unchanged. */
   readonly force: boolean;
 }

@@ -1,4 +1,4 @@
-/** Converts a graph to another opset of its format: every node in its place, and the bodies of If, Loop and Scan. */
+/** Converts a graph to another opset of its format: each node, and the bodies of If, Loop and Scan. */
 
 import { findOpset, opsetOf } from "../model/graph.ts";
 import {
@@ -19,8 +19,8 @@ import { Names, withoutUnused } from "./names.ts";
 import { convertVersions } from "./versions/convert-versions.ts";
 
 /**
- * @param outer of the graph around a body, null for the model's own
- * @returns the same object where nothing in it changes
+ * @param outer the scope of the graph around a body, null for the model's own graph
+ * @returns the same object if nothing changes
  */
 export function convertGraph(graph: Graph, outer: Scope | null, context: ModelContext): Graph {
   const { model, target, names, log } = context;
@@ -42,7 +42,7 @@ export function convertGraph(graph: Graph, outer: Scope | null, context: ModelCo
   return { ...after, constants: withoutUnused(additions.constants, graph, after) };
 }
 
-/** @returns the nodes that take its place; the last one does what it did */
+/** @returns the nodes that replace the node; the last one computes its outputs */
 function convertOne(
   node: ModelNode,
   around: GraphContext,
@@ -50,7 +50,7 @@ function convertOne(
 ): readonly ModelNode[] {
   const { model, target, log } = context;
   const { scope } = around;
-  // A domain that is no format's has versions of its own, which stay.
+  // A domain outside the formats has its own versions, so its nodes stay.
   if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
   const version = familyVersion(node, opset);
@@ -64,13 +64,13 @@ function convertOne(
   if (target.domain === "openvino") {
     const { length } = log.changes;
     if (convertBodies(node, scope, context) !== node) {
-      // What its nodes would have become is not reported, because they stay.
+      // The changes in its body are not reported, because the node stays.
       log.changes.length = length;
       throw refusal(
         "it has a body with nodes of another opset, and bodies in an IR stay as they are",
       );
     }
-    // Every node has a version of its own, which stays.
+    // The node has a version of its own, so it stays.
     if (opset > target.opset) throw refusal(`it is of opset ${opset}, and stays as it is`);
     return [node];
   }
@@ -94,8 +94,8 @@ function convertBodies(node: ModelNode, scope: Scope, context: ModelContext): Mo
 }
 
 /**
- * A function in the opset of the model, because ONNX wants its nodes to mean the same in both. Nothing is known of the
- * types of its values, and it has no constants but those that its nodes make.
+ * Converts a function to the opset of the model, because ONNX requires nodes to mean the same in both. The types of its
+ * values are unknown, and its only constants are those of its nodes.
  */
 export function convertFunction(given: ModelFunction, context: ModelContext): ModelFunction {
   const { opsets, graph } = given;

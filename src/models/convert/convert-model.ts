@@ -1,8 +1,8 @@
 /**
- * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. What the target cannot express exactly is
- * refused.
+ * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Refuses whatever the target cannot express
+ * exactly.
  *
- * No format is known here: a `Model` becomes another `Model`, which the writer of its format writes.
+ * Independent of file formats: turns one `Model` into another, which the writer of its format writes.
  */
 
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -20,35 +20,34 @@ import { translateGraph } from "./translate-graph.ts";
 
 export interface ConvertOptions {
   /**
-   * Whether nodes of operators outside the family that cannot be converted, or not certainly, are left as they are; by
-   * default they are refused.
+   * True leaves nodes other than scatters and gathers unchanged if they cannot be converted for certain; by default the
+   * model is refused.
    */
   readonly force?: boolean;
 }
 
-/** A converted model. The model that it was made of is unchanged. */
+/** A converted model. The original model is unchanged. */
 export interface Conversion {
   readonly model: Model;
-  /** A sentence for each node that changed. */
+  /** A sentence per changed node. */
   readonly changes: readonly string[];
-  /** With `force`, operators of which nodes were left as they were, with the number of those nodes. */
+  /** With `force`, the operators whose nodes were left unchanged, with the numbers of these nodes. */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** Sentences about what the conversion assumes without being certain, and about runtimes that do not load the result. */
+  /** Sentences about assumptions of the conversion, and about runtimes that do not load the result. */
   readonly notes: readonly string[];
 }
 
 /**
- * Converts a model to an opset of ONNX, or to OpenVINO, so that it gives the same results bit for bit.
+ * Converts a model to an opset of ONNX, or to OpenVINO, so that its results are the same bit for bit.
  *
- * To OpenVINO an operator becomes its newest version, or the newest that `opset` has; without `opset` an IR keeps the
- * versions that it has. Within ONNX every operator of ai.onnx is converted; operators of other domains have versions of
- * their own, which stay. From one format to the other there may be no other operators than those of this package,
- * `Constant`, `Identity` and `Cast`.
+ * For OpenVINO each operator becomes its newest version, or the newest in `opset`; without `opset` an IR keeps its
+ * versions. Within ONNX every operator of ai.onnx is converted; operators of other domains have their own versions and
+ * stay. Between the formats only this package's operators, `Constant`, `Identity` and `Cast` can be converted.
  *
- * @throws TensorError `unsupported-model` for what the target cannot express, with nodes, counts and reasons;
- * `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and the like for a
- * node that is wrong by its own version, and for what is no model; `too-large` for bodies more than 16 deep; and
- * whatever else than a TensorError reading a constant throws
+ * @throws TensorError `unsupported-model` for parts that the target cannot express, with nodes, counts and reasons;
+ *   `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and others for a
+ *   node that violates its own version, or an argument that is not a model; `too-large` for bodies nested more than 16
+ *   deep. Other errors of reading a constant are passed on.
  */
 export function convertModel(
   given: Model,
@@ -69,7 +68,7 @@ export function convertModel(
   const newer =
     checked.domain === "ai.onnx" ? runtimeNote(checked.opset, converted.irVersion) : null;
   if (newer !== null) notes.add(newer);
-  // A graph that may stay as it is stays the caller's own.
+  // An unchanged graph is returned as the caller's own object.
   const graph = converted.graph === model.graph ? given.graph : converted.graph;
   return { model: { ...converted, graph }, changes, unchecked, notes: [...notes] };
 }
@@ -80,7 +79,7 @@ function convertWhole(context: ModelContext): Model {
   const isForeign = domainOf(model) !== domain;
   if (domain === "openvino") {
     if (!isForeign) {
-      // Every node has a version of its own, so that the file may stay as it is.
+      // Nodes have versions of their own, so the model may stay unchanged.
       const graph = opset === Infinity ? model.graph : convertGraph(model.graph, null, context);
       return { ...model, irVersion, graph };
     }
@@ -107,14 +106,15 @@ function convertWhole(context: ModelContext): Model {
   };
 }
 
-/** IR versions that brought functions, and several functions of one name. ONNX: Versioning, Released Versions. */
+/** IR versions that introduced functions, and several functions of one name. ONNX: Versioning, Released Versions. */
 const FUNCTIONS_SINCE = 8;
 const OVERLOADS_SINCE = 10;
 
 /**
- * The IR version that came with the opset. A newer one stays where the opset does not become older; where it does, the
- * model is for an older runtime, which takes no newer file.
- * @param isPlain whether no constant came in. One that did is no input, which in older files every constant has to be.
+ * The IR version that introduced the opset. A newer IR version is kept unless the opset becomes older: then the target
+ * is an older runtime, which rejects newer files.
+ * @param isPlain true if no constant was added. Added constants are not graph inputs, which older files require of
+ *   every constant.
  */
 function fileVersion(
   { irVersion, opsets, functions = [] }: Model,
@@ -130,10 +130,10 @@ function fileVersion(
   return Math.max(target.irVersion, ...kept, isOlder ? 0 : irVersion);
 }
 
-/** The domain of a model's operators, which stands for its format. */
+/** The domain of a model's operators, which identifies its format. */
 function domainOf({ opsets, graph }: Model): Domain {
   if (Object.hasOwn(opsets, "ai.onnx")) return "ai.onnx";
   const isOpenvino = graph.nodes.every(({ domain }) => domain.split(".")[0] === "openvino");
   if (isOpenvino) return "openvino";
-  throw malformed("the model imports no version of the domain ai.onnx, and is none of openvino");
+  throw malformed("the model must import an opset of ai.onnx, or be of openvino");
 }

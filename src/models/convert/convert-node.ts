@@ -1,4 +1,4 @@
-/** Converts one node of the family: its operator, inputs and attributes become those of the target's version. */
+/** Converts a scatter or gather node: its operator, inputs and attributes become those of the target's version. */
 
 import { infer } from "../../core/call/infer.ts";
 import { isTensorError } from "../../core/errors.ts";
@@ -33,7 +33,10 @@ import { reword } from "./reword.ts";
 import type { Converted } from "./log.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
 
-/** @throws TensorError `unsupported-model` with what the target cannot express; else what is wrong with the node */
+/**
+ * @throws TensorError `unsupported-model` for a feature that the target cannot express; other codes for a node that
+ *   violates its own version
+ */
 export function convertNode(node: ModelNode, opset: number, context: GraphContext): Converted {
   const { target, scope } = context;
   const own = meaningOf(node, opset, scope);
@@ -49,7 +52,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
   const attributes = attributesFor(row, meaning, isForeign);
   const notes = [...meaning.trusted, ...undeclaredType(row, meaning, context)];
   const to = { from: own.version, to: row, notes };
-  // Nodes of ONNX have no version of their own.
+  // ONNX nodes have no version of their own.
   const says = row.domain === "ai.onnx" ? {} : { opset: firstOpset(row) };
   const isKept = row === own.version || row.domain === "ai.onnx";
   if (!isForeign && isKept && isUnchanged(node, row, names, attributes)) return { node, ...to };
@@ -67,7 +70,7 @@ function noVersion(op: string, target: CheckedTarget): string {
   return `${printTarget(target)} does not have ${first.name} yet; opset ${firstOpset(first)} has it`;
 }
 
-/** The names of the inputs in the order of the target's version, with constants and casts for what differs. */
+/** The names of the inputs in the order of the target's version, after adding constants and casts where needed. */
 function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext): string[] {
   const { node, settings } = meaning;
   const indices = adaptIndices(row, meaning, context) ?? "";
@@ -83,7 +86,7 @@ function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext
 const axisConstant = (axis: number, { outputs, op }: ModelNode, additions: Additions): string =>
   additions.constant(outputs[0] || op, "axis", () => tensor("int64", [], axis), axis);
 
-/** The attributes that mean the same in a version. An attribute that means the same already is kept as it is. */
+/** The attributes with the same meaning in another version. An attribute that already has this meaning is kept. */
 function attributesFor(
   row: OperatorVersion,
   { node, settings, version }: Meaning,
@@ -130,13 +133,14 @@ function isUnchanged(
     node.op === row.name &&
     before.length === Object.keys(attributes).length &&
     before.every(([name, attribute]) => attributes[name] === attribute) &&
-    // Optional inputs at the end are left out by an empty name, or are not there.
+    // Omitted optional inputs at the end are empty names or absent.
     node.inputs.every((name, position) => name === (inputs[position] ?? ""))
   );
 }
 
 /**
- * A note where the data type is not known, the target's version takes fewer than the node's, and `force` leaves it so.
+ * A note if the data type is unknown, the target's version accepts fewer types than the node's, and `force` allows
+ * that.
  * @throws TensorError `unsupported-model` without `force`
  */
 function undeclaredType(
@@ -154,7 +158,7 @@ function undeclaredType(
   return [sentence];
 }
 
-/** Infers with the target's version, as far as types are known: it may be stricter on shapes. */
+/** Infers with the target's version from the known types, because it may be stricter about shapes. */
 function checkAccepted(node: ModelNode, row: OperatorVersion, scope: Scope): void {
   const types = node.inputs.map((name) => (name === "" ? undefined : scope.typeOf(name)));
   if (types.includes(null)) return;

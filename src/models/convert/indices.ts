@@ -1,4 +1,4 @@
-/** Adapts the indices of a node to the target: their data type, negative indices, and indices out of range. */
+/** Adapts the indices of a node to the target: their data type, negative values, and values out of range. */
 
 import type { TensorError } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
@@ -21,25 +21,25 @@ import {
   type Meaning,
 } from "./meaning.ts";
 
-/** Every version takes it. */
+/** Every version accepts it. */
 const INDEX_TYPE: DType = "int64";
 
-/** What the indices of a node must become, because the target's version takes less than the node's. */
+/** The changes that a node's indices need because the target's version accepts less than the node's. */
 interface Change {
-  /** The type of a constant that is made of them. */
+  /** The data type of a constant made from the indices. */
   readonly dtype: DType;
-  /** Whether their type is not taken. */
+  /** True if the target does not accept their data type. */
   readonly needsCast: boolean;
-  /** Whether negative indices are not taken. */
+  /** True if the target does not accept negative indices. */
   readonly noNegative: boolean;
-  /** Whether an index out of range is an error where the node's version gives zeros. */
+  /** True if an index out of range is an error in the target and gives zeros in the node's version. */
   readonly noOutside: boolean;
 }
 
 /**
- * The name of indices with which `row` does what the node does: the node's own indices, a constant made of them, or
+ * The name of indices with which `row` does the same as the node: the node's own indices, a constant made from them, or
  * the output of a cast.
- * @throws TensorError `unsupported-model` where there are no such indices, or where they cannot be known
+ * @throws TensorError `unsupported-model` if no such indices exist or they are not known
  */
 export function adaptIndices(
   row: OperatorVersion,
@@ -72,7 +72,7 @@ function changeOf(name: string, row: OperatorVersion, { version }: Meaning, scop
   };
 }
 
-/** The name of a constant with the indices as the target takes them; of the old one where none of them changes. */
+/** The name of a constant with the indices in the target's form; the old name if nothing changes. */
 function adaptConstant(
   name: string,
   before: Tensor,
@@ -94,7 +94,7 @@ function adaptConstant(
   return additions.constant(name, suffix, () => after, [change, dims]);
 }
 
-/** The error for indices that would have to be looked at, and are no constant. */
+/** The error for indices that must be inspected but are not constant. */
 function refuseUnknown(
   name: string,
   { noNegative, noOutside }: Change,
@@ -111,7 +111,7 @@ function refuseUnknown(
     (!noOutside || other.outOfRange === version.outOfRange);
   const advice = adviceFor(meaning, target, isAble);
   return refusal(
-    `${versionTitle(row)} ${needs}, and ${quote(name)} is no constant that could be looked at${advice}`,
+    `${versionTitle(row)} ${needs}, and ${quote(name)} is not a constant, so its values are unknown${advice}`,
   );
 }
 
@@ -121,8 +121,8 @@ function indexTypes(version: OperatorVersion): readonly string[] {
 }
 
 /**
- * The sizes of the axes that indices count along, one for each place of a tuple; null where they are not known.
- * `isCertain` is false where a size is only declared.
+ * The sizes of the axes that indices address, one per component of a tuple; null if unknown. `isCertain` is false if a
+ * size is only declared.
  */
 function dimsOf(
   { version, settings, inputs }: Meaning,
@@ -142,7 +142,7 @@ function dimsOf(
 const hasNegative = ({ data }: Tensor): boolean =>
   Array.from(data as Iterable<number | bigint>).some((index) => index < 0);
 
-/** The same tensor where nothing in it has to change. */
+/** The same tensor if nothing changes. */
 function rewrite(
   indices: Tensor,
   change: Change,
@@ -171,7 +171,7 @@ function rewrite(
   return isSame ? indices : new Tensor(dtype, shape, size, storage);
 }
 
-/** An index as the target takes it: counted from the front where it takes no negative ones. */
+/** An index in the target's form: counted from the front if the target accepts no negative indices. */
 function takenIndex(
   index: bigint,
   dim: Dim | undefined,

@@ -1,4 +1,4 @@
-/** What a conversion reports: nodes that changed, nodes that were left, what was trusted, and what was refused. */
+/** The report of a conversion: changed nodes, unchanged nodes, assumptions, and refusals. */
 
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import { MAX_NAMES } from "../model/graph.ts";
@@ -8,23 +8,23 @@ import { isOperator } from "../../core/operators/registry.ts";
 import { versionTitle } from "./meaning.ts";
 import { printTarget, type CheckedTarget } from "./target.ts";
 
-/** A node as the target has it: the same object where nothing changes. */
+/** A node in the target's form: the same object if nothing changes. */
 export interface Converted {
   readonly node: ModelNode;
   readonly from: OperatorVersion;
   readonly to: OperatorVersion;
-  /** What the conversion relies on without knowing it for certain. */
+  /** Assumptions of the conversion, a sentence each. */
   readonly notes: readonly string[];
 }
 
-/** A node of another operator as the target has it. */
+/** A node of an operator other than scatter/gather in the target's form. */
 export interface Revised {
-  /** The nodes that do what the node did, which itself is the last; the same object where nothing changes. */
+  /** The nodes that replace the node, of which the last computes its outputs; the same object if nothing changes. */
   readonly nodes: readonly ModelNode[];
-  /** How the node is called before and after, such as `Softmax-11` and `Flatten, Softmax-13`. */
+  /** The titles of the node before and after, such as `Softmax-11` and `Flatten, Softmax-13`. */
   readonly from: string;
   readonly to: string;
-  /** What the conversion relies on without knowing it for certain. */
+  /** Assumptions of the conversion, a sentence each. */
   readonly notes: ReadonlySet<string>;
 }
 
@@ -32,7 +32,7 @@ export class ConversionLog {
   readonly changes: string[] = [];
   readonly notes = new Set<string>();
   readonly unchecked = new Map<string, number>();
-  /** Whether nodes of other operators than the family's are left as they are where they cannot be converted. */
+  /** True if nodes other than scatters and gathers are left unchanged when they cannot be converted. */
   readonly force: boolean;
   readonly #refused: { readonly node: ModelNode; readonly error: TensorError }[] = [];
   readonly #target: CheckedTarget;
@@ -42,7 +42,10 @@ export class ConversionLog {
     this.force = force;
   }
 
-  /** What `action` returns, or what `instead` does where it refuses: all refusals of a model are reported at once. */
+  /**
+   * The result of `action`, or of `instead` if `action` refuses. All refusals of a model are collected and reported at
+   * once.
+   */
   attempt<T>(node: ModelNode, action: () => T, instead: () => T): T {
     try {
       return action();
@@ -74,7 +77,8 @@ export class ConversionLog {
   }
 
   /**
-   * Nodes of one operator that are refused for one reason are counted, and the first of them is named.
+   * Throws if nodes were refused. Nodes of one operator that are refused for one reason are counted, and the first is
+   * named.
    * @throws TensorError the one refusal, or `unsupported-model` with up to 20 reasons
    */
   check(): void {

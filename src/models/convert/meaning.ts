@@ -1,4 +1,6 @@
-/** What a node of the family does, independent of its version, and which version of a target can do the same. */
+/**
+ * The effect of a scatter or gather node, independent of its version, and the version of a target with the same effect.
+ */
 
 import { malformed, TensorError } from "../../core/errors.ts";
 import { attributesOf } from "../model/attributes.ts";
@@ -22,20 +24,20 @@ import type { CheckedTarget } from "./target.ts";
 
 export interface Meaning {
   readonly node: ModelNode;
-  /** The operator that does it: the node's own, or another one that does the same. */
+  /** The operator with this effect: the node's own, or an equivalent one. */
   readonly op: string;
-  /** The version that the node is of. */
+  /** The operator version of the node. */
   readonly version: OperatorVersion;
   readonly settings: Settings;
   /** The names of its inputs. */
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
-  /** The data type of data, as far as that, or a value of the same type, is known. */
+  /** The data type of data, if its type or that of a value of the same type is known. */
   readonly dtype: DType | null;
-  /** Notes on declared types that decide the result of the conversion, a sentence each. */
+  /** Notes on declared types on which the conversion relies, a sentence each. */
   readonly trusted: Set<string>;
 }
 
-/** @throws TensorError for a node that is wrong by its own version */
+/** @throws TensorError for a node that violates its own version */
 export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning {
   const { domain, op } = node;
   const { operator, version } = lookUp({ domain, op, opset });
@@ -58,7 +60,7 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
   };
 }
 
-/** @throws TensorError `malformed-file` for too many inputs, and for one that is left out although it must not be */
+/** @throws TensorError `malformed-file` for too many inputs, and for a required input that is left out */
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
   if (node.inputs.length > version.inputs.length) {
     const title = versionTitle(version);
@@ -74,7 +76,7 @@ function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"
   return named;
 }
 
-/** The value of an axis that is a constant, null for others. */
+/** The value of an axis if it is a constant, else null. */
 function constantAxis(name: string, scope: Scope): number | null {
   const constant = scope.constantOf(name);
   const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
@@ -82,13 +84,13 @@ function constantAxis(name: string, scope: Scope): number | null {
   return Number.isInteger(axis) ? axis : null;
 }
 
-/** Batch axes that are counted from the back of indices, from the front where the rank of indices is certain. */
+/** The number of batch axes; a negative one is converted if the rank of indices is certain. */
 function fromFront(batchDims: number, indices: string, scope: Scope): number {
   const rank = certainShape(indices, scope)?.length;
   return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
 }
 
-/** The shape of a value as far as it is certain, declared types left aside. */
+/** The certain part of a value's shape, ignoring declared types. */
 export const certainShape = (name: string, scope: Scope): PartialShape =>
   scope.get(name).certain.type?.shape ?? null;
 
@@ -96,15 +98,15 @@ export const certainShape = (name: string, scope: Scope): PartialShape =>
 export const onlyDeclared = (what: string, name: string, use: string): string =>
   `the ${what} of ${quote(name)} is only declared; ${use}`;
 
-/** The version of the family that a node is of, or null. */
+/** The scatter/gather version of a node, or null. */
 export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
   findVersion({ domain, op, opset });
 
-/** `ScatterND-16`. */
+/** A title such as `ScatterND-16`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** Names of operators in ai.onnx, and in openvino where it is another one. */
+/** Operator names in ai.onnx, and in openvino if they differ. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   ScatterND: "ScatterNDUpdate",
   ScatterElements: "ScatterElementsUpdate",
@@ -118,7 +120,7 @@ function allNames(op: string): readonly string[] {
   return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];
 }
 
-/** All versions of `op` in a domain, whatever it is called there: by {@link allNames}, then oldest first. */
+/** All versions of `op` in a domain, under any of its names: ordered by {@link allNames}, then oldest first. */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
   return allNames(op).flatMap((name) =>
     operators().filter((one) => one.domain === domain && one.name === name),
@@ -129,7 +131,7 @@ export function siblingsOf(op: string, domain: string): readonly OperatorVersion
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
 
-/** The newest version that the target's opset has of `op`, or of what it calls the same; null where it has none. */
+/** The newest version that the target's opset has of `op` or its equivalent; null if it has none. */
 export function targetVersion(
   op: string,
   { domain, opset }: CheckedTarget,
@@ -138,20 +140,20 @@ export function targetVersion(
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
 
-/** What a version calls a reduction, null where it does not have it. */
+/** A version's name for a reduction, null if it lacks the reduction. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
   const { values = ["none"] } = attributeFor(version, "reduction") ?? {};
   return values.find((word) => reductionOf(word) === reduction) ?? null;
 }
 
-/** The attribute of a version that is a setting. */
+/** The attribute of a version for a setting. */
 const attributeFor = (
   version: OperatorVersion,
   setting: keyof Settings,
 ): AttributeSchema | undefined =>
   version.attributes.find((schema) => settingOf(schema) === setting);
 
-/** Why a version cannot do what a node does, by its attributes and data types; null where it can. */
+/** The reason why a version cannot do what a node does, judged by attributes and data types; null if it can. */
 export function objectionTo(
   row: OperatorVersion,
   { version, settings, dtype }: Meaning,
@@ -174,14 +176,14 @@ export function objectionTo(
   }
   if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
   if (axis === null && has("axis"))
-    return "has its axis as an attribute, but here it is no constant";
+    return "has its axis as an attribute, but here it is not a constant";
   return dtype === null || dataTypes(row).includes(dtype) ? null : `does not take ${dtype}`;
 }
 
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
   typesIn(row, row.inputs[0].type);
 
-/** Names the first later opset whose version does what the node does; empty where there is none. */
+/** The first later opset whose version does what the node does, as advice; empty if none does. */
 export function adviceFor(
   meaning: Meaning,
   { domain, opset }: CheckedTarget,
@@ -197,7 +199,7 @@ export function adviceFor(
 export const refusal = (reason: string): TensorError =>
   new TensorError("unsupported-model", reason);
 
-/** Whether indices count along one axis, and are not tuples with a place for each axis. */
+/** True if indices address a single axis, rather than being tuples with a component per axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
   attributeFor(version, "axis") !== undefined ||
   version.inputs.some((input) => roleOf(input) === "axis");

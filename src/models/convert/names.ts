@@ -1,17 +1,16 @@
-/** Names of values and nodes: which a model has, which are free, and which values are used. */
+/** Names of values and nodes in a model: taken, free and used ones. */
 
 import { MAX_BODY_DEPTH, type Constant, type Graph } from "../model/model.ts";
 import { bodiesOf, tooDeep, usesOf } from "../model/uses.ts";
 
 export class Names {
   readonly #taken = new Set<string>();
-  /** The last number behind each name: many nodes may ask for one name. */
+  /** The last number appended to each name, because many nodes may ask for one name. */
   readonly #counts = new Map<string, number>();
 
   /**
-   * Takes all names in a graph and in the bodies of its nodes, which see the names around them.
-   * @throws TensorError `too-large` for bodies that are nested too deep, so that whoever has the names of a graph may
-   * walk through its bodies
+   * Records all names in a graph and in the bodies of its nodes, which see the names around them.
+   * @throws TensorError `too-large` for bodies nested too deeply, so that later walks through the bodies are safe
    */
   constructor(graph: Graph) {
     this.#collect(graph);
@@ -29,7 +28,7 @@ export class Names {
     }
   }
 
-  /** A name that is not taken: `base`, or `base` with a number behind it. It is taken from then on. */
+  /** Returns a free name and takes it: `base`, or `base` with a number appended. */
   fresh(base: string): string {
     let name = base;
     let count = this.#counts.get(base) ?? 0;
@@ -41,8 +40,8 @@ export class Names {
 }
 
 /**
- * The constants of a converted graph: those that it had, without those that the conversion has made useless, and those
- * of `added` that are used. Constants that nothing used before stay.
+ * The constants of a converted graph: the original ones except those that the conversion made useless, and the used
+ * ones of `added`. Constants that were unused before stay.
  */
 export function withoutUnused(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
   const were = usesOf(before);

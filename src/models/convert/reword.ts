@@ -1,4 +1,4 @@
-/** Other operators and other updates that do what a node does, for a target without its operator or its reduction. */
+/** Equivalent operators and updates for a target without a node's operator or reduction. */
 
 import { run } from "../../core/call/run.ts";
 import { quote } from "../model/graph.ts";
@@ -18,7 +18,7 @@ import {
 } from "./meaning.ts";
 
 /**
- * What the node does, with an operator and a reduction that the target has, where that is exact.
+ * The node's effect in terms of an operator and a reduction that the target has, if that is exact.
  * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
  */
 export function reword(meaning: Meaning, context: GraphContext): Meaning {
@@ -27,8 +27,8 @@ export function reword(meaning: Meaning, context: GraphContext): Meaning {
 }
 
 /**
- * `sub` as `add` of negated updates. a - b is a + (-b) for integers, which wrap around, and for floats, where signs of
- * zeros are those of the difference and the NaN of a sum is the same; it is not for booleans.
+ * `sub` as `add` of negated updates. a - b equals a + (-b) for integers, which wrap around, and for floats, including
+ * signs of zeros and NaN; it does not for booleans.
  */
 function negated(meaning: Meaning, { target, scope, additions }: GraphContext): Meaning {
   const row = targetVersion(meaning.op, target);
@@ -44,7 +44,7 @@ function negated(meaning: Meaning, { target, scope, additions }: GraphContext): 
   };
 }
 
-/** -0 - x by the package's own arithmetic, as one slice: from -0, so that 0 becomes -0 and -0 becomes 0. */
+/** -0 - x by the package's own arithmetic, as one slice: starting from -0, so that 0 becomes -0 and -0 becomes 0. */
 function negate({ dtype, shape, size, data }: Tensor): Tensor {
   const zeros = full(dtype, [size], -0);
   const whole = new Tensor("int32", [1, 0], 0, new Int32Array());
@@ -59,7 +59,7 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, shape, size, result.data);
 }
 
-/** With more repeated indices a small model would become a large one. */
+/** Maximum number of indices after repeating them; more would make a small model large. */
 const MOST_INDICES = 2 ** 20;
 
 /**
@@ -105,7 +105,7 @@ const asTuples = (indices: string, source: Constant, { additions }: GraphContext
     return new Tensor(dtype, [...shape, 1], size, data);
   });
 
-/** Indices of the shape of updates: each stands for its slice, element by element. */
+/** Indices of the shape of updates: each index of a slice is repeated for the slice's elements. */
 function expanded(
   { inputs, trusted }: Meaning,
   axis: number,

@@ -1,20 +1,20 @@
-/** What a model can be converted to, and what each opset of ai.onnx brought: IR versions and data types. */
+/** Targets of a conversion, and what each opset of ai.onnx introduced: IR versions and data types. */
 
 import type { DType } from "../../core/tensor/dtype.ts";
 import { printValue, readForeign, TensorError } from "../../core/errors.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 
-/** An opset of ONNX, or OpenVINO; by default with its newest operators and in version 11 of its files. */
+/** An opset of ONNX, or OpenVINO, by default with its newest operators and version 11 of its file format. */
 export type ConvertTarget =
   | { readonly domain?: "ai.onnx"; readonly opset: number }
   | { readonly domain: "openvino"; readonly opset?: number; readonly version?: 10 | 11 };
 
-/** A target with all defaults filled in. */
+/** A target after defaults. */
 export interface CheckedTarget {
   readonly domain: Domain;
   /** Infinity for the newest. */
   readonly opset: number;
-  /** The first version of the file format that has the opset. */
+  /** The first version of the file format that supports the opset. */
   readonly irVersion: number;
 }
 
@@ -34,10 +34,10 @@ const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
   [28, 14],
 ];
 
-/** The newest opset and IR version that a release of ONNX Runtime loads, taken from its errors for newer ones. */
+/** The newest opset and IR version that this ONNX Runtime release loads, taken from its errors for newer ones. */
 const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
 
-/** The note for a model that is too new for the ONNX Runtime that most users have; null for other models. */
+/** A note for a model that is too new for the ONNX Runtime of most users; else null. */
 export function runtimeNote(opset: number, irVersion: number): string | null {
   const { name } = RUNTIME;
   if (opset > RUNTIME.opset) {
@@ -50,7 +50,7 @@ export function runtimeNote(opset: number, irVersion: number): string | null {
   );
 }
 
-/** The opset from which on Constant, Identity and Cast take a data type. */
+/** The first opset in which Constant, Identity and Cast accept each data type. */
 const BROUGHT: Readonly<Record<DType, number>> = {
   bool: 1,
   string: 1,
@@ -98,7 +98,7 @@ export function checkTarget(given: ConvertTarget): CheckedTarget {
     return { domain, opset: number, irVersion: version };
   }
   if (domain !== "ai.onnx") {
-    throw unknown(`there is no domain ${printValue(domain)}; there are ai.onnx and openvino`);
+    throw unknown(`the domain must be ai.onnx or openvino, got ${printValue(domain)}`);
   }
   const number = checkOpset(opset, domain);
   const [, irVersion] = IR_VERSIONS.findLast(([first]) => first <= number) ?? IR_VERSIONS[0];

@@ -1,4 +1,4 @@
-/** Translates a graph of ONNX to OpenVINO, or the reverse. Every operator must exist in both. */
+/** Translates a graph from ONNX to OpenVINO or back. Every operator must exist in both. */
 
 import type { DType } from "../../core/tensor/dtype.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -14,7 +14,9 @@ import { familyVersion, refusal } from "./meaning.ts";
 import { usesOf } from "../model/uses.ts";
 import { opsetOfDType } from "./target.ts";
 
-/** @throws TensorError `unsupported-model` for operators of which the other format has none here, up to 20 named */
+/**
+ * @throws TensorError `unsupported-model` for operators that cannot be translated to the other format, up to 20 named
+ */
 export function translateGraph(graph: Graph, context: ModelContext): Graph {
   checkOperators(graph, context);
   const translation = new Translation(graph, context);
@@ -47,7 +49,7 @@ class Translation {
   readonly #nodes: ModelNode[] = [];
   readonly #constants: Constant[];
   readonly #outputs: ReadonlySet<string>;
-  /** The other names of values, which `Identity` gives them. */
+  /** Values renamed by `Identity`, by their new names. */
   readonly #aliases = new Map<string, string>();
 
   constructor(graph: Graph, context: ModelContext) {
@@ -65,7 +67,7 @@ class Translation {
     this.#outputs = new Set(graph.outputs.map(({ name }) => name));
   }
 
-  /** Nodes come in the order in which they run. */
+  /** Nodes are added in execution order. */
   add(node: ModelNode): void {
     const { model, log } = this.#context;
     const opset = opsetOf(model, node);
@@ -82,7 +84,7 @@ class Translation {
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
     if (node.domain === target.domain) {
-      // Only models of ONNX import the other domain; a node of an IR has a version of its own.
+      // Only ONNX models import the other domain; an IR's node has its own version.
       this.#nodes.push({ ...node, opset });
       return;
     }
@@ -121,7 +123,7 @@ class Translation {
     this.#nodes.push(node.name === "" ? made : { ...made, name: node.name });
   }
 
-  /** A cast; of an `Identity` whose output the graph has, to the same data type. */
+  /** A cast. For an `Identity` that makes an output of the graph, a cast to the same data type. */
   #convertType(from: string, to: string, dtype: DType | null): ModelNode {
     const { domain, opset } = this.#context.target;
     if (dtype === null) throw refusal(`the data type that it makes of ${quote(from)} is not known`);
@@ -135,7 +137,7 @@ class Translation {
     return this.#around.additions.castNode(from, to, dtype);
   }
 
-  /** The translated graph, in which every value has the type that is known of it. */
+  /** The translated graph, with the known type of every value. */
   finish(): Graph {
     const { name, inputs, outputs, values = [] } = this.#graph;
     const untyped = inputs.find(({ type }) => type === null);
@@ -167,7 +169,7 @@ class Translation {
     return graph;
   }
 
-  /** A declared type that contradicts what is certain is not carried over. */
+  /** A declared type that contradicts a certain one is dropped. */
   #typed(name: string): ValueInfo {
     return { name, type: this.#around.scope.typeOf(name) };
   }

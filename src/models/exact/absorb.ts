@@ -1,4 +1,4 @@
-/** Gathers that are carried out beside the replaced nodes that they feed. */
+/** Finds gathers that feed replaced nodes and can be computed beside them. */
 
 import { findVersion, isOperator } from "../../core/operators/registry.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
@@ -7,9 +7,9 @@ import type { GraphUses } from "../split/levels.ts";
 import { findOpset } from "../model/graph.ts";
 
 /**
- * Adds to `ours` each gather whose results only nodes of `ours` use. The gather's data is handed over then, and not its
- * result, which is larger in a graph network, where a row is gathered for each edge. A gather out of weights stays in the runtime,
- * because its data would be held here too.
+ * Adds to `ours` each gather whose results are used by nodes of `ours` only. The gather's data is then transferred
+ * instead of its result, which is larger in a graph network, where a row is gathered per edge. A gather from weights
+ * stays in the runtime, because its data would be held here too.
  */
 export function absorbGathers(
   graph: Graph,
@@ -41,7 +41,7 @@ function isGather(node: ModelNode, opsets: Readonly<Record<string, number>>): bo
   return findVersion({ domain, op, opset }) !== null;
 }
 
-/** The number of elements of a value; null where it is not certain. */
+/** The number of elements of a value; null if not certain. */
 function sizeOf(scope: Scope, name: string): number | null {
   const shape = scope.get(name).certain.type?.shape ?? null;
   if (shape === null) return null;

@@ -1,6 +1,6 @@
 /**
- * Carries out nodes with bodies: If takes a branch, Loop and Scan run their body once an iteration, and a call of a function
- * runs the function's graph.
+ * Runs nodes with bodies: `If` runs a branch, Loop and Scan run their body once per iteration, and a function call runs
+ * the function's graph.
  *
  * ONNX: Operators, If-1 to -25, Loop-1 to -25, Scan-9 to -25; IR, Functions.
  */
@@ -16,35 +16,35 @@ import { integers, scannedInputs, shapeOf } from "../verify/frames.ts";
 import { stack } from "./stack.ts";
 import { Frame, Value } from "./values.ts";
 
-/** The run that bodies are part of, as far as they use it. */
+/** The parts of a run that bodies use. */
 export interface StepsRun {
-  /** Carries out the steps of a graph. `frame` has its inputs, and its outputs afterwards. */
+  /** Runs the steps of a graph. `frame` holds its inputs, and afterwards its outputs. */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
   /**
-   * A value of the graph or of one around it.
-   * @throws TensorError `malformed-file` for a value that is not there
+   * A value of the graph or of an enclosing one.
+   * @throws TensorError `malformed-file` for a value that does not exist
    */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
-  /** The type of a value as far as it is known; null where not even the data type is. */
+  /** The known part of a value's type; null if not even its data type is known. */
   typeOf(plan: GraphPlan, name: string): TensorType | null;
-  /** Reads the values that are on a GPU, so that they can be used here. */
+  /** Copies values from a GPU to the host, so that code here can use them. */
   toHost(values: readonly (Value | null)[]): Promise<void>;
 }
 
-/** A node with bodies while it runs. */
+/** A running node with bodies. */
 interface BodyRun {
   readonly model: StepsRun;
   readonly node: ModelNode;
   readonly inputs: readonly (Value | null)[];
-  /** Of the graph that has the node. */
+  /** The frame of the graph that contains the node. */
   readonly frame: Frame;
-  /** Names of values that nothing needs after the node. */
+  /** Names of values that are not needed after the node. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Runs the bodies of a node. `frame` has the node's outputs afterwards.
- * @param dropped values that nothing needs after the node
+ * Runs the bodies of a node. Afterwards `frame` holds the node's outputs.
+ * @param dropped values that are not needed after the node
  */
 export async function runBodies(
   model: StepsRun,
@@ -62,7 +62,7 @@ export async function runBodies(
   }
 }
 
-/** The outputs of a node, null for one that was not collected. Each is held once for the caller. */
+/** The outputs of a node, null for one that is not collected. Each has one hold, which the caller releases. */
 async function outputsOf(
   own: BodyRun,
   bodies: readonly GraphPlan[],
@@ -77,7 +77,7 @@ async function outputsOf(
   return own.node.op === "Loop" ? runLoop(own, body) : runScan(own, body);
 }
 
-/** Runs a graph once, whose inputs `frame` has. Each output is held once for the caller. */
+/** Runs a graph once, with inputs from `frame`. Each output has one hold, which the caller releases. */
 async function runGraph(
   { model }: BodyRun,
   body: GraphPlan,
@@ -152,18 +152,18 @@ async function runScan(own: BodyRun, body: GraphPlan): Promise<readonly (Value |
   }));
 }
 
-/** The axis and the order in which an output has the results of iterations. */
+/** The axis and the order in which an output stacks the results of iterations. */
 interface Stacking {
   readonly axis: number;
   readonly isReverse: boolean;
 }
 
-/** The values that iterations hand on to the next one, and those that are collected from all. */
+/** The values that iterations pass to the next one, and those collected from all. */
 class Iterations {
   readonly #own: BodyRun;
   readonly #body: GraphPlan;
   readonly #states: readonly ValueInfo[];
-  /** The number of the body's outputs before the states. */
+  /** The number of the body's outputs before its states. */
   readonly #before: number;
   readonly #collected: Value[][];
   #carried: readonly Value[];
@@ -173,14 +173,14 @@ class Iterations {
     this.#body = body;
     this.#states = states;
     this.#before = before;
-    // The states of a Loop stand behind the number of iterations and the condition.
+    // A Loop's states follow the iteration number and the condition.
     const first = 2 * before;
     this.#carried = states.map((_, at) => required(own, first + at).hold());
     const count = body.graph.outputs.length - before - states.length;
     this.#collected = Array.from({ length: count }, () => []);
   }
 
-  /** Runs the body once. @returns the outputs before the states, each held once for the caller */
+  /** Runs the body once. @returns the outputs before the states, each with one hold for the caller */
   async run(given: readonly (readonly [name: string, value: Tensor])[]): Promise<readonly Value[]> {
     const frame = new Frame(this.#own.frame);
     for (const [name, value] of given) frame.set(name, Value.ofTensor(value));
@@ -198,14 +198,14 @@ class Iterations {
     return outputs.slice(0, first);
   }
 
-  /** Tells whether something needs a collected output. An output that nothing needs would take memory, and may have no known type. */
+  /** True if a collected output is needed. An unneeded output would take memory, and its type may be unknown. */
   #isCollected(nth: number): boolean {
     const { node, dropped } = this.#own;
     const { [this.#states.length + nth]: name = "" } = node.outputs;
     return name !== "" && !dropped.includes(name);
   }
 
-  /** The outputs of the node, each held once for the caller; null for one that nothing needs. */
+  /** The outputs of the node, each with one hold for the caller; null for an unneeded one. */
   async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly (Value | null)[]> {
     await this.#own.model.toHost(this.#collected.flat());
     const first = this.#before + this.#states.length;
@@ -228,8 +228,9 @@ class Iterations {
   }
 
   /**
-   * The output of no iterations, as onnxruntime has it: sizes that are not known are 0. A value of unknown rank is refused,
-   * because onnxruntime gives the shape [0] where its own inference does not know the rank either, and another shape where it does.
+   * The output of a loop without iterations, as in onnxruntime: unknown sizes are 0. A value of unknown rank is
+   * refused: onnxruntime gives it the shape [0] if its own inference does not know the rank either, and another shape
+   * otherwise.
    */
   #empty(name: string): Tensor {
     const { model, node } = this.#own;

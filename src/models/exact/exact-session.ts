@@ -1,6 +1,6 @@
 /**
- * A model in the user's runtime whose scatters are carried out here. `plan.ts` says how a graph is cut, `open.ts` makes the
- * sessions, `run.ts` carries the steps out, and `bodies.ts` If, Loop, Scan and functions.
+ * A model in the user's runtime whose scatters run here. `plan.ts` cuts the graph, `open.ts` makes the sessions,
+ * `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
  */
 
 import { isArray, printValue, TensorError } from "../../core/errors.ts";
@@ -26,7 +26,7 @@ import { ModelRun } from "./run.ts";
 import { TensorMaker } from "./tensor-maker.ts";
 import { Frame, Value } from "./values.ts";
 
-/** The tensors of the user's runtime, which its sessions take and make. */
+/** The tensor type of the user's runtime, as its sessions take and return it. */
 export type SessionValue<S extends RuntimeSession> =
   Awaited<ReturnType<S["run"]>> extends Readonly<Record<string, infer V>>
     ? unknown extends V
@@ -36,51 +36,54 @@ export type SessionValue<S extends RuntimeSession> =
 
 export interface ExactSessionOptions<S extends RuntimeSession> {
   /**
-   * Makes a session of the user's own runtime: `(model) => InferenceSession.create(model)`. It is called once for each part
-   * of the model, and must tell the runtime where the model's external files are.
+   * Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. Called once for
+   * each part of the model. Must tell the runtime the location of the model's external files.
    */
   readonly createSession: (model: Uint8Array) => Promise<S>;
   /**
-   * The nodes that are carried out by this package: `"scatters"`, which is the default, `"all"` for the gathers too, or
-   * names or paths of nodes as `verifyModel` reports them.
+   * The nodes that this package computes: `"scatters"` (default), `"all"` to include gathers, or names or paths of
+   * nodes as `verifyModel` reports them.
    */
   readonly nodes?: "scatters" | "all" | readonly string[];
-  /** Reads what replaced nodes have in other files, as `readModel` takes it. */
+  /** Reads external data of replaced nodes, as in `readModel`. */
   readonly external?: ReadExternal;
   /**
-   * Makes an engine of `ndscatter/webgpu` on the device of onnxruntime-web, once the sessions are there. The engine carries
-   * out the replaced nodes of which an input is on the GPU, and is disposed of with the exact session.
+   * Makes an engine of `ndscatter/webgpu` on onnxruntime-web's device, after the sessions are made. The engine runs
+   * replaced nodes with an input on the GPU, and is disposed of with the exact session.
    */
   readonly gpu?: CreateGpu;
 }
 
-/** A model in the user's runtime with nodes that this package carries out. It is used like the session it stands for. */
+/**
+ * A model in the user's runtime, some of whose nodes this package computes. Has the interface of the session that it
+ * replaces.
+ */
 export interface ExactSession<V = RuntimeTensor> {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** The paths of the nodes that this package carries out. */
+  /** The paths of the nodes that this package computes. */
   readonly replaced: readonly string[];
-  /** The number of sessions that the model was cut into. */
+  /** The number of sessions that the model was split into. */
   readonly sessionCount: number;
   /**
-   * Runs the model. Runs that overlap are carried out one after another.
-   * @param feeds a tensor for each input, of onnxruntime or of this package; an input with a default may be left out
-   * @param options of a run, passed on to each session
+   * Runs the model. Overlapping runs execute one after another.
+   * @param feeds a tensor per input, from onnxruntime or this package; an input with a default may be left out
+   * @param options run options, passed on to each session
    * @returns the outputs by name, as tensors of onnxruntime
-   * @throws TensorError as `run` does for a replaced node, which the sentence names, and `shape-mismatch` for a missing or
-   * an unknown input; whatever the runtime throws
+   * @throws TensorError as `run` for a replaced node, named in the sentence, and `shape-mismatch` for a missing or
+   *   unknown input; errors of the runtime are passed on
    */
   run(
     feeds: Readonly<Record<string, V | Tensor | RuntimeTensor>>,
     options?: object,
   ): Promise<Readonly<Record<string, V>>>;
-  /** Ends the sessions, after the runs that have begun. */
+  /** Releases the sessions after the runs in progress. */
   release(): Promise<void>;
 }
 
 /**
- * Makes a session of a model whose scatters are carried out by this package and everything else by the user's runtime. The
- * results of the scatters are exact and the same in every run, at any number of threads.
+ * Makes a session of a model in which this package computes the scatters and the user's runtime everything else. The
+ * results of the scatters are exact and identical in every run, with any number of threads.
  *
  * ```ts
  * const session = await createExactSession(bytes, {
@@ -89,12 +92,13 @@ export interface ExactSession<V = RuntimeTensor> {
  * const { scores } = await session.run({ input: new Tensor("float32", data, [1, 4]) });
  * ```
  *
- * The model is cut into one session for each level of replaced nodes. If, Loop, Scan and functions with a replaced node in
- * them are carried out here, and their graphs are cut likewise. A model without nodes to replace is one session.
+ * The model is split into one session per level of replaced nodes. If, Loop, Scan and functions that contain a replaced
+ * node are run here, and their graphs are split likewise. A model without replaced nodes is one session.
  *
- * @param model an ONNX file, or a model as `readModel` returns it
- * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name that no
- * scatter or gather has; `attribute` for options that are wrong; as `readModel`; and whatever `createSession` throws
+ * @param model an ONNX file, or a model from `readModel`
+ * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name that
+ *   matches no scatter or gather; `attribute` for wrong options; as `readModel`. Errors of `createSession` are passed
+ *   on.
  */
 export async function createExactSession<S extends RuntimeSession>(
   model: Uint8Array | Model,
@@ -110,7 +114,7 @@ export async function createExactSession<S extends RuntimeSession>(
   const known = modelFrom(read);
   const replaced = nodesToReplace(known, nodes);
   const { needed, all } = inputsOf(known.graph);
-  // onnxruntime-node ignores what is given for an input with a default.
+  // onnxruntime-node ignores values given for an input with a default.
   if (replaced.size === 0 && needed.length === all.length) {
     const session = await createSession(isBytes(model) ? model : writeModel(known));
     return wholeSession(known.graph, session) as ExactSession<SessionValue<S>>;
@@ -129,7 +133,7 @@ export async function createExactSession<S extends RuntimeSession>(
   }
 }
 
-/** The names of the inputs that must be given, and of all inputs. */
+/** The names of the required inputs, and of all inputs. */
 function inputsOf({ inputs, constants }: Graph): {
   readonly needed: readonly string[];
   readonly all: readonly string[];
@@ -139,7 +143,7 @@ function inputsOf({ inputs, constants }: Graph): {
   return { needed: all.filter((name) => !defaults.has(name)), all };
 }
 
-/** The session of a model of which no node is replaced: the runtime's own. */
+/** The session of a model without replaced nodes: the runtime's own. */
 const wholeSession = (graph: Graph, session: RuntimeSession): ExactSession<unknown> => ({
   inputNames: inputsOf(graph).needed,
   outputNames: graph.outputs.map(({ name }) => name),
@@ -158,7 +162,7 @@ const wholeSession = (graph: Graph, session: RuntimeSession): ExactSession<unkno
   },
 });
 
-/** The nodes that `nodes` names, with their paths. */
+/** The nodes that the option `nodes` selects, with their paths. */
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   const index = new NodeIndex(model);
   if (isArray(nodes)) {
@@ -190,7 +194,7 @@ class CutSession implements ExactSession<unknown> {
   readonly #maker: TensorMaker;
   /** The names of all inputs. */
   readonly #known: ReadonlySet<string>;
-  /** The run before, if it has not ended: a runtime may refuse runs that overlap. */
+  /** The latest run, because a runtime may refuse overlapping runs. */
   #last: Promise<unknown> = Promise.resolve();
 
   readonly #gpu: ExactGpu | null;
@@ -246,7 +250,7 @@ class CutSession implements ExactSession<unknown> {
       const value = run.valueOf(this.#plan, frame, name);
       // oxlint-disable-next-line no-await-in-loop
       if (!value.isOwn) await run.toHost([value]);
-      // A session makes the tensor from which the class of the others is known, if no other did.
+      // The session creates the tensor that reveals the runtime's class, if no other value has.
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
@@ -272,7 +276,7 @@ class CutSession implements ExactSession<unknown> {
 
   async release(): Promise<void> {
     await this.#last;
-    // The device ends with the runtime's last session.
+    // The device is destroyed with the runtime's last session.
     this.#gpu?.dispose();
     await this.#parts.release();
   }

@@ -1,10 +1,10 @@
 /**
- * Small operators between replaced nodes that are carried out here too, because a session costs more: a run of onnxruntime
- * takes some 30 µs, however small the tensors, and these take less than one. They change shapes and compare and convert
- * integers, so no result is rounded.
+ * Small operators between replaced nodes that run here too, because a session is more expensive: an onnxruntime run
+ * takes some 30 µs however small the tensors, and these operators take less than one. They change shapes and compare
+ * and convert integers, so they never round.
  *
- * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to -25,
- * Unsqueeze-1 to -25.
+ * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to
+ * -25, Unsqueeze-1 to -25.
  */
 
 import { malformed } from "../../core/errors.ts";
@@ -25,18 +25,18 @@ interface GlueCall {
   readonly node: ModelNode;
   readonly opset: number;
   readonly values: readonly Value[];
-  /** Of a value on the GPU data type and shape alone. */
+  /** The inputs; for a value on the GPU only its data type and shape. */
   readonly tensors: readonly Tensor[];
   readonly gpu: ExactGpu | null;
 }
 
-/** Makes the output of a node. */
+/** Computes the output of a node. */
 type Glue = (call: GlueCall) => Value;
 
-/** Axes are an input since this version, and an attribute before it. */
+/** The first version with axes as an input; before, they are an attribute. */
 const AXES_AS_INPUT = 13;
 
-/** The axes that a node names, counted from the front; null where it names none. */
+/** The axes of a node, counted from the front; null if it has none. */
 function axesOf(
   { node, opset, tensors }: GlueCall,
   rankWith: (count: number) => number,
@@ -85,7 +85,7 @@ const squeeze: Glue = (call) => {
   const odd = axes?.find((axis) => dims[axis] !== 1);
   if (odd !== undefined)
     throw malformed(
-      `${nodeTitle(call.node)} can only drop axes of size 1, but axis ${odd} of ${printShape(dims)} is none`,
+      `${nodeTitle(call.node)} can only drop axes of size 1, but axis ${odd} of ${printShape(dims)} is larger`,
     );
   return reshaped(
     call,
@@ -96,7 +96,7 @@ const squeeze: Glue = (call) => {
 const made = (dtype: DType, shape: number[], data: BigInt64Array | Uint8Array): Value =>
   Value.ofTensor(new Tensor(dtype, shape, data.length, data));
 
-/** The attributes that choose a part of the shape came with this version. */
+/** The first version with attributes that select a part of the shape. */
 const PART_OF_SHAPE = 15;
 
 const shape: Glue = ({ node, opset, tensors }) => {
@@ -136,11 +136,11 @@ const identity: Glue = ({ values: [value] }) => value;
 
 interface GlueRow {
   readonly run: Glue;
-  /** The least number of inputs of the operator. */
+  /** The minimum number of the operator's inputs. */
   readonly inputs: number;
   /**
-   * True where the inputs must be integers or truth values of one element each, which is enough for conditions. The others
-   * do not read the elements of their first input.
+   * True if the inputs must be integers or booleans with one element each, which is enough for conditions. The other
+   * operators do not read the elements of their first input.
    */
   readonly isOfScalars: boolean;
 }
@@ -156,7 +156,7 @@ const GLUE: ReadonlyMap<string, GlueRow> = new Map([
   ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
 ]);
 
-/** Tells whether a node is a small operator whose version and types are known well enough to carry it out here. */
+/** True if a node is a small operator whose version and types are known well enough to run it here. */
 export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
   const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
   if (row === undefined || findOpset(opsets, node) === null) return false;
@@ -175,13 +175,13 @@ function isWholeScalar(scope: Scope, name: string): boolean {
   return isOne && isWhole(type.dtype);
 }
 
-/** The inputs of a small operator whose elements it reads, so that they must be on the host. */
+/** The inputs whose elements a small operator reads, which must therefore be on the host. */
 export const readByGlue = ({ op }: ModelNode, values: readonly Value[]): readonly Value[] =>
   GLUE.get(op)?.isOfScalars === false ? values.slice(1) : values;
 
 /**
- * Carries a small operator out.
- * @param gpu the engine that has the values on the GPU; null where all are on the host
+ * Runs a small operator.
+ * @param gpu the engine that has the values on the GPU; null if all are on the host
  */
 export function runGlue(
   node: ModelNode,
@@ -200,6 +200,6 @@ export function runGlue(
   return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
 }
 
-/** Tells whether a graph consists of small operators, so that it needs no session. */
+/** True if a graph consists of small operators, so that it needs no session. */
 export const isGlueGraph = ({ nodes }: Graph, opsets: Opsets, scope: Scope): boolean =>
   nodes.every((node) => node.op === "Constant" || isGlue(node, opsets, scope));

@@ -1,6 +1,6 @@
 /**
- * Replaced nodes on a GPU: where one of a node's inputs is there, an engine of `ndscatter/webgpu` carries the node out, on
- * the buffers of the runtime. This file knows as much of such an engine as it uses; the user hands the engine in.
+ * Replaced nodes on a GPU: a node with an input there runs on an engine of `ndscatter/webgpu`, on the runtime's
+ * buffers. The user supplies the engine; this file declares the part of its interface that it uses.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -22,16 +22,16 @@ export interface ExactGpuTensor {
 
 type Compute = (...args: never[]) => ExactGpuTensor;
 
-/** As much of an engine of `ndscatter/webgpu` as an exact session uses. */
+/** The part of an `ndscatter/webgpu` engine that an exact session uses. */
 export interface ExactGpu extends Readonly<Record<keyof typeof FUNCTIONS, Compute>> {
   readonly fromBuffer: Compute;
   readonly upload: Compute;
-  /** Rejects with the error of the first bad call since the last `done`. */
+  /** Rejects with the error of the first failed call since the last `done`. */
   done(): Promise<void>;
   dispose(): void;
 }
 
-/** Makes the engine, when the runtime has its device. */
+/** Makes the engine; called once the runtime has its device. */
 export type CreateGpu = () => ExactGpu | Promise<ExactGpu>;
 
 /** @throws TensorError `attribute` for anything but a function */
@@ -43,7 +43,10 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
   throw new TensorError("attribute", `${must}, got ${printValue(gpu)}`);
 }
 
-/** The engine that `gpu` makes. @throws TensorError `attribute` for anything else, with what `gpu` throws as its cause */
+/**
+ * The engine that `gpu` makes. @throws TensorError `attribute` for other values; if `gpu` throws, its error is the
+ * cause
+ */
 export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
   let made: unknown;
   try {
@@ -74,7 +77,7 @@ interface RuntimeGpuTensor {
   dispose?(): void;
 }
 
-/** The value if it is onnxruntime's tensor on a GPU, else null. */
+/** The value if it is an onnxruntime tensor on a GPU, else null. */
 export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
   if (typeof value !== "object" || value === null) return null;
   const isThere = readForeign(
@@ -93,7 +96,7 @@ export const fromBuffer = (
   shape: readonly number[],
 ): ExactGpuTensor => gpu.fromBuffer(...([buffer, dtype, shape] as never[]));
 
-/** The engine's tensor as the runtime takes it. The buffer is the same. */
+/** The engine's tensor as a tensor of the runtime. The two share a buffer. */
 export const gpuSessionTensor = ({
   dtype,
   shape,
@@ -108,10 +111,10 @@ export const gpuSessionTensor = ({
 type NameOf = keyof typeof FUNCTIONS;
 
 /**
- * Carries a node out on the engine. The call returns at once; an index that is wrong on the GPU rejects `done`.
- * @param out the tensor of the data, for a scatter in place
- * @returns null for what a GPU does not compute here, such as sums of float64
- * @throws TensorError as `run` for what can be checked at once
+ * Runs a node on the engine. Returns at once; a bad index on the GPU rejects `done`.
+ * @param out the tensor of data, for a scatter in place
+ * @returns null for calls that a GPU cannot compute here, such as sums of float64
+ * @throws TensorError as `run` for errors that need no index values
  */
 export function callOnEngine(
   gpu: ExactGpu,

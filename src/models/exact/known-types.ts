@@ -1,6 +1,6 @@
 /**
- * The types of a model's values while its sessions are made. They follow from the model, from the runtime's metadata of
- * the outputs of its sessions, and from the rules of the nodes between.
+ * The types of a model's values, collected while its sessions are made. They follow from the model, from the runtime's
+ * metadata of session outputs, and from the rules of the nodes between sessions.
  */
 
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -13,7 +13,7 @@ import { outputsOf } from "../model/types/outputs.ts";
 import { integers, shapeOf } from "../verify/frames.ts";
 import { ownerOf, type BodyStep, type GraphPlan } from "./steps.ts";
 
-/** The metadata that a runtime has of an output. */
+/** The runtime's metadata of an output. */
 export interface OutputMetadata {
   readonly name: string;
   readonly type?: unknown;
@@ -24,14 +24,14 @@ export interface OutputMetadata {
 export class KnownTypes {
   readonly #learned = new Map<GraphPlan, Map<string, TensorType>>();
 
-  /** The type of a value of a graph or of one around it; null where not even its data type is known. */
+  /** The type of a value of the graph or of an enclosing one; null if not even its data type is known. */
   typeOf(plan: GraphPlan, name: string): TensorType | null {
     const owner = ownerOf(plan, name);
     const { certain, believed } = owner.scope.get(name);
     const learned = this.#learned.get(owner)?.get(name) ?? null;
     if (certain.type !== null && certain.type.shape !== null) return certain.type;
     if (learned !== null) return learned;
-    // No runtime holds a value between two nodes to its declared shape.
+    // Runtimes do not enforce the declared shape of a value between two nodes.
     return certain.type ?? (believed.type && { dtype: believed.type.dtype, shape: null });
   }
 
@@ -42,7 +42,7 @@ export class KnownTypes {
     if (!isLess) this.#learned.set(plan, known.set(name, type));
   }
 
-  /** Takes note of the metadata of a session's outputs. They have the same empty shape for a scalar and for an unknown rank. */
+  /** Records the metadata of a session's outputs. A scalar and an unknown rank both have an empty shape there. */
   learnOutputs(plan: GraphPlan, metadata: readonly OutputMetadata[]): void {
     for (const { name, type, shape } of metadata) {
       if (typeof type !== "string" || !isDType(type)) continue;
@@ -50,7 +50,7 @@ export class KnownTypes {
     }
   }
 
-  /** Takes note of what a node makes of inputs whose types are known by now. */
+  /** Records the outputs of a node whose input types are known by now. */
   learnNode(plan: GraphPlan, node: ModelNode): void {
     const opset = findOpset(plan.opsets, node);
     const inputs = node.inputs.map((name): Known => {
@@ -63,7 +63,7 @@ export class KnownTypes {
     }
   }
 
-  /** Takes note of what the inputs of a node's bodies are. */
+  /** Records the types of the inputs of a node's bodies. */
   learnInputs(plan: GraphPlan, { node, bodies }: BodyStep): void {
     const scanned = node.op === "Scan" ? Number(integers(node, "num_scan_inputs")[0] ?? 0) : 0;
     const axes = integers(node, "scan_input_axes");
@@ -78,7 +78,7 @@ export class KnownTypes {
         const type = (node.inputs[at] ?? "") === "" ? null : this.typeOf(plan, node.inputs[at]);
         if (type === null) continue;
         const { dtype, shape } = type;
-        // The states of a Loop may have another shape in each iteration.
+        // A Loop's state may change its shape in each iteration.
         const own =
           node.op === "Loop" ? null : at < first ? shape : without(shape, axes[at - first]);
         this.#learn(body, name, { dtype, shape: own });
@@ -86,7 +86,7 @@ export class KnownTypes {
     }
   }
 
-  /** The number of iterations of a Scan, null for other nodes and where it is not known. */
+  /** The number of iterations of a Scan; null if unknown, and for other nodes. */
   #scanLength(plan: GraphPlan, node: ModelNode): Dim {
     if (node.op !== "Scan") return null;
     const first = node.inputs.length - Number(integers(node, "num_scan_inputs")[0] ?? 0);
@@ -94,7 +94,7 @@ export class KnownTypes {
     return shape?.at(Number(integers(node, "scan_input_axes")[0] ?? 0)) ?? null;
   }
 
-  /** Takes note of what a node makes, whose bodies are known. */
+  /** Records the outputs of a node whose bodies are known. */
   learnBodies(plan: GraphPlan, { node, bodies }: BodyStep): void {
     const skipped = node.op === "Loop" ? 1 : 0;
     const isLooping = node.op === "Loop" || node.op === "Scan";
@@ -123,10 +123,10 @@ export class KnownTypes {
   }
 }
 
-/** The types of the first inputs of a Loop's body: the number of the iteration, and the condition. */
+/** The data types of the first inputs of a Loop's body: the iteration number and the condition. */
 const LOOP_OWN: readonly DType[] = ["int64", "bool"];
 
-/** A shape as onnxruntime tells it: a value of unknown rank has no dimensions there, as a scalar has. */
+/** A shape from onnxruntime, which gives values of unknown rank no dimensions, as it does scalars. */
 const shapeFrom = (given: unknown): PartialShape =>
   Array.isArray(given) && given.length > 0
     ? given.map((dim: unknown): Dim => (typeof dim === "number" && dim >= 0 ? dim : null))
@@ -136,7 +136,7 @@ const shapeFrom = (given: unknown): PartialShape =>
 const without = (shape: PartialShape, axis: number | bigint = 0): PartialShape =>
   shape && shape.toSpliced(Number(axis), 1);
 
-/** A shape with an axis more. */
+/** A shape with an additional axis. */
 const within = (shape: PartialShape, size: Dim, axis: number | bigint = 0): PartialShape => {
   const at = Number(axis);
   return shape && shape.toSpliced(at < 0 ? at + shape.length + 1 : at, 0, size);

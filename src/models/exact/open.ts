@@ -1,7 +1,4 @@
-/**
- * Makes the sessions of a plan, in the order of its steps, so that the types of the values that one session makes are
- * known to the next.
- */
+/** Makes the sessions of a plan in step order, so that the value types of one session are known to the next. */
 
 import { TensorError } from "../../core/errors.ts";
 import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../model/model.ts";
@@ -15,33 +12,33 @@ import { KnownTypes, type OutputMetadata } from "./known-types.ts";
 import type { Planned } from "./plan.ts";
 import { Value } from "./values.ts";
 
-/** As much of a session of onnxruntime as is needed here. */
+/** The part of an onnxruntime session that this package uses. */
 export interface RuntimeSession {
   run(feeds: never, ...more: never[]): Promise<object>;
   release?(): Promise<void>;
-  /** Of onnxruntime since 1.21. */
+  /** Available in onnxruntime since 1.21. */
   readonly outputMetadata?: readonly OutputMetadata[];
 }
 
-/** Makes a session of a part of the model. */
+/** Makes a session for a part of the model. */
 export type CreatePart = (part: Uint8Array) => Promise<RuntimeSession>;
 
-/** A session, and the names of the values that it takes. */
+/** A session, and the names of its inputs. */
 export interface OpenPart {
   readonly session: RuntimeSession;
   readonly inputs: readonly string[];
 }
 
-/** The sessions, constants and types that the steps of a model run with. */
+/** The sessions, constants and types for the steps of a model. */
 export class OpenParts {
   readonly sessions = new Map<SessionStep, OpenPart>();
-  /** Constants that are used here, by the graph that has them. */
+  /** Constants that are used here, by the graph that contains them. */
   readonly #constants = new Map<GraphPlan, Map<string, Value | null>>();
   readonly types = new KnownTypes();
   readonly #planned: Planned;
   readonly createSession: CreatePart;
 
-  /** Inputs with a default that are inputs of the sessions too, because a caller has given them. */
+  /** Inputs with a default that are session inputs too, because a caller has supplied them. */
   readonly #given: ReadonlySet<string>;
 
   constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string> = new Set()) {
@@ -51,9 +48,9 @@ export class OpenParts {
   }
 
   /**
-   * Parts in which more inputs with a default can be given; these parts themselves where they can already. A part has a
-   * default as a constant otherwise, because the runtime folds and keeps constants, and onnxruntime-node ignores what is
-   * given for an input that has a constant.
+   * The parts of a model in which further inputs with a default can be supplied; returns these parts if they already
+   * can. Otherwise a part contains the default as a constant, because the runtime folds and keeps constants, and
+   * onnxruntime-node ignores values given for an input with a constant.
    */
   async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
@@ -65,7 +62,7 @@ export class OpenParts {
     return parts;
   }
 
-  /** {@link open}; where it fails, the sessions that were made end. */
+  /** {@link open}; on failure the sessions made so far are released. */
   async openAll(plan: GraphPlan): Promise<void> {
     try {
       await this.open(plan);
@@ -76,8 +73,8 @@ export class OpenParts {
   }
 
   /**
-   * @throws TensorError `unsupported-model` for a value whose data type is not known, so that no session can take it;
-   * whatever `createSession` throws
+   * @throws TensorError `unsupported-model` for a value whose data type is unknown, so that it cannot be a session
+   *   input; errors of `createSession` are passed on
    */
   async open(plan: GraphPlan): Promise<void> {
     for (const step of plan.steps) {
@@ -121,7 +118,7 @@ export class OpenParts {
     this.types.learnOutputs(plan, session.outputMetadata ?? []);
   }
 
-  /** @throws TensorError `unsupported-model` for a part that the runtime does not load, with what it says */
+  /** @throws TensorError `unsupported-model` for a part that the runtime does not load, with the runtime's message */
   async #load(part: Uint8Array, nodes: readonly ModelNode[]): Promise<RuntimeSession> {
     let session: RuntimeSession;
     try {
@@ -136,7 +133,7 @@ export class OpenParts {
     throw new TensorError("attribute", "createSession must make a session with a function run");
   }
 
-  /** A value of the graph, or of one around it, as the input of a session for some nodes. */
+  /** A value of the graph or of an enclosing one, as the input of a session for some nodes. */
   #inputOf(plan: GraphPlan, name: string, nodes: readonly ModelNode[]): ValueInfo {
     const owner = ownerOf(plan, name);
     const declared = owner.graph.inputs.find((one) => one.name === name);
@@ -150,12 +147,12 @@ export class OpenParts {
     throw new TensorError("unsupported-model", sentence);
   }
 
-  /** The value of an input of the model that no caller has given so far. */
+  /** The default of a model input that no caller has supplied so far. */
   #defaultOf(plan: GraphPlan, name: string): Constant | null {
     return this.#given.has(name) ? null : defaultOf(plan, name);
   }
 
-  /** The constant that a name stands for in a graph; null for another value. It is read once. */
+  /** The constant that a name refers to in a graph; null for other values. Each constant is read once. */
   constant(plan: GraphPlan, name: string): Value | null {
     const owner = ownerOf(plan, name);
     const known = this.#constants.get(owner) ?? new Map<string, Value | null>();
@@ -169,7 +166,7 @@ export class OpenParts {
     return value;
   }
 
-  /** Ends all sessions. An error of one does not keep the others. */
+  /** Releases all sessions. An error of one session does not stop the others. */
   async release(): Promise<void> {
     const open = [...this.sessions.values()];
     this.sessions.clear();
@@ -177,18 +174,18 @@ export class OpenParts {
   }
 }
 
-/** A constant of the graph or of one around it. */
+/** A constant of the graph or of an enclosing one. */
 function findConstant(plan: GraphPlan, name: string): Constant | null {
   return ownerOf(plan, name).constants.get(name) ?? null;
 }
 
-/** The value of an input that the caller may leave out. */
+/** The default of an input that the caller may leave out. */
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
   const { graph } = ownerOf(plan, name);
   return graph.constants.find((one) => one.name === name) ?? null;
 }
 
-/** Outputs of the model keep their declared types; the runtime finds out those of other values. */
+/** Outputs of the model keep their declared types; the runtime infers those of other values. */
 const outputInfo = ({ graph, outer }: GraphPlan, name: string): ValueInfo =>
   (outer === null ? graph.outputs.find((one) => one.name === name) : undefined) ?? {
     name,

@@ -1,7 +1,7 @@
 /**
- * How the graphs of a model are carried out with some of their nodes replaced: a list of steps for each graph. A step is a
- * part of the graph for a session of the runtime, a call that this package carries out, or a node with bodies whose graphs
- * have steps of their own. Nothing is created here; `open.ts` makes the sessions, and `run.ts` carries the steps out.
+ * Plans how the graphs of a model run with some nodes replaced: a list of steps for each graph. A step is a session of
+ * the runtime for a part of the graph, a call that this package computes, or a node with bodies whose graphs have steps
+ * of their own. Nothing is created here; `open.ts` makes the sessions, and `run.ts` runs the steps.
  */
 
 import { isTensorError, malformed, sentenceOf, TensorError } from "../../core/errors.ts";
@@ -37,14 +37,14 @@ import {
   type Step,
 } from "./steps.ts";
 
-/** The model, and the choices for it that planning needs. */
+/** The model, and the options that planning needs. */
 export interface Planned {
   readonly model: Model;
-  /** The nodes to replace, with their paths. Nodes of functions are added for each call. */
+  /** The nodes to replace, with their paths. Nodes of functions are added per call. */
   readonly replaced: Map<ModelNode, string>;
-  /** Nodes that were looked at, and whether they are carried out here. */
+  /** Nodes that were examined, with true for those that run here. */
   readonly ours: Map<ModelNode, boolean>;
-  /** The number of graphs that were planned so far. */
+  /** The number of graphs planned so far. */
   graphs: number;
 }
 
@@ -54,7 +54,7 @@ export const plannedModel = (model: Model, replaced: Map<ModelNode, string>): Pl
   graphs: 0,
 });
 
-/** @throws TensorError `unsupported-model` for a replaced node that cannot be carried out here, with the reason */
+/** @throws TensorError `unsupported-model` for a replaced node that cannot run here, with the reason */
 export function planGraph(
   planned: Planned,
   graph: Graph,
@@ -73,7 +73,7 @@ export function planGraph(
   const copied = new Map<string, ModelNode>();
   const own = namesOf(graph);
   const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
-  // Inputs, and values of the graphs around it.
+  // Inputs, and values of enclosing graphs.
   const given = { has: (name: string) => !made.has(name) };
   const { nodes } = neededNodes(
     graph,
@@ -106,12 +106,12 @@ export function planGraph(
 }
 
 /**
- * Adds to `ours` the small operators that save a session: those that use a result of a node that is carried out here, and
- * those that would be all that a session has to do.
+ * Adds to `ours` the small operators that save a session: those that use a result of a node that runs here, and those
+ * that would be all the work of a session.
  */
 function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
   const isCopy = copyTest(plan);
-  // What a copied node makes is only there in sessions.
+  // Values of a copied node exist only in sessions.
   const isThere = (name: string): boolean => !plan.copied.has(name) || plan.constants.has(name);
   const glue = new Set(
     uses.nodes.filter(
@@ -133,7 +133,7 @@ function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void 
   }
 }
 
-/** Tells whether a node is a small operator, or an If whose branches consist of small operators. */
+/** True for a small operator, and for an If whose branches consist of small operators. */
 function isSmall(plan: GraphPlan, node: ModelNode): boolean {
   const { opsets, scope, noTensors } = plan;
   if ([...node.inputs, ...node.outputs].some((name) => noTensors.has(name))) return false;
@@ -142,9 +142,9 @@ function isSmall(plan: GraphPlan, node: ModelNode): boolean {
 }
 
 /**
- * Whether each session that needs the values of a node carries the node out itself. What follows from constants alone is
- * folded by the runtime when it loads the session, as it is in the whole model: an LSTM whose weights are inputs gives other
- * bits than one whose weights are constants.
+ * True if each session that needs the node's values runs the node itself. The runtime folds nodes with constant inputs
+ * when it loads the session, as in the whole model: an LSTM whose weights are inputs gives other bits than one whose
+ * weights are constants.
  */
 function isCopied(
   plan: GraphPlan,
@@ -160,13 +160,13 @@ function isCopied(
   return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
 }
 
-/** Tells whether a value is a constant or a tensor that is copied, in the graph or one around it. */
+/** True for a constant, or a tensor that is copied, in the graph or an enclosing one. */
 function isConstantHere(plan: GraphPlan, name: string): boolean {
   const { constants, copied, noTensors } = ownerOf(plan, name);
   return constants.has(name) || (copied.has(name) && !noTensors.has(name));
 }
 
-/** Operators with constant inputs that make another result each time. */
+/** Operators with constant inputs whose result differs each time. */
 const MAKES_RANDOM: ReadonlySet<string> = new Set([
   "Bernoulli",
   "Dropout",
@@ -198,12 +198,12 @@ function constantsOf(
   return all;
 }
 
-/** Tells whether a node is carried out here, because it is replaced, or a node in its bodies or its function is. */
+/** True if a node runs here, because it is replaced or contains a replaced node in its bodies or its function. */
 function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
   if (known !== undefined) return known;
-  // A function that calls itself is looked at once; no runtime takes it.
+  // A recursive function is examined once; no runtime accepts one.
   ours.set(node, false);
   const called = functionOf(model, node);
   const graphs = [...(called === null ? [] : [called.graph]), ...bodiesIn(node)];
@@ -213,17 +213,17 @@ function isOurs(planned: Planned, node: ModelNode): boolean {
   return isOne;
 }
 
-/** The graphs in a node; those that lie too deep to have been read are left out. */
+/** The graphs in a node; those nested too deeply to have been read are left out. */
 const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
 /**
- * The most graphs that are planned. Functions that call each other twice are twice as many graphs at each level, which only
- * a hostile model has.
+ * Maximum number of graphs that are planned. Functions that call each other twice double the number of graphs at each
+ * level, which only a hostile model does.
  */
 const MAX_GRAPHS = 10_000;
 
-/** @throws TensorError `unsupported-model` for a node that cannot be carried out here, with the reason */
+/** @throws TensorError `unsupported-model` for a node that cannot run here, with the reason */
 function callStep(
   { replaced }: Planned,
   node: ModelNode,
@@ -245,17 +245,17 @@ function callStep(
   }
 }
 
-/** The attributes with the bodies of the operators whose bodies are carried out here. */
+/** Attributes that hold the bodies of operators whose bodies run here. */
 const BODIES: ReadonlyMap<string, readonly string[]> = new Map([
   ["If", ["then_branch", "else_branch"]],
   ["Loop", ["body"]],
   ["Scan", ["body"]],
 ]);
 
-/** Before this version the body of a Scan had a batch axis. */
+/** Before this version the body of a Scan has a batch axis. */
 const SCAN_WITHOUT_BATCHES = 9;
 
-/** Plans the bodies of a node. @throws TensorError `unsupported-model` for one that is not carried out here */
+/** Plans the bodies of a node. @throws TensorError `unsupported-model` for an operator whose bodies do not run here */
 function bodyStep(
   planned: Planned,
   node: ModelNode,

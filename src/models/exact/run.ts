@@ -1,4 +1,4 @@
-/** Carries the steps of a plan out. */
+/** Runs the steps of a plan. */
 
 import { runCall } from "../../core/call/run.ts";
 import { isTensorError, malformed, type TensorError } from "../../core/errors.ts";
@@ -13,16 +13,16 @@ import type { OpenParts } from "./open.ts";
 import type { CallStep, GraphPlan, SessionStep } from "./steps.ts";
 import { Frame, Value } from "./values.ts";
 
-/** One run of a model. */
+/** A run of a model. */
 export class ModelRun implements StepsRun {
   readonly #parts: OpenParts;
-  /** The options of the run, which each session's run gets too. */
+  /** The run options, passed on to each session. */
   readonly #options: unknown;
-  /** Told of each tensor that a session makes. */
+  /** Called with each tensor that a session makes. */
   readonly #onTensor: (value: unknown) => void;
 
   readonly #gpu: ExactGpu | null;
-  /** The nodes that the engine on the GPU carries out in this run. */
+  /** The nodes that ran on the GPU engine in this run. */
   readonly #onGpu = new Set<ModelNode>();
 
   constructor(
@@ -37,7 +37,7 @@ export class ModelRun implements StepsRun {
     this.#gpu = gpu;
   }
 
-  /** @throws TensorError the error of a call on the GPU, which is known only now, with the node that may be its own */
+  /** @throws TensorError the error of a GPU call, available only now, with the node that may have caused it */
   async end(): Promise<void> {
     if (this.#onGpu.size === 0) return;
     try {
@@ -47,13 +47,13 @@ export class ModelRun implements StepsRun {
     }
   }
 
-  /** Ends a run that failed. The error of a call on the GPU must not be that of the next run. */
+  /** Ends a run that failed. The error of a GPU call must not surface in the next run. */
   async abandon(frame: Frame): Promise<void> {
     await this.end().catch(() => {});
     frame.dropAll();
   }
 
-  /** Reads values of the GPU, so that they can be used here. */
+  /** Copies values from the GPU to the host, so that code here can use them. */
   async toHost(values: readonly (Value | null | undefined)[]): Promise<void> {
     const gpu = this.#gpu;
     if (gpu === null) return;
@@ -64,7 +64,7 @@ export class ModelRun implements StepsRun {
     for (const [at, step] of plan.steps.entries()) {
       switch (step.is) {
         case "session":
-          // Each step needs what the steps before it made.
+          // Each step needs the values of the steps before.
           // oxlint-disable-next-line no-await-in-loop
           await this.#runSession(plan, step, frame);
           break;
@@ -124,7 +124,7 @@ export class ModelRun implements StepsRun {
     return node.inputs.map((name) => (name === "" ? null : this.valueOf(plan, frame, name)));
   }
 
-  /** Carries a node out on the GPU if one of its inputs is there, and if it can be. */
+  /** Runs a node on the GPU if one of its inputs is there and the engine supports it. */
   async #callOnGpu(
     gpu: ExactGpu,
     plan: GraphPlan,
@@ -151,7 +151,7 @@ export class ModelRun implements StepsRun {
     this.#call(plan, step, frame, dropped);
   }
 
-  /** @param dropped values that nothing needs after this node */
+  /** @param dropped values that are not needed after this node */
   #call(plan: GraphPlan, step: CallStep, frame: Frame, dropped: readonly string[]): void {
     const { node, call } = step;
     const values = this.#inputsOf(plan, step, frame);
@@ -159,13 +159,13 @@ export class ModelRun implements StepsRun {
     const [data] = values;
     const isInPlace = mayOverwrite(step, values, frame, dropped);
     const made = namingNode(node, () => runCall(call, tensors, isInPlace ? tensors[0] : undefined));
-    // The result of a scatter in place is the value of its data under another name.
+    // The result of a scatter in place is its data under another name.
     const isSame = isInPlace && data?.given === null;
     frame.set(node.outputs[0], isSame ? data : Value.ofTensor(made));
   }
 }
 
-/** The engine reports the operator of a failed call, so the error is that of one of the nodes with this operator. */
+/** Names the nodes that may have failed: the engine reports only the operator. */
 function titleFor(nodes: readonly ModelNode[], { op }: TensorError): string {
   const same = nodes.filter((node) => node.op === op);
   const titles = [...new Set((same.length === 0 ? nodes : same).map(nodeTitle))];
@@ -173,8 +173,8 @@ function titleFor(nodes: readonly ModelNode[], { op }: TensorError): string {
 }
 
 /**
- * Whether the result may be written over the data: nothing needs them afterwards, and no other input is in their memory.
- * @param dropped values that nothing needs after the node
+ * True if the result may overwrite data: no later step needs data, and no other input shares its memory.
+ * @param dropped values that are not needed after the node
  */
 function mayOverwrite(
   { node, mayBeInPlace }: CallStep,

@@ -1,4 +1,4 @@
-/** Tensors side by side along a new axis, as Loop and Scan make their outputs of all iterations. */
+/** Stacks tensors along a new axis, as Loop and Scan do with the outputs of all iterations. */
 
 import { malformed } from "../../core/errors.ts";
 import { isNumericStorage } from "../../core/tensor/dtype.ts";
@@ -6,8 +6,8 @@ import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { zeros, type Tensor } from "../../core/tensor/tensor.ts";
 
 /**
- * @param slices of one data type and shape; one at least
- * @param axis of the result that the slices are along
+ * @param slices at least one, all of the same data type and shape
+ * @param axis the new axis of the result
  * @throws TensorError `malformed-file` for slices of different shapes
  */
 export function stack(slices: readonly Tensor[], axis: number, what: string): Tensor {

@@ -1,4 +1,4 @@
-/** The steps that carry a graph out, and what each of them needs. */
+/** The steps that run a graph, and the values that each needs. */
 
 import type { Call } from "../../core/call/call.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
@@ -8,15 +8,15 @@ import { levelsOf, sinkNodes, type GraphUses, type IsCut } from "../split/levels
 
 export type Opsets = Readonly<Record<string, number>>;
 
-/** Nodes that a session of the runtime carries out. */
+/** Nodes that run in a session of the runtime. */
 export interface SessionStep {
   readonly is: "session";
   readonly nodes: readonly ModelNode[];
-  /** Values that are used behind the session. */
+  /** Values used after the session. */
   readonly outputs: readonly string[];
 }
 
-/** A small operator that is carried out here to save a session. */
+/** A small operator that runs here to save a session. */
 export interface GlueStep {
   readonly is: "glue";
   readonly node: ModelNode;
@@ -26,17 +26,17 @@ export interface GlueStep {
 export interface CallStep {
   readonly is: "call";
   readonly node: ModelNode;
-  /** The node as `runCall` takes it. */
+  /** The node as an argument of `runCall`. */
   readonly call: Call;
-  /** True for a scatter, which may write into its data. */
+  /** True for a scatter, which may overwrite its data. */
   readonly mayBeInPlace: boolean;
 }
 
-/** An If, a Loop, a Scan or a call of a function with replaced nodes in it. */
+/** An If, Loop, Scan or function call that contains replaced nodes. */
 export interface BodyStep {
   readonly is: "body";
   readonly node: ModelNode;
-  /** The plans of an If's branches, in the order then and else, or of the one body. */
+  /** The plans of an If's branches, `then_branch` first, or of the only body. */
   readonly bodies: readonly GraphPlan[];
 }
 
@@ -45,33 +45,33 @@ export type Step = SessionStep | CallStep | GlueStep | BodyStep;
 export interface GraphPlan {
   readonly graph: Graph;
   readonly opsets: Opsets;
-  /** Of the graph around a body, whose values the body sees. */
+  /** The plan of the graph around a body, whose values the body sees. */
   readonly outer: GraphPlan | null;
   readonly scope: Scope;
   /** The names of all values of the graph itself. */
   readonly own: ReadonlySet<string>;
-  /** Constants of the graph, and those that `Constant` nodes make. */
+  /** Constants of the graph, and the values of `Constant` nodes. */
   readonly constants: ReadonlyMap<string, Constant>;
   /**
-   * By the names of their values, nodes that every session carries out that needs the values, because these are constants
-   * or no tensors.
+   * Nodes that run in every session that needs their values, because these are constants or not tensors; by the names
+   * of their values.
    */
   readonly copied: ReadonlyMap<string, ModelNode>;
   /** Names of sequences and optionals. */
   readonly noTensors: ReadonlySet<string>;
   readonly steps: readonly Step[];
-  /** For each step the values that nothing behind it needs. */
+  /** Values that no step after this one needs, per step. */
   readonly drops: readonly (readonly string[])[];
 }
 
-/** The plan whose graph has a value: the given one or one around it. */
+/** The plan whose graph has a value: the given one or an enclosing one. */
 export function ownerOf(plan: GraphPlan, name: string): GraphPlan {
   let at = plan;
   while (at.outer !== null && !at.own.has(name)) at = at.outer;
   return at;
 }
 
-/** The steps of a graph in order: at each level first a session, and then the nodes that are carried out here. */
+/** The steps of a graph in order: at each level a session, followed by the nodes that run here. */
 export function stepsOf(
   uses: GraphUses,
   ours: ReadonlySet<ModelNode>,
@@ -112,23 +112,26 @@ export function stepsOf(
   });
 }
 
-/** Tells the nodes that are only carried out for sessions that need them, because no value of them is handed over. */
+/**
+ * Returns a test for nodes that run only within the sessions that need them, because their values are not passed
+ * between sessions.
+ */
 export const copyTest =
   ({ copied }: GraphPlan) =>
   ({ outputs }: ModelNode): boolean =>
     outputs.some(Boolean) && outputs.every((name) => name === "" || copied.has(name));
 
-/** Nodes and values that a session needs besides its own nodes. */
+/** Nodes and values that a session needs in addition to its own nodes. */
 export interface SessionNeeds {
-  /** Copied nodes that make values for it, in the order of their graphs. */
+  /** Copied nodes that make values for the session, in graph order. */
   readonly copies: readonly ModelNode[];
-  /** Values that come from elsewhere; constants among them. */
+  /** Values from outside, including constants. */
   readonly needs: readonly string[];
 }
 
 /**
- * What some nodes need to be a model of their own.
- * @param wanted values that the model has to have besides
+ * Finds what nodes need to be a model of their own.
+ * @param wanted further values that the model must contain
  */
 export function needsOfSession(
   plan: GraphPlan,
@@ -149,7 +152,7 @@ export function needsOfSession(
       open.push(...needsOf(copied));
     }
   }
-  // A copy may use another copy, and both may use what a node of the session makes.
+  // A copy may use another copy, and both may use values of the session's nodes.
   return { copies: inOrder(plan, copies), needs: [...needs].filter((name) => !made.has(name)) };
 }
 
@@ -170,8 +173,8 @@ function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly Model
 }
 
 /**
- * The values that must be there for some values: for one that is copied, what its nodes need. A tensor that a node makes
- * beside a sequence must be there too, because the copies of the node are in sessions.
+ * The values required for some values; for a copied value, the inputs of its nodes. A tensor that a node makes together
+ * with a sequence is required too, because copies of the node exist in sessions only.
  */
 const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] => [
   ...new Set([
@@ -180,7 +183,7 @@ const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string
   ]),
 ];
 
-/** For each step the values of the graph that no later step needs. */
+/** Values that no later step needs, per step. */
 export function dropsOf(
   plan: GraphPlan,
   steps: readonly Step[],

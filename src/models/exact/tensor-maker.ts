@@ -1,4 +1,4 @@
-/** Makes tensors of the runtime's own class out of results of this package, though this package does not import the class. */
+/** Makes tensors of the runtime's own class from results of this package, which does not import that class. */
 
 import { tensor } from "../../core/tensor/tensor.ts";
 import { buildModel } from "../model/model.ts";
@@ -9,7 +9,7 @@ import type { Value } from "./values.ts";
 
 interface TensorClass {
   new (type: string, data: unknown, dims: readonly number[]): unknown;
-  /** Of onnxruntime-web. */
+  /** In onnxruntime-web only. */
   fromGpuBuffer?(buffer: unknown, options: object): unknown;
 }
 
@@ -21,16 +21,16 @@ export class TensorMaker {
     this.#createSession = createSession;
   }
 
-  /** Takes note of the class of a tensor that the runtime or its user made. */
+  /** Records the class of a tensor made by the runtime or its user. */
   learn(value: unknown): void {
     if (this.#known !== null || typeof value !== "object" || value === null) return;
     const { constructor } = value;
-    // A plain object is a tensor for this package and for fakes of a runtime, but has no class.
+    // Plain objects serve as tensors for this package and for fake runtimes, but reveal no class.
     if (constructor !== Object && "dims" in value) this.#known = constructor as TensorClass;
   }
 
   /**
-   * A value as the runtime's own sessions return it, in memory that is the caller's alone.
+   * A value in the form that the runtime's sessions return, in memory that belongs to the caller alone.
    * @param name of the output
    */
   async tensorOf(value: Value, name: string): Promise<unknown> {
@@ -42,7 +42,7 @@ export class TensorMaker {
     return Class === null ? { type: dtype, dims: shape, data: own } : new Class(dtype, own, shape);
   }
 
-  /** The class of what a session makes. @returns null for a runtime that makes plain objects */
+  /** The class of a session's output. @returns null for a runtime that makes plain objects */
   async #classOfRuntime(): Promise<TensorClass | null> {
     const session = await this.#createSession(writeModel(probe()));
     try {
@@ -56,7 +56,7 @@ export class TensorMaker {
   }
 }
 
-/** A tensor on the GPU, whose owner disposes of it. */
+/** A tensor on the GPU, which its owner must dispose of. */
 const gpuTensorOf = (Class: TensorClass | null, device: ExactGpuTensor): unknown =>
   Class?.fromGpuBuffer?.(device.buffer, {
     dataType: device.dtype,
@@ -65,7 +65,7 @@ const gpuTensorOf = (Class: TensorClass | null, device: ExactGpuTensor): unknown
     dispose: () => device.dispose(),
   }) ?? gpuSessionTensor(device);
 
-/** The smallest model that has an output. */
+/** The smallest model with an output. */
 const probe = (): ReturnType<typeof buildModel> =>
   buildModel({
     opsets: { "ai.onnx": 13 },

@@ -1,6 +1,6 @@
 /**
- * Values while a model runs: tensors of the runtime and of this package, by name, in the graph that runs and in those
- * around it.
+ * Values of a running model: tensors of the runtime and of this package, by name, in the running graph and its
+ * enclosing ones.
  */
 
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
@@ -13,18 +13,18 @@ import {
   type ExactGpuTensor,
 } from "./gpu.ts";
 
-/** A value, as the runtime made it or as this package did. */
+/** A value made by the runtime or by this package. */
 export class Value {
-  /** As the runtime made it, or the caller; null if this package made the value. */
+  /** The tensor that the runtime or the caller made; null if this package made the value. */
   readonly given: unknown;
-  /** True if this run made the memory of the value. */
+  /** True if this run allocated the value's memory. */
   readonly isOwn: boolean;
   #tensor: Tensor | null;
-  /** The value on the GPU; null where it is only on the host, or in a buffer of the runtime that was not used here. */
+  /** The value on the GPU; null if it is only on the host, or in a runtime's buffer not used here yet. */
   #device: ExactGpuTensor | null = null;
   #holders = 0;
 
-  /** The value whose memory this one is in; null if it is in memory of its own. */
+  /** The value whose memory this one shares; null if it has its own. */
   readonly #of: Value | null;
 
   private constructor(
@@ -39,10 +39,10 @@ export class Value {
     this.#of = of;
   }
 
-  /** A value of the caller's. */
+  /** A value from the caller. */
   static lent = (value: unknown): Value => new Value(value, null, false);
 
-  /** A tensor of this package whose memory is not this run's to change, such as a constant. */
+  /** A tensor of this package that this run must not overwrite, such as a constant. */
   static lentTensor = (tensor: Tensor): Value => new Value(null, tensor, false);
 
   /** A value that a session made in this run. */
@@ -51,7 +51,7 @@ export class Value {
   /** A tensor that this package made in this run. */
   static ofTensor = (tensor: Tensor): Value => new Value(null, tensor, true);
 
-  /** A tensor in the memory of another value, which is needed as long as this one is. */
+  /** A tensor that shares the memory of another value and keeps that value alive. */
   static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
 
   /** A tensor that an engine on the GPU made in this run. */
@@ -61,20 +61,20 @@ export class Value {
     return value;
   }
 
-  /** A tensor of the engine in the buffer of another value, which is needed as long as this one is. */
+  /** A GPU tensor that shares the buffer of another value and keeps that value alive. */
   static viewOnGpu(device: ExactGpuTensor, of: Value): Value {
     const value = new Value(null, null, false, of);
     value.#device = device;
     return value;
   }
 
-  /** True where the value is on the GPU and not on the host. */
+  /** True if the value is on the GPU and not on the host. */
   get isOnGpu(): boolean {
     if (this.#tensor !== null) return false;
     return this.#device !== null || runtimeGpuTensor(this.given) !== null;
   }
 
-  /** The value on the GPU: in the buffer where it is, or uploaded once. */
+  /** The value on the GPU: in its present buffer, or uploaded once. */
   onGpu(gpu: ExactGpu, name: string): ExactGpuTensor {
     if (this.#device !== null) return this.#device;
     const there = runtimeGpuTensor(this.given);
@@ -85,30 +85,30 @@ export class Value {
     return this.#device;
   }
 
-  /** Reads a value of the GPU, which {@link tensor} then gives. */
+  /** Copies a value from the GPU, after which {@link tensor} returns it. */
   async toHost(gpu: ExactGpu, name: string): Promise<void> {
     if (this.isOnGpu) this.#tensor = await this.onGpu(gpu, name).read();
   }
 
-  /** The engine's tensor of a value that only the engine has. */
+  /** The engine's tensor, for a value that exists only there. */
   get device(): ExactGpuTensor | null {
     return this.given === null && this.#tensor === null ? this.#device : null;
   }
 
-  /** The value as this package takes it, in the same memory. */
+  /** The value as a tensor of this package, in the same memory. */
   tensor(name: string): Tensor {
     this.#tensor ??= asTensor(this.given, {}, name);
     return this.#tensor;
   }
 
-  /** The value as the runtime takes it, in the same memory. */
+  /** The value as a tensor of the runtime, in the same memory. */
   forRuntime(): unknown {
     if (this.given !== null) return this.given;
     if (this.#tensor !== null) return sessionTensor(this.#tensor);
     return this.#device && gpuSessionTensor(this.#device);
   }
 
-  /** The number of names and lists that need the value now. */
+  /** The number of names and lists that hold the value. */
   get holders(): number {
     return this.#holders;
   }
@@ -119,22 +119,22 @@ export class Value {
     return this;
   }
 
-  /** Gives memory that this package made back to it, once nothing needs the value any more. */
+  /** Releases a hold. The last one returns memory that this package allocated. */
   release(): void {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
     if (this.#holders > 0) return;
     this.#device?.dispose();
-    // A constant is uploaded again when it is needed again.
+    // A constant is uploaded again if needed again.
     this.#device = null;
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();
-    // Of memory on the host the garbage collector takes care; nobody else frees a buffer of the runtime.
+    // The garbage collector frees memory on the host, but nobody else frees a buffer of the runtime.
     else runtimeGpuTensor(this.given)?.dispose?.();
   }
 }
 
-/** The values of a graph while it runs. */
+/** The values of a graph during a run. */
 export class Frame {
   readonly #outer: Frame | null;
   readonly #own = new Map<string, Value>();
@@ -147,7 +147,7 @@ export class Frame {
     return this.#own.get(name) ?? this.#outer?.get(name);
   }
 
-  /** Tells whether this run made the value and only this name holds it, so that its memory may be written to. */
+  /** True if this run made the value and only this name holds it, so that its memory may be overwritten. */
   mayChange(name: string): boolean {
     const value = this.#own.get(name);
     return value !== undefined && value.isOwn && value.holders === 1;
@@ -159,7 +159,7 @@ export class Frame {
     this.#own.set(name, value);
   }
 
-  /** Forgets a value that nothing needs any more. */
+  /** Releases a value that is no longer needed. */
   drop(name: string): void {
     this.#own.get(name)?.release();
     this.#own.delete(name);

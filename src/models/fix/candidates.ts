@@ -1,4 +1,4 @@
-/** Faulty nodes, and how each is checked in a session of its own. */
+/** Faulty nodes, and the check of each in a session of its own. */
 
 import { buildModel, type Model, type ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
@@ -18,16 +18,16 @@ import type { Meant } from "./faulty-node.ts";
 import { opener, type NodeCheck } from "./measure.ts";
 import { Words } from "./words.ts";
 
-/** A faulty node, and what is known of its cure. */
+/** A faulty node, with the known facts about its cure. */
 export interface Candidate {
   readonly verified: VerifiedNode;
   readonly node: ModelNode;
-  /** The versions of domains around the node. */
+  /** The opset versions of the node's graph. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** Null if the node's inputs are not known, or no call can be meant. */
+  /** Null if the node's inputs are unknown, or no intended call can be inferred. */
   readonly intention: Intention | null;
   readonly cure: NodeCure | null;
-  /** Why there is no cure by another model; null if there is one. */
+  /** The reason why no other model cures the node; null if one does. */
   readonly uncured: string | null;
 }
 
@@ -58,7 +58,7 @@ export function candidateOf(verified: VerifiedNode, index: NodeIndex): Candidate
   return { ...common, intention, cure, uncured: null };
 }
 
-/** The node as it is, or its cure, as a model of its own. */
+/** The node or its cure as a model of its own. */
 export function nodeCheck(
   { verified, node, opsets, intention, cure }: Candidate,
   isCured: boolean,

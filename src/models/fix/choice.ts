@@ -1,12 +1,12 @@
-/** The choice among the cures that are right. */
+/** Chooses among the right cures. */
 
 import { FIX } from "../../core/limits.ts";
 import type { Cure } from "./report.ts";
 
 /**
- * The part of an earlier cure's time that a later one may take to be chosen instead, because medians of short runs vary. A
- * later setting is never chosen instead, because it may be right by luck: one thread, the first, cannot race. An exact session
- * needs this package wherever the model runs, so it must save more.
+ * The part of an earlier cure's time that a later one must stay below to be chosen instead, because medians of short
+ * runs vary. A later setting is never chosen instead, because it may be right by luck: one thread, the first setting,
+ * cannot race. An exact session makes the model depend on this package, so it must save more.
  */
 const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
   setting: 0,
@@ -14,7 +14,7 @@ const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
   "exact-session": 0.5,
 };
 
-/** The cheapest cure that is right; null if none is. @param cures from cheap to dear kinds */
+/** The cheapest right cure; null if none is right. @param cures from cheap to expensive kinds */
 export function cheapestOf(cures: readonly Cure[]): Cure | null {
   let best: Cure | null = null;
   for (const cure of cures.filter(({ isRight }) => isRight)) {

@@ -1,4 +1,4 @@
-/** A model in which faulty nodes are said in other words, wherever they are: in its graph, in bodies and in functions. */
+/** Rewrites faulty nodes of a model in other operators, in its graph, in bodies and in functions. */
 
 import { isTensorError, sentenceOf } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
@@ -16,8 +16,8 @@ export interface CuredModel {
 }
 
 /**
- * @param cures by the paths of their nodes
- * @returns why the model cannot be cured so, where that is impossible
+ * @param cures by node path
+ * @returns the cured model, or the reason why it cannot be cured this way
  */
 export function curedModel(
   given: Model,
@@ -32,7 +32,7 @@ export function curedModel(
     return { model: rewrittenModel(given, writers), notes: [] };
   }
   try {
-    // A faulty node may be an error by its version, so something else stands in for it while the others are converted.
+    // A faulty node may violate its version, so another node stands in for it while the others are converted.
     const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
     const plain = rewrittenModel(withDomain(given), standIns);
     const { model, notes } = convertModel(plain, { opset });
@@ -58,7 +58,7 @@ const writer =
 
 const STAND_INS = "ndscatter.stand-in";
 
-/** A node of the same name, inputs and outputs that a conversion leaves alone, and of whose outputs nothing is known. */
+/** A node with the same name, inputs and outputs that a conversion leaves alone, and whose output types are unknown. */
 const standIn = (node: ModelNode): ModelNode => {
   const { name, inputs, outputs } = node;
   return { name, inputs, outputs, op: "Any", domain: STAND_INS, attributes: {} };

@@ -1,4 +1,4 @@
-/** The cure of one faulty node by another model: the call that is meant, and the nodes that carry it out. */
+/** The cure of one faulty node by another model: the intended call, and the nodes that compute it. */
 
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -15,16 +15,16 @@ import { REPAIRS, REWRITES, type KnownFault } from "./known-faults.ts";
 import { plainScatter, type Scatter } from "./scatters.ts";
 import type { Words } from "./words.ts";
 
-/** The call that is meant by a faulty node. */
+/** The intended call of a faulty node. */
 export interface Intention {
   readonly call: Meant;
-  /** The rows that say what is meant; none for a node that is right as it is. */
+  /** The rows that describe the intention; none for a node that is right as it is. */
   readonly repairs: readonly KnownFault[];
   /** The exact outputs of the call. */
   readonly outputs: readonly Tensor[];
 }
 
-/** The call that is meant; null for one that stays an error, and for one whose meaning is not known. */
+/** The intended call; null for a call that stays an error, or whose meaning is unknown. */
 export function intentionOf(given: Meant): Intention | null {
   const repairs: KnownFault[] = [];
   let call = given;
@@ -41,14 +41,14 @@ export interface NodeCure {
   readonly faults: readonly KnownFault[];
   /** The opset that the nodes need. */
   readonly opset: number;
-  /** Writes the nodes that take the place of `node`. */
+  /** Writes the nodes that replace `node`. */
   readonly write: (node: ModelNode, words: Words) => readonly ModelNode[];
 }
 
-/** ONNX Runtime races for more than 10,000 updates; other inputs of the same model may be larger. */
+/** A node with more updates may race: ONNX Runtime races above 10,000, and other inputs of the model may be larger. */
 const MOST_UPDATES = 5000;
 
-/** The nodes that say a faulty node in words which the runtime carries out rightly; null for a fault that is not known. */
+/** Equivalent nodes that the runtime computes correctly; null for an unknown fault. */
 export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | null {
   const { call, repairs } = intention;
   const row = REWRITES.find((one) => one.applies({ ...faulty, call }));
@@ -71,7 +71,7 @@ export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | nul
   };
 }
 
-/** The opset that has what was repaired. A call of opset 18 or later needs none of its own. */
+/** The opset that supports the repaired call. A call of opset 18 or later needs no other. */
 const neededOpset = ({ node }: Meant): number => Math.min(node.opset ?? 1, 18);
 
 function scatterOf(
@@ -100,13 +100,13 @@ function rewritten(
   words.put(node.op ?? op, inputs, attributes);
 }
 
-/** The last node makes the result: it gets the name of the faulty node, and its output. */
+/** Gives the last node, which makes the result, the name and output of the faulty node. */
 function withResult(nodes: readonly ModelNode[], { name, outputs }: ModelNode): ModelNode[] {
   const last = nodes.length - 1;
   const result = { ...nodes[last], outputs: [...outputs], ...(name !== "" && { name }) };
   return [...nodes.slice(0, last), result];
 }
 
-/** Tells whether the caller of a function decides an attribute of the node, so that no other words can be written. */
+/** True if a function's caller sets an attribute of the node, so that the node cannot be rewritten. */
 export const dependsOnCaller = ({ attributes }: ModelNode): boolean =>
   Object.values(attributes).some((one: Attribute) => isReference(one));

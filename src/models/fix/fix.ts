@@ -1,6 +1,6 @@
 /**
- * Looks for a cure of a model whose scatters and gathers are wrong in the user's runtime. `verifyModel` finds what is wrong;
- * `known-faults.ts` knows other words for it, which `cured-model.ts` writes; `measure.ts` measures each cure.
+ * Finds a cure for a model whose scatters or gathers are wrong in the user's runtime. `verifyModel` finds the faults;
+ * `known-faults.ts` knows equivalent nodes, which `cured-model.ts` writes; `measure.ts` measures each cure.
  */
 
 import { printValue, TensorError } from "../../core/errors.ts";
@@ -34,17 +34,18 @@ import { SETTINGS, SettingsMaker } from "./settings.ts";
 
 export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
   /**
-   * Makes a session of the user's own runtime, with the options that `fixModel` tries:
-   * `(model, settings) => InferenceSession.create(model, settings)`. Settings that it does not read are not tried.
+   * Makes a session of the user's own runtime with the options that `fixModel` tries, such as
+   * `(model, settings) => InferenceSession.create(model, settings)`. Settings that the function does not read are not
+   * tried.
    */
   readonly createSession: CreateSession;
-  /** Makers of other sessions that may be right, such as ones of another execution provider, by name. */
+  /** Makers of other sessions that may be right, by name, such as those of another execution provider. */
   readonly others?: Readonly<Record<string, CreateSession>>;
   /** Called before each step. */
   readonly onProgress?: (progress: FixProgress) => void;
 }
 
-/** The model, its feeds and its plain runs, with which each cure is measured. */
+/** The model, its feeds and its plain runs, against which each cure is measured. */
 interface Bench {
   readonly bytes: Uint8Array;
   readonly model: Model;
@@ -54,7 +55,7 @@ interface Bench {
   readonly createSession: CreateSession;
   readonly asIs: PlainModel;
   readonly candidates: readonly Candidate[];
-  /** True where nodes are behind one that fails, so that they may be faulty too. */
+  /** True if nodes depend on a failing node, so that they may be faulty too. */
   readonly hasBehind: boolean;
   readonly plain: ModelRuns;
   readonly external: FixOptions["external"];
@@ -62,9 +63,9 @@ interface Bench {
 }
 
 /**
- * Finds a cure for the scatters and gathers of an ONNX model that are wrong or not reproducible in the user's runtime:
- * settings of the session, then another model, then an exact session. Each cure is measured there: whether the faulty nodes
- * give the exact bits on their real inputs, whether all runs of the model give one result, and how long a run takes.
+ * Finds a cure for an ONNX model whose scatters or gathers are wrong or not reproducible in the user's runtime. Tries
+ * session settings, then another model, then an exact session. Measures each cure there: whether the faulty nodes give
+ * the exact bits on their real inputs, whether all runs of the model give one result, and the time of a run.
  *
  * ```ts
  * const createSession = (model, settings) => InferenceSession.create(model, settings);
@@ -72,8 +73,8 @@ interface Bench {
  * if (chosen?.model) fs.writeFileSync("cured.onnx", chosen.model);
  * ```
  *
- * @param bytes, feeds as {@link captureCalls} takes them
- * @throws TensorError as {@link verifyModel}, and `attribute` for options that are wrong
+ * @param bytes, feeds as in {@link captureCalls}
+ * @throws TensorError as {@link verifyModel}, and `attribute` for wrong options
  */
 export async function fixModel(
   bytes: Uint8Array,
@@ -117,7 +118,8 @@ export async function fixModel(
 }
 
 /**
- * The faulty nodes of a model. Nodes behind one that fails are compared in the model in which that one is cured, and so on.
+ * The faulty nodes of a model. Nodes that depend on a failing node are compared in the model in which that node is
+ * cured, and so on.
  */
 async function faultyNodes(
   model: Model,
@@ -144,7 +146,7 @@ async function faultyNodes(
   return candidates;
 }
 
-/** The cures of nodes that have one, by their paths. */
+/** The cures, by node path. */
 const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure> =>
   new Map(
     candidates.flatMap(({ verified, cure }) =>
@@ -155,7 +157,7 @@ const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure
 const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
   verified.agrees && base === null && plain.problem === null && plain.results === 1;
 
-/** Tries all cures, from cheap to dear. */
+/** Tries all cures, from cheap to expensive. */
 async function triedCures(
   bench: Bench,
   base: Rebased | null,
@@ -163,7 +165,7 @@ async function triedCures(
 ): Promise<Pick<FixReport, "cures" | "ignored">> {
   const cures: Cure[] = [];
   const ignored: string[] = [];
-  // A setting does not make a model right that is wrong by its own specification.
+  // A setting cannot fix a model that violates its own specification.
   if (base === null && bench.candidates.every(isRightAsCall)) {
     // Cures must not overlap, so that each has the machine to itself.
     for (const { title, settings } of SETTINGS) {
@@ -191,7 +193,7 @@ async function triedCures(
   return { cures, ignored };
 }
 
-/** Tells whether a node is right by its version, so that it can be carried out exactly as it is. */
+/** True if a node is valid in its version, so that it can be computed exactly as it is. */
 const isRightAsCall = ({ intention }: Candidate): boolean =>
   intention !== null && intention.repairs.length === 0;
 
@@ -202,7 +204,7 @@ interface Described {
   readonly model?: Uint8Array;
   readonly nodes?: Cure["nodes"];
   readonly notes?: readonly string[];
-  /** Opens the session of the whole model, where it is not that of the model's bytes. */
+  /** Opens the session of the whole model, if it is not made from the model's bytes. */
   readonly open?: () => Promise<Runnable>;
 }
 
@@ -214,7 +216,7 @@ async function measured(
   const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
-  // An exact session has no session for the node, because the node is carried out here.
+  // An exact session has no session for the node, because this package computes the node.
   const checked = kind === "exact-session" ? [] : candidates;
   for (const candidate of checked) {
     if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;
@@ -239,7 +241,7 @@ async function measured(
   return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isRight };
 }
 
-/** The cured model; null if a faulty node has no other words. */
+/** The cured model; null if a faulty node cannot be rewritten. */
 async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | null> {
   const { model, candidates, createSession } = bench;
   const cures = curesOf(candidates);
@@ -264,7 +266,7 @@ async function exactCure(bench: Bench): Promise<Cure> {
     ? "all"
     : candidates.map(({ verified }) => verified.path);
   const title = "an exact session";
-  // An exact session that cannot be made, or does not run, is a cure that fails.
+  // An exact session that cannot be made, or does not run, is a failed cure.
   const open = async (): Promise<Runnable> => {
     const own = { createSession, nodes, ...(external && { external }) };
     const session = await orFailure(() => createExactSession(bytes, own));

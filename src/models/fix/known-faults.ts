@@ -1,9 +1,9 @@
 /**
- * The table of known faults with their cures: a row for each. `docs/known-faults.md` is the same table for people, and
+ * The table of known faults and their cures, a row each. `docs/known-faults.md` is the same table for people, and
  * `examples/faults/` has a model for each row that shows the fault.
  *
- * A row of the kind `repair` is about a node that is wrong by its own specification, and says which call was meant. A row of
- * the kind `rewrite` is about a fault of a runtime, and says the same call in other words.
+ * A row of kind `repair` concerns a node that violates its own specification, and tells which call was intended. A row
+ * of kind `rewrite` concerns a fault of a runtime, and expresses the same call differently.
  */
 
 import { castTensor } from "../model/cast.ts";
@@ -32,13 +32,13 @@ import type { Words } from "./words.ts";
 interface Described {
   /** The name of the model in `examples/faults/`. */
   readonly id: string;
-  /** The fault in a sentence, as one would report it. */
+  /** The fault in a sentence, as in a report. */
   readonly fault: string;
-  /** The runtimes and versions in which the fault was seen. */
+  /** The runtimes and versions in which the fault occurs. */
   readonly seen: string;
-  /** The words of the specification. */
+  /** The text of the specification. */
   readonly specification: string;
-  /** What the cured model does instead of the node, in a sentence. */
+  /** The nodes of the cured model that replace the faulty one, in a sentence. */
   readonly cure: string;
 }
 
@@ -50,15 +50,15 @@ export interface Repair extends Described {
 
 export interface Rewrite extends Described {
   readonly kind: "rewrite";
-  /** @param faulty with the call that is meant */
+  /** @param faulty with the intended call */
   readonly applies: (faulty: FaultyNode) => boolean;
-  /** Writes the node in other words and returns the name of the result. */
+  /** Writes equivalent nodes and returns the name of the result. */
   readonly write: (words: Words, scatter: Scatter) => string;
-  /** The opset that the words need. */
+  /** The opset that these nodes need. */
   readonly opset: number;
 }
 
-/** A fault of the whole model, which is cured by another opset. */
+/** A fault of the whole model that another opset cures. */
 export interface Reversion extends Described {
   readonly kind: "reversion";
 }
@@ -77,7 +77,7 @@ const isHalf = (faulty: FaultyNode): boolean =>
 const isOrder = ({ call }: FaultyNode): boolean => ["max", "min"].includes(reductionIn(call));
 const isSum = ({ call }: FaultyNode): boolean => ["add", "mul"].includes(reductionIn(call));
 
-/** Tells whether a tensor has NaNs or zeros: max and min depend on more than the size of these. */
+/** True if a tensor contains NaNs or zeros, for which max and min depend on more than magnitude. */
 function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   const read = reader(dtype, data);
   for (let at = 0; at < size; at++) {
@@ -87,7 +87,7 @@ function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   return false;
 }
 
-/** Reductions by what exporters and people call them; `reductionOf` knows those of OpenVINO. */
+/** Reductions by the names that exporters and people use; `reductionOf` knows those of OpenVINO. */
 const WORDS: Readonly<Record<string, string>> = {
   "": "none",
   update: "none",
@@ -100,7 +100,7 @@ const WORDS: Readonly<Record<string, string>> = {
   amin: "min",
 };
 
-/** The word of ONNX for a reduction that no version has; null for one whose meaning is not known, such as a mean. */
+/** ONNX's word for a reduction given by another name; null if its meaning is unknown, as for a mean. */
 function wordFor(word: string): string | null {
   const lower = word.toLowerCase();
   const known = Object.hasOwn(WORDS, lower) ? WORDS[lower] : reductionOf(lower);
@@ -109,7 +109,7 @@ function wordFor(word: string): string | null {
 
 const KNOWN: ReadonlySet<string> = new Set(["none", "add", "mul", "max", "min"]);
 
-/** The first version with a reduction; null for one that no version has. */
+/** The first version with a reduction; null if none has it. */
 const sinceOf = (word: string): number | null => {
   if (!KNOWN.has(word)) return null;
   return word === "max" || word === "min" ? 18 : 16;

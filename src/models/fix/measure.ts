@@ -1,4 +1,4 @@
-/** Measures a cure in the user's runtime: whether faulty nodes are right, whether runs agree, and how long they take. */
+/** Measures a cure in the user's runtime: correctness of faulty nodes, agreement of runs, and time. */
 
 import { FIX } from "../../core/limits.ts";
 import { equals, type Tensor } from "../../core/tensor/tensor.ts";
@@ -6,13 +6,13 @@ import { openSession, RuntimeFailure, type CreateSession } from "../verify/sessi
 
 export type Values = ReadonlyMap<string, Tensor>;
 
-/** Something that runs with feeds, such as a session. */
+/** An object that runs with feeds, such as a session. */
 export interface Runnable {
   run(feeds: Values, names: readonly string[]): Promise<Values>;
   release(): Promise<void>;
 }
 
-/** A node, or what stands for it, as a model of its own, with its real inputs and the exact outputs. */
+/** A node or its replacement as a model of its own, with its real inputs and the exact outputs. */
 export interface NodeCheck {
   readonly open: () => Promise<Runnable>;
   readonly feeds: Values;
@@ -30,14 +30,14 @@ export interface NodeResults {
 /** The results and the time of runs of the whole model. */
 export interface ModelRuns {
   readonly runs: number;
-  /** The number of different results; 1 if all runs gave the same bits. */
+  /** The number of distinct results; 1 if all runs gave the same bits. */
   readonly results: number;
-  /** The median of a run in milliseconds; null if none succeeded. */
+  /** The median time of a run in milliseconds; null if none succeeded. */
   readonly time: number | null;
   readonly problem: string | null;
 }
 
-/** The message of a runtime that failed. Other errors are thrown again. */
+/** The result of `action`, or the message if the runtime failed. Other errors are rethrown. */
 async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly problem: string }> {
   try {
     return await action();
@@ -48,8 +48,8 @@ async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly pr
 }
 
 /**
- * Runs a node until it is wrong, or a limit is reached.
- * @param share of the time that is there
+ * Runs a node until it is wrong or a limit is reached.
+ * @param share of the available time
  */
 export async function checkNode(
   { open, feeds, exact }: NodeCheck,
@@ -77,7 +77,7 @@ export async function checkNode(
   return { right, runs, ...found };
 }
 
-/** Runs the whole model once, and then some times of which the time is taken. @param most such times */
+/** Runs the whole model once, and then repeatedly with timing. @param most timed runs */
 export async function measureModel(
   open: () => Promise<Runnable>,
   feeds: Values,
@@ -89,7 +89,7 @@ export async function measureModel(
   const found = await orProblem(async () => {
     const session = await open();
     try {
-      // The first run allocates memory, so its time is not taken.
+      // The first run allocates memory, so it is not timed.
       results.add(digestOf(await session.run(feeds, names)));
       const end = performance.now() + FIX.modelTime;
       while (times.length < most && (times.length === 0 || performance.now() < end)) {
@@ -113,14 +113,14 @@ function medianOf(times: readonly number[]): number | null {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 }
 
-/** A text that differs where the bits of outputs differ, except for one pair in 2^64. */
+/** A text that differs if the bits of outputs differ, except with probability 2^-64. */
 function digestOf(outputs: Values): string {
   return [...outputs]
     .map(([name, { dtype, shape, data }]) => `${name} ${dtype} ${shape.join()} ${hashOf(data)}`)
     .join("\n");
 }
 
-/** FNV-1a, twice: of the bytes, and of the bytes with each replaced by its complement. */
+/** FNV-1a, twice: of the bytes, and of their complements. */
 function hashOf(data: Tensor["data"]): string {
   const bytes = ArrayBuffer.isView(data)
     ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
@@ -133,6 +133,6 @@ function hashOf(data: Tensor["data"]): string {
   return `${a >>> 0} ${b >>> 0}`;
 }
 
-/** A session of a model in the user's runtime. */
+/** Opens a session of a model in the user's runtime. */
 export const opener = (createSession: CreateSession, bytes: Uint8Array) => (): Promise<Runnable> =>
   openSession(createSession, bytes);

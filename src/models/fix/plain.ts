@@ -1,6 +1,6 @@
 /**
- * Runs of the model as it is. The first is on one thread: where a kernel fails on several threads, ONNX Runtime may end the
- * whole process (segmentation fault, floating point exception), as ScatterND of float16 does with 20,000 updates.
+ * Runs the original model. The first run is on one thread: if a kernel fails on several threads, ONNX Runtime may crash
+ * the whole process (segmentation fault, floating point exception), as ScatterND of float16 does with 20,000 updates.
  */
 
 import type { Model } from "../model/model.ts";
@@ -12,12 +12,12 @@ import { SettingsMaker } from "./settings.ts";
 const ONE_THREAD: SessionSettings = { intraOpNumThreads: 1 };
 
 export interface PlainModel {
-  /** The outputs that are tensors. */
+  /** The names of outputs that are tensors. */
   readonly names: readonly string[];
   readonly runs: ModelRuns;
-  /** Makes sessions in which the model may run as it is: on one thread if it fails there. */
+  /** Makes sessions in which the original model can run: on one thread if it fails otherwise. */
   readonly createSession: CreateSession;
-  /** The settings that this takes. */
+  /** The settings that this requires. */
   readonly settings: SessionSettings;
 }
 

@@ -1,4 +1,4 @@
-/** Models of an opset or an IR version that is newer than the user's runtime. */
+/** Models whose opset or IR version is newer than the user's runtime. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";
@@ -7,7 +7,7 @@ import type { Model } from "../model/model.ts";
 import { writeModel } from "../onnx/write-model.ts";
 import { openSession, RuntimeFailure, type CreateSession } from "../verify/session.ts";
 
-/** The model in older versions, which the runtime loads. */
+/** The model in older versions that the runtime loads. */
 export interface Rebased {
   readonly bytes: Uint8Array;
   readonly model: Model;
@@ -15,10 +15,10 @@ export interface Rebased {
   readonly notes: readonly string[];
 }
 
-/** The opsets that are tried, newest first. */
+/** The opsets to try, newest first. */
 const OPSETS = [26, 25, 24, 23, 22, 21, 20, 19, 18];
 
-/** The model in the newest versions that the runtime loads; null if it loads none, or loads the model as it is. */
+/** The model in the newest versions that the runtime loads; null if it loads none, or loads the original. */
 export async function rebased(given: Model, createSession: CreateSession): Promise<Rebased | null> {
   const { "ai.onnx": own = 0 } = given.opsets;
   for (const opset of OPSETS) {

@@ -10,13 +10,13 @@ export interface FaultyNodeReport {
   readonly path: string;
   readonly op: string;
   readonly verdict: Verdict;
-  /** False if another run gave another result for the same inputs. */
+  /** False if another run gave a different result for the same inputs. */
   readonly isReproducible: boolean;
-  /** A sentence that says what is wrong. */
+  /** A sentence that describes the fault. */
   readonly sentence: string;
-  /** The rows of docs/known-faults.md that describe it; empty for a fault that is not known. */
+  /** The matching rows of docs/known-faults.md; empty for an unknown fault. */
   readonly faults: readonly KnownFaultId[];
-  /** Why no other words for the node are known; null if the cured model rewrites it. */
+  /** The reason why the node cannot be rewritten; null if the cured model rewrites it. */
   readonly uncured: string | null;
 }
 
@@ -27,47 +27,49 @@ export interface KnownFaultId {
   readonly cure: string;
 }
 
-/** Something that may cure the faults, as it was measured in the user's runtime. */
+/** A possible cure, as measured in the user's runtime. */
 export interface Cure {
-  /** A setting of the session; another model; or a session made by `createExactSession`. */
+  /** A session setting; another model; or a session made by `createExactSession`. */
   readonly kind: "setting" | "model" | "exact-session";
-  /** Such as `one thread`. */
+  /** A title such as `one thread`. */
   readonly title: string;
-  /** The options of the session; null for another kind, and for a session of `others`. */
+  /** The session options; null for other kinds, and for a session of `others`. */
   readonly settings: SessionSettings | null;
-  /** The ONNX file of the cured model; null for another kind. */
+  /** The ONNX file of the cured model; null for other kinds. */
   readonly model: Uint8Array | null;
-  /** The option `nodes` of `createExactSession`; null for another kind. */
+  /** The option `nodes` of `createExactSession`; null for other kinds. */
   readonly nodes: "all" | readonly string[] | null;
   /** Other changes and assumptions of the cure, a sentence each. */
   readonly notes: readonly string[];
-  /** The number of runs of faulty nodes alone on their real inputs, and of those that gave the exact bits. */
+  /**
+   * The number of runs of single faulty nodes on their real inputs, and the number of those that gave the exact bits.
+   */
   readonly nodeRuns: number;
   readonly rightRuns: number;
-  /** Runs of the whole model. */
+  /** The runs of the whole model. */
   readonly whole: ModelRuns;
-  /** The time of a run beside that of the plain session; null where one of them does not run. */
+  /** The time of a run divided by that of the plain session; null if either does not run. */
   readonly ratio: number | null;
-  /** The runtime's message if it failed; null if it did not. */
+  /** The runtime's message if it failed; else null. */
   readonly problem: string | null;
-  /** True where every run of the nodes was exact and all runs of the model gave one result. */
+  /** True if every node run was exact and all runs of the model gave one result. */
   readonly isRight: boolean;
 }
 
 export interface FixReport {
-  /** True if nothing is wrong: no cure was looked for. */
+  /** True if no fault was found, so that no cure was tried. */
   readonly agrees: boolean;
-  /** The fault of the model as a whole, such as an opset that the runtime does not load; null if it has none. */
+  /** The fault of the model as a whole, such as an opset that the runtime does not load; else null. */
   readonly fault: KnownFaultId | null;
-  /** The report of `verifyModel` on the model, or on the model at an opset that the runtime loads. */
+  /** The report of `verifyModel` on the model, or on its conversion to an opset that the runtime loads. */
   readonly verified: VerifyReport;
   /** Nodes that are wrong or not reproducible. */
   readonly faulty: readonly FaultyNodeReport[];
-  /** The model as it is. */
+  /** The runs of the original model. */
   readonly plain: ModelRuns;
-  /** The cures that were tried, from cheap to dear. */
+  /** The cures tried, from cheap to expensive. */
   readonly cures: readonly Cure[];
-  /** The cheapest cure that is right; null if none is. */
+  /** The cheapest right cure; null if none is right. */
   readonly chosen: Cure | null;
   /** Settings that could not be tried, because `createSession` did not read them from its second parameter. */
   readonly ignored: readonly string[];

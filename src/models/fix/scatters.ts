@@ -1,6 +1,6 @@
 /**
- * Scatters in other words of ONNX, which give the same bits in every runtime that keeps to the specification of `Where`,
- * `Cast`, `Gather…` and `ScatterElements`. Shapes need not be known: they are read while the model runs.
+ * Scatters expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
+ * `Gather…` and `ScatterElements` to the specification. Shapes need not be known: the nodes read them at run time.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -8,7 +8,7 @@ import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import { constant, type Attribute } from "../model/model.ts";
 import type { Words } from "./words.ts";
 
-/** A scatter that is written anew. */
+/** A scatter to rewrite. */
 export interface Scatter {
   readonly form: "tuples" | "elements";
   readonly axis: number;
@@ -18,23 +18,23 @@ export interface Scatter {
   readonly data: string;
   readonly indices: string;
   readonly updates: string;
-  /** True where ScatterND is avoided, because it may race. */
+  /** True if ScatterND must be avoided because it may race. */
   readonly mayRace: boolean;
 }
 
-/** The targets of updates: data seen as rows of slices, and a row for each update. */
+/** The targets of updates: data as rows of slices, and a row number for each update. */
 interface Targets {
   readonly shape: string;
-  /** Lists of one size. */
+  /** Lists of sizes. */
   readonly rows: string;
   readonly slice: string;
-  /** A list of rows, which are not negative. */
+  /** A list of nonnegative row numbers. */
   readonly at: string;
 }
 
 /**
- * The rows that a gather with the same indices takes from their numbers. So negative indices are counted from the end, and
- * an index outside its own axis stays an error.
+ * Gathers row numbers with the scatter's indices to find each update's row. Negative indices thus count from the end,
+ * and an index outside its axis stays an error.
  */
 function targetsOf(words: Words, { form, axis, data, indices }: Scatter): Targets {
   const shape = words.put("Shape", [data]);
@@ -52,7 +52,7 @@ function targetsOf(words: Words, { form, axis, data, indices }: Scatter): Target
   return { shape, rows, slice, at: words.put("Reshape", [found, words.list(-1)]) };
 }
 
-/** A scatter with the same targets, of other data and updates. */
+/** A scatter with the same targets but other data and updates. */
 type Again = (data: string, updates: string, reduction: Reduction) => string;
 
 function scatterer(words: Words, scatter: Scatter): Again {
@@ -83,18 +83,18 @@ const wordOf = (reduction: Reduction): Readonly<Record<string, string>> =>
 export const plainScatter = (words: Words, scatter: Scatter): string =>
   scatterer(words, scatter)(scatter.data, scatter.updates, scatter.reduction);
 
-/** Max and min of booleans: those of 0 and 1. */
+/** Max and min of booleans, computed on 0 and 1. */
 export function boolScatter(words: Words, scatter: Scatter): string {
   const [data, updates] = [scatter.data, scatter.updates].map((one) => words.cast(one, "uint8"));
   return words.cast(scatterer(words, scatter)(data, updates, scatter.reduction), "bool");
 }
 
-/** The marks of updates. The greatest mark of a cell says which kind of update came there. */
+/** Marks for kinds of updates. The greatest mark in a cell tells which kinds it received. */
 const [PLAIN, ZERO, NAN] = [1, 2, 3];
 
 /**
- * Max or min of floats in which NaN is the result where any operand is NaN, and -0 is below 0. NaNs are replaced by the
- * least value of the order before the scatter; a second scatter of marks says which cells had one, or the zero that wins.
+ * Max or min of floats in which NaN wins if any operand is NaN, and -0 is below 0. NaNs are replaced by the least value
+ * of the order before the scatter; a second scatter of marks finds the cells with a NaN, or with the zero that wins.
  */
 export function orderedScatter(words: Words, scatter: Scatter): string {
   const { dtype, reduction } = scatter;
@@ -107,7 +107,7 @@ export function orderedScatter(words: Words, scatter: Scatter): string {
   const int = (n: number): string => words.scalar("int32", n);
   const isNaN = (x: string): string => words.put("IsNaN", [x]);
   const clean = (x: string): string => words.put("Where", [isNaN(x), least, x]);
-  /** Marks the zero that wins: 1/0 is infinite, and has the sign of the zero. */
+  /** Marks the zero that wins: 1/0 is infinite with the sign of the zero. */
   const isWinner = (x: string): string =>
     words.put("And", [
       words.put("Equal", [x, zero]),
@@ -147,8 +147,8 @@ const tensorAttribute = (dtype: DType, value: number): Attribute => ({
 });
 
 /**
- * Elements of `yes` where `mask` is true and of `no` elsewhere, with all their bits, gathered from both. Where of ONNX
- * Runtime 1.30 makes 0 of some -0, and does not take bfloat16.
+ * Elements of `yes` where `mask` is true and of `no` elsewhere, gathered with all bits. Where in ONNX Runtime 1.30
+ * turns some -0 into 0, and rejects bfloat16.
  */
 function chosen(words: Words, mask: string, yes: string, no: string): string {
   const front = words.list(0);
@@ -159,9 +159,9 @@ function chosen(words: Words, mask: string, yes: string, no: string): string {
 }
 
 /**
- * Sums and products of float16 and bfloat16, each step by way of float32 and rounded: a step of two operands is exact in
- * float32 or rounds as if it were. A loop takes the first update of each target, then the second, and so on, so that no
- * scatter in it has two updates of one target.
+ * Sums and products of float16 and bfloat16, each step computed in float32 and rounded: a step of two operands is exact
+ * in float32 or rounds identically. A loop applies the first update of each target, then the second, and so on, so that
+ * no scatter in it repeats a target.
  */
 export function narrowScatter(words: Words, scatter: Scatter): string {
   const { dtype, reduction } = scatter;

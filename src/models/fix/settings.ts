@@ -1,15 +1,15 @@
-/** Settings of a session that may cure a fault, and whether the user's maker of sessions reads them. */
+/** Session settings that may cure a fault, and a test whether the user's session maker reads them. */
 
 import type { CreateSession, SessionSettings } from "../verify/session.ts";
 
-/** The settings that are tried, from cheap to dear. */
+/** The settings to try, from cheap to expensive. */
 export const SETTINGS: readonly { readonly title: string; readonly settings: SessionSettings }[] = [
   { title: "one thread", settings: { intraOpNumThreads: 1 } },
   { title: "one node at a time", settings: { executionMode: "sequential" } },
   { title: "no graph optimisation", settings: { graphOptimizationLevel: "disabled" } },
 ];
 
-/** Makes sessions with settings, and notices whether all of them were read. */
+/** Makes sessions with settings, and records whether all settings were read. */
 export class SettingsMaker {
   readonly #unread: Set<string>;
   readonly createSession: CreateSession;
@@ -26,13 +26,13 @@ export class SettingsMaker {
         };
         Object.defineProperty(own, name, { enumerable: true, configurable: true, get });
       }
-      // Those of another maker come first. Their getters are copied and not read.
+      // Settings of another maker come first. Their getters are copied, not called.
       return Object.defineProperties(own, Object.getOwnPropertyDescriptors(others));
     };
     this.createSession = (model, others = {}) => createSession(model, watched(others));
   }
 
-  /** False if the maker ignored a setting, so that its sessions were those without. */
+  /** False if the maker ignored a setting, so that its sessions ran without it. */
   get wasRead(): boolean {
     return this.#unread.size === 0;
   }

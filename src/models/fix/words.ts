@@ -1,4 +1,4 @@
-/** Nodes of ONNX that are written one after the other, with names that the model does not have yet. */
+/** Writes a sequence of ONNX nodes, with names that are new in the model. */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
@@ -13,7 +13,7 @@ const attributeOf = (given: Given): Attribute => {
   return typeof given === "string" ? { type: "string", value: given } : given;
 };
 
-/** The end of an axis in `Slice`, whatever the axis's size. */
+/** The end of an axis in `Slice`, for any size of the axis. */
 const END = 2 ** 31 - 1;
 
 export class Words {
@@ -21,13 +21,16 @@ export class Words {
   readonly #names: Names;
   readonly #base: string;
 
-  /** @param base what new names begin with */
+  /** @param base the prefix of new names */
   constructor(names: Names, base: string) {
     this.#names = names;
     this.#base = base;
   }
 
-  /** Writes a node with one output, and returns the output's name. Constants are nodes too, because functions have no others. */
+  /**
+   * Writes a node with one output, and returns the output's name. Constants are nodes too, because functions have no
+   * other constants.
+   */
   put(
     op: string,
     inputs: readonly string[],
@@ -75,24 +78,24 @@ export class Words {
     return this.put("Cast", [value], { to: DTYPES[dtype].onnx.number });
   }
 
-  /** Some elements of a list: those from `start` on, as long as no `end` is given. */
+  /** The elements of a list from `start` to `end`, by default to its end. */
   part(list: string, start: string, end = this.list(END)): string {
     return this.put("Slice", [list, start, end]);
   }
 
-  /** Sizes of 0 stay 0, so tensors without elements are reshaped like others. */
+  /** Reshapes a value. A size of 0 stays 0, so empty tensors need no special case. */
   reshape(value: string, shape: string): string {
     return this.put("Reshape", [value, shape], { allowzero: 1 });
   }
 
-  /** The product of a list of sizes as a list of one; 1 for an empty list. */
+  /** The product of a list of sizes, as a list of one element; 1 for an empty list. */
   product(sizes: string): string {
     return this.put("ReduceProd", [this.put("Concat", [this.list(1), sizes], { axis: 0 })], {
       keepdims: 1,
     });
   }
 
-  /** A body whose nodes `write` writes. It sees the values around it. */
+  /** A body whose nodes `write` adds. The body sees the values of enclosing graphs. */
   body(
     inputs: readonly (readonly [name: string, dtype: DType, shape: readonly (number | null)[]])[],
     write: (words: Words) => readonly string[],

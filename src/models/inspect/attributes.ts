@@ -1,4 +1,4 @@
-/** A node's attributes checked against its version, each on its own, so that one fault does not hide another. */
+/** Checks a node's attributes against its version, one by one, so that one fault does not hide another. */
 
 import { isTensorError, type TensorError } from "../../core/errors.ts";
 import { attributeError, hasAttribute, missingAttributes } from "../model/attributes.ts";

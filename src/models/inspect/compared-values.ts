@@ -1,4 +1,4 @@
-/** The constants that a model compares its inputs with: an input that chooses a branch should be one of them. */
+/** The constants that a model compares its inputs with: an input that selects a branch should equal one of them. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { integerRange } from "../../core/tensor/dtype.ts";
@@ -7,15 +7,15 @@ import { readConstant, type Model } from "../model/model.ts";
 import { walkSources, type Visited } from "./sources.ts";
 
 /**
- * The integers that a model compares its inputs with by `Equal`, such as the rates of samples that a speech model knows.
+ * The integers that a model compares its inputs with by `Equal`, such as the sample rates that a speech model supports.
  *
  * ```ts
  * comparedValues(model).get("sr"); // [16000n]
  * ```
  *
- * Values are followed as {@link indexedSizes} follows them.
+ * Values are traced as in {@link indexedSizes}.
  *
- * @returns by the name of the input the constants of one element, in the order of the model's nodes. Other inputs have none.
+ * @returns by input name, the constants of one element in node order. Inputs without comparisons are absent.
  * @throws TensorError `malformed-file` for anything but a model
  */
 export function comparedValues(model: Model): ReadonlyMap<string, readonly bigint[]> {
@@ -35,7 +35,10 @@ export function comparedValues(model: Model): ReadonlyMap<string, readonly bigin
   return found;
 }
 
-/** The one element of an integer constant; null for other values, and for a constant whose file is not read here. */
+/**
+ * The element of an integer constant with one element; null for other values, and for a constant in a file that is not
+ * read here.
+ */
 function integerOf({ scope }: Visited, name: string): bigint | null {
   const constant = scope.constantOf(name);
   if (constant === null || constant.dtype === null) return null;

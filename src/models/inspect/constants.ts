@@ -1,4 +1,4 @@
-/** The constants whose values are read: indices, axes, and what is small. All others stay where they are. */
+/** The constants whose values are read: indices, axes, and small ones. All others stay unread. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { readConstant, type Constant } from "../model/model.ts";
@@ -10,7 +10,7 @@ import { finding, findingOf, type Finding } from "./findings.ts";
 /** More indices are not read: as int64 they take 8 MB, and planning them takes 45 ms. */
 const MAX_INDICES = 2 ** 20;
 
-/** Constant indices as a tensor, or why they cannot be looked at. */
+/** Constant indices as a tensor, or a finding that tells why they were not read. */
 export function readIndexConstant(constant: Constant): Tensor | Finding {
   const count = product(constant.shape);
   if (count > MAX_INDICES) {
@@ -24,25 +24,28 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
   }
 }
 
-/** In elements. Most axes, index tuples and shapes are as short, and no weights are. */
+/**
+ * Elements; the limit for constants that are shown. Most axes, index tuples and shapes are as short, and weights are
+ * longer.
+ */
 const MAX_SHOWN = 8;
 
-/** A constant that is small enough to be shown, undefined for any other and for one that cannot be read. */
+/** A constant small enough to show; undefined for other values, and for one that cannot be read. */
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;
-    // A text may be of any length.
+    // A text may have any length.
     if (!isDType(dtype) || DTYPES[dtype].family === "string") return;
     const size = product(shape);
     if (size === 0 || size > MAX_SHOWN) return;
     return readConstant(constant);
   } catch {
-    // Nothing depends on a value that is only shown.
+    // The value is only shown, so an error is ignored.
     return;
   }
 }
 
-/** The finding for what reading a constant has thrown. */
+/** The finding for an error while reading a constant. */
 export function unreadable(error: unknown): Finding {
   const isOutOfReach = isTensorError(error, "unsupported-model", "too-large");
   return findingOf(isOutOfReach ? "indices-not-checked" : "constant-unreadable", error);

@@ -1,6 +1,6 @@
 /**
- * Findings that rely on declared types. No runtime holds a value between two nodes to the shape that is declared for
- * it, so what follows from declarations alone is risky and never wrong: the declaration may be what is out of date.
+ * Findings that rely on declared types. Runtimes do not enforce the declared shape of a value between two nodes, so a
+ * finding from declarations alone is risky, never wrong: the declaration may be outdated.
  */
 
 import { listNames } from "../model/graph.ts";
@@ -10,11 +10,11 @@ export const asRisky = (found: Finding): Finding =>
   found.severity === "wrong" ? { ...found, severity: "risky" } : found;
 
 /**
- * The findings of a node of which more is believed than is certain.
+ * The findings of a node for which declarations add to the certain facts.
  *
- * @param certain what is found by certain types alone
- * @param believed what is found when declarations are trusted too
- * @param names the inputs of which more is believed than is certain
+ * @param certain findings from certain types alone
+ * @param believed findings that trust declarations too
+ * @param names inputs for which declarations add facts
  */
 export function mergeViews(
   certain: readonly Finding[],
@@ -22,7 +22,7 @@ export function mergeViews(
   names: readonly string[],
 ): readonly Finding[] {
   const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
-  // What could not be looked at by certain types may have been by the others.
+  // A check that certain types did not allow may have been possible with declared ones.
   const stays = certain.filter(
     (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
   );

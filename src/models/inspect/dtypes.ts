@@ -1,6 +1,6 @@
 /**
- * The data types of a node's inputs checked against its version, each on its own. In the place of the others stand data
- * types that the version takes, so that a finding is about the input that was checked.
+ * Checks the data types of a node's inputs against its version, one by one. The other inputs get data types that the
+ * version accepts, so that a finding is about the checked input.
  */
 
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
@@ -16,7 +16,7 @@ import { findingOf, type Finding, type FindingId } from "./findings.ts";
 
 /**
  * @param siblings all versions of the operator
- * @param dtypes of the version's inputs, in order; null for one that is not known or left out
+ * @param dtypes of the version's inputs, in order; null for an unknown or omitted one
  */
 export function inspectDTypes(
   version: OperatorVersion,
@@ -39,7 +39,7 @@ export function inspectDTypes(
       return false;
     }
   };
-  /** By type constraint: the first input whose data type is taken, which the others must have as well. */
+  /** The first input with an accepted data type, by type constraint; the others must match it. */
   const firsts = new Map<string, readonly [string, DType]>();
   for (const [position, input] of inputs.entries()) {
     const dtype = dtypes[position];
@@ -56,7 +56,7 @@ export function inspectDTypes(
   return findings;
 }
 
-/** A data type that the version takes for an input: that of a known input of the same constraint, or else any. */
+/** A data type that the version accepts for an input: that of a known input with the same constraint, else any. */
 function fittingType(
   version: OperatorVersion,
   { type }: ParameterSchema,

@@ -1,16 +1,16 @@
-/** What inspecting a model can find, a row for each id: the document and the help of the command list these rows. */
+/** The kinds of findings about models, a row per id: the document and the command's help list these rows. */
 
 import { isTensorError, sentenceOf, type ErrorCode, type ErrorFields } from "../../core/errors.ts";
 
 /**
- * How bad a finding is. `wrong`: a rule of the specification is broken for certain, so that the node fails or means
- * something else. `risky`: it is allowed, but runtimes differ in it, or it is wrong by declared types alone. `note`:
- * something was not looked at, or cannot be seen in the file.
+ * The severity of a finding. `wrong`: a rule of the specification is certainly violated, so that the node fails or
+ * means something else. `risky`: allowed, but runtimes differ, or wrong according to declared types alone. `note`: not
+ * checked, or not visible in the file.
  */
 export type Severity = "wrong" | "risky" | "note";
 
 interface FindingRule {
-  /** Of a finding that is certain: what follows from declared types alone is not `wrong`, but `risky`. */
+  /** The severity of a certain finding: one from declared types alone is `risky` instead of `wrong`. */
   readonly severity: Severity;
   readonly meaning: string;
 }
@@ -19,7 +19,7 @@ const wrong = (meaning: string): FindingRule => ({ severity: "wrong", meaning })
 const risky = (meaning: string): FindingRule => ({ severity: "risky", meaning });
 const note = (meaning: string): FindingRule => ({ severity: "note", meaning });
 
-/** Every id there is. Ids stay as they are, because builds look for them. */
+/** All ids. Ids never change, because builds search for them. */
 export const FINDINGS = {
   "no-opset": wrong("the model imports no version of the operator's domain"),
   "operator-newer-than-opset": wrong("the operator came with a later opset"),
@@ -58,11 +58,11 @@ export const FINDINGS = {
 
 export type FindingId = keyof typeof FINDINGS;
 
-/** One thing that was found, with the fields of an error as far as they apply. */
+/** A finding, with the applicable fields of an error. */
 export interface Finding extends ErrorFields {
   readonly id: FindingId;
   readonly severity: Severity;
-  /** One sentence without the name of the node, which has the finding in its report. */
+  /** A sentence without the node's name, which is in the node's report. */
   readonly sentence: string;
   /** The code of the error that running the node would throw. */
   readonly code?: ErrorCode;
@@ -77,8 +77,8 @@ export const finding = (
 export const isFinding = (value: object): value is Finding => "severity" in value;
 
 /**
- * An error of the package as a finding; its sentence goes without the operator, which the report of the node has.
- * @throws `error` where it is no error of the package
+ * Turns an error of the package into a finding. The sentence omits the operator, which is in the node's report.
+ * @throws `error` if it is not an error of the package
  */
 export function findingOf(id: FindingId, error: unknown): Finding {
   if (!isTensorError(error)) throw error;

@@ -1,6 +1,6 @@
 /**
- * Which inputs of a model are indices, and of how many places: an input that is, by itself or through operators that only
- * move elements, the indices of a scatter or a gather.
+ * Finds the model inputs that are indices, and the sizes that they index: inputs that reach a scatter or gather as
+ * indices, directly or through operators that only move elements.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -17,20 +17,22 @@ import type { Model } from "../model/model.ts";
 import { walkSources, type Visited } from "./sources.ts";
 
 /**
- * The sizes of the axes that inputs of a model index, as far as they follow from the model and the shapes of its inputs.
- * Values from 0 to size - 1 are indices within their axes.
+ * The sizes of the axes that model inputs index, if they follow from the model and the shapes of its inputs. Values
+ * from 0 to size - 1 are valid indices.
  *
  * ```ts
  * indexedSizes(model, { ids: [1, 16] }).get("ids"); // [30522], the rows of the table
  * ```
  *
- * Values are followed into the bodies of If, Loop and Scan, and into each call of a function. An index whose axis has no
- * known size counts as one of an axis of size 1.
+ * Values are traced into the bodies of If, Loop and Scan, and into each call of a function. An index into an axis of
+ * unknown size counts as an index into an axis of size 1.
  *
- * @param shapes of inputs by name, which replace those that the model declares
- * @returns by the name of the input: one size for all elements, or, where the last axis holds index tuples, a size for each
- * component of a tuple. An input that several nodes take as indices has the smallest of their sizes. Other inputs have none.
- * @throws TensorError `malformed-file` for what is no model, `shape-mismatch` and `rank` for a shape that is none
+ * @param shapes of inputs by name, which override those that the model declares
+ * @returns by input name: one size for all elements, or a size per tuple component if the last axis holds index tuples.
+ *   For an input that several nodes use as indices, the smallest of their sizes. Inputs that are not indices are
+ *   absent.
+ * @throws TensorError `malformed-file` for a value that is not a model, `shape-mismatch` and `rank` for an invalid
+ *   shape
  */
 export function indexedSizes(
   model: Model,
@@ -56,18 +58,18 @@ export function indexedSizes(
 function withShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): Model {
   const inputs = model.graph.inputs.map((one) => {
     if (one.type === null || !Object.hasOwn(shapes, one.name)) return one;
-    // Whether so many elements fit in memory is said where the values are made.
+    // The limit of memory is checked when the values are made.
     const shape = partialShapeOf(shapes[one.name], one.name, { input: one.name });
     return { ...one, type: { ...one.type, shape } };
   });
   return { ...model, graph: { ...model.graph, inputs } };
 }
 
-/** What is known of the elements of an input so far. */
+/** The sizes found so far for an input. */
 interface Sizes {
-  /** The smallest axis that any of the elements may index. */
+  /** The smallest axis that any element may index. */
   readonly all: number;
-  /** By component of a tuple; null where no tuples reach a node as they are. */
+  /** Sizes by tuple component; null if no tuples reach a node unchanged. */
   readonly parts: readonly number[] | null;
 }
 
@@ -77,16 +79,16 @@ function smaller(known: Sizes | undefined, sizes: readonly number[], areParts: b
   return { all, parts: sizes.map((size, part) => Math.min(size, parts?.[part] ?? Infinity)) };
 }
 
-/** How a node uses a value as indices. */
+/** A use of a value as indices by a node. */
 interface IndexUse {
   readonly indices: string;
-  /** The sizes of the axes that indices stand for: those of a tuple, or one. */
+  /** The sizes of the addressed axes: those of a tuple, or one. */
   readonly sizes: readonly Dim[];
-  /** Whether `sizes` has one for each component along the last axis of indices. */
+  /** True if `sizes` has one entry per component along the last axis of indices. */
   readonly areTuples: boolean;
 }
 
-/** One use for a scatter or a gather; none for a node that is wrong by its document, and for other nodes. */
+/** The index uses of a scatter or gather; empty for an invalid node, and for other operators. */
 function usesOf({ node, place, scope }: Visited): readonly IndexUse[] {
   const opset = findOpset(place.opsets, node);
   if (opset === null || !isOperator(node)) return [];
@@ -126,7 +128,7 @@ function axesOf({ version, settings, shapes }: KnownCall): Omit<IndexUse, "indic
   const { [axis]: size } = data;
   if (version.indexForm !== "sequences" || settings.mode === "circular" || updates === null)
     return { sizes: [size], areTuples: false };
-  // A sequence must fit behind its position.
+  // A sequence must fit after its position.
   const { [axis]: length } = updates;
   const isKnown = typeof size === "number" && typeof length === "number";
   return { sizes: [isKnown ? size - length + 1 : null], areTuples: false };

@@ -1,6 +1,6 @@
 /**
- * Constant indices, checked against what is known of the shape of data: outside their axis, negative where the version
- * takes none, repeated. The checks are made by the operator's own Plan, for sizes that stand in for unknown ones.
+ * Checks constant indices against the known shape of data: outside their axis, negative without support for negatives,
+ * repeated. The operator's own Plan makes the checks, with substitutes for unknown sizes.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -28,12 +28,12 @@ import {
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** Plans of more offsets, of 4 bytes each, are not made: a few indices may stand for any number of them. */
+/** Plans with more offsets, of 4 bytes each, are not made: a few indices may expand to any number of offsets. */
 const MAX_OFFSETS = 2 ** 24;
 
-/** A call whose shapes fit, as far as they are known. */
+/** A call whose known shapes fit. */
 export interface IndexedCall extends KnownCall {
-  /** Whether the reduction is what the settings say. */
+  /** True if the settings have the node's actual reduction. */
   readonly isReductionKnown: boolean;
 }
 
@@ -42,11 +42,11 @@ export const inspectIndices = (call: IndexedCall, indices: Tensor): Finding[] =>
   ...planFindings(call, indices),
 ];
 
-/** What the version calls its indices. */
+/** The version's name for its indices. */
 const indicesName = ({ version }: OperatorCall): string =>
   version.inputs.find((input) => roleOf(input) === "indices")?.name ?? "indices";
 
-/** The first negative index, where the version takes none. */
+/** The first negative index, if the version accepts none. */
 function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[] {
   const { negativeIndices, sinceVersion } = call.version;
   if (negativeIndices) return [];
@@ -74,7 +74,7 @@ function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
   const places = product(operator.layout(made, call).positions);
   const isCounted =
     places === product(operator.layout({ ...made, data: data.larger }, call).positions);
-  // Of a gather without batches, indices give one offset each.
+  // In a gather without batches, each index is one offset.
   if ((isScatter || settings.batchDims !== 0) && places > MAX_OFFSETS) {
     return [notChecked(call, `${isCounted ? `${places} ` : ""}places in data are too many`)];
   }
@@ -105,7 +105,7 @@ function notChecked(call: IndexedCall, why: string): Finding {
 function planOf(call: IndexedCall, made: PlanInputs): Plan {
   const { data, updates } = call.shapes;
   const rules = {
-    // Negative indices that the version does not take are another finding.
+    // Negative indices that the version does not accept are reported by another finding.
     negative: true,
     bounds: "error",
     merge: false,
@@ -132,17 +132,16 @@ function repeatFinding(
     : finding("repeated-target-reduced", sentence, { input, at });
 }
 
-/** A shape of data in which sizes stand in for those that are not known. */
+/** A shape of data with substitutes for unknown sizes. */
 interface StandIn {
   readonly shape: readonly number[];
-  /** The same with other sizes in the place of unknown ones: what differs between the two is not known. */
+  /** The same shape with other substitutes: results that differ between the two are unknown. */
   readonly larger: readonly number[];
 }
 
 /**
- * The axes that indices count along are so long that no index lies outside and that no negative index has the target of
- * another one: of unknown sizes neither is certain. All others are as short as the shapes allow. Null where too little
- * is known.
+ * Addressed axes of unknown size are made so long that no index is outside and no negative index repeats another's
+ * target, because neither is certain. All others are as short as the shapes allow. Null if too little is known.
  */
 function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   const { updates } = call.shapes;
@@ -154,7 +153,7 @@ function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   const sizes = (updates ?? []).map((dim) => (typeof dim === "number" ? dim : 0));
   const room = 2 * largest(indices) + Math.max(longest, ...sizes);
   const { axes } = call.operator.layout({ data: known.map(() => room), indices }, call);
-  // The first axis may be a batch, of which each sample has an index.
+  // The first axis may be a batch with one index per sample.
   const [batch = 1] = indices.shape;
   const shapes = [1, longest].flatMap((least) => [least, batch].map((first) => ({ least, first })));
   for (const { least, first } of shapes) {
@@ -172,7 +171,7 @@ function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   return null;
 }
 
-/** The batch axes of data are those of indices. */
+/** The batch axes of data equal those of indices. */
 function withBatches(
   data: readonly Dim[],
   { settings: { batchDims } }: IndexedCall,
@@ -182,7 +181,9 @@ function withBatches(
   return data.map((dim, axis) => (typeof dim !== "number" && axis < batches ? indices[axis] : dim));
 }
 
-/** Data of unknown rank: the lowest that the other shapes leave room for. Axes behind those change no target. */
+/**
+ * A shape for data of unknown rank: the lowest rank that the other shapes allow. Further axes do not change targets.
+ */
 function smallestShape(call: IndexedCall, indices: readonly number[]): PartialShape {
   const { updates } = call.shapes;
   for (let rank = 1; rank <= MAX_RANK; rank++) {

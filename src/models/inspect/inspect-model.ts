@@ -1,6 +1,6 @@
 /**
- * Inspects a model without running it: reports every node of the family, wherever it stands, with what is known of its
- * inputs and outputs and with what is wrong or risky about it. Of constants only indices, axes and what is small are read.
+ * Inspects a model without running it: reports every scatter and gather, at any depth, with the known facts about its
+ * inputs and outputs and with faults and risks. Reads only indices, axes and small constants.
  */
 
 import { modelFrom } from "../model/foreign-model.ts";
@@ -18,26 +18,26 @@ import { inspectNode } from "./inspect-node.ts";
 
 /** An input or output of a node. */
 export interface InspectedValue {
-  /** Its name in the graph; `""` where it is left out. */
+  /** Its name in the graph; `""` if it is left out. */
   readonly name: string;
-  /** What the operator calls it, such as `indices`; null for one that it does not have. */
+  /** The operator's name for it, such as `indices`; null if the operator has no such parameter. */
   readonly parameter: string | null;
-  /** As far as it is known, declarations included. */
+  /** The known type, including declarations. */
   readonly type: TensorType | null;
   readonly isConstant: boolean;
-  /** The constant, where it has 1 to 8 elements, is no text and could be read. */
+  /** The value of a constant with 1 to 8 elements, unless it is text or could not be read. */
   readonly value?: Tensor;
 }
 
 export interface InspectedNode {
-  /** Where its graph stands: the nodes and attributes around it, or a function; empty for the model's own graph. */
+  /** The location of its graph: the enclosing nodes and attributes, or a function; empty for the model's own graph. */
   readonly path: readonly string[];
   readonly name: string;
   readonly op: string;
   readonly domain: string;
   /** The version of the domain that the model imports, or null. */
   readonly opset: number | null;
-  /** The version of the operator at that opset, or null. */
+  /** The operator's version in that opset, or null. */
   readonly version: number | null;
   readonly attributes: Readonly<Record<string, Attribute>>;
   readonly inputs: readonly InspectedValue[];
@@ -46,25 +46,25 @@ export interface InspectedNode {
 }
 
 export interface Report {
-  /** The version of each domain's operator set that the model imports. */
+  /** The operator set versions that the model imports, by domain. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** How many nodes there are, those of bodies and functions included. */
+  /** The number of nodes, including those of bodies and functions. */
   readonly nodeCount: number;
-  /** The nodes of the family, in the order in which they stand; those of a body follow the node that has it. */
+  /** The scatters and gathers in order; those of a body follow the node that contains it. */
   readonly nodes: readonly InspectedNode[];
-  /** What is found of the model as a whole. */
+  /** Findings about the model as a whole. */
   readonly findings: readonly Finding[];
-  /** How many findings there are of each severity. */
+  /** The number of findings by severity. */
   readonly counts: Readonly<Record<Severity, number>>;
 }
 
 /**
- * Reports what is known of a model's scatters and gathers, and what is wrong or risky about them. Nothing is run, and
- * whatever is wrong with the model is a finding and not an error.
+ * Reports the scatters and gathers of a model, with their faults and risks. Nothing is run, and a fault of the model is
+ * a finding, not an error.
  *
- * @param model of any format, such as `readModel` or `readOutline` returns
- * @throws TensorError `malformed-file` for what is no model at all, `dtype` or `shape-mismatch` for a type that is none;
- * and whatever else than a TensorError reading a constant throws
+ * @param model of any format, as from `readModel` or `readOutline`
+ * @throws TensorError `malformed-file` for a value that is not a model, `dtype` or `shape-mismatch` for an invalid
+ *   type. Other errors of reading a constant are passed on.
  */
 export function inspectModel(model: Model): Report {
   const inspection = new Inspection(modelFrom(model));
@@ -76,7 +76,7 @@ export function inspectModel(model: Model): Report {
   return { opsets: model.opsets, nodeCount, nodes, findings, counts };
 }
 
-/** Collects what is found on the way through the graphs of one model. */
+/** Collects findings on a walk through the graphs of a model. */
 class Inspection {
   nodeCount = 0;
   readonly nodes: InspectedNode[] = [];

@@ -1,7 +1,6 @@
 /**
- * One node of the family checked against its version, in the order in which running it would check: operator,
- * attributes, data types, shapes, indices. The checks are those that run; here a fault is set aside, so that the next
- * check is asked as well.
+ * Checks a scatter or gather node against its version in the order of a run: operator, attributes, data types, shapes,
+ * indices. The checks are those of a run, but a fault does not stop later checks.
  */
 
 import { isTensorError, type ErrorCode, type ErrorFields } from "../../core/errors.ts";
@@ -29,16 +28,16 @@ import { inspectDTypes } from "./dtypes.ts";
 import { finding, findingOf, isFinding, type Finding, type FindingId } from "./findings.ts";
 import { inspectIndices } from "./indices.ts";
 
-/** What was found out about a node. */
+/** The result of inspecting a node. */
 export interface NodeFacts {
-  /** Null where the operator has none at the opset. */
+  /** Null if the operator has no version in the opset. */
   readonly version: OperatorVersion | null;
   readonly findings: readonly Finding[];
 }
 
 /**
- * @param opset null where the model imports none for the node's domain
- * @param scope which has learned the node
+ * @param opset null if the model does not import the node's domain
+ * @param scope that already contains the node's outputs
  */
 export function inspectNode(node: ModelNode, opset: number | null, scope: Scope): NodeFacts {
   const { domain, op } = node;
@@ -63,12 +62,12 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     ...inputFindings(node, operator, version, scope),
     ...contradictionOf(node, scope),
   ];
-  // A node that is wrong does not run as it is, so it does not race.
+  // An invalid node does not run as it is, so it does not race.
   const isWrong = findings.some(({ severity }) => severity === "wrong");
   return { version, findings: isWrong ? findings : [...findings, ...raceOf(node, scope)] };
 }
 
-/** ONNX Runtime splits the updates of a ScatterND among threads, and those of no other operator. */
+/** ONNX Runtime splits the updates of ScatterND among threads, and of no other operator. */
 function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Finding[] {
   const { reduction } = attributes;
   const isReduced = reduction?.type === "string" && reduction.value !== "none";
@@ -80,7 +79,7 @@ function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Fi
   return [finding("may-race", sentence, { input: "indices" })];
 }
 
-/** What is found of the inputs, as far as there are as many as the version takes. */
+/** Findings about the inputs, if the version accepts their number. */
 function inputFindings(
   node: ModelNode,
   operator: Operator,
@@ -99,14 +98,14 @@ function inputFindings(
 }
 
 /**
- * A declared type that is not what the node makes. What the model promises its callers is wrong then; of a value
- * inside the model the declaration is out of date, which runtimes take differently.
+ * A declared type that differs from the node's actual output. For an output of the model the promise to callers is
+ * wrong; for an inner value the declaration is outdated, which runtimes treat differently.
  */
 function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Finding[] {
   const declared = scope.declared(name);
   if (declared === null) return [];
   const { certain, believed } = scope.get(name);
-  // A declaration that contradicts what is known is no part of what is believed.
+  // A declaration that contradicts known facts is not trusted.
   const [made] = [certain, believed].flatMap(({ type }) =>
     type === null || unifyTypes(type, declared) !== null ? [] : [type],
   );
@@ -119,7 +118,7 @@ function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Fin
 const printTensorType = ({ dtype, shape }: TensorType): string =>
   dtype + (shape === null ? "[...]" : printShape(shape));
 
-/** Data types, then shapes, then indices: the later ones are only asked where the earlier ones fit. */
+/** Data types, then shapes, then indices: each is checked only if the previous ones fit. */
 function inspectInputs(
   operator: Operator,
   version: OperatorVersion,
@@ -142,7 +141,7 @@ function inspectInputs(
   } catch (error) {
     return [...findings, shapeFinding(error)];
   }
-  // Which places indices stand for may depend on words, but not on that of the reduction.
+  // The addressed axes may depend on words, but not on that of the reduction.
   const isPlanKnown = unknown.every(({ type, name }) => type !== "string" || name === "reduction");
   const { constant = null, type = null } = byRole(version, inputs).indices ?? NOTHING_KNOWN;
   if (constant === null || !mayBeIntegers(type) || !isPlanKnown) return findings;
@@ -153,7 +152,7 @@ function inspectInputs(
   return [...findings, ...more];
 }
 
-/** How many inputs and outputs there are, and whether one is left out that may not be. */
+/** Findings about the numbers of inputs and outputs, and about a required one that is left out. */
 function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   const { name, inputs, outputs } = version;
   const findings: Finding[] = [];
@@ -161,20 +160,20 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   const missing = missingParameter(node, version);
   const code = "shape-mismatch";
   if (node.inputs.length > inputs.length) {
-    const sentence = `there are ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
+    const sentence = `the node has ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
     findings.push(finding("input-count", sentence, { code, got: node.inputs.length }));
   } else if (missing !== null) {
     const sentence = `the input ${missing} is left out, but may not be`;
     findings.push(finding("input-count", sentence, { code, input: missing }));
   }
   if (node.outputs.length > outputs.length) {
-    const sentence = `there are ${node.outputs.length} outputs, but ${name} makes ${outputs.length}`;
+    const sentence = `the node has ${node.outputs.length} outputs, but ${name} has ${outputs.length}`;
     findings.push(finding("output-count", sentence, { code, got: node.outputs.length }));
   }
   return findings;
 }
 
-/** Whether another operator has replaced this one at its opset. */
+/** A finding if another operator has replaced this one in the opset. */
 function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Finding[] {
   const successor = deprecated && findVersion({ domain, op: deprecated, opset });
   return successor ? [finding("operator-deprecated", `${successor.name} has replaced it`)] : [];
@@ -186,7 +185,7 @@ const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {
   "shape-mismatch": "shape-does-not-fit",
 };
 
-/** Why a call has no shape: its shapes do not fit, or its axis cannot be read. */
+/** The reason why a call has no result shape: its shapes do not fit, or its axis cannot be read. */
 function shapeFinding(error: unknown): Finding {
   const id = isTensorError(error) ? SHAPE_FINDINGS[error.code] : undefined;
   return id === undefined ? unreadable(error) : findingOf(id, error);

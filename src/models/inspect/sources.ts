@@ -1,4 +1,4 @@
-/** Which inputs of a model the values in its graphs consist of, where operators only move elements. */
+/** Traces values to the model inputs that they consist of, through operators that only move elements. */
 
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import type { Model, ModelFunction, ModelNode } from "../model/model.ts";
@@ -6,19 +6,21 @@ import { PlaceScopes } from "../model/place-scopes.ts";
 import { ownPlace, walkPlace, type Place, type PlacedNode } from "../model/places.ts";
 import type { Scope } from "../model/values.ts";
 
-/** A node on the way through a model. */
+/** A node visited during a walk through a model. */
 export interface Visited extends PlacedNode {
   readonly scope: Scope;
-  /** The inputs of the model of which a value that the node sees consists. */
+  /** The model inputs that a value seen by the node consists of. */
   readonly sourcesOf: (name: string) => readonly Source[];
 }
 
-/** The most calls of functions that are followed: functions that call others twice are twice as many at each level. */
+/**
+ * Maximum number of function calls that are traced: functions that call others twice double the number at each level.
+ */
 const MAX_CALLS = 1000;
 
 /**
- * Visits the nodes of a model, of the bodies of If, Loop and Scan, and of functions, once for each call of a function.
- * @param model that was looked at by `modelFrom`
+ * Visits the nodes of a model, of bodies of If, Loop and Scan, and of functions, once per function call.
+ * @param model checked by `modelFrom`
  */
 export function walkSources(model: Model, visit: (visited: Visited) => void): void {
   const scopes = new PlaceScopes(model.irVersion);
@@ -60,14 +62,14 @@ function placeOf(
   };
 }
 
-/** An input of the model whose elements a value consists of. */
+/** A model input whose elements a value consists of. */
 export interface Source {
   readonly input: string;
-  /** Whether the last axis is that of the input, with every component at its place. */
+  /** True if the last axis is that of the input, with every component in its place. */
   readonly isWhole: boolean;
 }
 
-/** Which inputs the values of a model's graphs consist of. */
+/** The model inputs that the values of graphs consist of. */
 class Sources {
   readonly #known = new Map<Place, Map<string, readonly Source[]>>();
 
@@ -77,7 +79,7 @@ class Sources {
     return place.outer === null ? [] : this.of(place.outer, name);
   }
 
-  /** Takes note of the outputs of a node. */
+  /** Records the outputs of a node. */
   follow({ node, place }: PlacedNode, scope: Scope): void {
     const moved = movedInputs(node);
     for (const output of node.outputs) {
@@ -89,19 +91,19 @@ class Sources {
     }
   }
 
-  /** Takes note of the inputs of a function in a call. */
+  /** Records the inputs of a function in a call. */
   enter(body: Place, { node, place }: PlacedNode): void {
     for (const [at, { name }] of body.graph.inputs.entries())
       this.#at(body).set(name, this.of(place, node.inputs[at] ?? ""));
   }
 
-  /** Takes note of what a call of a function makes. */
+  /** Records the outputs of a function call. */
   leave(body: Place, { node, place }: PlacedNode): void {
     for (const [at, { name }] of body.graph.outputs.entries())
       this.#at(place).set(node.outputs[at] ?? "", this.of(body, name));
   }
 
-  /** Names that a graph gives to values hide those of the graphs around it. */
+  /** A graph's own names hide those of enclosing graphs. */
   #at(place: Place): Map<string, readonly Source[]> {
     const known = this.#known.get(place) ?? new Map(ownSources(place));
     this.#known.set(place, known);
@@ -109,7 +111,7 @@ class Sources {
   }
 }
 
-/** What is known of a graph's own values before its nodes: the inputs of the model are sources. */
+/** The sources of a graph's own values before its nodes: the inputs of the model. */
 function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[]])[] {
   const inputs = graph.inputs.map(({ name }): [string, readonly Source[]] => [
     name,
@@ -120,11 +122,11 @@ function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[
   return [...inputs, ...constants.map(({ name }): [string, readonly Source[]] => [name, []])];
 }
 
-/** Operators whose outputs consist of elements of their first input, where these stay in their order or are repeated. */
+/** Operators whose outputs consist of elements of their first input, in order or repeated. */
 const IN_ORDER: ReadonlySet<string> = new Set(
   "Identity Cast CastLike Reshape Unsqueeze Squeeze Flatten Expand Tile Split".split(" "),
 );
-/** Those that move elements to other places. */
+/** Operators that move elements to other positions. */
 const MOVED: ReadonlySet<string> = new Set(
   "Transpose Slice Gather GatherElements GatherND Compress ReverseSequence".split(" "),
 );
@@ -137,7 +139,7 @@ function movedInputs({ domain, op, inputs }: ModelNode): readonly string[] {
   return op === "Where" ? inputs.slice(1) : [];
 }
 
-/** Whether what a node makes of an input has the same components along its last axis. */
+/** True if an output has the same components along its last axis as the input that it consists of. */
 function keepsLastAxis(node: ModelNode, input: string, output: string, scope: Scope): boolean {
   const [from, to] = [input, output].map((name) => scope.typeOf(name)?.shape ?? []);
   const last = from.at(-1);

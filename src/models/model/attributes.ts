@@ -1,4 +1,4 @@
-/** The attributes of a node as its operator takes them: all at once to run it, one by one to look at it. */
+/** A node's attributes as its operator takes them: all at once to run the node, or one by one to inspect it. */
 
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import type { AttributeSchema, OperatorVersion, Settings } from "../../core/operators/operator.ts";
@@ -7,9 +7,9 @@ import { quote } from "./graph.ts";
 import { isReference, type Attribute, type ModelNode } from "./model.ts";
 
 /**
- * Attributes as `run` takes them.
- * @throws TensorError `attribute` for floats, because only the file tells a float 1 from an int 1 and no operator takes
- * floats; and for an attribute that the caller of a function decides
+ * The attributes as an argument of `run`.
+ * @throws TensorError `attribute` for floats, because only the file distinguishes a float 1 from an int 1 and no
+ *   operator has float attributes; and for an attribute that a function's caller sets
  */
 export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
@@ -30,7 +30,7 @@ const isFloat = ({ type }: Attribute): boolean => type === "float" || type === "
 export const hasAttribute = ({ attributes }: OperatorVersion, name: string): boolean =>
   attributes.some((schema) => schema.name === name);
 
-/** Why a version does not take one attribute of a node, null where it does. */
+/** The reason why a version rejects an attribute of a node, null if it accepts it. */
 export function attributeError(
   name: string,
   attribute: Attribute,
@@ -38,7 +38,7 @@ export function attributeError(
   siblings: readonly OperatorVersion[],
 ): TensorError | null {
   const isKnown = hasAttribute(version, name);
-  // The value of a reference is the caller's; its name is this node's.
+  // A reference's value is set by the caller; its name belongs to this node.
   if (isReference(attribute) && isKnown) return null;
   if (isFloat(attribute) && isKnown) {
     return new TensorError(
@@ -55,16 +55,16 @@ export function attributeError(
   }
 }
 
-/** The attributes that a node must have and has not. */
+/** The required attributes that a node lacks. */
 export const missingAttributes = ({ attributes }: ModelNode, version: OperatorVersion): string[] =>
   Object.keys(required(version)).filter((name) => !Object.hasOwn(attributes, name));
 
 export interface KnownSettings {
-  /** Of the attributes that the version takes; the others have their defaults. */
+  /** The settings from the attributes that the version accepts, with defaults for the others. */
   readonly settings: Settings;
   /**
-   * Attributes of which the settings say nothing: those that are wrong in a way that another version may take, those
-   * that are missing, and those that a function's caller decides. An attribute that no version has changes nothing.
+   * Attributes that the settings cannot represent: invalid ones that another version may accept, missing ones, and
+   * those that a function's caller sets. Attributes that no version has are ignored.
    */
   readonly unknown: readonly AttributeSchema[];
 }
@@ -88,7 +88,7 @@ export function knownSettings(
   };
 }
 
-/** A value for each attribute that has no default, which makes an axis the first. */
+/** A value for each attribute without a default; an axis becomes the first. */
 const required = ({ attributes }: OperatorVersion): Attributes =>
   Object.fromEntries(
     attributes

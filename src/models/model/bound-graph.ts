@@ -1,4 +1,4 @@
-/** A function of a model as one of its calls has it. */
+/** A function of a model, specialized to one of its calls. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import {
@@ -12,11 +12,11 @@ import {
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** Called with each node of a function, also in bodies, and the node that stands for it in a call. */
+/** Called with each node of a function, also in bodies, and the node that replaces it in a call. */
 export type OnBound = (node: ModelNode, bound: ModelNode) => void;
 
 /**
- * A graph of a function in which attributes have the values of a call.
+ * A function's graph with the attribute values of a call.
  * @param absent inputs that the call leaves out
  */
 export function boundGraph(
@@ -48,7 +48,7 @@ export function boundGraph(
   return { ...graph, nodes };
 }
 
-/** The function that a node calls, null for a node of an operator. */
+/** The function that a node calls, null for an operator. */
 export const functionOf = (
   { functions = [] }: Model,
   { op, domain }: ModelNode,
@@ -56,8 +56,8 @@ export const functionOf = (
   functions.find((one) => one.name === op && one.domain === domain) ?? null;
 
 /**
- * The graph of a function in one of its calls, with the call's attributes, and with the types of the call's inputs.
- * @param typeOf what is known of the type of an input of the call
+ * A function's graph for one of its calls, with the call's attributes and input types.
+ * @param typeOf returns the known type of an input of the call
  */
 export function calledGraph(
   { graph, attributes }: ModelFunction,

@@ -1,20 +1,20 @@
-/** A file that is read range by range: the format asks for ranges, and whoever opened the file reads them. */
+/** A file that is read by ranges: the format requests ranges, and the opener of the file reads them. */
 
 import { malformed, printValue, readForeign, TensorError } from "../../core/errors.ts";
 import { isBytes, plainBytes } from "../../core/tensor/storage.ts";
 
-/** A file of any size, on a disk, in memory or elsewhere. */
+/** A file of any size, on disk, in memory or elsewhere. */
 export interface ByteSource {
   /** In bytes. */
   readonly size: number;
-  /** Exactly `length` bytes from `offset` on; the range lies inside the file. */
+  /** Returns exactly `length` bytes from `offset`; the range lies inside the file. */
   read(offset: number, length: number): Uint8Array;
 }
 
 /**
  * The bytes from `start` to `end`.
- * @throws TensorError `malformed-file` where the source returns anything else, `too-large` where memory does not hold
- * that many bytes
+ * @throws TensorError `malformed-file` if the source returns anything else, `too-large` if memory does not suffice for
+ *   the bytes
  */
 export function readRange(source: ByteSource, start: number, end: number): Uint8Array {
   const length = end - start;
@@ -31,7 +31,9 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
   throw malformed(`${reading} gave ${range.length} bytes`);
 }
 
-/** Bytes in memory as a file. Their memory may be gone when a range is read, long after the file was opened. */
+/**
+ * Bytes in memory as a file. Their memory may have been released when a range is read, long after the file was opened.
+ */
 export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
   const whole = plainBytes(bytes, what);
   const read = (offset: number, length: number): Uint8Array =>
@@ -40,9 +42,9 @@ export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
 }
 
 /**
- * A file from outside the package, whose size is read once.
- * @param must what it must be, as the beginning of a sentence
- * @throws TensorError `malformed-file` for what is no such file
+ * A file supplied by the caller, whose size is read once.
+ * @param must the requirement, as the beginning of a sentence
+ * @throws TensorError `malformed-file` for other values
  */
 export function sourceFrom(value: unknown, must: string): ByteSource {
   if (typeof value !== "object" || value === null || isBytes(value)) {

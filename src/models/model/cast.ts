@@ -1,4 +1,4 @@
-/** The elements of a tensor in another data type: ONNX's `Cast` and OpenVINO's `Convert`. */
+/** Casts the elements of a tensor to another data type: ONNX's `Cast` and OpenVINO's `Convert`. */
 
 import {
   allocate,
@@ -13,9 +13,9 @@ import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
- * Floats are truncated to integers, integers wrap around, and everything but zero is true.
- * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, for
- * which neither document says what the result is
+ * Truncates floats to integers and wraps integers around; everything but zero becomes true.
+ * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, whose
+ *   result neither document defines
  */
 export function castTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
   if (source.dtype === dtype) return source;

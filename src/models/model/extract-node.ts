@@ -1,4 +1,4 @@
-/** Takes one node out of a model, as a model of its own. */
+/** Extracts one node of a model as a model of its own. */
 
 import { TensorError } from "../../core/errors.ts";
 import { checkNode, modelFrom } from "./foreign-model.ts";
@@ -18,14 +18,13 @@ import { walkNodes } from "./places.ts";
 import { DEFAULTS_SINCE, type Scope } from "./values.ts";
 
 /**
- * One node of a model as a model of its own. Its inputs that are constants, or follow from constants, are constants of
- * it; the others are its inputs, of the types that are known of them.
+ * Extracts one node of a model as a model of its own. Inputs that are constant, or follow from constants, become its
+ * constants; the others become its inputs, with their known types.
  *
- * @param node a node of the model, of a body or of a function in it; or its name or path, as {@link NodeIndex.find}
- * takes it
- * @throws TensorError `unsupported-model` for a node that is not there, has a body, or depends on the caller of a
- * function, and for an input or an output of a data type that is not known; `malformed-file` for what is no model or no
- * node; and whatever else than a TensorError reading a constant throws
+ * @param node a node of the model, of a body or of a function in it; or its name or path, as for {@link NodeIndex.find}
+ * @throws TensorError `unsupported-model` for a node that does not exist, has a body, or depends on a function's
+ *   caller, and for an input or output of unknown data type; `malformed-file` for a value that is not a model or a
+ *   node. Other errors of reading a constant are passed on.
  */
 export function extractNode(given: Model, node: ModelNode | string): Model {
   const model = modelFrom(given);
@@ -41,7 +40,7 @@ export function extractNode(given: Model, node: ModelNode | string): Model {
     },
   });
   if (extracted !== null) return extracted;
-  throw new TensorError("unsupported-model", `the model has no such node as ${nodeTitle(own)}`);
+  throw new TensorError("unsupported-model", `${nodeTitle(own)} is not a node of the model`);
 }
 
 function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["opsets"]): Model {
@@ -65,7 +64,7 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
     nodes: [node],
     constants,
   };
-  // Before, every constant had to be an input as well.
+  // Before this IR version every constant must be an input as well.
   const irVersion = Math.max(model.irVersion, DEFAULTS_SINCE);
   return { irVersion, producer: "ndscatter", opsets: opsetsOf(node, opsets), graph };
 }
@@ -78,7 +77,7 @@ function checkAlone(node: ModelNode): void {
     if (attribute.type !== "other") continue;
     const why = isReference(attribute)
       ? `its attribute ${name} is decided by the caller of its function`
-      : `its attribute ${name} is no plain value`;
+      : `its attribute ${name} is not a plain value`;
     throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot stand alone: ${why}`);
   }
 }

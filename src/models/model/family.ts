@@ -1,4 +1,4 @@
-/** A node of one of this package's operators as a call, as far as it is known before the model runs. */
+/** A scatter or gather node as a call, with the facts known before the model runs. */
 
 import type { ErrorFields } from "../../core/errors.ts";
 import { axisFrom } from "../../core/operators/settings.ts";
@@ -19,19 +19,20 @@ import { knownSettings } from "./attributes.ts";
 import { NOTHING_KNOWN, type Known } from "./known.ts";
 import { readConstant, type ModelNode } from "./model.ts";
 
-/** A call of which the data types, the shapes and an axis that is an input are known in part. */
+/** A call whose data types, shapes and axis input are partly known. */
 export interface KnownCall extends OperatorCall {
   readonly operator: Operator;
   readonly shapes: InputShapes;
 }
 
-/** What is known of the inputs of a version, in its order; `NOTHING_KNOWN` for one that the node does not have. */
+/** The known facts about the inputs of a version, in order; `NOTHING_KNOWN` for one that the node lacks. */
 export const inputsOf = (version: OperatorVersion, given: readonly Known[]): readonly Known[] =>
   version.inputs.map((_, position) => given[position] ?? NOTHING_KNOWN);
 
 /**
  * @param inputs of the version, in its order
- * @throws TensorError `shape-mismatch` for an axis that is not one number, and what reading its constant throws
+ * @throws TensorError `shape-mismatch` for an axis that is not a single number; errors of reading its constant are
+ *   passed on
  */
 export function knownCall(
   operator: Operator,
@@ -57,30 +58,30 @@ export function knownCall(
 
 const knownShape = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shape ?? null;
 
-/** The value of an axis that is a constant; null where it is not known. */
+/** The value of an axis if it is a constant; null if unknown. */
 function axisValue({ type, constant }: Known, fields: ErrorFields): number | null {
   if (type === null) return null;
-  // The shape comes first, so that nothing large is read.
+  // The shape is checked first, so that no large constant is read.
   const unread = axisFrom(type, fields);
   return constant === null || !mayBeIntegers(type)
     ? unread
     : axisFrom(readConstant(constant), fields);
 }
 
-/** Whether a value may hold integers, of whichever type: the version may take fewer. */
+/** True if a value may hold integers of any type, even one that the version rejects. */
 export const mayBeIntegers = (type: TensorType | null): boolean =>
   type === null || TIND_ANY.types.includes(type.dtype);
 
-/** The first input that a node leaves out although it must not, null where there is none. */
+/** The first required input that a node leaves out, null if none. */
 export const missingParameter = (node: ModelNode, { inputs }: OperatorVersion): string | null =>
   inputs.find(({ optional }, position) => optional !== true && !node.inputs[position])?.name ??
   null;
 
-/** Whether a node has as many inputs as its version takes, and all that must not be left out. */
+/** True if a node has no more inputs than its version accepts, and all required ones. */
 export const hasItsInputs = (node: ModelNode, version: OperatorVersion): boolean =>
   node.inputs.length <= version.inputs.length && missingParameter(node, version) === null;
 
-/** The output of a node, of which there is one. */
+/** The type of the node's single output, in a list. */
 export function familyOutputs(
   node: ModelNode,
   opset: number | null,
@@ -101,7 +102,7 @@ export function familyOutputs(
   return [{ type: { dtype, shape }, constant: null, elements: null }];
 }
 
-/** The data type of the output: that of any known input of the same type constraint. */
+/** The output's data type: that of any known input with the same type constraint. */
 function outputDType(version: OperatorVersion, inputs: readonly Known[]): DType | null {
   const [{ type: constraint }] = version.outputs;
   const types = inputs.filter((_, position) => version.inputs[position].type === constraint);

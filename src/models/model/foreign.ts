@@ -1,4 +1,4 @@
-/** Objects and lists as callers give them, copied once. `foreign-model.ts` makes models of them. */
+/** Copies objects and lists given by callers, once. `foreign-model.ts` builds models from them. */
 
 import { isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
 
@@ -10,7 +10,7 @@ export function recordFrom<T>(what: string, given: T): T {
   throw malformed(`${what} must be an object, got ${printValue(given)}`);
 }
 
-/** A copy of a list without holes. One that lies about its length ends where its entries do. */
+/** A copy of a list without holes. A list with a false length ends after its entries. */
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
   if (!isArray(given)) throw malformed(`${what} must be a list, got ${printValue(given)}`);
   const read = (): T[] => {
@@ -35,8 +35,8 @@ export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
 }
 
 /**
- * The first entry of a list that passes `test`, which may read any field of it. Nothing is copied, but a list that lies
- * about its length ends where its entries do, as it does for {@link listFrom}.
+ * The first entry of a list that passes `test`, which may read any field of it. Nothing is copied. A list with a false
+ * length ends after its entries, as in {@link listFrom}.
  */
 export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | undefined =>
   readForeign(

@@ -1,21 +1,21 @@
-/** What must hold of a graph before it runs, whatever its operators. Reading a model does not check it. */
+/** Checks on a graph that must hold before it runs, whatever its operators. Reading a model does not check it. */
 
 import { malformed, printValue } from "../../core/errors.ts";
 import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 
-/** The operator set version that a node is of, null where none is imported for its domain. */
+/** The operator set version of a node, null if none is imported for its domain. */
 export function findOpset(
   opsets: ModelFunction["opsets"],
   { domain, opset }: ModelNode,
 ): number | null {
   if (opset !== undefined) return opset;
-  // A domain may be called as a method of objects.
+  // A domain may have the name of an object's method.
   return Object.hasOwn(opsets, domain) ? opsets[domain] : null;
 }
 
 /**
- * The operator set version that a node of a model is of.
- * @throws TensorError `malformed-file` where the model imports no version of its domain
+ * The operator set version of a model's node.
+ * @throws TensorError `malformed-file` if the model imports no version of the node's domain
  */
 export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNode): number {
   const found = findOpset(opsets, node);
@@ -42,9 +42,9 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   for (const { name } of inputs) make(name, "the inputs of the graph");
   const initial = new Set<string>();
   for (const { name } of constants) {
-    if (initial.has(name)) throw malformed(`there are two constants ${quote(name)}`);
+    if (initial.has(name)) throw malformed(`two constants are named ${quote(name)}`);
     initial.add(name);
-    // A constant of an input's name is the default of that input.
+    // A constant with the name of an input is the input's default.
     if (!makers.has(name)) make(name, "a constant");
   }
   const makerOf = new Map<string, ModelNode>();
@@ -70,12 +70,12 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
 
 export const quote = (name: string): string => printValue(name);
 
-/** Names in quotes, with commas between them; at most 20, and `none` where there are none. */
+/** Quoted names separated by commas, at most 20; `none` for an empty list. */
 export function listNames(names: readonly string[]): string {
   if (names.length === 0) return "none";
   const shown = names.slice(0, MAX_NAMES).map(quote).join(", ");
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 
-/** A sentence names no more nodes or values than this. */
+/** Maximum number of nodes or values named in a sentence. */
 export const MAX_NAMES = 20;

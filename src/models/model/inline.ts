@@ -1,5 +1,5 @@
 /**
- * Operators that run without a Plan, because few models do without them: ONNX's `Constant`, `Identity` and `Cast`, and
+ * Operators that run without a Plan, because most models need them: ONNX's `Constant`, `Identity` and `Cast`, and
  * OpenVINO's `Convert`.
  *
  * ONNX: Operators, Constant-1 to -25, Identity-1 to -25, Cast-6 to -25. OpenVINO: Convert-1.
@@ -20,28 +20,28 @@ import {
   type ModelNode,
 } from "./model.ts";
 
-/** Makes the outputs of a node. */
+/** Computes the outputs of a node. */
 export type InlineOperator = (
   node: ModelNode,
   inputs: readonly Tensor[],
   opset: number,
 ) => Tensor[];
 
-/** How a node is run without a Plan; null for all other operators. */
+/** A function that runs a node without a Plan; null for all other operators. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
   if (domain === "openvino") return op === "Convert" ? openvinoConvert : null;
   return domain === "ai.onnx" && Object.hasOwn(ONNX_INLINE, op) ? ONNX_INLINE[op] : null;
 }
 
-/** Whether a node makes its values of its own attributes alone, none of which the caller of a function decides. */
+/** True if a node's outputs depend on its own attributes alone, none of which a function's caller sets. */
 export const isConstantNode = (node: ModelNode): boolean =>
   inlineOperator(node) !== null &&
   node.inputs.length === 0 &&
   !Object.values(node.attributes).some(isReference);
 
 /**
- * The constant that a `Constant` node makes, not read yet; null for other nodes and for values that are no tensor.
- * @throws TensorError `attribute` for a node that is wrong by its opset
+ * The constant made by a `Constant` node, not yet read; null for other nodes and for values that are not tensors.
+ * @throws TensorError `attribute` for a node that is invalid in its opset
  */
 export function constantOf(node: ModelNode, opset: number): Constant | null {
   if (inlineOperator(node) !== constantNode) return null;
@@ -52,7 +52,7 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
   return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
 }
 
-/** The data type that a `Cast` or `Convert` node makes; null for other nodes and for types that are not known here. */
+/** The data type that a `Cast` or `Convert` node produces; null for other nodes and for unknown types. */
 export function destinationOf({ domain, op, attributes }: ModelNode): DType | null {
   if (domain === "ai.onnx" && op === "Cast") {
     const { to } = attributes;
@@ -66,7 +66,7 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const [odd] = Object.keys(attributes);
   if (odd !== undefined) {
-    throw new TensorError("attribute", `there is no attribute ${printValue(odd)}: it has none`, {
+    throw new TensorError("attribute", `unknown attribute ${printValue(odd)}; it has none`, {
       op,
       opset,
     });
@@ -81,7 +81,7 @@ const cast: InlineOperator = (node, inputs, opset) => {
   const fields = { op, opset };
   const odd = Object.keys(attributes).find((name) => !CAST_ATTRIBUTES.includes(name));
   if (odd !== undefined) {
-    const sentence = `there is no attribute ${printValue(odd)}: it has ${CAST_ATTRIBUTES.join(", ")}`;
+    const sentence = `unknown attribute ${printValue(odd)}; its attributes are ${CAST_ATTRIBUTES.join(", ")}`;
     throw new TensorError("attribute", sentence, fields);
   }
   const dtype = destinationOf(node);
@@ -145,7 +145,7 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   return [result];
 };
 
-/** The version of Constant that brought the attributes that hold bare values and lists. */
+/** The version of Constant that introduced attributes with bare values and lists. */
 export const SHORT_VALUES = 12;
 
 const ONNX_INLINE: Readonly<Record<string, InlineOperator>> = {
@@ -178,7 +178,7 @@ function valueOf(name: string, attribute: Attribute): Tensor | null {
   }
 }
 
-/** The name that the attribute of `Constant` must have, by its type; null for types that it does not take. */
+/** The name that `Constant`'s attribute must have, by its type; null for types that it does not accept. */
 const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
   tensor: "value",
   int: "value_int",

@@ -1,4 +1,4 @@
-/** The tensors that a model is given, checked against the inputs that its graph declares. */
+/** Checks tensors given to a model against the declared inputs of its graph. */
 
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -7,16 +7,17 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { listNames, quote } from "./graph.ts";
 import type { Graph } from "./model.ts";
 
-/** The size that the name of a dimension stands for, and the first input that has it. */
+/** The size of a named dimension, and the first input that has it. */
 interface Binding {
   readonly size: number;
   readonly input: string;
 }
 
 /**
- * The given tensors by name. An input that is a constant as well may be left out, because the constant is its default;
+ * The given tensors by name. An input that is also a constant may be left out, because the constant is its default;
  * before IR version 4 of ONNX every constant had to be an input.
- * @throws TensorError `shape-mismatch` for missing and unknown names and for sizes that do not fit, `dtype`, `rank`
+ * @throws TensorError `shape-mismatch` for missing and unknown names and for sizes that do not fit, `dtype` and `rank`
+ *   for other tensors
  */
 export function bindInputs(
   graph: Graph,
@@ -31,8 +32,8 @@ export function bindInputs(
 }
 
 /**
- * {@link bindInputs} for a caller that need not give all inputs.
- * @param bindings holds the sizes of named dimensions to one size each; absent where that is left to a runtime
+ * {@link bindInputs} for a caller that need not supply all inputs.
+ * @param bindings ensures one size per named dimension; absent if the runtime checks that
  */
 export function bindGiven(
   graph: Graph,

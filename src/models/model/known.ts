@@ -1,4 +1,4 @@
-/** A value as far as it is known before the model runs, and how two sources of knowledge make one. */
+/** The known facts about a value before the model runs, and rules that merge two sources of facts. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { compatible, unifyDims, type Dim } from "../../core/tensor/shape.ts";
@@ -10,24 +10,24 @@ export interface Known {
   /** Read only when its values are needed. */
   readonly constant: Constant | null;
   /**
-   * Where a rule has followed them, the elements of an integer value of rank 0 or 1: numbers, names of dimensions, and
-   * null for what is not known. Where all are numbers, the value is a constant as well.
+   * The elements of an integer value of rank 0 or 1, if a rule has traced them: numbers, names of dimensions, and null
+   * for unknown ones. If all are numbers, the value is a constant as well.
    */
   readonly elements: readonly Dim[] | null;
 }
 
-/** A value of which nothing is known. */
+/** A value about which nothing is known. */
 export const NOTHING_KNOWN: Known = { type: null, constant: null, elements: null };
 
-/** A constant; one of a data type that is not known here has no type. */
+/** A constant; without a type if this package lacks its data type. */
 export function knownConstant(constant: Constant): Known {
   const { dtype, shape } = constant;
   return { type: dtype && { dtype, shape }, constant, elements: null };
 }
 
 /**
- * What is known, completed by a declared type. A declaration that contradicts what is known is ignored.
- * @returns `known` itself where the declaration adds nothing
+ * Completes known facts by a declared type. A declaration that contradicts them is ignored.
+ * @returns `known` itself if the declaration adds nothing
  */
 export function withDeclared(known: Known, declared: TensorType | null): Known {
   if (declared === null) return known;
@@ -39,12 +39,12 @@ export function withDeclared(known: Known, declared: TensorType | null): Known {
 
 export const sameKnown = (a: Known, b: Known): boolean =>
   sameType(a.type, b.type) &&
-  // Constants of elements that were followed are made anew each time.
+  // Constants from traced elements are new objects each time.
   (a.elements === null || b.elements === null
     ? a.elements === b.elements && a.constant === b.constant
     : sameDims(a.elements, b.elements));
 
-/** A type that is both `a` and `b`, or null where they contradict each other. */
+/** The type that satisfies both `a` and `b`, or null if they contradict each other. */
 export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
   const { dtype } = a;
   if (dtype !== b.dtype) return null;
@@ -54,7 +54,7 @@ export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
   return { dtype, shape: a.shape.map((dim, axis) => unifyDims(dim, shape[axis])) };
 }
 
-/** What is known of a value that is one of the two. */
+/** The facts that hold for a value that is one of the two. */
 export function eitherKnown(a: Known, b: Known): Known {
   if (sameKnown(a, b)) return a;
   const [one, other] = [a.type, b.type];

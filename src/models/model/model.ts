@@ -1,10 +1,10 @@
 /**
- * A model as plain data, in no format: readers make it from files, writers make files from it. Every field may be
- * edited in place, and nodes may be written as literals.
+ * A model as plain data, independent of formats: readers build it from files, writers make files from it. Every field
+ * may be edited in place, and nodes may be written as literals.
  *
- * It shows what this package understands. The rest of its file (metadata, types of sequences, fields that are newer
- * than the package) stays with the parts of the model under the symbol `SOURCE`. Object spread copies it along, and a
- * writer of the same format writes it back.
+ * Its fields cover what this package understands. The rest of its file (metadata, types of sequences, fields newer than
+ * the package) is attached to the parts of the model under the symbol `SOURCE`. Object spread copies the attachment,
+ * and a writer of the same format writes it back.
  */
 
 import { isDType, type DType } from "../../core/tensor/dtype.ts";
@@ -14,7 +14,7 @@ import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { listFrom, recordFrom } from "./foreign.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 
-/** The key under which a part of a model keeps what its file says of it, for the writer of that format alone. */
+/** The key under which a part of a model keeps its file's data, for the writer of that format alone. */
 export const SOURCE: unique symbol = Symbol("source");
 
 interface Sourced {
@@ -26,21 +26,21 @@ export interface Model extends Sourced {
   irVersion: number;
   /** The tool that wrote the file; may be empty. */
   producer: string;
-  /** The version of the operator set of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
+  /** The operator set version of each domain; ONNX's own domain is `ai.onnx` here, never `""`. */
   opsets: Record<string, number>;
   graph: Graph;
-  /** Operators that the model defines itself. None can be made or removed; of each the nodes and opsets may change. */
+  /** Operators that the model defines. They cannot be added or removed; their nodes and opsets may change. */
   readonly functions?: readonly ModelFunction[];
 }
 
-/** An operator that is defined by a graph. Its inputs have no types, because its callers decide them. */
+/** An operator defined by a graph. Its inputs have no types, because its callers determine them. */
 export interface ModelFunction {
   readonly name: string;
   readonly domain: string;
-  /** The versions of domains that its nodes are of, which need not be the model's. */
+  /** The operator set versions of its nodes, which may differ from the model's. */
   readonly opsets: Readonly<Record<string, number>>;
   readonly graph: Graph;
-  /** Values of the attributes that a call may leave out; a writer keeps those of the file. */
+  /** Default attribute values for calls; a writer keeps those of the file. */
   readonly attributes?: Readonly<Record<string, Attribute>>;
 }
 
@@ -49,17 +49,20 @@ export interface Graph extends Sourced {
   name: string;
   inputs: ValueInfo[];
   outputs: ValueInfo[];
-  /** In an order in which they can run. */
+  /** Nodes, in an executable order. */
   nodes: ModelNode[];
   constants: Constant[];
-  /** Declared types of values that are neither inputs nor outputs; nothing holds a run to them. */
+  /** Declared types of values that are neither inputs nor outputs; not enforced in a run. */
   values?: ValueInfo[];
 }
 
-/** How deep bodies are read: a body in a body is at depth 2. Only hostile files nest deeper than a few levels. */
+/**
+ * The depth to which bodies are read; a body within a body is at depth 2. Only hostile files nest deeper than a few
+ * levels.
+ */
 export const MAX_BODY_DEPTH = 16;
 
-/** A value and its type; null where none is declared, and for anything but a tensor of a data type known here. */
+/** A value and its type; null if undeclared, and for anything but a tensor of a known data type. */
 export interface ValueInfo extends Sourced {
   name: string;
   type: TensorType | null;
@@ -70,61 +73,65 @@ export interface ModelNode extends Sourced {
   name: string;
   op: string;
   domain: string;
-  /** Present in formats where every node has its own (OpenVINO); otherwise the model's version of the domain counts. */
+  /**
+   * Present in formats in which each node has its own (OpenVINO); otherwise the model's version for the domain applies.
+   */
   opset?: number;
-  /** Names of values; `""` stands for an optional input that is left out. */
+  /** Names of values; `""` is an omitted optional input. */
   inputs: string[];
   outputs: string[];
   attributes: Record<string, Attribute>;
 }
 
-/** An attribute with the type that its file gives it: an int 1 and a float 1 are two things. */
+/** An attribute with its type in the file: an int 1 and a float 1 are different. */
 export type Attribute = Sourced &
   (
     | { readonly type: "int"; readonly value: number | bigint }
     | { readonly type: "float"; readonly value: number }
     | { readonly type: "string"; readonly value: string }
-    /** Only in formats that have booleans beside ints (OpenVINO). */
+    /** Only in formats with booleans (OpenVINO). */
     | { readonly type: "boolean"; readonly value: boolean }
     | { readonly type: "tensor"; readonly value: Constant }
     | { readonly type: "ints"; readonly value: readonly (number | bigint)[] }
     | { readonly type: "floats"; readonly value: readonly number[] }
     | { readonly type: "strings"; readonly value: readonly string[] }
     | { readonly type: "tensors"; readonly value: readonly Constant[] }
-    /** Anything else, by ONNX's name of its type (`GRAPH`); it is kept, and written as it was. */
+    /** Other attributes, by ONNX's name of their type (`GRAPH`); written back unchanged. */
     | {
         readonly type: "other";
         readonly value: string;
-        /** The graphs in it: the bodies of If, Loop and Scan. Null where they are nested too deep to be read. */
+        /**
+         * The graphs in the attribute: the bodies of If, Loop and Scan. Null if they are nested too deeply to be read.
+         */
         readonly graphs?: readonly Graph[] | null;
-        /** In a function, the name of the caller's attribute that has the value. */
+        /** In a function, the name of the caller's attribute that supplies the value. */
         readonly reference?: string;
       }
   );
 
-/** Whether the value is an attribute of the caller of the function that the node is in. */
+/** True if the value is an attribute of the caller of the enclosing function. */
 export const isReference = (
   attribute: Attribute,
 ): attribute is Attribute & { readonly reference: string } =>
   attribute.type === "other" && attribute.reference !== undefined;
 
-/** A named tensor that is decoded only when it is read. */
+/** A named tensor that is decoded when it is read. */
 export interface Constant extends Sourced {
   readonly name: string;
-  /** Null for a data type that is not known here. */
+  /** Null for a data type that this package lacks. */
   readonly dtype: DType | null;
   readonly shape: readonly number[];
   /**
-   * The tensor; each call decodes it into memory of its own.
-   * @throws TensorError `malformed-file`, `too-large`, and `unsupported-model` for external data that cannot be reached
+   * Decodes the tensor into new memory on each call.
+   * @throws TensorError `malformed-file`, `too-large`, and `unsupported-model` for external data that is not available
    */
   read(): Tensor;
 }
 
 /**
- * The tensor of a constant, whoever made the constant.
- * @throws TensorError as {@link Constant.read}, and `malformed-file` for another tensor than the constant says. What
- * else `read` throws is its owner's, such as the error of a file that external data are in, and passes through.
+ * The tensor of a constant, from any maker.
+ * @throws TensorError as {@link Constant.read}, and `malformed-file` for a tensor that contradicts the constant. Other
+ *   errors of `read`, such as those of an external file, are passed on.
  */
 export function readConstant(one: Constant): Tensor {
   const { name, dtype, shape } = one;
@@ -135,19 +142,19 @@ export function readConstant(one: Constant): Tensor {
   throw malformed(`${says}, but reads as ${value.dtype} of shape ${printShape(value.shape)}`);
 }
 
-/** A constant under another name. `read` is called as the method that it may be. */
+/** A constant under another name. `read` is called as a method. */
 export const renamed = (one: Constant, name: string): Constant =>
   one.name === name ? one : { ...one, name, read: () => one.read() };
 
-/** `tensor` as a constant of a model. It is not copied. */
+/** `tensor` as a constant of a model. The tensor is not copied. */
 export function constant(name: string, tensor: Tensor): Constant {
   const value = asTensor(tensor, {}, typeof name === "string" ? name : undefined);
   return { name, dtype: value.dtype, shape: value.shape, read: () => value };
 }
 
 /**
- * What {@link buildModel} takes for an attribute: whole numbers are ints, others floats; lists likewise, and `[]` is a
- * list of ints.
+ * Attribute values for {@link buildModel}: whole numbers are ints, others floats; lists likewise, and `[]` is a list of
+ * ints.
  */
 export type AttributeInput =
   | Attribute
@@ -168,7 +175,7 @@ export interface ModelNodeSpec {
   readonly attributes?: Readonly<Record<string, AttributeInput>>;
 }
 
-/** A model as a literal, for {@link buildModel}. */
+/** A model as a literal for {@link buildModel}. */
 export interface ModelSpec {
   readonly opsets: Readonly<Record<string, number>>;
   readonly inputs?: Readonly<Record<string, TensorType>>;
@@ -180,7 +187,7 @@ export interface ModelSpec {
   readonly producer?: string;
 }
 
-/** The IR version of ONNX 1.10 to 1.13. Every runtime in use reads it, with operator sets of any age. */
+/** The IR version of ONNX 1.10 to 1.13. All runtimes in use read it, with operator sets of any age. */
 export const IR_VERSION = 8;
 
 /**
@@ -206,8 +213,7 @@ export const IR_VERSION = 8;
  * });
  * ```
  *
- * @throws TensorError `attribute` for an attribute that is none of {@link AttributeInput}, `dtype` for a type whose
- * data type is not known
+ * @throws TensorError `attribute` for a value outside {@link AttributeInput}, `dtype` for an unknown data type
  */
 export function buildModel(spec: ModelSpec): Model {
   const {
@@ -261,7 +267,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
   if (isDType(dtype)) return { name, type };
   throw new TensorError(
     "dtype",
-    `${typeof dtype === "string" ? dtype : printValue(dtype)} is no data type, for ${printValue(name)}`,
+    `the data type of ${printValue(name)} is unknown: ${typeof dtype === "string" ? dtype : printValue(dtype)}`,
   );
 }
 
@@ -291,10 +297,10 @@ function attributeFrom(value: AttributeInput, name: string): Attribute {
 const isWhole = (value: unknown): value is number | bigint =>
   typeof value === "bigint" || Number.isInteger(value);
 
-/** `""` and `ai.onnx` are one domain. */
+/** `""` and `ai.onnx` are the same domain. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
 
-/** Operator set versions by domain. `fromEntries` also takes a domain called `__proto__`, which an assignment loses. */
+/** Operator set versions by domain. `fromEntries` also keeps a domain called `__proto__`, which an assignment loses. */
 export const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
   Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
 
@@ -305,7 +311,7 @@ const mapValues = <T, U>(
 ): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
 
-/** What sentences call a node: its name, or else what it makes. */
+/** The name of a node in sentences: its own, or else one from its outputs. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
   if (name !== "") return `node ${printValue(name)}`;
   return outputs.length > 0 ? `the ${op} that makes ${printValue(outputs[0])}` : `an unnamed ${op}`;

@@ -1,6 +1,6 @@
 /**
- * The nodes of a model by their names and paths, wherever they stand: in its graph, in bodies, in functions. Whatever
- * takes the name of a node finds it here.
+ * The nodes of a model by name and path, at any depth: in its graph, in bodies, in functions. Every lookup of a node by
+ * name uses this index.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -18,24 +18,24 @@ import { inlinedFrom, isWithin, withoutToken } from "./runtime-names.ts";
 export type ConstantSource = Constant | PlacedNode;
 
 /**
- * The nodes of a model by name. Nothing is read of the model before it is asked for, and all nodes are visited once at
- * most, so an index is not to be used after its model was changed.
+ * The nodes of a model by name. The model is read lazily, and its nodes are visited at most once, so do not use an
+ * index after its model was changed.
  */
 export class NodeIndex {
-  /** The versions of domains and the graph of the model. */
+  /** The operator set versions and the graph of the model. */
   readonly model: Pick<Model, "opsets" | "graph">;
   readonly #given: Model;
   readonly #own: Place;
   #all: readonly PlacedNode[] | null = null;
 
-  /** @throws TensorError `malformed-file` for what is no model */
+  /** @throws TensorError `malformed-file` for a value that is not a model */
   constructor(given: Model) {
     this.#given = given;
     this.model = modelOfLists(given);
     this.#own = ownPlace(this.model);
   }
 
-  /** All nodes; those of a body follow the node that has it, and functions come last. */
+  /** All nodes; those of a body follow the node that contains it, and functions come last. */
   get nodes(): readonly PlacedNode[] {
     if (this.#all !== null) return this.#all;
     const all: PlacedNode[] = [];
@@ -44,23 +44,23 @@ export class NodeIndex {
     return all;
   }
 
-  /** The nodes whose operators are of this package. */
+  /** The scatter and gather nodes. */
   get family(): readonly PlacedNode[] {
     return this.nodes.filter(({ node }) => isOperator(node));
   }
 
-  /** The graph that has a node; the model's own for one that no graph has. */
+  /** The graph that contains a node; the model's own for an unknown node. */
   placeOf(node: ModelNode): Place {
-    // The graph is searched first, because visiting all nodes takes a thousand times as long.
+    // The model's graph is searched first, because visiting all nodes takes a thousand times as long.
     if (findIn(this.model.graph.nodes, (one) => one === node) !== undefined) return this.#own;
     return this.nodes.find((placed) => placed.node === node)?.place ?? this.#own;
   }
 
   /**
-   * The one node that a name means, by the first of these that finds any: its path, of which a name in the model's own
-   * graph is one; its name; a value that it makes; its operator; a name that ONNX Runtime gave it or its value. At the
-   * end of a path, too, a value or an operator may stand for the name.
-   * @throws TensorError `unsupported-model` where there is none, or more than one; the sentence names the paths
+   * The single node with a name, by the first of these that matches: its path, which for a node of the model's own
+   * graph is its name; its name; a value that it makes; its operator; a name that ONNX Runtime gave it or its value.
+   * The last part of a path may also be a value or an operator instead of the name.
+   * @throws TensorError `unsupported-model` if none or several match; the sentence lists paths
    */
   find(name: string): PlacedNode {
     const found = name === "" ? [] : this.#candidates(name);
@@ -72,12 +72,15 @@ export class NodeIndex {
     throw new TensorError("unsupported-model", sentence);
   }
 
-  /** Whether an input of a node needs no tensor, because it is a constant of its graph or of one around it. */
+  /**
+   * True if an input of a node is a constant of its graph or an enclosing one, so that the caller need not supply a
+   * tensor.
+   */
   isConstant({ place }: PlacedNode, name: string): boolean {
     return constantSource(place, name) !== null;
   }
 
-  /** The path of a node, which {@link find} takes. */
+  /** The path of a node, as {@link find} accepts it. */
   pathOf({ node, place }: PlacedNode): string {
     return [...place.path, calledOf(node)].join(" / ");
   }
@@ -111,7 +114,7 @@ export class NodeIndex {
     return firstOf(lists);
   }
 
-  /** The nodes of a path, whose last part is a name, a value or an operator, in quotes or without. */
+  /** The nodes of a path, whose last part is a name, a value or an operator, with or without quotes. */
   #atPath(name: string): readonly PlacedNode[] {
     return this.#places().flatMap(({ path, place }) => {
       const prefix = `${path} / `;
@@ -120,7 +123,7 @@ export class NodeIndex {
       const here = this.nodes.filter((placed) => placed.place === place);
       const isQuoted = ({ node }: PlacedNode): boolean => JSON.stringify(calledOf(node)) === last;
       const ways = [hasName(last), makes(last), isQuoted, isOf(last)];
-      // In the model's own graph a path is a name in quotes; without them, names in other graphs come first.
+      // In the model's own graph a path is a quoted name; without quotes, names in other graphs take precedence.
       return firstOf((path === "" ? [isQuoted] : ways).map((way) => () => here.filter(way)));
     });
   }
@@ -130,13 +133,13 @@ export class NodeIndex {
     return [...places].map((place) => ({ place, path: place.path.join(" / ") }));
   }
 
-  /** The nodes that ONNX Runtime may call so after it inlined a body or a function. */
+  /** The nodes that ONNX Runtime may have given this name when it inlined a body or a function. */
   #inlined(name: string): readonly PlacedNode[] {
     const places = this.#places().map(({ place }) => place);
     const found = inlinedFrom(name, places).flatMap(({ place, rest }) => {
       const within = this.nodes.filter((placed) => isWithin(placed, place));
       const byText = (text: string): (() => readonly PlacedNode[])[] => [
-        // A node of a function keeps its name, a node of a branch does not.
+        // A node of a function keeps its name; a node of a branch does not.
         () => (place.kind.is === "function" ? within.filter(hasName(text)) : []),
         () => within.filter(makes(text)),
         () => (place.kind.is === "body" ? within.filter(isOf(text)) : []),
@@ -145,7 +148,7 @@ export class NodeIndex {
       return firstOf([
         ...byText(rest),
         () => deeper.filter((placed) => isWithin(placed, place)),
-        // A function that was inlined into the branch.
+        // A function inlined into the branch.
         () => deeper,
         ...byText(withoutToken(rest)),
       ]);
@@ -169,7 +172,7 @@ const isOf =
   ({ node }: PlacedNode): boolean =>
     node.op === op;
 
-/** The first list that is not empty. */
+/** The first nonempty list. */
 function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly PlacedNode[] {
   for (const list of lists) {
     const found = list();
@@ -178,16 +181,15 @@ function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly Plac
   return [];
 }
 
-/** What a node is called: its name, or a value that it makes. */
+/** The name of a node, or a value that it makes. */
 const calledOf = ({ name, outputs, op }: ModelNode): string => name || outputs[0] || op;
 
-/** The path of a node. Its name is quoted and not cut, because the path is used to find the node. */
+/** The path of a node. The name is quoted and complete, because the path is used to find the node. */
 const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =>
   [...place.path, JSON.stringify(called)].join(" / ");
 
 /**
- * Nodes with commas between them, 20 at most: by their names where those differ, else by their paths, and by a value
- * where those are equal too.
+ * Nodes separated by commas, at most 20: by name if names differ, else by path, and by a value if paths are equal too.
  */
 export function listNodes(nodes: readonly PlacedNode[]): string {
   if (nodes.length === 0) return "none";
@@ -203,7 +205,7 @@ export function listNodes(nodes: readonly PlacedNode[]): string {
   return shown.join(", ") + (more === 0 ? "" : ` and ${more} more`);
 }
 
-/** How many nodes have each text. */
+/** The number of nodes with each text. */
 function countOf(
   nodes: readonly PlacedNode[],
   textOf: (placed: PlacedNode) => string,
@@ -217,8 +219,8 @@ function countOf(
 }
 
 /**
- * What makes a value that depends on no input, as the nodes of a graph see it: values of the graphs around it are seen
- * too, unless one of the graph itself has their name.
+ * The source of a value that depends on no input, as a node of the graph sees it: values of enclosing graphs are
+ * visible unless the graph has a value of the same name.
  * @returns null for a value that depends on inputs, and for one that nothing makes
  */
 export function constantSource(place: Place, name: string): ConstantSource | null {

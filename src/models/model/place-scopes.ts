@@ -1,4 +1,4 @@
-/** What is known of the values of every graph of a model, on the way through it. */
+/** Types and constants of the values of every graph in a model, collected during a walk. */
 
 import { findOpset } from "./graph.ts";
 import type { PlacedNode, Place } from "./places.ts";
@@ -12,14 +12,14 @@ export class PlaceScopes {
     this.#irVersion = irVersion;
   }
 
-  /** Takes note of what a node makes, and returns the values of its graph; nodes come as `walkNodes` visits them. */
+  /** Records the outputs of a node, and returns the values of its graph; call it in the order of `walkNodes`. */
   learn({ node, place }: PlacedNode): Scope {
     const scope = this.scopeOf(place);
     scope.learn(node, findOpset(place.opsets, node));
     return scope;
   }
 
-  /** The values of a graph as far as its nodes, and those around it, have been learned. */
+  /** The values of a graph, from the nodes learned so far. */
   scopeOf(place: Place): Scope {
     const known = this.#scopes.get(place);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 /**
- * Where the graphs of a model stand: its own, those of its functions, and the bodies in nodes, however deep they were
- * read. There is one walk over them, and one way to say where a graph is.
+ * Places of the graphs in a model: its own, those of its functions, and bodies of nodes at any depth that was read. All
+ * walks over graphs, and all paths of graphs, come from this file.
  */
 
 import { MAX_BODY_DEPTH, type Graph, type Model, type ModelNode } from "./model.ts";
@@ -8,11 +8,11 @@ import { MAX_BODY_DEPTH, type Graph, type Model, type ModelNode } from "./model.
 /** A graph of a model. */
 export interface Place {
   readonly graph: Graph;
-  /** The versions of domains that its nodes are of: the model's, or its function's. */
+  /** The operator set versions of its nodes: the model's, or its function's. */
   readonly opsets: Readonly<Record<string, number>>;
-  /** The nodes and attributes around it, or its function; empty for the model's own graph. */
+  /** The enclosing nodes and attributes, or the function; empty for the model's own graph. */
   readonly path: readonly string[];
-  /** The place of the node that has it as a body, whose values it sees; null for the model's graph and a function's. */
+  /** The place of the node with this body, whose values the body sees; null for the model's graph and a function's. */
   readonly outer: Place | null;
   readonly kind: PlaceKind;
 }
@@ -28,11 +28,11 @@ export interface PlacedNode {
   readonly place: Place;
 }
 
-/** What is called on the way through a model. */
+/** Callbacks of a walk through a model. */
 export interface Visitor {
-  /** Nodes come in the order in which they stand; those of a body follow the node that has it. */
+  /** Called for nodes in order; those of a body follow the node that contains it. */
   readonly node: (placed: PlacedNode) => void;
-  /** The path of graphs that lie too deep in others to have been read. */
+  /** Called with the path of graphs that are nested too deeply to have been read. */
   readonly tooDeep?: (path: readonly string[]) => void;
 }
 
@@ -48,7 +48,7 @@ export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Pl
 /** Visits the nodes of a graph and of the bodies in it. */
 export const walkPlace = (place: Place, visitor: Visitor): void => walk(place, visitor, 0);
 
-/** @param model that was looked at by `modelFrom` */
+/** @param model checked by `modelFrom` */
 export function walkNodes(model: Model, visitor: Visitor): void {
   walk(ownPlace(model), visitor, 0);
   const titles = new Set<string>();
@@ -83,7 +83,7 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
 
 interface Bodies {
   readonly attribute: string;
-  /** Null where they lie too deep to have been read. */
+  /** Null if they are nested too deeply to have been read. */
   readonly graphs: readonly Graph[] | null;
 }
 
@@ -97,13 +97,13 @@ function attributeBodies({ attributes }: ModelNode): readonly Bodies[] {
   return bodies;
 }
 
-/** `If "x"`, or by what it makes. */
+/** A title such as `If "x"`, from the node's name or an output. */
 function placeName({ op, name, outputs }: ModelNode): string {
   const called = name || outputs[0] || "";
   return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }
 
-/** A title that no other of `titles` is, so that a path leads to one place: names of nodes may be equal. */
+/** A title that is unique among `titles`, so that a path identifies one place: nodes may share a name. */
 function uniqueTitle(title: string, titles: Set<string>): string {
   let unique = title;
   for (let count = 2; titles.has(unique); count++) unique = `${title} #${count}`;

@@ -1,7 +1,6 @@
 /**
- * Runs models of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, and OpenVINO's `Convert`. It is no
- * runtime: nothing is fused, planned ahead or released early, and a model with any other operator is refused as a whole
- * before anything runs.
+ * Runs models of this package's operators, ONNX's `Constant`, `Identity` and `Cast`, and OpenVINO's `Convert`. Unlike a
+ * runtime, it does not fuse, plan or release early, and refuses a model with any other operator before anything runs.
  */
 
 import {
@@ -32,14 +31,14 @@ type Opsets = Place["opsets"];
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 /**
- * Runs a model. An output that is an input, or the `Identity` of one, is the tensor that was passed in and no copy.
+ * Runs a model. An output that is an input, or the `Identity` of one, is the tensor passed in, not a copy.
  *
- * @param inputs a tensor for each input of the graph; an input that has a default may be left out
+ * @param inputs a tensor per input of the graph; an input with a default may be left out
  * @returns the outputs of the graph by name
- * @throws TensorError `malformed-file` for a graph that is not sound (a value made twice, by nothing, or after its use;
- * a domain without an opset import), `unsupported-model` for nodes that are not run here, up to 20 of them named,
- * `shape-mismatch` for missing or unknown inputs and for other sizes than the declared ones (a name stands for one
- * size), `dtype` and `rank` likewise, and whatever a node throws, with the node named behind the sentence
+ * @throws TensorError `malformed-file` for an inconsistent graph (a value made twice, by nothing, or after its use; a
+ *   domain without an opset import), `unsupported-model` for nodes that cannot run here, up to 20 of them named,
+ *   `shape-mismatch` for missing or unknown inputs and for sizes that differ from the declared ones (a dimension's name
+ *   has one size), `dtype` and `rank` likewise; and the errors of nodes, with the node named at the end of the sentence
  */
 export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> {
   const model = modelFrom(given);
@@ -65,16 +64,15 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
 }
 
 /**
- * Runs one node of a model on its own.
+ * Runs a single node of a model.
  *
- * @param model the model, or its {@link NodeIndex}, which saves time where many nodes inside bodies are run
- * @param node a node of the model, of a body or of a function in it; or its name or path, as {@link NodeIndex.find}
- * takes it
- * @param inputs tensors by the names of the node's inputs; those that are left out are taken from the constants, and
- * from what `Constant` nodes make, of the node's graph and of the graphs around it
+ * @param model the model, or its {@link NodeIndex}, which saves time when many nodes inside bodies are run
+ * @param node a node of the model, of a body or of a function in it; or its name or path, as for {@link NodeIndex.find}
+ * @param inputs tensors by the names of the node's inputs; missing ones are taken from the constants and `Constant`
+ *   nodes of the node's graph and the enclosing graphs
  * @returns the outputs of the node by name
- * @throws TensorError `unsupported-model` for a node that is not run here, `shape-mismatch` for missing or unknown
- * inputs, `attribute` for an attribute that the caller of a function decides; else as {@link runModel}
+ * @throws TensorError `unsupported-model` for a node that cannot run here, `shape-mismatch` for missing or unknown
+ *   inputs, `attribute` for an attribute that a function's caller sets; otherwise as {@link runModel}
  */
 export function runNode(
   model: Model | NodeIndex,
@@ -85,19 +83,19 @@ export function runNode(
   return Object.fromEntries(runOne(opsets, own, valueOf));
 }
 
-/** A node of a model as `run`, `infer` and `explain` take it. */
+/** A node of a model with its inputs, as arguments of `run`, `infer` and `explain`. */
 export interface NodeCall {
   readonly node: NodeSpec;
-  /** In the order of the node's inputs; undefined for one that is left out. */
+  /** Tensors in the order of the node's inputs; undefined for one that is left out. */
   readonly inputs: readonly (Tensor | undefined)[];
 }
 
 /**
- * One node of a model as a call on its own.
+ * Turns a node of a model into a call of its own.
  *
- * @param model as {@link runNode} takes it, and so the node and the inputs
- * @throws TensorError `unsupported-model` for an operator that is not of the family, and as {@link runNode} for the
- * inputs; what the operator itself refuses is not checked
+ * @param model, node, inputs as for {@link runNode}
+ * @throws TensorError `unsupported-model` for an operator other than a scatter or gather, and as {@link runNode} for
+ *   the inputs; the operator's own checks are not made
  */
 export function nodeCall(
   model: Model | NodeIndex,
@@ -106,13 +104,13 @@ export function nodeCall(
 ): NodeCall {
   const { own, opsets, valueOf } = nodeValues(model, node, inputs);
   if (inlineOperator(own) !== null) {
-    const sentence = `${nodeTitle(own)} of the model is no node of an operator of the family`;
+    const sentence = `${nodeTitle(own)} of the model must be a scatter or a gather`;
     throw new TensorError("unsupported-model", sentence);
   }
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
 
-/** {@link nodeCall} of a node whose inputs are all known, whether a model has it or not. */
+/** {@link nodeCall} of a node with all inputs known, even if no model contains it. */
 export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): NodeCall =>
   namingNode(node, () =>
     specOf(
@@ -122,7 +120,7 @@ export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): No
     ),
   );
 
-/** The index that was given, or one of the model that was. */
+/** The given index, or one of the given model. */
 const indexFrom = (given: Model | NodeIndex): NodeIndex =>
   readForeign(
     () => (given instanceof NodeIndex ? given : new NodeIndex(given)),
@@ -130,7 +128,7 @@ const indexFrom = (given: Model | NodeIndex): NodeIndex =>
     "a model cannot be read",
   );
 
-/** A node that runs on its own, and where it takes its inputs from. */
+/** A node that runs on its own, and the sources of its inputs. */
 interface NodeValues {
   readonly own: ModelNode;
   readonly opsets: Opsets;
@@ -175,7 +173,7 @@ const valuesOf = (
 ): readonly (Tensor | undefined)[] =>
   node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
 
-/** The outputs of a node with their names; an output without a name is dropped. */
+/** The outputs of a node by name; an output without a name is dropped. */
 function runOne(
   opsets: Opsets,
   node: ModelNode,
@@ -211,13 +209,13 @@ function specOf(
   return { node: spec, inputs };
 }
 
-/** A node of a model as `run` takes it, without its inputs. */
+/** A node of a model as an argument of `run`, without its inputs. */
 export function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const { op, domain } = node;
   return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
 }
 
-/** @throws TensorError `malformed-file` for an input that is left out although it must not be */
+/** @throws TensorError `malformed-file` for a required input that is left out */
 function checkOmitted(
   inputs: readonly (Tensor | undefined)[],
   schemas: OperatorVersion["inputs"],
@@ -228,7 +226,7 @@ function checkOmitted(
   if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
 }
 
-/** Names the node in the errors that `action` throws. */
+/** Names the node in errors thrown by `action`. */
 export function namingNode<T>(node: ModelNode, action: () => T): T {
   try {
     return action();
@@ -237,7 +235,7 @@ export function namingNode<T>(node: ModelNode, action: () => T): T {
   }
 }
 
-/** An error whose sentence ends with the title of the node that it is about. */
+/** An error whose sentence ends with the title of its node. */
 export function withTitle(cause: TensorError, title: string): TensorError {
   const { code, op, opset, input, at, axis, got, expected } = cause;
   const fields = { op, opset, input, at, axis, got, expected };
@@ -245,7 +243,7 @@ export function withTitle(cause: TensorError, title: string): TensorError {
 }
 
 /**
- * The operators of a model that are not run here, each with its opset, its first node and the number of its nodes.
+ * The operators of a model that cannot run here, each with its opset, its first node and its number of nodes.
  * @throws TensorError `malformed-file` for a node of a domain without an opset import
  */
 export function unsupportedOperators(model: Model): string[] {
@@ -277,7 +275,7 @@ function unsupported(opsets: Opsets, nodes: readonly ModelNode[]): string[] {
   });
 }
 
-/** @throws TensorError `unsupported-model`, which names the operators that are not run here, with their nodes */
+/** @throws TensorError `unsupported-model` with the operators that cannot run here and their nodes */
 function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
   const missing = unsupported(opsets, nodes);
   if (missing.length === 0) return;

@@ -1,4 +1,4 @@
-/** Whether two types are equal. Writers keep what a file says of a type as long as it still says the same. */
+/** Compares types. Writers keep a file's type description as long as the type has not changed. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import type { PartialShape } from "../../core/tensor/shape.ts";

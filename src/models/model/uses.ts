@@ -1,11 +1,11 @@
-/** The names of values that graphs and nodes use, those that bodies take from the graphs around them among them. */
+/** The names of values that graphs and nodes use, including those that bodies take from enclosing graphs. */
 
 import { TensorError } from "../../core/errors.ts";
 import { MAX_BODY_DEPTH, type Graph, type ModelNode } from "./model.ts";
 
 /**
  * The graphs of an attribute.
- * @throws TensorError `too-large` for graphs that are nested too deep to be read
+ * @throws TensorError `too-large` for graphs nested too deeply to be read
  */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
   if (graphs !== null) return graphs ?? [];
@@ -25,7 +25,7 @@ export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set
   return uses;
 }
 
-/** The names that a node uses. Those in its bodies may be names of the bodies' own values. */
+/** The names that a node uses. Names used in its bodies may be those of the bodies' own values. */
 export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<string>()): Set<string> {
   for (const name of inputs) uses.add(name);
   for (const attribute of Object.values(attributes)) {
@@ -35,7 +35,7 @@ export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<strin
   return uses;
 }
 
-/** The names that a graph takes from the graphs around it: those that it uses and does not make. */
+/** The names that a graph takes from enclosing graphs: those that it uses and does not make. */
 export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<string> {
   const own = new Set(
     [...inputs, ...constants].map(({ name }) => name).concat(nodes.flatMap((one) => one.outputs)),
@@ -44,7 +44,7 @@ export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<str
   return new Set(used.filter((name) => name !== "" && !own.has(name)));
 }
 
-/** The values of its graph and of those around it that a node needs, also in its bodies. */
+/** The values of its graph and enclosing ones that a node needs, also in its bodies. */
 export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
   const needs = new Set(inputs.filter((name) => name !== ""));
   for (const attribute of Object.values(attributes)) {

@@ -1,11 +1,11 @@
 /**
- * What is known of the values of a graph before it runs: one walk over the nodes, for `inspect` and `convert` alike.
+ * Types and constants of a graph's values before it runs: one walk over the nodes, shared by `inspect` and `convert`.
  *
- * Every value has two answers, because a model may declare types that are no longer true: no runtime holds a value
- * between two nodes to the shape that is declared for it. What follows from the model's inputs, its constants and the
- * nodes between is certain. What the model declares beyond that is believed, and marked as such.
+ * Every value has two answers, because the types that a model declares may be outdated: runtimes do not enforce the
+ * declared shape of a value between two nodes. Facts that follow from the model's inputs, its constants and the nodes
+ * between are certain. Further declarations of the model are believed, and marked as such.
  *
- * What a node makes of its inputs is a rule of `types/`. The one operator that this file knows is `If`, because its
+ * Rules in `types/` derive a node's outputs from its inputs. This file handles only the operator `If`, because its
  * branches are graphs.
  */
 
@@ -28,35 +28,35 @@ import {
 import { outputsOf } from "./types/outputs.ts";
 
 export interface Value {
-  /** What follows from the model's inputs, from constants, and from the nodes between. */
+  /** Facts that follow from the model's inputs, from constants, and from the nodes between. */
   readonly certain: Known;
-  /** What is certain, completed by what is declared; the same object where declarations add nothing. */
+  /** The certain facts completed by declarations; the same object if declarations add nothing. */
   readonly believed: Known;
 }
 
 const certainly = (known: Known): Value => ({ certain: known, believed: known });
 
-/** Whether declarations add nothing to what is certain. */
+/** True if declarations add nothing to the certain facts. */
 export const isCertain = ({ certain, believed }: Value): boolean => certain === believed;
 
-/** Since this IR version of ONNX a constant need not be an input; one that is both is only the input's default. */
+/** Since this IR version of ONNX a constant need not be an input; a constant that is one is the input's default. */
 export const DEFAULTS_SINCE = 4;
 
-/** The values of a graph, and behind them those of the graphs around it. */
+/** The values of a graph, with access to those of enclosing graphs. */
 export class Scope {
   readonly #outer: Scope | null;
-  /** How many graphs are around this one. */
+  /** The number of enclosing graphs. */
   readonly #depth: number;
-  /** Names that this graph gives to values: they hide those of the graphs around it. */
+  /** Names of this graph's own values, which hide those of enclosing graphs. */
   readonly #own: ReadonlySet<string>;
   readonly #outputs: ReadonlySet<string>;
   readonly #declared: ReadonlyMap<string, TensorType>;
   readonly #values = new Map<string, Value>();
 
   /**
-   * @param outer of the graph around a body, whose values the body sees; null for a model's own graph and a function's
-   * @param irVersion where the format is known to have no defaults before version 4: constants that are inputs as well
-   * count there, because nobody may replace them
+   * @param outer the scope around a body, whose values the body sees; null for a model's own graph and a function's
+   * @param irVersion before version 4 constants that are also inputs count as constants, because nobody may replace
+   *   them
    */
   constructor(graph: Graph, outer: Scope | null = null, irVersion = DEFAULTS_SINCE) {
     const { inputs, outputs, values = [], nodes, constants } = graph;
@@ -75,7 +75,7 @@ export class Scope {
     }
   }
 
-  /** Callers are held to the inputs of the model alone: those of a body, and of a function, come from other nodes. */
+  /** Only a model's own inputs enforce their types on callers: those of a body or a function come from other nodes. */
   #inputValue(name: string, type: TensorType | null): Value {
     if (this.#outer === null && type !== null) return certainly({ ...NOTHING_KNOWN, type });
     return {
@@ -84,7 +84,7 @@ export class Scope {
     };
   }
 
-  /** What is known of a value, `""` for one that is left out. */
+  /** The facts about a value; `""` is one that is left out. */
   get(name: string): Value {
     const known = this.#values.get(name);
     if (known !== undefined) return known;
@@ -92,22 +92,22 @@ export class Scope {
     return { certain: NOTHING_KNOWN, believed: withDeclared(NOTHING_KNOWN, this.declared(name)) };
   }
 
-  /** The type that is believed, null where none is known. */
+  /** The believed type, null if unknown. */
   typeOf(name: string): TensorType | null {
     return this.get(name).believed.type;
   }
 
-  /** The constant that the value certainly is, null where it is none, or one by declared types alone. */
+  /** The constant that the value certainly is; null for other values, and for a constant by declared types alone. */
   constantOf(name: string): Constant | null {
     return this.get(name).certain.constant;
   }
 
-  /** The type that this graph declares for a value that is no input. */
+  /** The type that this graph declares for a value that is not an input. */
   declared(name: string): TensorType | null {
     return this.#declared.get(name) ?? null;
   }
 
-  /** Whether a value is an output of the model, and not only of a body in it. */
+  /** True if a value is an output of the model, not only of a body in it. */
   isModelOutput(name: string): boolean {
     return this.#outer === null && this.#outputs.has(name);
   }
@@ -117,8 +117,8 @@ export class Scope {
   }
 
   /**
-   * Takes note of what a node makes; nodes are passed in the order in which they run.
-   * @param opset of the node's domain, null where the model imports none
+   * Records the outputs of a node; call it in execution order.
+   * @param opset of the node's domain, null if the model does not import it
    */
   learn(node: ModelNode, opset: number | null): void {
     const branches = this.#depth < MAX_BODY_DEPTH ? branchesOf(node) : null;
@@ -140,12 +140,12 @@ export class Scope {
     this.#take(node, certain, inputs.every(isCertain) ? certain : made("believed"));
   }
 
-  /** @param certain, believed what is known of the outputs of a node */
+  /** @param certain, believed facts about the outputs of a node */
   #take(node: ModelNode, certain: readonly Known[], believed: readonly Known[]): void {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
       const { [position]: known = NOTHING_KNOWN } = certain;
-      // Where declarations alone make the node wrong, what is certain still holds.
+      // If declarations alone make the node invalid, the certain facts still hold.
       const { [position]: more = known } = believed;
       const inferred = sameKnown(more, known) ? known : more;
       const believedValue = withDeclared(inferred, this.declared(name));
@@ -153,7 +153,7 @@ export class Scope {
     }
   }
 
-  /** What a branch of a node makes. Of other domains than the node's its versions are not known here. */
+  /** The outputs of a branch of a node. Versions of domains other than the node's are not known here. */
   #outputsOf(branch: Graph, { domain }: ModelNode, opset: number | null): readonly Value[] {
     const scope = new Scope(branch, this);
     for (const node of branch.nodes) {
@@ -163,7 +163,7 @@ export class Scope {
   }
 }
 
-/** The two branches of an `If` that make as many values, null for other nodes. */
+/** The two branches of an `If` with equal numbers of outputs, null for other nodes. */
 function branchesOf({ domain, op, attributes }: ModelNode): readonly Graph[] | null {
   if (domain !== "ai.onnx" || op !== "If") return null;
   const branches = ["then_branch", "else_branch"].flatMap((name) => {

@@ -1,10 +1,10 @@
-/** An attribute that is a graph which no file has, such as the body of a loop that is written anew. */
+/** Makes an attribute from a new graph, such as the body of a loop written by this package. */
 
 import { create } from "@bufbuild/protobuf";
 import { SOURCE, type Attribute, type Graph } from "../model/model.ts";
 import { AttributeProtoSchema } from "./schema_pb.ts";
 
-/** `GRAPH`, as ONNX numbers the types of attributes. */
+/** The number of `GRAPH` among ONNX's attribute types. */
 const TYPE = 5;
 
 /** The attribute with `graph` as its value. */

@@ -1,6 +1,6 @@
 /**
- * A position in a file that is read piece by piece. Memory never holds more than one window of the file and the range
- * that a caller asks for.
+ * A position in a file that is read piece by piece. Memory holds at most one window of the file and the range that a
+ * caller requests.
  */
 
 import { malformed, type TensorError } from "../../core/errors.ts";
@@ -8,8 +8,8 @@ import { readRange, type ByteSource } from "../model/byte-source.ts";
 import { MAX_VARINT } from "./wire.ts";
 
 /**
- * How much is read at once: one page of the disk after a jump, then twice as much each time that reading goes on where
- * the window ends. Of a model of 3 GB with 20,000 tensors that reads 82 MB, where windows of 64 KiB read 1,311 MB.
+ * Bytes read at once: a page of the disk after a jump, then twice as much each time reading continues at the window's
+ * end. For a model of 3 GB with 20,000 tensors this reads 82 MB; windows of 64 KiB read 1,311 MB.
  */
 const WINDOW = { least: 2 ** 12, most: 2 ** 16 };
 
@@ -18,7 +18,7 @@ export class FileCursor {
   readonly #source: ByteSource;
   #window: Uint8Array = new Uint8Array();
   #start = 0;
-  /** Doubles with the first read. */
+  /** Doubled by the first read. */
   #size = WINDOW.least / 2;
 
   constructor(source: ByteSource) {
@@ -27,7 +27,7 @@ export class FileCursor {
 
   /**
    * Reads an unsigned number that ends before `end`.
-   * @throws TensorError `malformed-file` for 2^53 and more
+   * @throws TensorError `malformed-file` for numbers of 2^53 or more
    */
   varint(end: number): number {
     let value = 0;
@@ -42,13 +42,13 @@ export class FileCursor {
     throw this.#endless();
   }
 
-  /** Moves behind a number of any value. */
+  /** Skips a number of any value. */
   skipVarint(end: number): void {
     for (let taken = 0; taken < MAX_VARINT; taken++) if (this.#byte(end) < 0x80) return;
     throw this.#endless();
   }
 
-  /** @throws TensorError `malformed-file` when fewer than `length` bytes are left before `end` */
+  /** @throws TensorError `malformed-file` if fewer than `length` bytes are left before `end` */
   check(length: number, end: number): void {
     if (length <= end - this.position) return;
     throw this.#cutShort(length, end);
@@ -66,9 +66,9 @@ export class FileCursor {
     const { position } = this;
     if (position >= end) throw this.#cutShort(1, end);
     let at = position - this.#start;
-    // The position never moves back, so it lies inside the window or behind it.
+    // The position only increases, so it lies inside the window or behind it.
     if (at >= this.#window.length) {
-      // Skipping a name or a small tensor at the end of the window is no jump.
+      // Skipping a name or a small tensor at the window's end does not count as a jump.
       const isNext = at <= this.#window.length + WINDOW.least;
       this.#size = isNext ? Math.min(2 * this.#size, WINDOW.most) : WINDOW.least;
       const last = Math.min(position + this.#size, this.#source.size);
@@ -89,6 +89,8 @@ export class FileCursor {
   #cutShort(length: number, end: number): TensorError {
     const { position } = this;
     const part = `a part of ${length} bytes where ${end - position} are left`;
-    return malformed(`the file is cut short or damaged: byte ${position} begins ${part}`);
+    return malformed(
+      `the file is cut short or damaged, so get it again: byte ${position} begins ${part}`,
+    );
   }
 }

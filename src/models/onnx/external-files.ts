@@ -1,4 +1,4 @@
-/** The files in which a model keeps the data of its tensors. */
+/** The files in which a model stores the data of its tensors. */
 
 import { modelFrom } from "../model/foreign-model.ts";
 import { SOURCE, type Constant, type Graph, type Model } from "../model/model.ts";
@@ -6,10 +6,10 @@ import { externalRange } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";
 
 /**
- * The paths of the external data files of a model that was read from an ONNX file, relative to its folder, each path
- * once. `writeModel` keeps these references.
+ * The paths of the external data files of a model read from an ONNX file, relative to its folder, without repeats.
+ * `writeModel` keeps these references.
  *
- * @throws TensorError `malformed-file` for a path that leaves the folder of the model
+ * @throws TensorError `malformed-file` for a path that leaves the model's folder
  */
 export function externalFiles(model: Model): string[] {
   const { graph, functions = [] } = modelFrom(model);

@@ -1,7 +1,7 @@
 /**
- * External data: tensors whose bytes lie in another file beside the model. This module decides which paths a model may
- * name. It opens no file: the code that opens them has to refuse links that lead out of the model's folder, because a
- * path does not show them.
+ * External data: tensors whose bytes are in another file beside the model. This module decides which paths a model may
+ * name. Code that opens the files must refuse links that lead out of the model's folder, because a path does not reveal
+ * them.
  *
  * ONNX: "External Data" (docs/ExternalData.md).
  */
@@ -11,19 +11,20 @@ import { parseDecimal } from "../model/decimal.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 
 /**
- * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` that, as text, never leaves the
- * folder of the model. The path may still lead through links. A long tensor is read in several calls, the last part first.
+ * Reads `length` bytes from `offset` of the file at `location`, a relative path with `/` whose text never leaves the
+ * model's folder. The path may still contain links. A long tensor is read by several calls, its last part first.
  */
 export type ReadExternal = (location: string, offset: number, length: number) => Uint8Array;
 
 export interface ReadOptions {
-  /** Reads external data. Without it, reading a tensor that has external data is an error. */
+  /** Reads external data. Without this option, reading a tensor with external data is an error. */
   readonly external?: ReadExternal | undefined;
 }
 
 /**
- * Options from outside the package.
- * @throws TensorError `attribute` for what is no object, another option, or an `external` that is no function
+ * Checks options of a caller.
+ * @throws TensorError `attribute` for a value that is not an object, an unknown option, or an `external` that is not a
+ *   function
  */
 export function readOptionsFrom(options: unknown): ReadOptions {
   const { external } = optionsOf(options, ["external"], {});
@@ -34,7 +35,7 @@ export function readOptionsFrom(options: unknown): ReadOptions {
   throw new TensorError("attribute", sentence);
 }
 
-/** Where the bytes of a tensor are, in bytes. `length` is null where the file does not give it. */
+/** The location of a tensor's bytes, with offset and length in bytes. `length` is null if the file omits it. */
 export interface ExternalRange {
   readonly location: string;
   readonly offset: number;
@@ -42,11 +43,11 @@ export interface ExternalRange {
 }
 
 /**
- * The range that a tensor's `external_data` entries name. Keys other than location, offset and length do not change the
- * range and are ignored (ONNX defines `checksum`, which no reader checks, and writes `basepath`).
+ * The range given by a tensor's `external_data` entries. Keys other than location, offset and length are ignored (ONNX
+ * defines `checksum`, which no reader checks, and writes `basepath`).
  * @param what names the tensor in errors
  * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
- * length that is no decimal number
+ *   length that is not a decimal number
  */
 export function externalRange(entries: ReadonlyMap<string, string>, what: string): ExternalRange {
   const location = entries.get("location") ?? "";
@@ -62,8 +63,8 @@ export function externalRange(entries: ReadonlyMap<string, string>, what: string
 }
 
 /**
- * What is wrong with a path, or null. Backslashes and drive letters have a meaning on Windows alone but are refused
- * everywhere, so that a model is either good or bad on all machines.
+ * The fault of a path, or null. Backslashes and drive letters are special on Windows alone but refused everywhere, so
+ * that a model is either valid or invalid on all machines.
  */
 function pathFault(location: string): string | null {
   if (location === "") return "is empty";

@@ -1,11 +1,11 @@
-/** What a file is that is no ONNX model: users name a wrong file more often than a broken one. */
+/** Recognizes files of other formats: users name a wrong file more often than a broken one. */
 
 import { isTensorError, malformed } from "../../core/errors.ts";
 
-/** As many bytes as tell a format. */
+/** The number of bytes that identify a format. */
 export const HEAD = 64;
 
-/** What files of a format begin with. */
+/** The first bytes of files by format. */
 const MAGIC: readonly (readonly [what: string, at: number, start: string])[] = [
   ["a PNG image", 0, "\u0089PNG"],
   ["a JPEG image", 0, "\u00ff\u00d8\u00ff"],
@@ -21,9 +21,9 @@ const MAGIC: readonly (readonly [what: string, at: number, start: string])[] = [
 ];
 
 /**
- * Returns what `read` makes of a file. Where that fails because the file is of another format, the error says of which.
+ * Returns the result of `read`. If `read` fails and the file has another format, the error names it.
  * @param head the first {@link HEAD} bytes of the file, or all of it
- * @throws TensorError what `read` throws
+ * @throws TensorError the error of `read`
  */
 export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   try {
@@ -31,23 +31,25 @@ export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   } catch (cause) {
     if (!isTensorError(cause, "malformed-file")) throw cause;
     const what = formatOf(head());
-    throw what === null ? cause : malformed(`this is no ONNX model: it is ${what}`, {}, { cause });
+    throw what === null
+      ? cause
+      : malformed(`the file must be an ONNX model, but it is ${what}`, {}, { cause });
   }
 }
 
-/** What a file is, null where it may be a broken model. */
+/** The format of a file, null if it may be a broken model. */
 function formatOf(head: Uint8Array): string | null {
   if (head.length === 0) return "empty";
   const text = String.fromCharCode(...head);
   const found = MAGIC.find(([, at, start]) => text.startsWith(start, at));
   if (found !== undefined) return found[0];
-  // Two bytes that are letters may be what is left of a model.
+  // Two bytes that are letters may be the rest of a model.
   return head.length > 2 && isText(head) ? "text" : null;
 }
 
 function isText(head: Uint8Array): boolean {
   try {
-    // The last letter may be cut off.
+    // The last letter may be incomplete.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return /^[\t\n\r\u0020-\u007e\u0080-\uffff]+$/.test(text);
   } catch {

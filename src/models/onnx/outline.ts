@@ -1,7 +1,8 @@
 /**
- * ONNX models without their weights. A file of any size is read record by record, and everything but the values of
- * large tensors is copied into an outline. The outline is a serialized model again, so `read-model.ts` reads both. The
- * values stay in the file until a constant is read: where its message lies there follows from where it lies in the outline.
+ * Reads ONNX models without their weights. A file of any size is read record by record, and everything but the values
+ * of large tensors is copied into an outline. The outline is itself a serialized model, so `read-model.ts` reads both.
+ * Values stay in the file until a constant is read; the position of its message in the outline gives its position in
+ * the file.
  */
 
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
@@ -25,19 +26,21 @@ import {
 } from "./schema_pb.ts";
 import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./tensor-proto.ts";
 
-/** Up to this many bytes the values of a tensor are copied: most index tensors are smaller, most weights larger. */
+/** Maximum bytes of a tensor's values that are copied: most index tensors are smaller, most weights larger. */
 const KEPT_VALUES = 2 ** 10;
 
-/** In bytes. No name is longer, and no attribute of a scatter or gather operator. */
+/** Bytes of a copied field. Names, and the attributes of scatters and gathers, are shorter. */
 const MAX_FIELD = 2 ** 16;
 
-/** In bytes. The outline of a graph of 10^5 nodes has 20 MB. */
+/** Bytes of an outline. That of a graph of 10^5 nodes takes 20 MB. */
 const MAX_OUTLINE = 2 ** 26;
 
-/** Reading a record takes 30 to 50 ns. A real model has about 10 records for each node and each tensor. */
+/**
+ * Maximum number of records; reading one takes 30 to 50 ns. A real model has about 10 records per node and per tensor.
+ */
 const MAX_RECORDS = 2 ** 24;
 
-/** The messages that the schema declares as `bytes` because they are decoded on their own: see `schema.proto`. */
+/** Messages that the schema declares as `bytes` because they are decoded separately: see `schema.proto`. */
 const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessage>([
   [ModelProtoSchema.field.functions, FunctionProtoSchema],
   [GraphProtoSchema.field.initializer, TensorProtoSchema],
@@ -47,14 +50,14 @@ const NESTED: ReadonlyMap<DescField, DescMessage> = new Map<DescField, DescMessa
   [AttributeProtoSchema.field.graphs, GraphProtoSchema],
 ]);
 
-/** Fields that no reader of an outline needs. */
+/** Fields that readers of an outline do not need. */
 const LEFT_OUT: ReadonlySet<DescField> = new Set([
   ModelProtoSchema.field.docString,
   GraphProtoSchema.field.docString,
   GraphProtoSchema.field.sparseInitializer,
 ]);
 
-/** Where the message of a tensor lies in the file. */
+/** The range of a tensor's message in the file. */
 interface FileRange {
   readonly start: number;
   readonly end: number;
@@ -62,19 +65,19 @@ interface FileRange {
 
 /**
  * Reads the graph of a model in a file of any size, without the values of large tensors. A constant's values are read
- * from the file when the constant is read, so the file must not change while the model is in use.
+ * from the file on demand, so the file must not change while the model is in use.
  *
- * The model can be inspected and run. It lacks the parts of the file that `Model` does not show, so `writeModel`
- * refuses it where it has functions or subgraphs, and writes no metadata.
+ * The model can be inspected and run. The model lacks the parts of the file that `Model` does not represent, so `writeModel`
+ * writes no metadata and refuses models with functions or subgraphs.
  *
- * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB beside tensors, for a name or text of more
- * than 64 KiB outside of attributes, and for more than 2^24 records
+ * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB besides tensors, for a name or text of more
+ *   than 64 KiB outside of attributes, and for more than 2^24 records
  */
 export function readOutline(file: ByteSource, options: ReadOptions = {}): Model {
   const checked = readOptionsFrom(options);
   const source = sourceFrom(file, "a file must be { size, read }");
   return namingFormat(
-    // Of an empty file there is nothing to read.
+    // An empty file has no head to read.
     () =>
       source.size === 0 ? new Uint8Array() : readRange(source, 0, Math.min(source.size, HEAD)),
     () => outlineOf(source, checked),
@@ -88,19 +91,19 @@ function outlineOf(source: ByteSource, options: ReadOptions): Model {
   const { bytes, ranges } = outline.finish();
   return decodeModel(bytes, options, {
     wholeOf(part) {
-      // Tensors are views of the outline, so their offset in it identifies them.
+      // Tensors are views of the outline, so their offsets identify them.
       const range = ranges.get(part.byteOffset - bytes.byteOffset);
       return range === undefined ? null : () => wholeTensor(source, part, range);
     },
   });
 }
 
-/** In bytes. A value takes 16 bytes at most, or a tag and a varint of 10 bytes. */
+/** Bytes of a value. A value takes at most 16 bytes, or a tag and a varint of 10 bytes. */
 const MAX_VALUE = 20;
 
 /**
- * The whole message of the tensor of which `part` is in the outline. The shape limits its length, so that a small
- * tensor costs little to read however long its message claims to be. Text has no such limit.
+ * The complete message of a tensor of which `part` is in the outline. The shape limits its length, so that a small
+ * tensor is cheap to read whatever length its message claims. Text has no such limit.
  */
 function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileRange): Uint8Array {
   const header = readTensorHeader(part);
@@ -132,8 +135,8 @@ class OutlineWriter {
   }
 
   /**
-   * Copies the message that reaches from the cursor to `end`.
-   * @param depth the number of subgraphs around the message
+   * Copies the message from the cursor to `end`.
+   * @param depth the number of enclosing subgraphs
    */
   copy(schema: DescMessage, end: number, depth: number): void {
     const cursor = this.#cursor;
@@ -145,7 +148,7 @@ class OutlineWriter {
       if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const begin = cursor.position;
       const tag = cursor.varint(end);
-      // The same tags as those that the protobuf library refuses, so that an outline accepts no more files.
+      // The protobuf library refuses the same tags, so an outline accepts no other files.
       if (tag < 8 || tag >= 2 ** 32) throw malformed(`byte ${begin} of the file is an illegal tag`);
       const tagEnd = cursor.position;
       const field = schema.fields.find((one) => one.number === Math.floor(tag / 8));
@@ -182,11 +185,11 @@ class OutlineWriter {
     }
     if (isWhole) return;
     if (schema === TensorProtoSchema) this.#ranges.set(home, { start, end });
-    // An attribute that lost its value must not look like one with an empty value.
+    // An attribute without its value must not look like one with an empty value.
     else this.#append(NO_TYPE);
   }
 
-  /** Copies a message with its tag. The length is known last, so five bytes are reserved for it. */
+  /** Copies a message with its tag. Its length is known last, so five bytes are reserved. */
   #copyInner(schema: DescMessage, begin: number, tagEnd: number, end: number, depth: number): void {
     this.#append(this.#cursor.between(begin, tagEnd));
     this.#append(LENGTH_SPACE);
@@ -213,12 +216,12 @@ class OutlineWriter {
 
 const LENGTH_SPACE = new Uint8Array(5);
 
-/** The record `type: UNDEFINED`. Of several records of a field the last one counts. */
+/** The record `type: UNDEFINED`. The last record of a field counts. */
 const NO_TYPE = new Uint8Array([0xa0, 0x01, 0x00]);
 
 /**
- * The bytes of a record behind its tag, or behind its length where it has one. Moves the cursor behind that length, and
- * behind a varint.
+ * Bytes of a record after its tag, or after its length if it has one. Advances the cursor past that length, or past a
+ * varint.
  */
 function payloadLength(cursor: FileCursor, wireType: number, end: number): number {
   switch (wireType) {
@@ -239,7 +242,7 @@ function payloadLength(cursor: FileCursor, wireType: number, end: number): numbe
   }
 }
 
-/** Up to how many bytes of values a message is copied whole; null for fields that hold no values. */
+/** Maximum bytes of values for which a message is copied whole; null for fields without values. */
 function mostValues(schema: DescMessage, field: DescField): number | null {
   if (schema === TensorProtoSchema) {
     return isTypedField(field.localName) || field === TensorProtoSchema.field.rawData

@@ -1,6 +1,6 @@
 /**
- * Reads ONNX models (`ModelProto`) into the plain `Model`. Reading does not check that a graph is sound: that happens
- * when the graph runs (`model/graph.ts`), so that a faulty model can still be inspected.
+ * Reads ONNX models (`ModelProto`) into the plain `Model`. Reading does not check the consistency of a graph; running
+ * it does (`model/graph.ts`), so a faulty model can still be inspected.
  */
 
 import { fromBinary } from "@bufbuild/protobuf";
@@ -45,9 +45,9 @@ import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wi
  * The model in `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes` must
  * not change while the model is in use.
  *
- * @throws TensorError `malformed-file` where the bytes are no model: no graph, a node without `op_type` or with two
- * attributes of one name, a negative dimension of a constant. `too-large` for a model of more than 2^21 parts, or of
- * more than one part in 8 bytes beyond the first 65,536.
+ * @throws TensorError `malformed-file` for bytes that are not a valid model (without a graph, a node without `op_type`
+ *   or with two attributes of one name, a negative dimension of a constant); `too-large` for a model of more than 2^21
+ *   parts, or of more than one part per 8 bytes beyond the first 65,536.
  */
 export function readModel(bytes: Uint8Array, options: ReadOptions = {}): Model {
   const plain = plainBytes(bytes, FILE);
@@ -58,17 +58,18 @@ export function readModel(bytes: Uint8Array, options: ReadOptions = {}): Model {
   );
 }
 
-/** Gets at tensors of which an outline holds a part only. */
+/** Reads tensors of which an outline holds only a part. */
 export interface WholeTensors {
-  /** Reads the whole message of which `part` is in the outline; null where `part` is the whole message. */
+  /** A reader for the complete message of `part`; null if `part` is complete. */
   wholeOf(part: Uint8Array): (() => Uint8Array) | null;
 }
 
-/** What every function that reads a part of one model needs. */
+/** Parameters of all functions that read a part of one model. */
 interface Reading extends ReadOptions {
   readonly parts: Parts;
   /**
-   * Given for an outline. Parts of such a model have no `SOURCE`, because an outline lacks what a writer would keep.
+   * Present for an outline. Parts of such a model have no `SOURCE`, because an outline lacks the data that a writer
+   * would keep.
    */
   readonly whole: WholeTensors | null;
 }
@@ -94,11 +95,11 @@ export function decodeModel(
   };
 }
 
-/** What the writer of ONNX files keeps of a part of a model, unless the part comes from an outline. */
+/** The source data of a part of a model, kept for the writer of ONNX files; empty for an outline. */
 const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
   whole === null ? { [SOURCE]: source } : {};
 
-/** To the schema functions and subgraphs are bytes, so they are checked here and not with the model. */
+/** The schema declares functions and subgraphs as bytes, so they are checked here, separately from the model. */
 function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
   checkMessage(FunctionProtoSchema, bytes, reading.parts);
   const source = malformedAs("a function", () => fromBinary(FunctionProtoSchema, bytes));
@@ -122,7 +123,7 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
 
 const untyped = (name: string): ValueInfo => ({ name, type: null });
 
-/** The graphs of an attribute, or null where they are nested too deep. */
+/** The graphs of an attribute, or null if they are nested too deeply. */
 function decodeBodies(
   sources: readonly Uint8Array[],
   reading: Reading,
@@ -136,7 +137,7 @@ function decodeBodies(
   });
 }
 
-/** Of two versions for one domain the larger counts. ONNX has no rule. */
+/** If a domain is imported twice, the larger version counts. ONNX does not define this case. */
 function decodeOpsets(imports: readonly OperatorSetIdProto[]): Record<string, number> {
   const opsets = new Map<string, number>();
   for (const { domain, version } of imports) {
@@ -228,7 +229,7 @@ function decodeAttribute(source: AttributeProto, reading: Reading, depth: number
     case "strings": {
       const texts = (type === "string" ? [source.s] : source.strings).map(textOrNull);
       const known = texts.filter((text) => text !== null);
-      // ONNX also stores bytes that are no text in strings.
+      // ONNX also stores bytes that are not text in strings.
       if (known.length < texts.length) return { type: "other", value: `${type} of bytes` };
       return type === "string" ? { type, value: known[0] } : { type, value: known };
     }
@@ -280,7 +281,7 @@ export function decodeType(source: TypeProto | undefined): TensorType | null {
   return { dtype, shape: tensor.shape === undefined ? null : tensor.shape.dim.map(decodeDim) };
 }
 
-/** A dimension without value and name is unknown. Some tools write a negative value for the same. */
+/** A dimension without value or name is unknown. Some tools write a negative value for it. */
 function decodeDim({ value }: Dimension): Dim {
   if (value.case === "dimParam") return value.value === "" ? null : value.value;
   return value.case === undefined || value.value < 0n ? null : toNumber(value.value, "a dimension");

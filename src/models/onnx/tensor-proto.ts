@@ -1,9 +1,9 @@
 /**
- * The header of a `TensorProto`: its name, what it promises and where its data are. The values stay in the bytes of the
- * file until `tensor.ts` decodes them, so that a model with gigabytes of weights, or with data types that this package
- * does not know, costs little to read.
+ * The header of a `TensorProto`: its name, data type, shape and the location of its data. The values stay in the file's
+ * bytes until `tensor.ts` decodes them, so that a model with gigabytes of weights, or with unknown data types, is cheap
+ * to read.
  *
- * Field names and numbers come from the schema, those of data types from `DTYPES`.
+ * The schema supplies field names and numbers, `DTYPES` those of data types.
  */
 
 import { fromBinary, type DescField } from "@bufbuild/protobuf";
@@ -16,7 +16,7 @@ import { MAX_RANK, printShape } from "../../core/tensor/shape.ts";
 import { StringStringEntryProtoSchema, TensorProtoSchema } from "./schema_pb.ts";
 import { checkMessage, countValues, decodeUtf8, visitRecords } from "./wire.ts";
 
-/** The fields that hold values one by one. */
+/** The fields with individually encoded values. */
 export type TypedField = (typeof DTYPES)[DType]["onnx"]["field"];
 
 export interface TensorHeader {
@@ -24,13 +24,13 @@ export interface TensorHeader {
   readonly bytes: Uint8Array;
   readonly name: string;
   readonly shape: readonly number[];
-  /** ONNX's number of the data type, and the data type where this package has it. */
+  /** ONNX's number of the data type, and the data type if this package has it. */
   readonly dataType: number;
   readonly dtype: DType | null;
   readonly raw: Uint8Array;
-  /** How many values each typed field holds; fields without values are left out. */
+  /** The number of values in each typed field; fields without values are left out. */
   readonly counts: ReadonlyMap<TypedField, number>;
-  /** The `external_data` entries, or null where `data_location` says that the data are in the message. */
+  /** The `external_data` entries, or null if `data_location` declares the data to be in the message. */
   readonly external: ReadonlyMap<string, string> | null;
   readonly segmented: boolean;
 }
@@ -45,14 +45,14 @@ const TYPED_FIELDS: ReadonlySet<string> = new Set(
 
 export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 
-/** How errors name a tensor. */
+/** The title of a tensor in errors. */
 export const tensorTitle = (name: string): string =>
   name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
 
 /**
- * Reads everything of a tensor but its values, in one pass.
- * @throws TensorError `malformed-file` where the bytes are no TensorProto, have a negative dimension, more than 64
- * dimensions or an unknown `data_location`; `too-large` for a dimension of 2^53 or more
+ * Reads everything of a tensor except its values, in one pass.
+ * @throws TensorError `malformed-file` for bytes that are not a TensorProto, a negative dimension, more than 64
+ *   dimensions or an unknown `data_location`; `too-large` for a dimension of 2^53 or more
  */
 export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   const reader = new HeaderReader(bytes);
@@ -63,7 +63,7 @@ export function readTensorHeader(bytes: Uint8Array): TensorHeader {
   return reader.finish();
 }
 
-/** Collects the records of one tensor. Of several records of a field the last one counts, as protobuf has it. */
+/** Collects the records of one tensor. The last record of a field counts, as protobuf defines. */
 class HeaderReader {
   readonly #bytes: Uint8Array;
   #name = "";
@@ -72,7 +72,7 @@ class HeaderReader {
   #raw = NO_BYTES;
   #segmented = false;
   readonly #dims: bigint[] = [];
-  // Both maps are made when the first entry comes: a hostile file has millions of tensors without any.
+  // The maps are created on demand: a hostile file has millions of tensors without entries.
   #counts: Map<TypedField, number> | undefined;
   #entries: Map<string, string> | undefined;
 
@@ -141,7 +141,7 @@ class HeaderReader {
     const location = this.#location;
     if (location !== 0 && location !== 1) {
       throw malformed(
-        `${tensorTitle(name)} has its data at location ${location}; there are 0 and 1`,
+        `${tensorTitle(name)} has its data at location ${location}, which must be 0 or 1`,
       );
     }
     return {
@@ -171,10 +171,10 @@ function checkDimension(dim: bigint, dims: readonly bigint[], name: string): num
   );
 }
 
-/** `float32[2, 3]`, or `type 17[2, 3]` for a data type that this package does not have. */
+/** A text such as `float32[2, 3]`, or `type 17[2, 3]` for a data type that this package lacks. */
 export const printTensorType = ({ dtype, dataType, shape }: TensorHeader): string =>
   `${dtype ?? `type ${dataType}`}${printShape(shape)}`;
 
-/** Whether the source of a constant is a tensor of an ONNX file. */
+/** True if the source of a constant is a tensor of an ONNX file. */
 export const isHeader = (source: unknown): source is TensorHeader =>
   typeof source === "object" && source !== null && "bytes" in source && "counts" in source;

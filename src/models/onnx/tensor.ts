@@ -1,6 +1,6 @@
 /**
  * ONNX tensors (`TensorProto`): files that end in .pb, initializers and attributes of models. Field numbers and rules
- * come from ONNX's `onnx.proto` and its checker. Where both are silent, the rule is what ONNX's own loader does.
+ * come from ONNX's `onnx.proto` and its checker. Where neither has a rule, this file follows ONNX's own loader.
  */
 
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -33,19 +33,19 @@ import {
 } from "./tensor-proto.ts";
 import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wire.ts";
 
-/** How errors for values that are no bytes begin. */
+/** The beginning of errors about values that are not bytes. */
 export const FILE = "a file is read from";
 
 /**
  * The tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data type
  * (packed or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or in
- * external data. The result has memory of its own.
+ * external data. The result has its own memory.
  *
- * More bytes or values than the shape needs are refused, and so are fewer. ONNX's checker accepts more, its loader does
- * not.
+ * Messages with more or fewer bytes or values than the shape needs are refused. ONNX's checker accepts extra ones; its
+ * loader does not.
  *
- * @throws TensorError `malformed-file` where the bytes are not such a tensor, `too-large` above 2^32 - 1 elements.
- * Nothing is allocated before the file was found to hold all the data that it promises.
+ * @throws TensorError `malformed-file` for bytes that are not such a tensor, `too-large` above 2^32 - 1 elements.
+ *   Nothing is allocated before the file is known to hold all the data that it announces.
  */
 export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor {
   const checked = readOptionsFrom(options);
@@ -53,8 +53,8 @@ export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor
 }
 
 /**
- * A serialized `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and the name, if
- * there is one.
+ * A serialized `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and the optional
+ * name.
  * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`
  */
 export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
@@ -69,14 +69,14 @@ export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   return encodedAs("the tensor", () => toBinary(TensorProtoSchema, message));
 }
 
-/** Decodes the values of a tensor whose header was read. Throws as {@link readTensor} does. */
+/** Decodes the values of a tensor after its header. Throws as {@link readTensor} does. */
 export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor {
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
   if (dtype === null) {
     throw malformed(`${what} has data type ${dataType}, which this package does not know`);
   }
-  // A constant is read when it is asked for, long after its file was.
+  // A constant is read on demand, long after its file was.
   if (header.bytes.length === 0) {
     throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`);
   }
@@ -155,7 +155,7 @@ function decodeRaw(dtype: DType, size: number, raw: Uint8Array, header: TensorHe
   const needed = packedBytes(dtype, size);
   if (raw.length !== needed) throw wrongLength(header, needed, raw.length);
   if (dtype === "bool") checkBools(raw, header);
-  // The bytes are copied because a file promises no alignment and because its memory belongs to the caller.
+  // The bytes are copied, because their alignment is arbitrary and their memory belongs to the caller.
   return unpack(dtype, size, raw);
 }
 
@@ -166,7 +166,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
       `${tensorTitle(header.name)} is ${dtype} but has its data in ${field}, not in ${onnx.field}`,
     );
   }
-  // For small types each value is a byte that holds several elements.
+  // Values of small types are bytes that hold several elements.
   const isPacked = bits !== undefined;
   checkValueCount(
     header.counts.get(field) ?? 0,
@@ -187,7 +187,7 @@ function decodeTyped(dtype: DType, size: number, field: TypedField, header: Tens
   return isPacked ? unpack(dtype, size, bytesOf(data as Uint8Array)) : data;
 }
 
-/** Gets the payloads of a field's records one after another: one value each, or packed values. */
+/** Receives the payloads of a field's records in order: one value each, or packed values. */
 type TakePayload = (payload: Uint8Array) => void;
 
 function takeText(data: Storage): TakePayload {
@@ -198,7 +198,7 @@ function takeText(data: Storage): TakePayload {
   };
 }
 
-/** Floats are little-endian in both encodings. They are copied as bytes, so that the payload of a NaN survives. */
+/** Floats are little-endian in both encodings. They are copied as bytes, so the payload of a NaN survives. */
 function takeFloats(data: Storage): TakePayload {
   const bytes = bytesOf(data as NumericStorage);
   let position = 0;
@@ -236,8 +236,8 @@ function takeIntegers(
 }
 
 /**
- * The integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are written as their
- * bits.
+ * The integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are written as
+ * their bits.
  */
 function integerOfCell(dtype: DType): DType {
   const { family, bytes, bits } = rowOf(dtype);
@@ -245,7 +245,9 @@ function integerOfCell(dtype: DType): DType {
   return bytes === 2 ? "uint16" : "uint8";
 }
 
-/** Some writers sign-extend 8 or 16 bits, others do not; both mean the same. `writer` refuses a value that is wider. */
+/**
+ * Some writers sign-extend 8 or 16 bits, others do not; both encodings are accepted. A value that is wider is refused.
+ */
 function fold(value: number, cell: DType): number {
   const bits = 8 * DTYPES[cell].bytes;
   if (value < -(2 ** (bits - 1)) || value >= 2 ** bits) return value;
@@ -271,6 +273,6 @@ const wrongLength = (
 
 function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {
   const range = dtype === null ? null : dtype === "bool" ? [0, 1] : integerRange(dtype);
-  const takes = range === null ? "" : `, which is not in ${range[0]}..${range[1]}`;
+  const takes = range === null ? "" : `, which is not in ${range[0]} to ${range[1]}`;
   return malformed(`${tensorTitle(name)} of ${dtype} holds ${String(value)}${takes}`);
 }

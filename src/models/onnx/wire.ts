@@ -10,29 +10,31 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { isTensorError, malformed, messageOf, printValue, TensorError } from "../../core/errors.ts";
 
 /**
- * How many messages, byte strings and unknown records a model of `bytes` bytes may consist of. An empty one takes 2
- * bytes of the file and some hundred bytes of memory, so a small file of nothing else could fill the memory. In real
- * models they take 12 bytes (an attribute) and more. The largest models in use have about 10^5 nodes; 2^21 parts are
- * enough for 20 times as many.
+ * Maximum number of messages, byte strings and unknown records in a model of `bytes` bytes. An empty one takes 2 bytes
+ * of the file and some hundred bytes of memory, so a small file of nothing else could fill the memory. In real models
+ * they take 12 bytes (an attribute) and more. The largest models in use have about 10^5 nodes; 2^21 parts are enough
+ * for 20 times as many.
  */
 const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
 /**
- * How many numbers and texts the lists of a model may hold, outside of tensors. A number takes at least one byte of the
- * file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about 10^6.
+ * Maximum number of numbers and texts in the lists of a model, outside of tensors. A number takes at least one byte of
+ * the file and 40 bytes of memory as a bigint, so 2^24 of them take 670 MB. A tree ensemble of 10^5 nodes has about
+ * 10^6.
  */
 const MAX_VALUES = 2 ** 24;
 
 /** A varint has at most 10 bytes; the last one carries bit 63. */
 export const MAX_VARINT = 10;
 
-/** Gets a record's field number, its wire type and where its payload starts and ends. */
+/** Called with a record's field number, its wire type and the range of its payload. */
 export type Visit = (field: number, wireType: WireType, start: number, end: number) => void;
 
 /**
- * Visits the records of one message in the order of the file. The payload of a length-delimited record begins behind
- * its length.
- * @throws TensorError `malformed-file` where the bytes are no message. Groups are refused, because ONNX has none.
+ * Visits the records of one message in the order of the file. The payload of a length-delimited record begins after its
+ * length.
+ * @throws TensorError `malformed-file` for bytes that are not a message. Groups are refused, because ONNX does not use
+ *   them.
  */
 export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): void {
   const reader = new BinaryReader(bytes);
@@ -42,7 +44,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
       let start = reader.pos;
       if (wireType === WireType.LengthDelimited) {
         const length = reader.uint32();
-        // The reader silently drops the bits of a length beyond 32.
+        // The reader silently drops bits of a length above 32.
         const taken = reader.pos - start;
         if (taken > 5 || (taken === 5 && bytes[reader.pos - 1] > 0x0f)) {
           throw malformed(`${what} has a field ${field} of more than 2^32 bytes`);
@@ -51,7 +53,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
         const left = bytes.length - start;
         if (length > left) {
           throw malformed(
-            `the file is cut short or damaged: ${what} has a field ${field} of ${length} bytes where ${left} are left`,
+            `the file is cut short or damaged, so get it again: ${what} has a field ${field} of ${length} bytes where ${left} are left`,
           );
         }
         reader.pos = start + length;
@@ -73,7 +75,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
   });
 }
 
-/** Where a number ends. The library's `skip` returns the bytes of the number, which makes an array of each. */
+/** The end of a number. The library's `skip` returns the number's bytes as a new array. */
 function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): number {
   if (wireType === WireType.Bit32) return start + 4;
   if (wireType === WireType.Bit64) return start + 8;
@@ -83,11 +85,11 @@ function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): numb
   return end + 1;
 }
 
-/** How many parts a model may have, and how many of them were counted so far. */
+/** Maximum number of parts of a model, and the number counted so far. */
 export interface Parts {
   readonly most: number;
   found: number;
-  /** The numbers and texts in lists that were counted so far. */
+  /** The number of numbers and texts in lists, counted so far. */
   values: number;
 }
 
@@ -100,8 +102,9 @@ export const partsOf = (bytes: Uint8Array): Parts => ({
 /**
  * Checks that `bytes` are a message of `schema`: every nested message ends inside its parent, and every known field has
  * its wire type.
- * @param parts the count that goes on where the bytes are part of a model
- * @throws TensorError `malformed-file`, and `too-large` for more parts than a model of its size may have
+ * @param parts the running count, if the bytes are part of a model
+ * @throws TensorError `malformed-file` for other bytes, and `too-large` for more parts than a model of its size may
+ *   have
  */
 export function checkMessage(
   schema: DescMessage,
@@ -127,7 +130,7 @@ export function checkMessage(
           `the model has more than ${MAX_VALUES} numbers and texts in lists`,
         );
       }
-      // The schema declares subgraphs and tensors as bytes, so this recursion is never more than a few calls deep.
+      // The schema declares subgraphs and tensors as bytes, so this recursion is only a few calls deep.
       if (field.message !== undefined) check(field.message, part.subarray(start, end));
     });
   };
@@ -138,8 +141,8 @@ const isPart = (field: DescField): boolean =>
   field.message !== undefined || scalarOf(field) === ScalarType.BYTES;
 
 /**
- * How many values of `field` a record holds, or null where the record has the wrong encoding for `field`. A record of
- * packed numbers holds any number of values. Protobuf allows packing in every repeated field, whatever the schema says.
+ * The number of values of `field` in a record, or null if the record's encoding is wrong for `field`. A record of
+ * packed numbers holds any number of values. Protobuf allows packing in every repeated field, regardless of the schema.
  */
 export function countValues(
   field: DescField,
@@ -189,9 +192,9 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
 export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(checkUtf8(text));
 
 /**
- * The text itself. The protobuf library and `TextEncoder` silently replace what UTF-8 cannot encode, so every text that
- * is written passes through here.
- * @throws TensorError `dtype` for half a surrogate pair, and for what is no text
+ * Returns `text` if UTF-8 can encode it. The protobuf library and `TextEncoder` silently replace text that UTF-8 cannot
+ * encode, so every written text is checked here.
+ * @throws TensorError `dtype` for half a surrogate pair, and for a value that is not text
  */
 export function checkUtf8(text: string): string {
   if (typeof text !== "string") {
@@ -204,19 +207,19 @@ export function checkUtf8(text: string): string {
   );
 }
 
-/** Runs code that reads a file. Errors of the protobuf library become `malformed-file`. */
+/** Runs code that reads a file. Turns errors of the protobuf library into `malformed-file`. */
 export function malformedAs<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    // Browsers end the sentence with a full stop, where an error of this package has none.
+    // Browsers end the sentence with a full stop; errors of this package do not.
     const reason = messageOf(cause).replace(/\.$/, "");
     throw malformed(`${what} cannot be decoded: ${reason}`, {}, { cause });
   }
 }
 
-/** Runs code that makes the bytes of a file. Running out of memory becomes `too-large`. */
+/** Runs code that makes a file's bytes. Turns exhausted memory into `too-large`. */
 export function encodedAs<T>(what: string, action: () => T): T {
   try {
     return action();

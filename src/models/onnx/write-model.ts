@@ -1,6 +1,6 @@
 /**
- * Writes the plain `Model` as ONNX's `ModelProto`. A model that was read from an ONNX file keeps what that file said;
- * its fields are replaced by those of `Model`.
+ * Writes the plain `Model` as ONNX's `ModelProto`. A model read from an ONNX file keeps that file's data, with the
+ * fields of `Model` replaced.
  */
 
 import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
@@ -52,14 +52,14 @@ import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
 type Opsets = Readonly<Record<string, number>>;
 
 /**
- * A serialized `ModelProto`. A model that was read from an ONNX file is written with everything that its file held,
- * including fields that this package does not know, and with the changes made since. Constants that were not replaced
- * are written as their bytes, and external data as a reference to the same file.
+ * A serialized `ModelProto`. A model read from an ONNX file is written with all data of its file, including fields
+ * unknown to this package, and with the changes since. Unreplaced constants are written as their bytes, and external
+ * data as a reference to the same file.
  *
- * @throws TensorError `malformed-file` for what is no model, `attribute` for an attribute value that its type cannot
- * hold, `dtype` for an unknown data type or for text that UTF-8 cannot hold, `shape-mismatch` for a dimension that is no
- * size, `unsupported-model` for a node with an operator set version of its own and for functions that were added or
- * removed, `too-large`
+ * @throws TensorError `malformed-file` for a value that is not a model, `attribute` for an attribute value outside its
+ *   type, `dtype` for an unknown data type or text that UTF-8 cannot encode, `shape-mismatch` for a dimension that is
+ *   not a size, `unsupported-model` for a node with its own operator set version and for functions that were added or
+ *   removed, `too-large` if memory is exhausted
  */
 export function writeModel(given: Model): Uint8Array {
   const model = modelFrom(given);
@@ -82,7 +82,9 @@ export function writeModel(given: Model): Uint8Array {
   return encodedAs("the model", () => toBinary(ModelProtoSchema, message));
 }
 
-/** The imports. Those of the file keep their spelling, because ONNX's own domain has two: `""` and `ai.onnx`. */
+/**
+ * The opset imports. Imports of the file keep their spelling, because ONNX's own domain has two: `""` and `ai.onnx`.
+ */
 function opsetMessages(
   opsets: Opsets,
   before: readonly OperatorSetIdProto[],
@@ -158,7 +160,7 @@ function attributeMessage(
   }
   if (attribute.type === "boolean") throw wrong("is true or false, which ONNX says as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
-  // The value replaces that of the file. Of an attribute that had another type only unknown fields are kept.
+  // The value replaces that of the file. If the attribute had another type, only unknown fields are kept.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;
@@ -166,7 +168,7 @@ function attributeMessage(
   return message;
 }
 
-/** Replaces the bodies of an attribute, of which {@link bodyBytes} keeps those that were not changed. */
+/** Replaces the bodies of an attribute; {@link bodyBytes} keeps unchanged ones. */
 function setBodies(
   message: AttributeProto,
   source: AttributeProto,
@@ -188,7 +190,7 @@ function setValue(
 ): void {
   const integer = (value: number | bigint): bigint => {
     if (typeof value === "number" && !Number.isSafeInteger(value)) {
-      throw wrong(`holds ${value}, which is no integer`);
+      throw wrong(`must hold integers, got ${value}`);
     }
     const whole = BigInt(value);
     if (BigInt.asIntN(64, whole) === whole) return whole;
@@ -222,7 +224,7 @@ function setValue(
   }
 }
 
-/** The bytes that the file has for a body, unless the body was changed. */
+/** The file's bytes of a body, unless the body was changed. */
 function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets): Uint8Array {
   const message = graphMessage(body, opsets);
   const after = encodedAs("a body", () => toBinary(GraphProtoSchema, message));
@@ -231,7 +233,7 @@ function bodyBytes(body: Graph, before: Uint8Array | undefined, opsets: Opsets):
   return isSame(after, unchanged) ? before : after;
 }
 
-/** The bytes that the file has for a function, unless its nodes or its opsets were changed. */
+/** The file's bytes of a function, unless its nodes or its opsets were changed. */
 function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Uint8Array {
   if (given === undefined) return before;
   const { opsets, graph } = given;
@@ -243,11 +245,11 @@ function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Ui
   return isSame(after, toBinary(FunctionProtoSchema, source)) ? before : after;
 }
 
-/** Whether two encodings are one: a message can be encoded in several ways, of which each side here takes the same. */
+/** True if two encodings are equal. A message has several encodings, but both sides here use the same. */
 const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, at) => byte === b[at]);
 
-/** A `TensorProto` as its file had it. A new name is added at the end, because the last name counts. */
+/** A `TensorProto` as in its file. A new name is appended, because the last name counts. */
 function constantBytes(constant: Constant): Uint8Array {
   const { name } = constant;
   const header = constant[SOURCE];
@@ -265,7 +267,7 @@ function valueInfoMessage({ name, type, [SOURCE]: source }: ValueInfo): ValueInf
   const message = create(ValueInfoProtoSchema);
   if (isMessage(source, ValueInfoProtoSchema)) Object.assign(message, source);
   message.name = checkUtf8(name);
-  // An unchanged type is kept, because the file may say more of it than `Model` shows.
+  // An unchanged type is kept, because the file may describe it in more detail than `Model` does.
   if (!sameType(type, decodeType(message.type))) {
     if (type === null) delete message.type;
     else message.type = typeMessage(type);

@@ -1,6 +1,6 @@
 /**
- * Bodies of layers when they are written. The parts of a layer refer to layers of its body by their numbers, so a body
- * is kept as its file had it, and a change in it is refused instead of being lost.
+ * Bodies of layers, for the writer. Parts of a layer refer to layers of its body by number, so a body is written as in
+ * its file, and a change in it is refused rather than lost.
  */
 
 import { printValue, TensorError } from "../../core/errors.ts";
@@ -10,8 +10,8 @@ import { LayerSource, readBody } from "./read-ir.ts";
 import type { Element } from "./xml.ts";
 
 /**
- * The names of the attributes of a node that are bodies of its layer.
- * @throws TensorError `unsupported-model` where a body was changed, removed or replaced
+ * The names of a node's attributes that are bodies of its layer.
+ * @throws TensorError `unsupported-model` for a body that was changed, removed or replaced
  */
 export function keptBodies(node: ModelNode, source: LayerSource | null): ReadonlySet<string> {
   const names = new Set<string>();
@@ -37,8 +37,8 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
 const quoteLayer = ({ layerName }: LayerSource): string => `layer ${printValue(layerName)}`;
 
 /**
- * All that graphs say, as text that can be compared. A part that came from a layer says which, by a number from
- * `numbers`, so that a constant with other values differs.
+ * The contents of graphs as a text for comparison. A part from a layer includes a number for that layer from `numbers`,
+ * so that a constant with other values differs.
  */
 function printGraphs(graphs: readonly Graph[], numbers: Map<Element, number>): string {
   const numberOf = (element: Element): number => {

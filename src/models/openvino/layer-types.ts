@@ -1,6 +1,6 @@
 /**
- * What the type and version of a layer mean: an operator that the registry has for openvino, or one of the few types of
- * layers that are no operators. Types match without regard to case, as in OpenVINO.
+ * The meaning of a layer's type and version: an openvino operator of the registry, or one of the few layer types that
+ * are not operators. Types match case-insensitively, as in OpenVINO.
  */
 
 import type { OperatorVersion } from "../../core/operators/operator.ts";
@@ -8,7 +8,7 @@ import { operators } from "../../core/operators/registry.ts";
 
 export const DOMAIN = "openvino";
 
-/** Layers that stand for values of the graph, by their types in lower case. */
+/** Layers that represent values of the graph, by lower-case type. */
 const VALUE_TYPES: ReadonlyMap<string, "Parameter" | "Const" | "Result"> = new Map([
   ["parameter", "Parameter"],
   ["const", "Const"],
@@ -16,7 +16,7 @@ const VALUE_TYPES: ReadonlyMap<string, "Parameter" | "Const" | "Result"> = new M
   ["result", "Result"],
 ]);
 
-/** Which kind of value a layer stands for, or null where it is an operator. */
+/** The kind of value that a layer represents, or null for an operator. */
 export const valueKind = (type: string): "Parameter" | "Const" | "Result" | null =>
   VALUE_TYPES.get(type.toLowerCase()) ?? null;
 
@@ -25,24 +25,24 @@ const INLINE: readonly string[] = ["Convert"];
 
 const ROWS = operators().filter(({ domain }) => domain === DOMAIN);
 
-/** Names of operators by their lower case. */
+/** Operator names by their lower-case form. */
 const NAMES: ReadonlyMap<string, string> = new Map(
   [...ROWS.map(({ name }) => name), ...INLINE].map((name) => [name.toLowerCase(), name]),
 );
 
-/** An operator's name as the registry spells it, or as the file does where the registry lacks the operator. */
+/** An operator's name in the registry's spelling, or in the file's if the registry lacks the operator. */
 export const operatorName = (type: string): string => NAMES.get(type.toLowerCase()) ?? type;
 
 /**
- * The version of an operator that counts in an opset, if the registry has one. Its row says the types of attributes, which an
- * IR does not.
+ * The version of an operator that applies in an opset, if the registry has one. Its row has the types of attributes,
+ * which an IR omits.
  */
 export const operatorRow = (op: string, opset: number | undefined): OperatorVersion | undefined =>
   ROWS.findLast(
     ({ name, sinceVersion }) => name === op && opset !== undefined && sinceVersion <= opset,
   );
 
-/** The domain and operator set that a layer's version names: `opset15`, or a word such as `extension`. */
+/** The domain and operator set of a layer's version: `opset15`, or a word such as `extension`. */
 export function readVersion(version: string): { domain: string; opset: number } {
   const [, number] = /^opset([1-9]\d{0,4})$/i.exec(version) ?? [];
   if (number !== undefined) return { domain: DOMAIN, opset: Number(number) };
@@ -53,6 +53,6 @@ export function readVersion(version: string): { domain: string; opset: number } 
 export function printVersion(op: string, domain: string, opset: number): string | null {
   if (domain.startsWith(`${DOMAIN}.`)) return domain.slice(DOMAIN.length + 1);
   if (domain !== DOMAIN) return null;
-  // A node may have the operator's own version number, which can be lower than the opset that introduced it.
+  // A node may carry the operator's own version number, which can be below the opset that introduced it.
   return `opset${Math.max(opset, operatorRow(op, opset)?.opset ?? opset)}`;
 }

@@ -1,6 +1,7 @@
 /**
- * An IR as a net: layers with ports, and edges between ports. This file checks that each edge joins two ports that
- * exist, that each input has one edge, and that the layers can run in some order. It does not know what layers mean.
+ * An IR as a net: layers with ports, and edges between ports. This file checks that each edge joins two existing ports,
+ * that each input has one edge, and that the layers have an executable order. The meaning of layers is checked
+ * elsewhere.
  */
 
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -10,7 +11,7 @@ import { parseXml, type Element } from "./xml.ts";
 export interface Net {
   readonly element: Element;
   readonly version: number;
-  /** In an order in which they can run: layers without inputs first, and else the order of the file where possible. */
+  /** Layers in an executable order: those without inputs first, otherwise in file order where possible. */
   readonly layers: readonly Layer[];
 }
 
@@ -22,7 +23,7 @@ export interface Layer {
   readonly version: string;
   /** The attributes of `data`. */
   readonly data: ReadonlyMap<string, string>;
-  /** The ports by their numbers, in the order of the file. */
+  /** The ports by number, in file order. */
   readonly inputs: ReadonlyMap<number, Element>;
   readonly outputs: ReadonlyMap<number, Element>;
   /** The output port that feeds each input, in the order of `inputs`. */
@@ -34,16 +35,17 @@ export interface OutputPort {
   readonly port: number;
 }
 
-/** How errors name a layer. */
+/** The title of a layer in errors. */
 export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
   `layer ${id}${name === "" ? "" : ` ${printValue(name)}`}`;
 
-/** The versions of IR files that are read and written. */
+/** The supported versions of IR files. */
 export const NET_VERSIONS: readonly number[] = [10, 11];
 
 /**
  * The net in the text, or the UTF-8 bytes, of an `.xml`.
- * @throws TensorError `malformed-file`, `unsupported-model` for a version other than 10 and 11, `too-large`
+ * @throws TensorError `malformed-file` for another document, `unsupported-model` for a version other than 10 and 11,
+ *   `too-large` for text beyond the limits
  */
 export function readNet(xml: string | Uint8Array): Net {
   const root = parseXml(xml);
@@ -58,7 +60,7 @@ export function readNet(xml: string | Uint8Array): Net {
   return { element: root, version, layers: readLayers(root, "the net") };
 }
 
-/** The layers of a net or of a body, in an order in which they can run. */
+/** The layers of a net or of a body, in an executable order. */
 export function readLayers(parent: Element, who: string): readonly Layer[] {
   const list = childOf(parent, "layers", who);
   if (list === null) throw malformed(`${who} has no <layers>`);
@@ -66,7 +68,7 @@ export function readLayers(parent: Element, who: string): readonly Layer[] {
   for (const part of list.children) {
     if (part.name !== "layer") throw malformed(`<layers> holds <${part.name}>`);
     const layer = readLayer(part);
-    if (layers.has(layer.id)) throw malformed(`there are two layers ${layer.id}`);
+    if (layers.has(layer.id)) throw malformed(`two layers have the id ${layer.id}`);
     layers.set(layer.id, layer);
   }
   connect(layers, childOf(parent, "edges", who)?.children ?? []);
@@ -77,7 +79,7 @@ export function readLayers(parent: Element, who: string): readonly Layer[] {
 export const bodyElements = ({ element }: Pick<Layer, "element">): readonly Element[] =>
   element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
 
-/** A layer whose sources are added later, when all layers are known. */
+/** A layer whose sources are added once all layers are known. */
 interface LayerDraft extends Layer {
   readonly sources: OutputPort[];
 }
@@ -115,7 +117,8 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
   const layerOf = (edge: Element, key: string): LayerDraft => {
     const id = decimalOf(edge, key, "an edge");
     const layer = layers.get(id);
-    if (layer === undefined) throw malformed(`an edge has the ${key} ${id}, which there is not`);
+    if (layer === undefined)
+      throw malformed(`an edge has the ${key} ${id}, but no layer has this id`);
     return layer;
   };
   const portOf = (edge: Element, key: string, layer: Layer, side: "inputs" | "outputs"): number => {
@@ -148,8 +151,8 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
 }
 
 /**
- * The layers, each behind the layers that feed it. Layers without inputs come first, so that parameters keep the order
- * of the file, in which OpenVINO numbers them. The depth-first search keeps its own stack, because nets are thousands
+ * The layers, each after the layers that feed it. Layers without inputs come first, so that parameters keep their order
+ * in the file, by which OpenVINO numbers them. The depth-first search keeps its own stack, because nets are thousands
  * of layers deep.
  */
 function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
@@ -179,7 +182,7 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
 
 const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
 
-/** The only child with that name, or null. */
+/** The only child with a name, or null. */
 function childOf(parent: Element, name: string, who: string): Element | null {
   const found = parent.children.filter((child) => child.name === name);
   if (found.length > 1) throw malformed(`${who} has ${found.length} parts <${name}>`);
@@ -195,7 +198,7 @@ function requiredAttribute({ attributes }: Element, name: string, who: string): 
 const decimalOf = (part: Element, name: string, who: string): number =>
   checkDecimal(requiredAttribute(part, name, who), name, who);
 
-/** @throws TensorError `malformed-file` for text that is no number from 0 to 2^53 - 1 */
+/** @throws TensorError `malformed-file` unless the text is a number from 0 to 2^53 - 1 */
 export function checkDecimal(text: string, name: string, who: string): number {
   const value = parseDecimal(text);
   if (value !== null) return value;

@@ -1,4 +1,4 @@
-/** The types of values in an IR: the data type is a word, the shape either a text or elements `dim`. */
+/** The types of values in an IR: the data type is a word, the shape is a text or a list of `dim` elements. */
 
 import { malformed, printValue } from "../../core/errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
@@ -7,7 +7,7 @@ import { parseDecimal } from "../model/decimal.ts";
 import { MAX_RANK, type Dim, type PartialShape } from "../../core/tensor/shape.ts";
 import { element, type Element } from "./xml.ts";
 
-/** The word that ports use for a data type whose `element_type` is `name`: `FP32` for `f32`. */
+/** The word in ports for a data type whose `element_type` is `name`: `FP32` for `f32`. */
 function precisionOf(name: string): string {
   const [, width] = /^f(\d+)$/.exec(name) ?? [];
   if (width !== undefined) return `FP${width}`;
@@ -16,7 +16,7 @@ function precisionOf(name: string): string {
 
 const NO_PRECISION = "UNSPECIFIED";
 
-/** The type that a port declares, or null where the port names no data type that this package has. */
+/** The type that a port declares, or null if this package lacks its data type. */
 export function readPort(port: Element, who: string): TensorType | null {
   const dims = port.children.filter(({ name }) => name === "dim");
   checkDimCount(dims, who);
@@ -26,7 +26,7 @@ export function readPort(port: Element, who: string): TensorType | null {
   return dtype === null ? null : { dtype, shape: shape.length === 0 ? null : shape };
 }
 
-/** A port with its number and with as much of its value's type as is known. */
+/** A port with its number and the known part of its value's type. */
 export function writePort(id: number, type: TensorType | null): Element {
   const name = type && elementTypeOf(type.dtype);
   const precision = name === null ? NO_PRECISION : precisionOf(name);
@@ -42,9 +42,9 @@ export function writePort(id: number, type: TensorType | null): Element {
 }
 
 /**
- * A shape such as `4,?,1..10,-1`, in which every dimension but a plain size is unknown. `""` is a scalar, `...` any
- * rank. Brackets around the shape are ignored.
- * @throws TensorError `malformed-file`
+ * Parses a shape such as `4,?,1..10,-1`, in which every dimension but a plain size is unknown. `""` is a scalar, `...`
+ * any rank. Brackets around the shape are ignored.
+ * @throws TensorError `malformed-file` for other texts
  */
 export function parseShapeText(text: string, who: string): PartialShape {
   const plain = text.trim().replace(/^\[(.*)\]$/s, "$1");

@@ -1,10 +1,10 @@
 /**
  * Reads IR files into the plain `Model`.
  *
- * A value has the name that users of OpenVINO know: the first of the `names` of its output port, or else the name of
- * its layer, followed by `.0`, `.1`… where the layer has several outputs. Where that name is taken, `#` and the number
- * of the layer are added, and `.0`, `.1`… again. So Parameters name the inputs of the model, and the layer that feeds a
- * Result names an output.
+ * A value gets the name that users of OpenVINO know: the first of the `names` of its output port, otherwise the name of
+ * its layer, followed by `.0`, `.1`… if the layer has several outputs. If that name is taken, `#` and the number of the
+ * layer are appended, and `.0`, `.1`… again. Parameters thus name the inputs of the model, and an output is named after
+ * the layer that feeds its Result.
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
@@ -38,11 +38,11 @@ import {
 import { parseShapeText, readPort } from "./port-type.ts";
 import type { Element } from "./xml.ts";
 
-/** What a node, a constant, an input or an output keeps of its layer for the writer. */
+/** The layer of a node, a constant, an input or an output, kept for the writer. */
 export class LayerSource {
   readonly element: Element;
   readonly layerName: string;
-  /** The `.bin` of the file that the layer comes from. */
+  /** The `.bin` of the layer's file. */
   readonly bin: ByteSource | null;
 
   constructor(layer: Layer, bin: ByteSource | null) {
@@ -52,7 +52,7 @@ export class LayerSource {
   }
 }
 
-/** What a model keeps of its net for the writer. */
+/** The net of a model, kept for the writer. */
 export class NetSource {
   readonly element: Element;
 
@@ -64,13 +64,14 @@ export class NetSource {
 /**
  * The model in an IR of version 10 or 11.
  * @param xml the text of the `.xml`, or its bytes in UTF-8
- * @param bin the `.bin`, whole or read in parts. Constants stay in it until they are read, so it must not change while
- * the model is in use. Without it, reading a constant throws `unsupported-model`.
+ * @param bin the `.bin`, as bytes or read by ranges. Constants stay in it until they are read, so it must not change
+ *   while the model is in use. Without it, reading a constant throws `unsupported-model`.
  *
- * Operators that the registry lacks are kept, with their attributes as text. Each node has an operator set version of
- * its own. A layer whose version is no opset has a domain such as `openvino.extension`.
+ * Operators unknown to the registry are kept, with their attributes as text. Each node has its own operator set
+ * version. A layer whose version is not an opset gets a domain such as `openvino.extension`.
  *
- * @throws TensorError `malformed-file` where the files are no IR, `unsupported-model` for another version, `too-large`
+ * @throws TensorError `malformed-file` for files that are not an IR, `unsupported-model` for another version,
+ *   `too-large` for a text beyond the limits
  */
 export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource): Model {
   const net = readNet(xml);
@@ -137,7 +138,7 @@ function asByteSource(bin: unknown): ByteSource {
     : sourceFrom(bin, "the .bin must be bytes, or { size, read }");
 }
 
-/** The names of the values that each layer makes, by port number. No name is given twice. */
+/** The names of the values that each layer makes, by port number. All names are distinct. */
 function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
   const taken = new Set<string>();
   const names = new Map<Layer, Map<number, string>>();
@@ -162,7 +163,7 @@ function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
 export const defaultName = (layer: string, position: number, outputs: number): string =>
   outputs > 1 ? `${layer}.${position}` : layer;
 
-/** Splits names at commas. A comma inside a name has a backslash in front of it. */
+/** Splits names at commas. A backslash precedes a comma inside a name. */
 export const splitNames = (text: string): string[] =>
   text
     .split(/(?<!\\),/)
@@ -171,7 +172,7 @@ export const splitNames = (text: string): string[] =>
 
 function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   const got = [layer.inputs.size, layer.outputs.size];
-  // A Result may have an output port, which OpenVINO does not use.
+  // A Result may have an output port, which OpenVINO ignores.
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
     `${layerTitle(layer)}, a ${layer.type}, has ${got[0]} inputs and ${got[1]} outputs, not ${inputs} and ${outputs}`,
@@ -209,15 +210,16 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
   return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
 }
 
-/** Where a constant lies in the `.bin`, in bytes. */
+/** The position of a constant in the `.bin`, in bytes. */
 interface BinRange {
   readonly offset: number;
   readonly size: number;
 }
 
 /**
- * The range that the attributes of a constant name.
- * @throws TensorError `malformed-file` where an attribute is missing or no number, or the range lies outside the `.bin`
+ * The range of a constant in the `.bin`, in bytes, from the constant's attributes.
+ * @throws TensorError `malformed-file` if an attribute is missing or is not a number, or if the range exceeds the
+ *   `.bin`
  */
 export function binRange(
   data: ReadonlyMap<string, string>,
@@ -235,7 +237,7 @@ export function binRange(
   );
 }
 
-/** @throws TensorError `unsupported-model` where there is no `.bin` */
+/** @throws TensorError `unsupported-model` without a `.bin` */
 export function readBin(
   { offset, size }: BinRange,
   bin: ByteSource | null,
@@ -267,7 +269,7 @@ function decodeConst(
   const packed = bytes();
   if (dtype === "bool") {
     const wrong = findNonBool(packed);
-    if (wrong !== -1) throw malformed(`${who} has the value ${packed[wrong]}, which is no bool`);
+    if (wrong !== -1) throw malformed(`${who} must hold bools, got ${packed[wrong]}`);
   }
   return new Tensor(dtype, [...shape], size, unpack(dtype, size, packed));
 }
@@ -299,7 +301,7 @@ function nodeOfLayer(
     }
     names.add(name);
   }
-  // An attribute on <layer> would count as left out, so that the operator would do something else.
+  // An attribute on <layer> would be ignored, which would change the operator's effect.
   const misplaced = schemas.find(
     ({ name }) => layer.element.attributes.has(name) && !LAYER_ATTRIBUTES.has(name),
   );
@@ -324,7 +326,7 @@ function nodeOfLayer(
 export const readBody = (body: Element, who: string, bin: ByteSource | null): Graph =>
   graphOfLayers(body.name, readLayers(body, `the ${body.name} of ${who}`), bin);
 
-/** The attributes of <layer>; all attributes of the operator are on <data>. */
+/** The attributes of <layer>; the operator's own attributes are on <data>. */
 export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "type", "version"]);
 
 function parseAttribute(text: string, type: string, name: string, layer: Layer): Attribute {

@@ -1,6 +1,6 @@
 /**
- * Writes the plain `Model` as an IR. Layers get new numbers and the `.bin` is made from scratch. The layers of a model
- * that was read from an IR keep everything else that they held.
+ * Writes the plain `Model` as an IR. Layers are renumbered, and the `.bin` is made anew. Layers read from an IR keep
+ * all other data.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -42,17 +42,18 @@ export interface IR {
   readonly bin: Uint8Array;
 }
 
-/** In bytes. No element is wider, so readers can use every constant of the `.bin` in place. */
+/** Bytes. The widest element, so that readers can use every constant of the `.bin` in place. */
 const BIN_ALIGNMENT = 8;
 
 /**
- * The text of an `.xml` and the bytes of its `.bin`. A model that was read by `readIR` is written with the parts of its
- * file that `Model` does not show, and with the changes made since. Dimensions that were ranges stay ranges unless they
- * were changed. The producer and the names of dimensions are lost, because an IR has none.
+ * The text of an `.xml` and the bytes of its `.bin`. A model from `readIR` is written with the parts of its file that
+ * `Model` does not represent, and with the changes since. Dimensions that were ranges stay ranges unless changed. The
+ * producer and the names of dimensions are lost, because an IR has neither.
  *
- * @throws TensorError `malformed-file` for a graph that is not sound; `unsupported-model` for what an IR cannot
- * express: a version other than 10 and 11, a domain other than openvino, inputs with a default or left out, texts or
- * tensors as lists in attributes, an input without a type; `dtype` for data types that OpenVINO lacks; `too-large`
+ * @throws TensorError `malformed-file` for an inconsistent graph; `unsupported-model` for parts that an IR cannot
+ *   express: a version other than 10 and 11, a domain other than openvino, omitted inputs and inputs with a default,
+ *   lists of texts or tensors in attributes, an input without a type; `dtype` for data types that OpenVINO lacks;
+ *   `too-large` if memory is exhausted
  */
 export function writeIR(given: Model): IR {
   const model = modelFrom(given);
@@ -68,7 +69,7 @@ export function writeIR(given: Model): IR {
 const unsupported = (sentence: string): TensorError =>
   new TensorError("unsupported-model", sentence);
 
-/** The output port that makes a value, and the value's type as far as it is known. */
+/** The output port of a value, and the known part of the value's type. */
 interface Producer {
   readonly layer: number;
   readonly port: number;
@@ -193,7 +194,7 @@ class IRWriter {
     );
   }
 
-  /** What the operator's version says of the type of its first output, for an output without a declared type. */
+  /** A type for an output without a declared one, from the operator's version. */
   #guessType({ op, domain, inputs }: ModelNode, opset: number): TensorType | null {
     const row = domain === DOMAIN ? operatorRow(op, opset) : undefined;
     const position = row?.inputs.findIndex(({ type }) => type === row.outputs[0].type) ?? -1;
@@ -247,7 +248,7 @@ class IRWriter {
     this.#layers.push(element("layer", attributes, [...[...parts.values()].flat(), ...moved]));
   }
 
-  /** A child of a layer. The constants of bodies in it are copied to the new `.bin`, where they get other offsets. */
+  /** A child of a layer. The constants of its bodies are copied to the new `.bin`, at other offsets. */
   #moveBody(part: Element, source: LayerSource): Element {
     const data = dataAttributes(part);
     const isConst = valueKind(part.attributes.get("type") ?? "") === "Const";
@@ -269,7 +270,7 @@ class IRWriter {
     return producer;
   }
 
-  /** Adds bytes to the `.bin`, and returns their offset. */
+  /** Appends bytes to the `.bin`, and returns their offset. */
   #append(bytes: Uint8Array): number {
     const offset = Math.ceil(this.#length / BIN_ALIGNMENT) * BIN_ALIGNMENT;
     this.#chunks.push(new Uint8Array(offset - this.#length), bytes);
@@ -312,7 +313,7 @@ function packConstant(one: Constant): Uint8Array {
 const dataAttributes = (layer: Element): ReadonlyMap<string, string> | undefined =>
   layer.children.find(({ name }) => name === "data")?.attributes;
 
-/** The bytes that the file has for a constant of any data type. */
+/** The file's bytes of a constant of any data type. */
 const keptBytes = (
   data: ReadonlyMap<string, string>,
   { bin }: LayerSource,
@@ -341,7 +342,9 @@ function attributeText(name: string, attribute: Attribute, node: ModelNode): str
 const portsOf = (layer: Element | undefined, side: string): readonly Element[] =>
   layer?.children.find(({ name }) => name === side)?.children ?? [];
 
-/** The port of the file where it declares the same type, because it may hold more than the type; else a new port. */
+/**
+ * The port of the file if it declares the same type, because it may contain more than the type; otherwise a new port.
+ */
 function portElement(id: number, type: TensorType | null, before: Element | undefined): Element {
   if (before === undefined || !declares(readPort(before, "a port"), type))
     return writePort(id, type);
@@ -349,12 +352,12 @@ function portElement(id: number, type: TensorType | null, before: Element | unde
   return { ...before, attributes };
 }
 
-/** Whether a port declares `type`. A port without dimensions stands for a scalar as well as for an unknown rank. */
+/** True if a port declares `type`. A port without dimensions means either a scalar or an unknown rank. */
 const declares = (port: TensorType | null, type: TensorType | null): boolean =>
   sameType(port, type) ||
   (port !== null && port.shape === null && port.dtype === type?.dtype && type.shape?.length === 0);
 
-/** A port with the name of its value, unless the name of the layer implies it. */
+/** A port with the name of its value, unless the layer's name implies it. */
 function withName(port: Element, value: string, byDefault: string): Element {
   const [first = byDefault] = splitNames(port.attributes.get("names") ?? "");
   if (first === value || value === "") return port;

@@ -1,7 +1,7 @@
 /**
  * Reads and writes the XML that an IR needs: tags, attributes and text. Document types, CDATA, processing instructions
- * and entities other than XML's own five are refused: an IR has none of them, and only they can refer to other files or
- * expand to more than their length.
+ * and entities other than XML's own five are refused: IRs do not use them, and only they can refer to other files or
+ * expand beyond their length.
  */
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
@@ -13,7 +13,7 @@ export interface Element {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly Element[];
-  /** The element's own text, without blanks around it. */
+  /** The element's own text, trimmed. */
   readonly text: string;
 }
 
@@ -24,19 +24,19 @@ export const element = (
   text = "",
 ): Element => ({ name, attributes: new Map(attributes), children, text });
 
-/** In characters. The IR of a model of 7 billion parameters has 4 million. */
+/** Characters of a document. The IR of a model of 7 billion parameters has 4 million. */
 const MAX_LENGTH = 2 ** 25;
 
-/** An IR has about 25 tags for each layer. Parsing takes about 600 bytes for each tag. */
+/** An IR has about 25 tags per layer. Parsing takes about 600 bytes per tag. */
 const MAX_TAGS = 2 ** 20;
 
-/** A dimension of a port of a body in a body is at depth 14. */
+/** Depth of nested elements. A dimension of a port of a body within a body is at depth 14. */
 const MAX_XML_DEPTH = 64;
 
-/** In characters. The validator takes time by the square of a run of blanks: 1.1 s for 50,000 spaces in a tag. */
+/** Characters in a run of blanks. The validator takes time quadratic in the run: 1.1 s for 50,000 spaces in a tag. */
 const MAX_BLANKS = 128;
 
-/** Characters from one tag to the next. Attributes of 8 million characters overflow the stack. */
+/** Characters between two tags. Attributes of 8 million characters overflow the stack. */
 const MAX_TAG_LENGTH = 2 ** 20;
 
 /** Attributes of a tag, counted by their signs of equality. 2.6 million in one tag take 32 s and 2.8 GB. */
@@ -54,13 +54,14 @@ const DECLARATION = new RegExp(
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 
-/** The name of an element that is put around the document, so that text beside the root is found. */
+/** The name of an element around the document, which makes text beside the root detectable. */
 const WRAPPER = "document";
 
 /**
  * The root element of a document.
- * @throws TensorError `malformed-file` where the document is not well-formed or holds a construct that IRs do not have,
- * `too-large` for more than 2^25 characters or 2^20 tags, and for more than 2^20 characters or 2^14 attributes in a tag
+ * @throws TensorError `malformed-file` for a document that is not well-formed or contains a construct foreign to IRs,
+ *   `too-large` for more than 2^25 characters or 2^20 tags, and for more than 2^20 characters or 2^14 attributes in a
+ *   tag
  */
 export function parseXml(xml: string | Uint8Array): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);
@@ -86,14 +87,14 @@ function decodeXml(given: unknown): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw malformed("the XML is no UTF-8", {}, { cause });
+    throw malformed("the XML must be UTF-8", {}, { cause });
   }
 }
 
 const tooLargeXml = (what: string): TensorError =>
   new TensorError("too-large", `the XML has ${what}, which is more than an IR has`);
 
-/** Refuses what the library would accept or be slow at, before it gets the text. */
+/** Refuses text that the library would wrongly accept or process slowly, before parsing. */
 function checkText(text: string): void {
   if (text.length > MAX_LENGTH) throw tooLargeXml(`${text.length} characters`);
   if (FORBIDDEN.test(text)) throw malformed("the XML holds a character that XML forbids");
@@ -127,7 +128,7 @@ const LESS = 0x3c;
 const EQUALS = 0x3d;
 const SPACE = 0x20;
 
-/** The library puts this in front of the names of attributes, so that none of them is a property of every object. */
+/** The library's prefix for attribute names, so that none equals an inherited property of objects. */
 const ATTRIBUTE_PREFIX = "@_";
 
 /** A part of a document as the library returns it: a text, or a tag with its parts, and its attributes under `:@`. */
@@ -135,11 +136,11 @@ type Part = Readonly<Record<string, unknown>>;
 
 function parse(body: string): readonly Part[] {
   const parser = new XMLParser({
-    // Makes lists of parts, so that no name of a tag can become a property that has a meaning.
+    // Returns parts as lists, so that a tag's name cannot become a special property.
     preserveOrder: true,
     ignoreAttributes: false,
     attributeNamePrefix: ATTRIBUTE_PREFIX,
-    // Values stay as they are, but for blanks around text; entities are decoded here.
+    // Values stay unchanged except for blanks around text; entities are decoded here.
     trimValues: false,
     tagValueProcessor: (_name, value) => value.trim(),
     parseTagValue: false,
@@ -151,7 +152,7 @@ function parse(body: string): readonly Part[] {
   return root[WRAPPER] as readonly Part[];
 }
 
-/** Runs code of the library. Any error in it becomes a TensorError. */
+/** Runs code of the library. Turns any error into a TensorError. */
 function guarded<T>(action: () => T): T {
   try {
     return action();
@@ -205,7 +206,7 @@ function decodeEntity(whole: string, name: string): string {
   );
 }
 
-/** A document with the element `root`, one element a line. */
+/** A document with the element `root`, one element per line. */
 export function printXml(root: Element): string {
   const lines = ['<?xml version="1.0"?>'];
   const print = ({ name, attributes, children, text }: Element, indent: string): void => {
@@ -225,7 +226,7 @@ export function printXml(root: Element): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Names may have letters of any script. No character that is markup in XML is among them. */
+/** Names may have letters of any script. XML's markup characters are excluded. */
 const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {
@@ -241,7 +242,7 @@ function escapeText(text: string): string {
       `XML cannot hold a character of ${printValue(text)}`,
     );
   }
-  // Readers of XML take line breaks and tabs in attributes for spaces unless they are escaped.
+  // XML readers turn line breaks and tabs in attributes into spaces unless they are escaped.
   return text.replaceAll(
     /[&<>"\n\r\t]/g,
     (character) => ESCAPES[character] ?? `&#${character.charCodeAt(0)};`,

@@ -1,17 +1,17 @@
 /**
- * The levels of a graph's nodes, between which the graph is cut. A level is the greatest number of cuts on any way from
- * the inputs of the graph to a node, so that no other way to part the nodes needs fewer parts.
+ * Assigns the nodes of a graph to levels, between which the graph is cut. A level is the greatest number of cuts on any
+ * path from the graph's inputs to a node, so no other division of the nodes has fewer parts.
  */
 
 import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 
-/** The nodes of a graph as they depend on each other; the bodies of a node use values as the node does. */
+/** The nodes of a graph and their dependencies; the values used by a node's bodies count as used by the node. */
 export class GraphUses {
   readonly nodes: readonly ModelNode[];
   readonly makers = new Map<string, ModelNode>();
   readonly users = new Map<string, ModelNode[]>();
-  /** The values of the graph, and of those around it, that a node needs. */
+  /** The values of the graph and its enclosing ones that each node needs. */
   readonly needs = new Map<ModelNode, readonly string[]>();
 
   constructor(nodes: readonly ModelNode[]) {
@@ -39,10 +39,10 @@ export class GraphUses {
 
 export type Levels = Map<ModelNode, number>;
 
-/** Tells whether the graph is cut between the node that makes a value and one that uses it. */
+/** Returns true if the graph is cut between the node that makes a value and one that uses it. */
 export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
 
-/** @param uses of nodes in an order in which they can run */
+/** @param uses of nodes in an executable order */
 export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
   const levels: Levels = new Map();
   for (const node of uses.nodes) {
@@ -59,9 +59,9 @@ export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
 }
 
 /**
- * Moves nodes to the last level at which their values are in time, where no value has to be handed over for it that was
- * not handed over before: a node that has constants and inputs of the graph only is better carried out where it is used.
- * Otherwise its result would be copied out of a session and into another.
+ * Moves nodes to the last level at which their values are in time, unless that requires passing further values between
+ * levels: a node with only constants and graph inputs is better run where it is used. Otherwise its result would be
+ * copied out of a session and into another.
  */
 export function sinkNodes(
   graph: Graph,

@@ -6,9 +6,9 @@ import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 
 /**
- * What some values need: nodes, and all values between them.
+ * The nodes that some values need, and all values between them.
  *
- * @param given values that are known, by name: inputs of the graph, and values of the graphs around it
+ * @param given the names of known values: inputs of the graph, and values of enclosing graphs
  * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that nothing makes
  */
 export function neededNodes(
@@ -34,10 +34,10 @@ export function neededNodes(
       open.push(...needsOf(node));
     } else if (node === undefined && !constants.has(name)) {
       if (isInput.has(name)) {
-        const sentence = `there is no tensor for the input ${quote(name)} of the model`;
+        const sentence = `the input ${quote(name)} of the model needs a tensor`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
-      // The runtime may not need a value that is not wanted itself.
+      // The runtime may not need a value that the caller does not want.
       if (isWanted.has(name)) throw malformed(`nothing makes ${quote(name)}`);
     }
   }

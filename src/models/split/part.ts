@@ -1,13 +1,13 @@
-/** Some nodes of a graph as a model of their own. */
+/** A subset of a graph's nodes as a model of its own. */
 
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
 
-/** The nodes and values of a part. Names of values stay as they are. */
+/** The nodes and values of a part. Values keep their names. */
 export interface PartSpec {
-  /** The graph that the nodes are of; its declared types of values are dropped, because runtimes do not need them. */
+  /** The graph of the nodes; its declared types of values are dropped, because runtimes do not need them. */
   readonly graph: Graph;
   readonly opsets: Readonly<Record<string, number>>;
-  /** In an order in which they can run. */
+  /** Nodes, in an executable order. */
   readonly nodes: readonly ModelNode[];
   readonly inputs: readonly ValueInfo[];
   readonly outputs: readonly ValueInfo[];

@@ -1,4 +1,4 @@
-/** Parts of a model around some of its values, as models that load on their own. */
+/** Splits a model at some of its values into parts that load on their own. */
 
 import { TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
@@ -18,21 +18,21 @@ export interface SplitOptions {
 }
 
 /**
- * Cuts a model at some values. A part takes these values as inputs where they are used, and has them as outputs where they
- * are made. The model has as few parts as the values allow. Each node is in one part, and weights are in the parts that use
- * them. Other values that are used in a later part than the one that makes them become outputs and inputs too.
+ * Cuts a model at some values. A part that uses these values has them as inputs, and the part that makes them has them
+ * as outputs. The number of parts is the smallest possible. Each node is in one part, and weights are in the parts that
+ * use them. Other values that a later part uses become outputs and inputs too.
  *
  * ```ts
  * const [before, after] = splitModel(model, ["hidden"]);
  * ```
  *
  * @param values names of values of the model's own graph that nodes make; bodies of If, Loop and Scan are not cut, and
- * what they use of the graph around them counts as used by their node
- * @returns the parts in an order in which they can run: the outputs of the model come from the parts together. The inputs
- * and outputs of each are `part.graph.inputs` and `part.graph.outputs`; `writeModel` writes a part as a file, which keeps
- * its references to external data.
- * @throws TensorError `unsupported-model` for a value that no node of the graph makes, and for a value to be handed over
- * whose data type is not known, `malformed-file` for a model that is not sound
+ *   the values that they use count as used by their node
+ * @returns the parts in an executable order; together they make the outputs of the model. Each part's inputs and
+ *   outputs are `part.graph.inputs` and `part.graph.outputs`; `writeModel` writes a part as a file, which keeps its
+ *   references to external data.
+ * @throws TensorError `unsupported-model` for a value that no node of the graph makes, and for a value of unknown data
+ *   type between parts, `malformed-file` for an inconsistent model
  */
 export function splitModel(
   model: Model,
@@ -59,11 +59,11 @@ export function splitModel(
 }
 
 /**
- * The part of a model that makes some values, as a model that loads on its own: nodes, weights and inputs that the values
- * do not need are left out.
+ * The part of a model that makes some values, as a model that loads on its own: excludes the nodes, weights and inputs
+ * that the values do not need.
  *
- * @param values names of values of the model's own graph; they are the outputs of the part
- * @throws TensorError `malformed-file` for a value that nothing makes and a model that is not sound
+ * @param values names of values of the model's own graph, which become the part's outputs
+ * @throws TensorError `malformed-file` for a value that nothing makes and for an inconsistent model
  */
 export function neededFor(model: Model, values: readonly string[]): Model {
   const own = modelFrom(model);
@@ -90,7 +90,7 @@ const namesFrom = (values: readonly string[]): readonly string[] =>
     throw new TensorError("attribute", `a value must be a name, got ${printValue(name)}`);
   });
 
-/** An output as the model declares it; others have the type that is known of them. */
+/** An output as declared by the model; for other values, their known type. */
 function declaredOutput(graph: Graph, name: string, known: TensorType | null): ValueInfo {
   const declared = graph.outputs.find((one) => one.name === name);
   if (declared !== undefined) return declared;
@@ -108,7 +108,7 @@ function typesOf(model: Model, options: SplitOptions): TypeOf {
     if (Object.hasOwn(given, name)) return given[name];
     const type = known.get(name);
     if (type === undefined) return null;
-    // A declared shape may be wrong, and a part is held to the shapes of its inputs.
+    // A declared shape may be wrong, and runtimes enforce the shapes of a part's inputs.
     return { dtype: type.dtype, shape: type.isCertain ? type.shape : null };
   };
 }
@@ -116,7 +116,7 @@ function typesOf(model: Model, options: SplitOptions): TypeOf {
 interface Cut {
   readonly level: number;
   readonly levels: ReadonlyMap<ModelNode, number>;
-  /** Values that are outputs wherever they are used. */
+  /** Values that are outputs of every part that uses them. */
   readonly kept: ReadonlySet<string>;
   readonly typeOf: TypeOf;
 }
@@ -133,7 +133,7 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf }: 
     name !== "" &&
     (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
   const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
-  // Outputs of the model that no node makes, such as inputs, are those of the first part.
+  // Outputs of the model that no node makes, such as inputs, belong to the first part.
   const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
   const passed = graph.inputs.filter(
     (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),

@@ -1,4 +1,4 @@
-/** The types of all values of a model, as far as they are known before it runs. */
+/** The types of all values of a model that are known before it runs. */
 
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
@@ -7,22 +7,22 @@ import { PlaceScopes } from "../model/place-scopes.ts";
 import { ownPlace, walkNodes, type Place } from "../model/places.ts";
 import { isCertain, type Scope } from "../model/values.ts";
 
-/** The type of a value. Sizes that are not known are null or names. */
+/** The type of a value. Unknown sizes are null or names. */
 export interface InferredType extends TensorType {
   /**
-   * False where the type, or a part of it, is only what the model declares: no runtime checks that a value between two
-   * nodes has its declared type.
+   * False if some of the type is only declared by the model: runtimes do not check that a value between two nodes has
+   * its declared type.
    */
   readonly isCertain: boolean;
 }
 
 /**
- * The type of each value of a model: what `inspectModel` knows of it, from the types of the model's inputs, its constants,
- * rules for the operators of ONNX, and declared types.
+ * The type of each value of a model, as in `inspectModel`: from the types of the model's inputs, its constants, rules
+ * for ONNX operators, and declared types.
  *
- * @param model of any format, as `readModel` or `readOutline` returns it
- * @returns types by the name of the value; for a value in a body or a function the name is behind the path of its graph,
- * as in `If "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
+ * @param model of any format, as from `readModel` or `readOutline`
+ * @returns types by value name; for a value in a body or a function the path of its graph precedes the name, as in
+ *   `If "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
  * @throws TensorError `malformed-file` for anything but a model
  */
 export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
@@ -43,7 +43,7 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   return types;
 }
 
-/** The known values of each graph of a model. */
+/** The known values of each graph in a model. */
 export function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
   const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();

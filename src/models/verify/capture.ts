@@ -1,4 +1,4 @@
-/** The real inputs and outputs of a model's scatters and gathers, as the user's runtime makes them. */
+/** Captures the real inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
 import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
 import { recordFrom } from "../model/foreign.ts";
@@ -17,37 +17,43 @@ import { PlaceValues } from "./places.ts";
 import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
 
 export interface CaptureOptions {
-  /** Makes a session of the user's own runtime: `(model) => InferenceSession.create(model)`. */
+  /** Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. */
   readonly createSession: CreateSession;
   /** The name or the path of one node; all scatters and gathers by default. */
   readonly node?: string;
-  /** Reads what the model keeps in other files, as `readModel` takes it; needed where a node has such an input. */
+  /** Reads external data of the model, as in `readModel`; required if a node has such an input. */
   readonly external?: ReadExternal;
-  /** For nodes in loops: the iteration to capture, counted from 0. By default 0. */
+  /** The iteration to capture for nodes in loops, counted from 0. The default is 0. */
   readonly iteration?: number;
-  /** For nodes in functions: the call to capture, counted from 0 among the calls that run. By default 0. */
+  /** The call to capture for nodes in functions, counted from 0 among the calls that run. The default is 0. */
   readonly call?: number;
 }
 
-/** One node on the inputs that it has in its model. */
+/** A node with the inputs that it has in its model. */
 export interface CapturedCall {
-  /** With the attributes of this run: a node in a function may have some from the function's call. */
+  /** The node with the attributes of this run: a node in a function may have some from the function's call. */
   readonly node: ModelNode;
-  /** Its place and its name, as `NodeIndex.find` takes them. */
+  /** Its path, as `NodeIndex.find` accepts it. */
   readonly path: string;
-  /** The node and its inputs as `run` and `explain` take them; null where its inputs are not known. */
+  /** The node and its inputs as arguments of `run` and `explain`; null if its inputs are unknown. */
   readonly call: NodeCall | null;
-  /** Why the node is no call although its inputs are known, such as an operator that its opset does not have. */
+  /**
+   * The reason why the node is not a valid call although its inputs are known, such as an operator that its opset
+   * lacks.
+   */
   readonly error: TensorError | null;
-  /** By the names that they have in the model. */
+  /** Inputs by their names in the model. */
   readonly inputs: Readonly<Record<string, Tensor>>;
-  /** What the runtime makes of them, by name; null where it makes nothing. */
+  /** The runtime's outputs by name; null if it made none. */
   readonly outputs: Readonly<Record<string, Tensor>> | null;
   /** False for a node that does not run with these feeds, such as one in a branch that is not taken. */
   readonly isRun: boolean;
-  /** Why inputs or outputs are missing: what the runtime said, or why the node does not run. Null where none is. */
+  /**
+   * The reason why inputs or outputs are missing: the runtime's message, or the reason why the node does not run. Null
+   * if none are missing.
+   */
   readonly problem: string | null;
-  /** The earlier node whose failure is the reason for missing inputs; null where no earlier node failed. */
+  /** The earlier node whose failure left inputs missing; null if no earlier node failed. */
   readonly behind: ModelNode | null;
 }
 
@@ -55,19 +61,19 @@ export interface CapturedCall {
 export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
 
 /**
- * Runs an ONNX model in the user's runtime and yields every scatter and gather with its real inputs and what the runtime
- * made of them, graph by graph, and within a graph in the order in which they stand. The model is cut before a node where
- * the runtime fails, so that the inputs of the node that fails are known too. Nodes in functions and in bodies of `If`,
- * `Loop` and `Scan` are run as parts of models of their own, on the values around them; a function has the inputs of its
- * first call that runs, or of the call that the option `call` selects. The values around the nodes become outputs, so that
- * the runtime's optimiser does not fuse the nodes away. A fault that only fused nodes have is not seen.
+ * Runs an ONNX model in the user's runtime and yields every scatter and gather with its real inputs and the runtime's
+ * outputs, graph by graph, in node order. If the runtime fails at a node, the model is cut before it, so that the
+ * inputs of the failing node are known too. Nodes in functions and in bodies of `If`, `Loop` and `Scan` are run as
+ * parts of separate models, with the values around them; a function has the inputs of its first call that runs, or of
+ * the call selected by the option `call`. The values around the nodes become outputs, so the runtime's optimizer cannot
+ * fuse the nodes. Faults that occur only in fused nodes are not found.
  *
- * @param bytes of the ONNX file. `createSession` must tell the runtime where the model's external files are, for example by
- * the option `model_external_initializers_file_folder_path` of onnxruntime-node.
+ * @param bytes of the ONNX file. `createSession` must tell the runtime the location of the model's external files, for
+ *   example by the option `model_external_initializers_file_folder_path` of onnxruntime-node.
  * @param feeds a tensor for each input that the nodes depend on
- * @throws TensorError `attribute` for options without a session maker; `shape-mismatch`, `dtype`, `rank` for a feed that
- * the model does not declare so, and for a missing one; `unsupported-model` for another node than a scatter or gather; as
- * `readModel` and `NodeIndex.find`. What the runtime says is the `problem` of a call.
+ * @throws TensorError `attribute` for options without a session maker; `shape-mismatch`, `dtype`, `rank` for a feed
+ *   that differs from its declaration, and for a missing one; `unsupported-model` for a node other than a scatter or
+ *   gather; as `readModel` and `NodeIndex.find`. Errors of the runtime become the `problem` of a call.
  */
 export async function* captureCalls(
   bytes: Uint8Array,
@@ -120,12 +126,13 @@ function countFrom(options: Record<string, unknown>, name: string): number {
 
 /**
  * Feeds, each read once.
- * @throws TensorError `shape-mismatch`, `dtype`, `rank` for one that is no input of the model, or not as declared
+ * @throws TensorError `shape-mismatch`, `dtype`, `rank` for one that is not an input of the model or differs from its
+ *   declaration
  */
 export const feedsFrom = (model: Model, feeds: Feeds): ReadonlyMap<string, Tensor> =>
   bindGiven(model.graph, recordFrom("the feeds", feeds));
 
-/** What is known of the values of some nodes of a graph, and the graph as it runs. */
+/** The known values of some nodes of a graph, and the graph as it runs. */
 interface Known {
   readonly frame: Frame;
   readonly values: ReadonlyMap<string, Outcome>;
@@ -147,7 +154,7 @@ async function knownOf(
   }
 }
 
-/** A node as it runs. */
+/** A node in the form in which it runs. */
 const nodeIn = ({ graph }: Frame, { node, place }: PlacedNode): ModelNode =>
   graph.nodes[place.graph.nodes.indexOf(node)];
 

@@ -1,4 +1,4 @@
-/** Compares a runtime's result of a node with the exact one. */
+/** Compares a runtime's result of a node with the exact result. */
 
 import { printScalar } from "../../core/tensor/print.ts";
 import { reader } from "../../core/tensor/scalar.ts";
@@ -10,19 +10,19 @@ export type Likeness = Extract<Verdict, "equal" | "near" | "nan-or-zero" | "diff
 
 export interface Comparison {
   readonly verdict: Likeness;
-  /** The first element of that verdict; null where none differs, or data types or shapes do. */
+  /** The first element with that verdict; null if all are equal, or if data types or shapes differ. */
   readonly at: readonly number[] | null;
   readonly sentence: string;
 }
 
 /**
  * Compares all elements.
- * @param tolerance how far apart two floats may be to be near, as a part of the larger one
+ * @param tolerance the greatest difference of two near floats, relative to the larger one
  */
 export function compare(actual: Tensor, exact: Tensor, tolerance: number): Comparison {
   if (actual.dtype !== exact.dtype || !sameShape(actual.shape, exact.shape)) {
     const [is, not] = [actual, exact].map(({ dtype, shape }) => `${dtype}${printShape(shape)}`);
-    return { verdict: "differs", at: null, sentence: ` is ${is}, and not ${not}` };
+    return { verdict: "differs", at: null, sentence: ` is ${is}, expected ${not}` };
   }
   const first = firstDifference(actual, exact);
   if (first === null) return { verdict: "equal", at: null, sentence: "" };
@@ -38,7 +38,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   }
   const place = offsetOf(at, exact.shape);
   const [is, not] = [a, b].map((read) => printScalar(exact.dtype, read(place)));
-  return { verdict, at, sentence: `${printShape(at)} is ${is}, and not ${not}` };
+  return { verdict, at, sentence: `${printShape(at)} is ${is}, expected ${not}` };
 }
 
 const offsetOf = (at: readonly number[], shape: readonly number[]): number =>
@@ -49,7 +49,7 @@ function compareElements(a: unknown, b: unknown, tolerance: number): Likeness {
   if (typeof a !== "number" || typeof b !== "number") return a === b ? "equal" : "differs";
   // 0 and -0 differ in their sign only.
   if (a === b) return "nan-or-zero";
-  // An infinity is near nothing but itself.
+  // An infinity is near only to itself.
   const isNear = Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
   return isNear && Number.isFinite(a) && Number.isFinite(b) ? "near" : "differs";
 }

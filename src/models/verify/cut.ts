@@ -1,4 +1,4 @@
-/** The part of a graph that makes some of its values from tensors that are known, as a model of its own. */
+/** Cuts out the part of a graph that computes some values from known tensors, as a model of its own. */
 
 import type { Graph, Model, ValueInfo } from "../model/model.ts";
 import { neededNodes } from "../split/needed.ts";
@@ -6,8 +6,8 @@ import { partOf } from "../split/part.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
- * A model with the nodes that are needed for some values, which are its outputs. Its inputs are those values of `given`
- * that it uses; what is given is not made again.
+ * A model of the nodes that some values need; these values are its outputs. Its inputs are the values of `given` that
+ * it uses, which it does not compute again.
  *
  * @param given, @throws as for {@link neededNodes}
  */

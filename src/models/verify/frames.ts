@@ -1,6 +1,6 @@
 /**
- * What each graph of a model is given while the model runs: a body by the node that has it, in one iteration of a loop, and
- * a function by one of its calls that run. A graph with what it is given can be run as a model of its own.
+ * The inputs of each graph during a run of the model: for a body those from its node in one iteration of a loop, for a
+ * function those of one of its calls that run. A graph with its inputs can be run as a model of its own.
  */
 
 import { malformed } from "../../core/errors.ts";
@@ -20,30 +20,30 @@ import { freeNames } from "../model/uses.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { RuntimeFailure } from "./session.ts";
 
-/** A value, or what the runtime said instead. */
+/** A value, or the runtime's error instead. */
 export type Outcome = Tensor | RuntimeFailure;
 
 export type Values = ReadonlyMap<string, Tensor>;
 
-/** A graph that runs. */
+/** A graph with its inputs. */
 export interface Frame {
   readonly opsets: Place["opsets"];
-  /** The graph of the place; in a function with the values that the call gives to attributes. */
+  /** The graph of the place; in a function with the attribute values of the call. */
   readonly graph: Graph;
-  /** The inputs of the graph, and for a body the values around it that it uses. */
+  /** The inputs of the graph, and for a body the values of enclosing graphs that it uses. */
   readonly given: Values;
-  /** Those of them that the runtime did not make, with what it said. */
+  /** Inputs that the runtime did not compute, with its errors. */
   readonly failed: ReadonlyMap<string, RuntimeFailure>;
-  /** In a function, the attributes of its call. */
+  /** The attributes of the call, in a function. */
   readonly attributes: Attributes | null;
 }
 
-/** Why the nodes of a graph do not run, in a sentence for people. */
+/** The reason why the nodes of a graph do not run, in a sentence for people. */
 export class NotRun extends Error {
   override readonly name = "NotRun";
 }
 
-/** What a frame needs of the frames around it. */
+/** The context of a frame: nodes, functions, and the frames of enclosing graphs. */
 export interface Around {
   readonly nodes: readonly PlacedNode[];
   readonly functions: readonly ModelFunction[];
@@ -59,7 +59,7 @@ export interface Around {
   runGraph(frame: Frame, names: readonly string[]): Promise<Values>;
 }
 
-/** @throws NotRun for a graph that does not run with these inputs, or is not followed */
+/** @throws NotRun for a graph that does not run with these inputs, or is not traced */
 export function frameOf(place: Place, feeds: Values, around: Around): Promise<Frame> | Frame {
   const { outer, graph, opsets, kind } = place;
   if (kind.is === "function") return calledFrame(place, kind, around);
@@ -76,7 +76,7 @@ async function calledFrame(
 ): Promise<Frame> {
   const defaults = around.functions.find((one) => one.name === name && one.domain === domain);
   const calls = around.nodes.filter(({ node }) => node.op === name && node.domain === domain);
-  // If a single node of another function calls this one, it runs in the selected call of that other function.
+  // If this function's only call is a node of another function, it runs in the selected call of that other function.
   const nth = calls.length === 1 && isInFunction(calls[0].place) ? 0 : around.call;
   let count = 0;
   for (const placed of calls) {
@@ -110,7 +110,7 @@ async function calledFrame(
 const isInFunction = ({ kind, outer }: Place): boolean =>
   kind.is === "function" || (outer !== null && isInFunction(outer));
 
-/** The inputs of a node while it runs, and the node with the attributes that it has then. */
+/** The inputs of a running node, and the node with its attributes at that time. */
 async function inputsOf(
   { node, place }: PlacedNode,
   around: Around,
@@ -129,7 +129,7 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   const body = (held.type === "other" && held.graphs?.[nth]) || place.graph;
   const free = freeNames(body);
   const found = await lookUp([...owner.inputs, ...free], outer, around);
-  // Constants are not read: weights of the graphs around stay where they are.
+  // Constants are not read: weights of enclosing graphs stay in the file.
   const seen = [...free].map((name) => found.get(name));
   const constants = [...body.constants, ...seen.filter((one) => isConstant(one))];
   const own: Frame = {
@@ -149,12 +149,12 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   );
 }
 
-/** A body with what its node is given; a value may be what the runtime said instead. */
+/** A body with its node's inputs; a value may be the runtime's error instead. */
 interface Bodied {
   readonly owner: ModelNode;
   readonly attribute: string;
   readonly inputs: readonly (Outcome | undefined)[];
-  /** With what the body takes from the graphs around it. */
+  /** Includes the values that the body takes from enclosing graphs. */
   readonly frame: Frame;
   readonly around: Around;
 }
@@ -163,7 +163,7 @@ type Found = Outcome | Constant | undefined;
 
 const isConstant = (found: Found): found is Constant => found !== undefined && "read" in found;
 
-/** Named values as a frame has them; constants are in its graph. */
+/** Named values in the form of a frame; constants belong to its graph. */
 function given(
   entries: readonly (readonly [name: string, found: Found])[],
 ): Pick<Frame, "given" | "failed"> {
@@ -176,7 +176,7 @@ function given(
   return { given: values, failed };
 }
 
-/** A frame with more values. */
+/** A frame with further values. */
 function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]): Frame {
   const more = given(entries);
   return {
@@ -186,7 +186,7 @@ function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]):
   };
 }
 
-/** The node that has a body, the attribute, and which of the attribute's graphs the body is. */
+/** The node and attribute that contain a body, and the body's number among the attribute's graphs. */
 export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, number] {
   for (const node of nodes) {
     for (const [name, attribute] of Object.entries(node.attributes)) {
@@ -197,7 +197,7 @@ export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, str
   throw malformed("a body is in no node of the graph around it");
 }
 
-/** Values by name as a node sees them: of its own graph, or of the next one around it that has the name. */
+/** Values by name as a node sees them: of its own graph, or of the nearest enclosing one with the name. */
 async function lookUp(
   names: readonly string[],
   from: Place,
@@ -223,7 +223,7 @@ async function lookUp(
   return found;
 }
 
-/** @throws RuntimeFailure for a value that the runtime did not make */
+/** @throws RuntimeFailure for a value that the runtime did not compute */
 function made(value: Outcome | undefined): Tensor | undefined {
   if (value instanceof RuntimeFailure) throw value;
   return value;
@@ -235,11 +235,11 @@ function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
   throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
 }
 
-/** A runtime gives the number and the condition of a Loop the shape [1] where the body says so. */
+/** A runtime gives the iteration number and the condition of a Loop the shape [1] if the body declares it. */
 export const shapeOf = ({ type }: ValueInfo): readonly number[] =>
   type?.shape?.length === 1 ? [1] : [];
 
-/** What the body of a Loop is given in the iteration that counts. */
+/** The inputs of a Loop's body in the selected iteration. */
 async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
   const [number, going, ...states] = frame.graph.inputs;
   if (going === undefined)
@@ -274,8 +274,8 @@ interface Scanned {
 }
 
 /**
- * At least one input, because nothing else says how many iterations a Scan has.
- * @throws RuntimeFailure for an input that the runtime did not make
+ * At least one input, because only they determine the number of iterations of a Scan.
+ * @throws RuntimeFailure for an input that the runtime did not compute
  */
 export function scannedInputs(
   owner: ModelNode,
@@ -330,7 +330,7 @@ async function firstOutputs(frame: Frame, count: number, around: Around): Promis
 const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
   new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
 
-/** The integers of an attribute; none where the node does not have it. */
+/** The integers of an attribute; empty if the node lacks it. */
 export function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
   const one = attributes[name];
   if (one?.type === "ints") return one.value;

@@ -1,4 +1,4 @@
-/** The verdict on one node, which compares the runtime's result with the exact result of the same inputs. */
+/** Judges a node by comparing the runtime's result with the exact result for the same inputs. */
 
 import { run } from "../../core/call/run.ts";
 import { diagnose, type DiagnoseOptions } from "../../insight/diagnose/diagnose.ts";
@@ -12,22 +12,22 @@ import type { CapturedCall } from "./capture.ts";
 import { compare } from "./compare.ts";
 import { isWorse, type Verdict } from "./verdicts.ts";
 
-/** A verdict without the reasons, because finding them may take seconds. */
+/** A verdict without reasons, because finding them may take seconds. */
 export interface Judgement {
-  /** The version of the operator, such as 18; null if the node cannot be read as a call. */
+  /** The version of the operator, such as 18; null if the node is not a valid call. */
   readonly version: number | null;
   readonly verdict: Verdict;
-  /** One sentence about the node; empty for a node that is equal. */
+  /** A sentence about the node; empty for a node that is equal. */
   readonly sentence: string;
-  /** The first element that differs, and its output; null where none does. */
+  /** The first element that differs, and its output; null if none differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
-  /** The node with its inputs; null if the node cannot be read as a call, or its inputs are not known. */
+  /** The node with its inputs; null if the node is not a valid call, or its inputs are unknown. */
   readonly call: NodeCall | null;
-  /** The output that the verdict is about; null if no output can show a reason. */
+  /** The output that the verdict concerns; null if no output can reveal a reason. */
   readonly result: Tensor | null;
 }
 
-/** @param tolerance the largest difference of two floats that are near, relative to the larger one */
+/** @param tolerance the greatest difference of two near floats, relative to the larger one */
 export function judge(
   { node, call, error, outputs, isRun, problem, behind }: CapturedCall,
   tolerance: number,
@@ -61,7 +61,7 @@ export function judge(
 export const titleOf = ({ op, name, outputs }: ModelNode): string =>
   `${op} ${name || (outputs[0] ?? "")}`.trim();
 
-/** The verdict on a node's outputs, which is that of its worst output. */
+/** The verdict on a node's outputs: that of the worst one. */
 function compared(
   names: readonly string[],
   outputs: Readonly<Record<string, Tensor>>,

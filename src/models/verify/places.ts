@@ -1,6 +1,6 @@
 /**
- * The values of a model while it runs in the user's runtime: in its own graph, in bodies and in functions. Each graph is run
- * as a model of its own, so that any value in it can be an output.
+ * The values of a model running in the user's runtime: in its own graph, in bodies and in functions. Each graph is run
+ * as a separate model, so that any of its values can be an output.
  */
 
 import type { Graph, Model, ModelNode } from "../model/model.ts";
@@ -45,17 +45,17 @@ export class PlaceValues implements Around {
   readonly #feeds: Values;
   readonly #createSession: CreateSession;
   readonly #frames = new Map<Place, Frame | NotRun | RuntimeFailure>();
-  /** Places whose frames are being found, so that a function that calls itself is noticed. */
+  /** Places whose frames are being determined, which reveals a recursive function. */
   readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
-  /** Names that will be asked for, so that one session makes all of a graph. */
+  /** Names that will be requested, so that one session computes all those of a graph. */
   readonly #wanted: ReadonlyMap<Place, ReadonlySet<string>>;
   /** Kept for the next iteration of a loop, whose body is the same model. */
   #last: CutSession | null = null;
 
   /**
    * @param nodes all nodes of the model, in order
-   * @param wanted those whose values will be asked for
+   * @param wanted the nodes whose values will be requested
    */
   constructor(
     model: Model,
@@ -98,9 +98,9 @@ export class PlaceValues implements Around {
   }
 
   /**
-   * Values of a graph, in one session unless the runtime fails. Then the node that fails is found, and all that does not
-   * depend on it is made.
-   * @throws NotRun for a graph that does not run with these inputs, or is not followed
+   * Values of a graph, computed in one session unless the runtime fails. In that case the failing node is located, and
+   * all values that do not depend on it are computed.
+   * @throws NotRun for a graph that does not run with these inputs, or is not traced
    */
   async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
     const frame = await this.frame(place);
@@ -124,12 +124,14 @@ export class PlaceValues implements Around {
         open.delete(one);
       }
     }
-    // In the order in which they are made; a name that nothing makes comes last, and is an error of its own.
+    // In the order in which nodes make them; names that nothing makes come last, and give errors of their own.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
     return known;
   }
 
-  /** Makes values; where the runtime fails, finds the node that fails and makes what does not depend on it. */
+  /**
+   * Computes values. If the runtime fails, locates the failing node and computes the values that do not depend on it.
+   */
   async #make(frame: Frame, names: readonly string[], known: Map<string, Outcome>): Promise<void> {
     let said = "";
     for (let open = names; open.length > 0;) {
@@ -141,7 +143,7 @@ export class PlaceValues implements Around {
         if (!(error instanceof RuntimeFailure)) throw error;
         // oxlint-disable-next-line no-await-in-loop
         const { lost, failure } = await this.#lostBy(frame, open, error);
-        // What two nodes are not loaded for in the same words is not the fault of either.
+        // If two nodes fail to load with the same message, neither is the cause.
         const isAll = failure.isLoad && failure.message === said;
         said = failure.message;
         for (const name of lost) known.set(name, failure);
@@ -157,7 +159,7 @@ export class PlaceValues implements Around {
     }
   }
 
-  /** The values that cannot be made because of the first node that fails; without such a node, the first of them. */
+  /** The values lost because of the first failing node; if no node fails, the first value. */
   async #lostBy(
     frame: Frame,
     names: readonly string[],
@@ -171,13 +173,13 @@ export class PlaceValues implements Around {
     const lost = culprit === null ? [] : names.filter((name) => needs(name).has(culprit));
     if (failure !== null && lost.length > 0) return { lost, failure };
     if (names.length === 1) return { lost: names, failure: said };
-    // What fails makes no tensors, so each value is tried alone.
+    // A failing node may make values that are not tensors, so each value is tried alone.
     const alone = await this.#failureOf(frame, names.slice(0, 1));
     if (alone !== null) return { lost: names.slice(0, 1), failure: alone };
     return this.#lostBy(frame, names.slice(1), said);
   }
 
-  /** The failure of the first node that fails, found by halving; null where the values of all of them are made. */
+  /** The failure of the first failing node, found by bisection; null if the values of all nodes can be computed. */
   async #firstFailure(frame: Frame, inOrder: readonly ModelNode[]): Promise<RuntimeFailure | null> {
     let first: RuntimeFailure | null = null;
     let [low, high] = [0, inOrder.length];
@@ -196,7 +198,7 @@ export class PlaceValues implements Around {
     return new RuntimeFailure(first.message, first.isLoad, { cause: first }, inOrder[low]);
   }
 
-  /** The runtime's failure to make values; null where it makes them. */
+  /** The runtime's failure to compute values; null if it succeeds. */
   async #failureOf(frame: Frame, names: readonly string[]): Promise<RuntimeFailure | null> {
     try {
       await this.runGraph(frame, names);
@@ -217,11 +219,11 @@ export class PlaceValues implements Around {
       this.#last = { graph, names: key, inputs: cut.inputs, session };
     }
     const { inputs, session } = this.#last;
-    // Each frame of a graph is given the same names.
+    // All frames of a graph have the same input names.
     return session.run(new Map(inputs.map((name) => [name, given.get(name) as Tensor])), names);
   }
 
-  /** Ends the session that was kept. */
+  /** Releases the kept session. */
   async release(): Promise<void> {
     const last = this.#last;
     this.#last = null;
@@ -229,10 +231,10 @@ export class PlaceValues implements Around {
   }
 }
 
-/** Whether the values of a node may be outputs: sequences, and what holds them, may not. */
+/** True if a node's values may be outputs: sequences, and operators that contain them, are excluded. */
 const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);
 
-/** Those of `names` that a value is needed for, the value itself among them. */
+/** The `names` that depend on a value, including itself. */
 const dependents = (
   graph: Graph,
   names: readonly string[],
@@ -241,7 +243,7 @@ const dependents = (
 ): readonly string[] =>
   names.filter((name) => name === value || neededNodes(graph, [name], given).names.has(value));
 
-/** The values that nodes take and make, and those that the bodies around them take from each graph, by graph. */
+/** The values that nodes take and make, and those that enclosing bodies take from each graph, by graph. */
 function namesOf(wanted: readonly PlacedNode[]): ReadonlyMap<Place, ReadonlySet<string>> {
   const names = new Map<Place, Set<string>>();
   const add = (place: Place, more: Iterable<string>): void => {

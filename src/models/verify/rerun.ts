@@ -1,7 +1,7 @@
 /**
- * Runs a suspect alone, many times in one session. A suspect is a node with two updates of one target, for which threads
- * may race. A single run says little: with 40,000 rows added into 8, the first run was exact in 17 of 20 sessions, but
- * other results came within the first runs of a single session.
+ * Runs a suspect alone, many times in one session. A suspect is a node with two updates of one target, for which
+ * threads may race. A single run proves little: with 40,000 rows added into 8, the first run was exact in 17 of 20
+ * sessions, but other results appeared within the first runs of each session.
  */
 
 import { hasRepeats } from "../../core/call/duplicates.ts";
@@ -15,20 +15,20 @@ import { openSession, RuntimeFailure, type CreateSession } from "./session.ts";
 
 /** A maker of sessions, and the prefix in the names of its runs. */
 export interface Runtime {
-  /** Such as `8 threads, `; empty for the runtime of the first run. */
+  /** A prefix such as `8 threads, `; empty for the runtime of the first run. */
   readonly prefix: string;
   readonly createSession: CreateSession;
 }
 
 /** The results of running a suspect alone. */
 export interface Reruns {
-  /** How often the node was run alone, in all runtimes together. */
+  /** The number of runs of the node alone, in all runtimes together. */
   readonly count: number;
-  /** True if all of these runs gave the same bits as the run of the model. Otherwise the last run differs. */
+  /** True if all of these runs gave the same bits as the run of the model. If false, the last run differs. */
   readonly isSame: boolean;
-  /** For a node that is not equal: true if all runs with one thread gave the exact result. Null if this was not tried. */
+  /** For a node that is not equal, true if all runs with one thread gave the exact result. Null if not tried. */
   readonly isExactInOneThread: boolean | null;
-  /** The runtime's message if it does not run the node alone; null if it does. */
+  /** The runtime's message if it cannot run the node alone, else null. */
   readonly problem: string | null;
 }
 
@@ -37,17 +37,17 @@ type Outputs = Readonly<Record<string, Tensor>>;
 /** The reruns of a node, and what they found. */
 export interface Rerun {
   readonly reruns: Reruns;
-  /** The result that differs, and the name of its run; null where all are the same. */
+  /** A differing result and the name of its run; null if all are the same. */
   readonly other: { readonly outputs: Outputs; readonly run: string } | null;
 }
 
-/** True if two updates of a node have the same target, so that a runtime may give another result in another run. */
+/** True if two updates of a node have the same target, so that results may vary from run to run. */
 export const isSuspect = ({ call, outputs }: CapturedCall): boolean =>
   call !== null && outputs !== null && hasRepeats(call.node, call.inputs);
 
 /**
- * Runs a node alone in each runtime, until a result differs from the one that the model gave, or a limit is reached.
- * @param onRun gets the number of runs so far
+ * Runs a node alone in each runtime until a result differs from the model's, or a limit is reached.
+ * @param onRun called with the number of runs so far
  */
 export async function rerun(
   captured: CapturedCall,
@@ -78,7 +78,7 @@ export async function rerun(
   return { reruns: { ...same, count, problem: null }, other: null };
 }
 
-/** True if several runs with one thread all give the exact outputs; null if the runtime does not run the node alone. */
+/** True if several runs with one thread all give the exact outputs; null if the runtime cannot run the node alone. */
 export async function isExactInOneThread(
   captured: CapturedCall,
   createSession: CreateSession,
@@ -100,8 +100,8 @@ interface Wanted {
 }
 
 /**
- * Runs the node until its outputs differ from the expected ones, and returns those outputs; null if none differ within the
- * limits.
+ * Runs the node until its outputs differ from the expected ones, and returns those outputs; null if none differ within
+ * the limits.
  */
 async function untilOther(
   captured: CapturedCall,

@@ -1,6 +1,6 @@
 /**
- * Finds the iteration of a Loop or Scan in which the runtime fails: the node is run with fewer iterations, and the search
- * halves their number. All outputs of the node are requested, so that the runtime computes every part of the body.
+ * Finds the iteration of a Loop or Scan in which the runtime fails, by bisection over runs with fewer iterations. All
+ * outputs of the node are requested, so that the runtime computes every part of the body.
  */
 
 import { run } from "../../core/call/run.ts";
@@ -13,7 +13,7 @@ import { PlaceValues } from "./places.ts";
 import { RuntimeFailure, type CreateSession } from "./session.ts";
 
 export interface FailingIteration {
-  /** The number of the iteration, counted from 0. */
+  /** The iteration number, counted from 0. */
   readonly iteration: number;
   /** The Loop or Scan. */
   readonly node: ModelNode;
@@ -21,12 +21,12 @@ export interface FailingIteration {
   readonly message: string;
 }
 
-/** The most iterations that are tried if no input says how many a Loop has. */
+/** Maximum number of iterations tried if no input limits those of a Loop. */
 const MOST_ITERATIONS = 2 ** 31;
 
 /**
- * The first iteration that fails, of the first loop that fails. Loops inside the bodies of loops are not searched. Null if
- * no loop fails.
+ * The first failing iteration of the first failing loop. Loops inside the bodies of loops are not searched. Null if no
+ * loop fails.
  */
 export async function findIteration(
   model: Model,
@@ -78,8 +78,8 @@ async function failingIteration(
       throw error;
     }
   };
-  // If even 0 iterations fail, the failure lies outside the loop's body. A Scan is not tried, because a runtime may refuse
-  // a Scan of 0 slices.
+  // If even 0 iterations fail, the failure is outside the loop's body. A Scan is not tried, because a runtime may
+  // refuse a Scan of 0 slices.
   if (node.op === "Loop" && (await messageOf(0)) !== null) return null;
   let [good, bad] = [0, 1];
   let message: string | null;
@@ -101,11 +101,13 @@ async function failingIteration(
 
 interface LimitedRuns {
   (count: number): { readonly frame: Frame; readonly names: readonly string[] };
-  /** The most iterations that the node can have. */
+  /** Maximum number of iterations of the node. */
   readonly most: number;
 }
 
-/** Returns a function that gives the graph with `count` iterations of the node; null if the node's inputs are not known. */
+/**
+ * Returns a function that makes the graph with `count` iterations of the node; null if the node's inputs are unknown.
+ */
 async function limitedRuns(
   node: ModelNode,
   place: Place,
@@ -137,10 +139,10 @@ async function limitedRuns(
   return Object.assign(limited, { most });
 }
 
-/** The name of a replaced input. No model has a value of this name. */
+/** The name of a replaced input. Models do not use this name. */
 const nameOf = (position: number): string => `ndscatter: input ${position}`;
 
-/** The graph, in which the given inputs of one node are renamed. */
+/** Makes the graph with the given inputs of one node renamed. */
 const graphWith =
   (graph: Graph, node: ModelNode) =>
   (positions: readonly number[]): Graph => {
@@ -156,7 +158,7 @@ function limitLoop([trips]: readonly (Outcome | undefined)[]): Limit {
   return [(count) => new Map([[0, tensor("int64", [], BigInt(count))]]), most];
 }
 
-/** The first `count` slices of each scanned input; the last ones if it is scanned from its end. */
+/** The first `count` slices of each scanned input, or the last ones if it is scanned in reverse. */
 function limitScan(node: ModelNode, inputs: readonly (Outcome | undefined)[]): Limit {
   const scanned = scannedInputs(node, inputs);
   const first = inputs.length - scanned.length;

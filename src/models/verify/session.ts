@@ -1,6 +1,6 @@
 /**
- * The user's own runtime, as far as it is needed: a maker of sessions of onnxruntime-node, onnxruntime-web, or anything
- * that behaves like them. This package depends on none of them.
+ * The user's own runtime, reduced to a maker of sessions: onnxruntime-node, onnxruntime-web, or anything with the same
+ * interface. This package depends on none of them.
  */
 
 import { printValue, TensorError } from "../../core/errors.ts";
@@ -8,7 +8,7 @@ import type { ModelNode } from "../model/model.ts";
 import { OPEN } from "../../core/resources.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 
-/** A tensor of a runtime: `dims` is its shape, and `type` is called as our data types are. */
+/** A tensor of a runtime: `dims` is its shape, and `type` has the names of our data types. */
 export interface SessionTensor {
   readonly type: string;
   readonly dims: readonly number[];
@@ -21,19 +21,19 @@ export interface Session {
   release?(): Promise<void>;
 }
 
-/** Settings of a session, as onnxruntime names them. */
+/** Settings of a session, under onnxruntime's names. */
 export interface SessionSettings {
-  /** The number of threads of a node. */
+  /** The number of threads per node. */
   readonly intraOpNumThreads?: number;
   readonly executionMode?: "sequential" | "parallel";
   readonly graphOptimizationLevel?: "disabled" | "basic" | "extended" | "all";
-  /** Such as `["webgpu"]`; the first that can run a node runs it. */
+  /** A list such as `["webgpu"]`; the first provider that supports a node runs it. */
   readonly executionProviders?: readonly string[];
 }
 
 /**
- * Makes a session of a model: `(model) => InferenceSession.create(model)`. Only `fixModel` gives settings, which come before
- * those of the caller: `(model, settings) => InferenceSession.create(model, { ...mine, ...settings })`.
+ * Makes a session of a model, such as `(model) => InferenceSession.create(model)`. Only `fixModel` passes settings,
+ * which override the caller's: `(model, settings) => InferenceSession.create(model, { ...mine, ...settings })`.
  */
 export type CreateSession = (model: Uint8Array, settings?: SessionSettings) => Promise<Session>;
 
@@ -57,21 +57,21 @@ export class RuntimeFailure extends Error {
   }
 }
 
-/** A session in which a model can run more than once. */
+/** A session in which a model can run repeatedly. */
 export interface OpenSession {
   /**
    * @param names of the outputs
-   * @throws RuntimeFailure where the runtime cannot run the model, or has no tensor for an output, such as a sequence
+   * @throws RuntimeFailure if the runtime cannot run the model, or an output is not a tensor, such as a sequence
    */
   run(
     feeds: ReadonlyMap<string, Tensor>,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, Tensor>>;
-  /** Frees the session. An error is ignored, because the results are there already. */
+  /** Releases the session. An error is ignored, because the results already exist. */
   release(): Promise<void>;
 }
 
-/** @throws RuntimeFailure where the runtime cannot load the model */
+/** @throws RuntimeFailure if the runtime cannot load the model */
 export async function openSession(create: CreateSession, model: Uint8Array): Promise<OpenSession> {
   const session = await orFailure(() => create(model), true);
   OPEN.sessions++;
@@ -89,7 +89,7 @@ export async function openSession(create: CreateSession, model: Uint8Array): Pro
   };
 }
 
-/** What an action returns; whatever it throws is a failure of the runtime. */
+/** The result of an action; any error becomes a failure of the runtime. */
 export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T> {
   try {
     return await action();
@@ -98,17 +98,17 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
   }
 }
 
-/** What a runtime threw need not be an error. */
+/** The message of a value thrown by a runtime, which need not be an error. */
 export function sentenceFrom(cause: unknown): string {
   try {
     if (cause instanceof Error) return cause.message.trim();
   } catch {
-    // A Proxy whose parts throw.
+    // A Proxy may throw at any access.
   }
   return printValue(cause);
 }
 
-/** A tensor as onnxruntime takes it, which asks for no class of its own. */
+/** A tensor as a plain object, which onnxruntime accepts instead of its own class. */
 export const sessionTensor = ({
   dtype,
   shape,
@@ -120,7 +120,7 @@ export const sessionTensor = ({
   location: "cpu",
 });
 
-/** @throws TensorError `attribute` for options without a maker of sessions */
+/** @throws TensorError `attribute` for options without a session maker */
 export function createSessionFrom(options: Record<string, unknown>): CreateSession {
   const { createSession } = options;
   if (typeof createSession === "function") return createSession as CreateSession;

@@ -1,8 +1,8 @@
 /**
- * Compares what the user's runtime makes of a model's scatters and gathers with the exact results. `capture.ts` takes the
- * inputs and outputs that nodes really have, from models that `cut.ts` makes and `places.ts` runs; `judge.ts` compares,
- * `rerun.ts` looks for races, and `whole.ts` runs the whole model. The reason for a wrong result is searched once, after all
- * runs.
+ * Compares the results of a model's scatters and gathers in the user's runtime with the exact results. `capture.ts`
+ * gets the nodes' real inputs and outputs, from models that `cut.ts` makes and `places.ts` runs; `judge.ts` compares,
+ * `rerun.ts` tests for races, and `whole.ts` runs the whole model. The reason for a wrong result is searched once,
+ * after all runs.
  */
 
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
@@ -27,29 +27,27 @@ import { isWorse, type Verdict } from "./verdicts.ts";
 import { runWhole } from "./whole.ts";
 
 export interface VerifyOptions extends CaptureOptions {
-  /** How often the model runs in each runtime, to see whether the runtime agrees with itself; once by default. */
+  /** The number of runs of the model in each runtime, to test reproducibility; 1 by default. */
   readonly runs?: number;
-  /** Makers of other sessions, such as ones with more threads, by name. Their results must have the same bits. */
+  /** Makers of further sessions by name, for example with more threads. Their results must have the same bits. */
   readonly others?: Readonly<Record<string, CreateSession>>;
-  /** How far apart two floats may be, as a part of the larger one; 0 by default. */
+  /** The greatest difference of two near floats, relative to the larger one; 0 by default. */
   readonly tolerance?: number;
-  /** Makes sessions with one thread, to find out whether threads are the reason for a wrong result. */
+  /** Makes sessions with one thread, to find out if threads cause a wrong result. */
   readonly oneThread?: CreateSession;
-  /**
-   * The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Faults that this runtime is known to have come first.
-   */
+  /** The runtime's id in `dialects()`, by default `onnxruntime-cpu`. Known faults of this runtime are listed first. */
   readonly dialect?: DialectId;
-  /** Called after each node that was compared, and after each run of a node alone. */
+  /** Called after each compared node, and after each run of a node alone. */
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
 export interface VerifyProgress {
-  /** Which run of `runs` it is, from 1; those of other sessions count on. */
+  /** The number of the run, from 1 to `runs`; runs of other sessions continue the count. */
   readonly run: number;
   readonly runs: number;
-  /** How many nodes of this run were compared. */
+  /** The number of nodes compared in this run. */
   readonly nodes: number;
-  /** After all runs of the model: the node that is being run alone, and the number of its runs so far. Null before. */
+  /** After all runs of the model: the node that is being run alone, and its number of runs so far. Null before. */
   readonly alone: { readonly path: string; readonly count: number } | null;
 }
 
@@ -59,40 +57,42 @@ export interface VerifiedNode {
   /** The version of the operator, such as 18. */
   readonly version: number | null;
   readonly verdict: Verdict;
-  /** One sentence about the node; empty for a node that is equal. */
+  /** A sentence about the node; empty for a node that is equal. */
   readonly sentence: string;
-  /** The first element that differs, and its output; null where none does. */
+  /** The first element that differs, and its output; null if none differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
-  /** Candidate reasons, best first, as {@link diagnose} returns them; empty if nothing known explains the result. */
+  /** Candidate reasons, best first, as {@link diagnose} returns them; empty if no known fault explains the result. */
   readonly diagnoses: readonly Diagnosis[];
-  /** The node with its inputs, as `explain` takes them; null for a node that is equal, and where they are not known. */
+  /**
+   * The node with its inputs, as arguments of `explain`; null for a node that is equal, and if its inputs are unknown.
+   */
   readonly call: NodeCall | null;
   /**
-   * The iteration or call in which the node is not right, such as `iteration 4 of node "loop"` or `call 1 of its function`,
+   * The iteration or call in which the node is wrong, such as `iteration 4 of node "loop"` or `call 1 of its function`,
    * if it was right in the selected iteration and call; null otherwise.
    */
   readonly where: string | null;
-  /** False if another run gave another result for the same inputs. */
+  /** False if another run gave a different result for the same inputs. */
   readonly isReproducible: boolean;
-  /** The runs that gave another result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
+  /** The runs with a different result, such as `run 2`, `8 threads, run 1` or `run 3 of the node alone`. */
   readonly otherRuns: readonly string[];
   /**
-   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. Null unless two updates have the
-   * same target: threads may race for such a target and still give the exact result in most runs. If the node already
-   * changed between runs of the model, it is not run alone, and `count` is 0.
+   * The results of running the node alone, at most 200 times or 2 seconds in each runtime. Null unless two updates have
+   * the same target: threads may race for such a target and still give the exact result in most runs. If the node's
+   * result already changed between runs of the model, it is not run alone, and `count` is 0.
    */
   readonly reruns: Reruns | null;
 }
 
-/** A node at which the runtime failed, so that nodes behind it could not be compared. */
+/** A node at which the runtime failed, so that nodes after it could not be compared. */
 export interface FailedNode {
-  /** Its operator, and its name or else its first output: `Reshape flat`. */
+  /** Its operator, and its name or else its first output, such as `Reshape flat`. */
   readonly title: string;
   /** The runtime's message. */
   readonly message: string;
-  /** True if the node is one of those that are compared, so that it has its own verdict. */
+  /** True if the node is one of the compared nodes, so that it has its own verdict. */
   readonly isCompared: boolean;
-  /** The paths of the nodes that have the verdict `behind` because of it. */
+  /** The paths of the nodes with the verdict `behind` because of this failure. */
   readonly behind: readonly string[];
 }
 
@@ -102,23 +102,23 @@ export interface VerifyReport {
   readonly failures: readonly FailedNode[];
   /**
    * The runtime's message if it cannot run the whole model, although every node was right in the selected iteration and
-   * call; null if the model runs. `verifyModel` then searches for the iteration of a loop or the call of a function that
-   * fails. If it finds one, the sentence begins with it, and nodes that are not right there get the verdicts of that
+   * call; null if the model runs. In this case `verifyModel` searches for the failing iteration of a loop or call of a
+   * function. If it finds one, the sentence begins with it, and nodes that are wrong there get the verdicts of that
    * iteration or call.
    */
   readonly problem: string | null;
-  /** Whether the model runs, and all nodes that ran are equal or near, and reproducible. */
+  /** True if the model runs, and all nodes that ran are equal or near, and reproducible. */
   readonly agrees: boolean;
 }
 
 /**
  * Runs an ONNX model in the user's runtime and compares each scatter and gather, on its real inputs, with the exact
- * result. Later runs are compared with the first: a node with the same inputs must have the same result. A node that gets
+ * result. Later runs are compared with the first: a node with the same inputs must have the same result. A node with
  * other inputs, because an earlier node is not reproducible, is compared with the exact result for those inputs.
  *
- * @param bytes, feeds as {@link captureCalls} takes them
- * @throws TensorError as {@link captureCalls}, and `attribute` for runs that are no whole number from 1 to 10,000, and for a
- * negative tolerance
+ * @param bytes, feeds as for {@link captureCalls}
+ * @throws TensorError as {@link captureCalls}, and `attribute` unless runs are a whole number from 1 to 10,000, and for
+ *   a negative tolerance
  */
 export async function verifyModel(
   bytes: Uint8Array,
@@ -135,7 +135,7 @@ export async function verifyModel(
     for (let nth = 1; nth <= runs; nth++) {
       run++;
       let at = 0;
-      // Runs must not overlap: each is to have the machine for itself.
+      // Runs must not overlap, so that each has the machine to itself.
       // oxlint-disable-next-line no-await-in-loop
       for await (const captured of captureCalls(bytes, Object.fromEntries(given), {
         ...own,
@@ -196,10 +196,10 @@ function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
 const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
   verdict === "equal" || verdict === "near" || verdict === "not-run";
 
-/** A run takes at least some milliseconds. */
+/** The limit of runs; each takes at least some milliseconds. */
 const MOST_RUNS = 10_000;
 
-/** What judging and explaining a node needs. */
+/** Settings for judging and explaining a node. */
 interface How {
   readonly tolerance: number;
   readonly oneThread: CreateSession | null;
@@ -245,13 +245,13 @@ function optionsFrom(options: VerifyOptions): How & {
   };
 }
 
-/** What is known of a node between two runs. */
+/** The state of a node between two runs. */
 interface State {
-  /** In the first run. */
+  /** The node in the first run. */
   readonly first: CapturedCall;
-  /** True if the first run has a result that was compared with the exact one. */
+  /** True if the first run gave a result that was compared with the exact one. */
   readonly isCompared: boolean;
-  /** The worst of all runs. */
+  /** The worst judgement of all runs. */
   readonly judgement: Judgement;
   readonly isReproducible: boolean;
   readonly otherRuns: readonly string[];
@@ -263,7 +263,7 @@ function firstState(first: CapturedCall, tolerance: number): State {
   return { first, isCompared, judgement, isReproducible: true, otherRuns: [] };
 }
 
-/** A node after one more run. Other inputs than in the first run are an earlier node's fault. */
+/** A node after another run. Inputs that differ from the first run are the fault of an earlier node. */
 function again(state: State, captured: CapturedCall, run: string, tolerance: number): State {
   const { first, otherRuns } = state;
   const isSameInput = captured.isRun === first.isRun && isSame(captured.inputs, first.inputs);
@@ -276,11 +276,11 @@ function again(state: State, captured: CapturedCall, run: string, tolerance: num
   return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
 }
 
-/** The worse of two judgements, the earlier one of two that are equally bad. */
+/** The worse of two judgements, or the earlier of two equally bad ones. */
 const worse = (known: Judgement, now: Judgement): Judgement =>
   isWorse(now.verdict, known.verdict) ? now : known;
 
-/** Whether two records have the same names with the same bits. */
+/** True if two records have the same names with the same bits. */
 function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, Tensor>>): boolean {
   const names = Object.keys(a);
   return (
@@ -289,22 +289,22 @@ function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, 
   );
 }
 
-/** What the report on a node needs after all runs. */
+/** Settings for the report on a node after all runs. */
 interface Finish extends How {
   readonly runtimes: readonly Runtime[];
   readonly onRun: (count: number) => void;
 }
 
 /**
- * The report on a node after all runs. A suspect is run alone first. The reason is searched once, in the first of the worst
- * results.
+ * The report on a node after all runs. A suspect is first run alone. The reason is searched once, in the first of the
+ * worst results.
  */
 async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const { first } = state;
   let { judgement, isReproducible, otherRuns } = state;
   let reruns: Reruns | null = null;
   if (state.isCompared && isSuspect(first)) {
-    // A node whose result has already changed between runs need not be run alone.
+    // A node whose result already changed between runs need not be run alone.
     const found = await rerun(first, isReproducible ? how.runtimes : [], how.onRun);
     ({ reruns } = found);
     if (found.other !== null) {
@@ -320,7 +320,7 @@ async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const isRace = raceShown(reruns, isReproducible);
   const { result: _, call, ...facts } = judgement;
   const diagnoses = reasonsOf(judgement, { dialect: how.dialect, isRace });
-  // A runtime gives the same signs of zeros and the same NaN in every run, so a zero whose sign changes shows a lost
+  // A runtime gives the same signs of zeros and the same NaN in every run, so a changing sign of a zero reveals a lost
   // update.
   const isLost = isRace === true && facts.verdict === "nan-or-zero" && diagnoses.length > 0;
   return {
@@ -337,7 +337,7 @@ async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   };
 }
 
-/** True if threads decide the result of a node, false if they do not; undefined if its runs do not tell. */
+/** True if threads decide the result of a node, false if they do not; undefined if its runs prove neither. */
 function raceShown(reruns: Reruns | null, isReproducible: boolean): boolean | undefined {
   if (reruns === null) return undefined;
   if (!isReproducible) return reruns.isExactInOneThread ?? true;

@@ -1,6 +1,6 @@
 /**
- * Runs the whole model, after its nodes were compared in one iteration of each loop and one call of each function. If the
- * runtime fails, the failing iteration or call is searched, and the nodes are captured there.
+ * Runs the whole model after its nodes were compared in one iteration of each loop and one call of each function. If
+ * the runtime fails, the failing iteration or call is located, and the nodes are captured there.
  */
 
 import { nodeTitle, type Model } from "../model/model.ts";
@@ -13,23 +13,26 @@ import { openSession, RuntimeFailure } from "./session.ts";
 export interface WholeFailure {
   /** The runtime's message. */
   readonly message: string;
-  /** The failing iteration or call, such as `iteration 4 of node "loop"`; null if it was not found. */
+  /** The failing iteration or call, such as `iteration 4 of node "loop"`; null if not located. */
   readonly where: string | null;
-  /** The nodes that are not right there; empty if another operator fails. */
+  /** The nodes that are wrong there; empty if another operator fails. */
   readonly captured: readonly CapturedCall[];
 }
 
-/** What running the whole model needs. */
+/** Parameters for running the whole model. */
 export interface WholeRun {
   readonly bytes: Uint8Array;
   readonly model: Model;
   readonly feeds: ReadonlyMap<string, Tensor>;
   readonly options: CaptureOptions;
-  /** Whether a node is right. */
+  /** Returns true if a node is right. */
   readonly isFine: (captured: CapturedCall) => boolean;
 }
 
-/** Runs the whole model; null if it runs. A model without bodies and functions is not run again. */
+/**
+ * Runs the whole model; null if that succeeds. A model without bodies and functions has already run, and is not run
+ * again.
+ */
 export async function runWhole(whole: WholeRun): Promise<WholeFailure | null> {
   const { graph, functions = [] } = whole.model;
   const hasBodies = graph.nodes.some(({ attributes }) =>
@@ -67,7 +70,7 @@ async function inIteration(whole: WholeRun): Promise<WholeFailure | null> {
   return { message, where: `iteration ${iteration} of ${nodeTitle(node)}`, captured };
 }
 
-/** Tries the calls of functions. No function has more calls to try than nodes that call it. */
+/** Tries the calls of functions. A function has at most as many calls to try as nodes that call it. */
 async function inCall(whole: WholeRun): Promise<WholeFailure | null> {
   const { model, options } = whole;
   const { nodes } = new NodeIndex(model);
@@ -86,7 +89,7 @@ async function inCall(whole: WholeRun): Promise<WholeFailure | null> {
   return null;
 }
 
-/** The nodes that are not right in another iteration or another call. */
+/** The nodes that are wrong in another iteration or call. */
 async function wrongNodes(
   { bytes, feeds, options, isFine }: WholeRun,
   elsewhere: Pick<CaptureOptions, "iteration" | "call">,

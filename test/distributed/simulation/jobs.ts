@@ -145,7 +145,7 @@ export function modelCore(world: World, folders: Folders, process: Process, long
     if (job !== undefined) return job;
     throw new TensorError(
       "malformed-file",
-      `${folder} must be a job's folder, but has no job.json`,
+      `${folder} must be a job's folder, but has no job.json; ndscatter job list finds jobs`,
     );
   };
   /** As the real core: a folder that is gone has no files of tasks, one that holds another job is an error. */

@@ -492,7 +492,7 @@ const CALM = [
 
 /** Errors that only a job that was removed may have. */
 const REMOVED = [
-  /^\S+ must be a job's folder, but has no job.json$/,
+  /^\S+ must be a job's folder, but has no job.json; ndscatter job list finds jobs$/,
   /^task \d+ of \S+ failed on \S+: job \S+ was removed$/,
   /^job \S+ was removed, and \S+ holds job \S+ now$/,
 ];

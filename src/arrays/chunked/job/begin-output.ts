@@ -1,4 +1,4 @@
-/** The output of a job before its first task: the new array, out of sight, or the array that is changed in place. */
+/** The output of a job before its first task: the new array, still hidden, or the array that is changed in place. */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -15,8 +15,8 @@ import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
 
 /**
- * Makes the output where it is not there yet. Called again, it goes on with what is there.
- * @throws TensorError `attribute` where another job has the array, or the output of this one is gone
+ * Makes the output if it does not exist. A second call continues with the existing output.
+ * @throws TensorError `attribute` if another job owns the array, or the output of this job is gone
  */
 export async function beginOutput(folder: string, spec: JobSpec): Promise<void> {
   if (await isOurs(spec)) return;
@@ -31,7 +31,7 @@ export async function beginOutput(folder: string, spec: JobSpec): Promise<void> 
   if (!inPlace) await createNew(spec);
 }
 
-/** The error when the array's folder .ndscatter is gone: the staged chunks went with it, so nobody can finish the job. */
+/** The error if the array's folder .ndscatter is gone: it held the staged chunks, so nobody can finish the job. */
 const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number): TensorError => {
   const sentence =
     `${changed} of ${chunks} chunks of ${out.path} are changed by the job in ${folder}, but the array's folder ` +
@@ -46,7 +46,7 @@ const lost = (folder: string, out: string): TensorError => {
   return new TensorError("attribute", sentence);
 };
 
-/** Whether the output was begun by this job, and is not published. */
+/** True if this job began the output and has not published it. */
 async function isOurs(spec: JobSpec): Promise<boolean> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return isThere(partOf(spec));
@@ -63,7 +63,7 @@ async function isOurs(spec: JobSpec): Promise<boolean> {
 const isPublished = ({ out }: JobSpec): Promise<boolean> =>
   isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
 
-/** The number of tasks that have written to a new output, or of chunks that are changed in place. */
+/** The number of tasks that have written to a new output, or of chunks changed in place. */
 async function marksOf(folder: string, { updates, inPlace }: JobSpec): Promise<number> {
   const stage = fileOf.stage(folder, updates === undefined ? FOLDERS.place : FOLDERS.apply);
   const marks = (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));

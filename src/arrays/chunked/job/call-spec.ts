@@ -1,6 +1,6 @@
 /**
- * The call of a job as plain data, and as the rest of the package knows it. A chunked call is one of a node or of a plain
- * function; both are resolved and checked as `run` does it, by the same functions.
+ * The call of a job as plain data, and as the resolved call that the rest of the package uses. A chunked call is a node
+ * or a plain function; both are resolved and checked by the functions that `run` uses.
  */
 
 import { callOf, nodeFrom, type Call, type NodeSpec } from "../../../core/call/call.ts";
@@ -15,7 +15,7 @@ import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
 import type { ArrayType } from "../../boxes/array.ts";
 
-/** A node of a version, with the value of the axis where that is an input; or a plain function and its options. */
+/** A node of a version, with the value of the axis if that is an input; or a plain function and its options. */
 export type CallSpec =
   | {
       readonly node: NodeSpec;
@@ -24,23 +24,23 @@ export type CallSpec =
     }
   | { readonly function: string; readonly options: Readonly<Record<string, unknown>> };
 
-/** A call whose inputs fit, but for the values of its indices. */
+/** A call whose inputs fit; only the values of its indices are unchecked. */
 export interface ResolvedCall {
   readonly call: Call;
   readonly policies: Policies;
-  /** Of the output. */
+  /** The shape of the output. */
   readonly shape: readonly number[];
   readonly layout: Layout;
 }
 
-/** What is known of the inputs before they are read. */
+/** The data types and shapes of the inputs, known before their elements are read. */
 export interface CallTypes {
   readonly data: Pick<ArrayType, "dtype" | "shape">;
   readonly indices: Pick<ArrayType, "dtype" | "shape">;
   readonly updates?: Pick<ArrayType, "dtype" | "shape"> | undefined;
 }
 
-/** @throws TensorError as `run`, up to the shapes */
+/** @throws TensorError as `run`, up to the checks of shapes */
 export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { call: unsettled, policies } = callFrom(spec);
   const { version, operator, fields } = unsettled;
@@ -77,7 +77,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   return { call, policies, shape: settled.shape as readonly number[], layout };
 }
 
-/** Whether two updates of one target are an error. */
+/** True if two updates of one target are an error. */
 export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
   refusesRepeats(call, policies);
 
@@ -90,7 +90,7 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
   const name = spec.function;
   if (!Object.hasOwn(FUNCTIONS, name)) {
     const known = Object.keys(FUNCTIONS).join(", ");
-    const sentence = `there is no function ${printValue(name)}, only ${known}`;
+    const sentence = `the function must be one of ${known}, got ${printValue(name)}`;
     throw new TensorError("unknown-operator", sentence);
   }
   const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options).known;
@@ -102,6 +102,6 @@ function axisTensor(axis: number): Tensor {
   throw new TensorError("attribute", `axis must be an integer, got ${printValue(axis)}`);
 }
 
-/** A layout asks for the shape of indices only, which may be larger than a tensor's. */
+/** Stands for indices in a layout, which needs only their shape; the shape may exceed that of a tensor. */
 const shapeOnly = ({ dtype, shape }: CallTypes["indices"]): Tensor =>
   new Tensor(dtype, [...shape], 0, allocate(dtype, 0));

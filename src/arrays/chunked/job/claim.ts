@@ -1,7 +1,7 @@
 /**
- * An array that a job changes in place belongs to that job, because two jobs at once would each read half of the other's
- * changes. A new array belongs to its job until it is complete. The array's own folder records which job that is and which
- * chunks are changed, so that both are known on machines that do not see the job's folder.
+ * An array that a job changes in place belongs to that job, because two jobs at once would each read half of the
+ * other's changes. A new array belongs to its job until it is complete. The array's own folder records its job and the
+ * changed chunks, so that machines that do not see the job's folder know both.
  *
  *     .ndscatter/job            the claim: which job has the array
  *     .ndscatter/changed/<n>.<c>    task n has changed c chunks in place, or is about to
@@ -27,7 +27,7 @@ import { CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
 export interface Claim {
   readonly id: string;
   readonly inPlace: boolean;
-  /** The job's folder; null for a claim of an older version, which recorded the id alone. */
+  /** The folder of the job; null for a claim by an older version, which recorded the id alone. */
   readonly folder: string | null;
   /** The number of chunks of the array. */
   readonly chunks: number;
@@ -40,16 +40,16 @@ export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim
   chunks,
 });
 
-/** The folder for what tasks have changed in place. */
+/** The folder that records changes in place. */
 const CHANGED = "changed";
 
 const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);
 
 /**
- * Checks that the folder of an array in which jobs write and remove files is not a link, because the files behind the link would
- * be written and removed.
- * @throws TensorError `malformed-file`
+ * Checks that the array's folder in which jobs write and remove files is not a link, because the files behind the link
+ * would be written and removed.
+ * @throws TensorError `malformed-file` for a link
  */
 export async function checkStaging(array: string): Promise<void> {
   for (const folder of [inStaging(array), inStaging(array, CHANGED)]) {
@@ -62,14 +62,14 @@ export async function checkStaging(array: string): Promise<void> {
   }
 }
 
-/** @throws TensorError `attribute` where another job has the array */
+/** @throws TensorError `attribute` if another job owns the array */
 export async function claim(array: string, own: Claim): Promise<void> {
   const file = inStaging(array, CLAIM);
   await checkStaging(array);
   // Several runs of the job may claim the array at once.
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await makeFolders(own.inPlace ? inStaging(array, CHANGED) : path.dirname(file));
-  // Durable before it has its name: a claim that a crash has emptied would belong to nobody.
+  // Synced before it gets its name: a claim emptied by a crash would belong to nobody.
   await withFile(temporary, "wx", async (handle) => {
     await handle.writeFile(JSON.stringify(own));
     await handle.datasync();
@@ -87,7 +87,7 @@ export async function claim(array: string, own: Claim): Promise<void> {
   }
 }
 
-/** Reads which job has the array; null where none has. */
+/** Reads which job owns the array; null if none does. */
 export async function readClaim(array: string): Promise<Claim | null> {
   const text = await findText(inStaging(array, CLAIM));
   if (text === null) return null;
@@ -102,7 +102,7 @@ export async function readClaim(array: string): Promise<Claim | null> {
   return { id: text, inPlace: true, folder: null, chunks: 0 };
 }
 
-/** True if this job has the array. */
+/** True if this job owns the array. */
 export const isClaimed = async (array: string, { id }: Pick<Claim, "id">): Promise<boolean> =>
   (await readClaim(array))?.id === id;
 
@@ -127,18 +127,18 @@ export async function changesOf(array: string): Promise<number> {
     if (isCode(error, "ENOENT")) return [];
     throw placeError(error);
   });
-  // Other names are none of a task's.
+  // Names of other forms were not written by tasks.
   const counts = names.map((name) => /^\d+\.(\d{1,9})$/.exec(name)?.[1] ?? 0);
   return counts.reduce<number>((sum, count) => sum + Number(count), 0);
 }
 
-/** Ends the claim of a job that does not finish, and leaves a mark where chunks were changed. */
+/** Ends the claim of a job that does not finish, and leaves a mark if chunks were changed. */
 export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise<void> {
   const changed = await changesOf(array);
   if (changed > 0) {
     const text = JSON.stringify({ job: id, changed, chunks });
     const [file, temporary] = [PARTIAL, `${PARTIAL}.tmp`].map((name) => inStaging(array, name));
-    // A link in the place of either is replaced and not followed.
+    // A link at either path is replaced, not followed.
     await fs.rm(temporary, { force: true });
     await fs.writeFile(temporary, text, { flag: "wx" });
     await fs.rename(temporary, file);
@@ -147,9 +147,9 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
 }
 
 /**
- * Removes a job's files from the array's folder, but keeps the mark that chunks are changed. The claim is removed last: if
- * the process ends before, the remaining files still say which job they belong to, and the next process removes them.
- * @param found the claim that was read; null where there is none
+ * Removes a job's files from the array's folder, but keeps the mark that chunks are changed. The claim is removed last:
+ * if the process ends before, the remaining files still name their job, and the next process removes them.
+ * @param found the claim that was read; null without one
  */
 export async function endClaim(array: string, found: Pick<Claim, "id"> | null): Promise<void> {
   const others = (await staged(array)).filter((name) => name !== CLAIM && name !== PARTIAL);
@@ -158,7 +158,7 @@ export async function endClaim(array: string, found: Pick<Claim, "id"> | null): 
 }
 
 /**
- * Removes the chunks that late tasks of a job that is done have staged in an array. A task removes them itself, unless its
+ * Removes the chunks that late tasks of a finished job have staged in an array. A task removes these itself unless its
  * process is killed first.
  */
 export async function removeLateChunks(array: string, id: string): Promise<void> {
@@ -169,7 +169,7 @@ export async function removeLateChunks(array: string, id: string): Promise<void>
   );
 }
 
-/** The files that jobs have in the folder of an array, beside its chunks. */
+/** The files that jobs have in an array's folder, beside its chunks. */
 async function staged(array: string): Promise<string[]> {
   await checkStaging(array);
   return fs.readdir(path.join(array, STAGING)).catch((error: unknown) => {
@@ -188,7 +188,7 @@ async function removeStaged(array: string, names: readonly string[]): Promise<vo
 
 const refuse = (sentence: string): TensorError => new TensorError("attribute", sentence);
 
-/** The error for an array that another job has: which job, how many chunks it has changed, and what to do. */
+/** The error for an array that another job owns: that job, the number of chunks it has changed, and what to do. */
 export async function refusal(
   array: string,
   { id, folder, inPlace, chunks }: Claim,
@@ -213,7 +213,7 @@ export async function refusal(
   );
 }
 
-/** True if a folder holds the job; false also where the folder cannot be read. */
+/** True if a folder holds the job; false also if the folder cannot be read. */
 async function holdsJob(folder: string, id: string): Promise<boolean> {
   try {
     return (await readSpec(folder)).id === id;

@@ -1,4 +1,4 @@
-/** Makes the folder of a job, or finds out that it is there already. Everything but the indices is checked here. */
+/** Makes the folder of a job, or finds an existing one. Checks everything but the indices. */
 
 import { createHash } from "node:crypto";
 import * as path from "node:path";
@@ -21,8 +21,8 @@ import type { JobSpec } from "./spec.ts";
 export type { JobRequest } from "./plan-job.ts";
 
 /**
- * The plan of a job that does not exist yet: bytes, memory, disk and time. Measuring the disk and the codecs takes about a
- * second.
+ * The plan of a job that does not exist yet: bytes, memory, disk and time. Measuring the disk and the codecs takes
+ * about a second.
  * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
  */
 export async function planJob(request: JobRequest): Promise<TimedPlan> {
@@ -49,9 +49,9 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
 }
 
 /**
- * Makes the job, and its output where that is a new array; or resumes the same request.
- * @throws TensorError as `run`, up to the shapes; `too-large` for chunks that the memory, or results that the disk does not
- * hold; `attribute` for a folder with another job, or an array that another job is changing
+ * Makes the job, and its output if that is a new array; or resumes the same request.
+ * @throws TensorError as `run`, up to the checks of shapes; `too-large` for chunks that exceed the memory, or results
+ *   that exceed the disk; `attribute` for a folder with another job, or an array that another job is changing
  */
 export async function createJob(request: JobRequest): Promise<JobSpec> {
   const file = await beginJob(request);
@@ -88,7 +88,9 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
   });
 }
 
-/** Returns the job after `action`, even if `action` failed because another run finished the job and removed its folder. */
+/**
+ * Returns the job after `action`, even if `action` failed because another run finished the job and removed its folder.
+ */
 async function orComplete(
   file: BegunJob,
   asked: string,
@@ -116,9 +118,9 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
     throw new TensorError("attribute", `${sentence} to do it again`);
   }
   await checkInputs(request, known.id);
-  // The array is not the job's any more, but the job's folder does not say "done" yet.
+  // The array no longer belongs to the job, but the job's folder does not say "done" yet.
   if (known.inPlace && (await file.isComplete())) return;
-  // The indices may have been mended.
+  // The indices may have been repaired.
   await forgetFailures(folder);
   await beginOutput(folder, known);
   await checkUnchanged(await openContext(folder, known));
@@ -142,13 +144,13 @@ async function checkInputs(
     if (array === undefined) continue;
     const { format, path: place } = array.location;
     if (format !== "zarr" || isUrl(place)) continue;
-    // A job may have been given up since the array was opened. Opening it again throws if it is changed in part.
+    // The array may have been left partly changed since it was opened. Opening it again throws in that case.
     await openLocated(array.location);
     await checkUnclaimed(place, id);
   }
 }
 
-/** @throws TensorError `attribute` */
+/** @throws TensorError `attribute` for arrays or options that a job cannot use */
 function checkRequest({
   data,
   indices,
@@ -193,7 +195,7 @@ function checkRequest({
 }
 
 /**
- * A job's file has the places of its arrays, for other threads and machines, and must have no secrets.
+ * Checks that locations have no secrets: a job's file stores them for other threads and machines.
  * @throws TensorError `attribute` for a URL with a user or a query
  */
 function checkShareable(places: readonly string[]): void {
@@ -205,7 +207,7 @@ function checkShareable(places: readonly string[]): void {
   throw new TensorError("attribute", sentence);
 }
 
-/** Refuses a Zarr folder whose name ends like that of a file: it would later be read as a file. */
+/** Refuses a Zarr folder named like a file, because it would later be read as one. */
 function checkEnding(folder: string): void {
   const ending = path.extname(folder).toLowerCase();
   if (ending === "" || ending === ".zarr") return;
@@ -215,10 +217,10 @@ function checkEnding(folder: string): void {
   throw new TensorError("attribute", sentence, { input: "out" });
 }
 
-/** What makes two requests the same. The memory and the threads do not. */
+/** A hash of the fields that identify a request. Memory and threads do not count. */
 function hashOf(request: JobRequest): string {
   const { call, data, indices, updates, out, codecs, chunkShape, shards } = request;
-  // Of a Zarr array the fingerprint is that of its metadata, so it stays while the job changes the array in place.
+  // A Zarr array's fingerprint covers its metadata only, so it stays the same while the job changes the array in place.
   const inputs = [data, indices, updates].map((array) =>
     array === undefined ? null : [array.location.format, array.location.path, array.fingerprint],
   );

@@ -1,4 +1,4 @@
-/** Looks whether the disks have space for what a job will write: before the job begins, and while it runs. */
+/** Checks that the disks have space for what a job will write, before the job begins and while it runs. */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -8,21 +8,21 @@ import type { StageName } from "./spec.ts";
 import { TensorError } from "../../../core/errors.ts";
 
 export interface Room {
-  /** May not be there yet. */
+  /** A folder, which may not exist yet. */
   readonly folder: string;
   readonly bytes: number;
 }
 
 /** The disk of a folder. */
 export interface FreeDisk {
-  /** Another number for each disk. */
+  /** A number that identifies the disk. */
   readonly disk: number;
-  /** Bytes that are left, and bytes of the whole disk. */
+  /** Bytes free, and bytes of the whole disk. */
   readonly free: number;
   readonly size: number;
 }
 
-/** Looks at the disk of a folder that is there. Tests have one that fills. */
+/** Reports the disk of an existing folder. Tests pass a disk that fills up. */
 export type FreeSpace = (folder: string) => Promise<FreeDisk>;
 
 export const freeSpaceOf: FreeSpace = async (folder) => {
@@ -33,13 +33,13 @@ export const freeSpaceOf: FreeSpace = async (folder) => {
   return { disk: dev, free: bavail * bsize, size: blocks * bsize };
 };
 
-/** A disk, and what is needed on it. */
+/** A disk, and the bytes needed on it. */
 interface NeededDisk extends FreeDisk {
   readonly folder: string;
   readonly bytes: number;
 }
 
-/** Bytes by disk. */
+/** Sums the bytes needed per disk. */
 async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<NeededDisk[]> {
   const needed = new Map<number, NeededDisk>();
   for (const { folder, bytes } of rooms) {
@@ -53,7 +53,7 @@ async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<Neede
   return [...needed.values()];
 }
 
-/** @throws TensorError `too-large` where a disk has less room than is needed on it */
+/** @throws TensorError `too-large` if a disk has less space than is needed on it */
 export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): Promise<void> {
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
@@ -64,16 +64,16 @@ export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): P
 
 type RunningJob = Pick<JobContext, "folder" | "spec">;
 
-/** The folders in which a job that runs writes, and how much it adds to them. */
+/** The folders in which a running job writes, and the bytes that it adds to each. */
 const roomsOf = ({ folder, spec }: RunningJob, own: number, output: number): Room[] => [
   { folder, bytes: own },
   ...(isUrl(spec.out.path) ? [] : [{ folder: path.dirname(spec.out.path), bytes: output }]),
 ];
 
 /**
- * Compares what a stage may still write with what is left on the disks.
- * @param part of the tasks of the stage that is not done
- * @throws TensorError `engine` where a disk has less
+ * Compares what a stage may still write with the free space of the disks.
+ * @param part the part of the stage's tasks that is not done, 0 to 1
+ * @throws TensorError `engine` if a disk has less
  */
 export async function checkStageDisk(
   job: RunningJob,
@@ -83,7 +83,7 @@ export async function checkStageDisk(
 ): Promise<void> {
   const { planned, stages } = job.spec;
   const needed = planned?.disk[stages.findIndex(({ name }) => name === stage)];
-  // Other programs may write too: what is left must not only be enough for the end of the job.
+  // The space was free when the job began, but other programs may have written since.
   if (needed === undefined || stage === "finish" || part === 0) return;
   const [own, output] = needed.map((bytes) => Math.ceil(bytes * part));
   for (const { folder, bytes, free } of await disksOf(roomsOf(job, own, output), freeOf)) {
@@ -92,23 +92,23 @@ export async function checkStageDisk(
   }
 }
 
-/** Bytes that a job that runs leaves free, but at most a sixteenth of the disk. */
+/** Bytes that a running job leaves free, but at most a sixteenth of the disk. */
 const LEAST_FREE = 2 ** 24;
 
-/** Milliseconds between two looks at the disks. */
+/** Milliseconds between two checks of the disks. */
 const LOOK = 1000;
 
-/** Looks at the disks of jobs, before a task and about once a second. */
+/** Checks the disks of jobs before a task, about once a second. */
 export class DiskWatch {
   readonly #freeOf: FreeSpace;
-  /** When the disks of a job were looked at, by the job's id. */
+  /** The last check: the job's id and the time in milliseconds. */
   #seen: { readonly id: string; readonly time: number } | null = null;
 
   constructor(freeOf: FreeSpace) {
     this.#freeOf = freeOf;
   }
 
-  /** @throws TensorError `engine` where less than 16 MB are left on a disk */
+  /** @throws TensorError `engine` if less than 16 MB are free on a disk */
   async check(job: RunningJob): Promise<void> {
     const now = performance.now();
     if (this.#seen?.id === job.spec.id && now - this.#seen.time < LOOK) return;
@@ -136,7 +136,7 @@ export function printBytes(bytes: number): string {
   return `${(bytes / 1000 ** unit).toFixed(1)} ${["kB", "MB", "GB"][unit - 1]}`;
 }
 
-/** The folder, or the nearest one above it that is there. */
+/** The folder, or its nearest existing parent. */
 async function existing(folder: string): Promise<string> {
   try {
     await fs.access(folder);
@@ -148,12 +148,12 @@ async function existing(folder: string): Promise<string> {
   }
 }
 
-/** Bytes that are written to learn what a disk gives, where it has four times as many left. */
+/** Bytes written to measure a disk that has at least four times as many free. */
 const PROBE = 2 ** 27;
 
 /**
- * Bytes a second that the disk of a folder takes when one file is written and synced: of 128 MB, which are removed, or of
- * less where the disk is nearly full.
+ * The rate of a folder's disk, in bytes per second: one file of 128 MB, or less on a nearly full disk, is written,
+ * synced and removed.
  */
 export async function diskRate(folder: string): Promise<number> {
   const there = await existing(folder);
@@ -161,7 +161,7 @@ export async function diskRate(folder: string): Promise<number> {
   const { free } = await freeSpaceOf(there);
   const size = Math.max(2 ** 12, Math.min(PROBE, Math.floor(free / 4)));
   const bytes = new Uint8Array(size);
-  // Numbers, because some file systems store no zeros.
+  // Filled with varied numbers, because some file systems do not store zeros.
   for (let at = 0; at < size; at++) bytes[at] = at * 2654435761;
   try {
     return await withFile(file, "wx", async (handle) => {

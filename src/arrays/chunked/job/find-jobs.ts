@@ -1,4 +1,4 @@
-/** Finds the jobs below a folder, and the arrays that belong to jobs elsewhere; and says what a job is about. */
+/** Finds the jobs below a folder, and arrays that belong to jobs elsewhere; and summarizes a job. */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -11,29 +11,26 @@ import { tookOf, type Took } from "./took.ts";
 
 /** A job, or an array that a job has not finished. */
 export interface FoundJob {
-  /** The job's folder; null for an array whose claim an older version wrote. */
+  /** The job's folder; null for an array claimed by an older version. */
   readonly folder: string | null;
-  /** The array, where only the array was found and the job's folder lies elsewhere; else null. */
+  /** The array, if only the array was found and the job's folder is elsewhere; else null. */
   readonly array: string | null;
 }
 
-/** Folders in folders that are looked through. */
+/** Levels of nested folders that are searched. */
 const DEPTH = 8;
 
-/**
- * Finds the jobs below a folder, this folder itself included, in the order of their names. Arrays are not looked through, and
- * links are not followed.
- */
+/** Finds the jobs in a folder and below it, ordered by name. Does not search arrays or follow links. */
 export async function findJobs(root: string): Promise<readonly FoundJob[]> {
   const found: FoundJob[] = [];
   await search(path.resolve(root), DEPTH, found);
   const folders = new Set(found.flatMap(({ folder, array }) => (array === null ? [folder] : [])));
-  // An array whose job was found too says nothing new.
+  // An array whose job was found too adds nothing.
   return found.filter(({ folder, array }) => array === null || !folders.has(folder));
 }
 
 async function search(folder: string, depth: number, found: FoundJob[]): Promise<void> {
-  // A folder that belongs to someone else is passed over, but for the first.
+  // A folder that may not be read is skipped, except the first.
   const passOver = (error: unknown): null => {
     if (depth < DEPTH && isCode(error, "EACCES", "EPERM", "ENOENT")) return null;
     throw error;
@@ -59,32 +56,35 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
 }
 
 /**
- * Checks that no job is changing an array in place, before somebody else writes to the array or to a part of it.
- * @throws TensorError `attribute` while a job is, with the job's folder and what to do
+ * Checks that no job is changing an array in place, before the caller writes to the array or a part of it.
+ * @throws TensorError `attribute` while a job is changing it, with the job's folder and what to do
  */
 export async function checkFree({ location }: ChunkedArray): Promise<void> {
   const { format, path: place } = location;
   if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
 
-/** What a job is about. */
+/** A summary of a job. */
 export interface JobFacts {
   /** The operator of the node, or the plain function. */
   readonly call: string;
-  /** The path or the URL of the output; that of data where the job changes it in place. */
+  /** The path or URL of the output; that of data if the job changes data in place. */
   readonly out: string;
   readonly inPlace: boolean;
-  /** How many chunks data has. */
+  /** The number of chunks of data. */
   readonly chunks: number;
-  /** How many chunks the job has changed in place, or is about to; null for a new array, and when the job is done. */
+  /**
+   * The number of chunks that the job has changed in place or is about to; null for a new array, and when the job is
+   * done.
+   */
   readonly changed: number | null;
-  /** Bytes that its tasks read and write at most; null for a job that an older version made. */
+  /** Maximum bytes that its tasks read and write; null for a job made by an older version. */
   readonly planned: Pick<Planned, "read" | "written"> | null;
-  /** What its tasks took so far; null where none has said so. */
+  /** The bytes and time that its tasks took so far; null if no task has recorded any. */
   readonly took: Took | null;
 }
 
-/** @throws TensorError `malformed-file` for a folder that holds no job */
+/** Summarizes the job in a folder. @throws TensorError `malformed-file` for a folder without a job */
 export async function describeJob(folder: string): Promise<JobFacts> {
   const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;

@@ -1,4 +1,4 @@
-/** The last stage, of one task: makes the output visible and takes away what the job does not need any more. */
+/** The last stage, of one task: makes the output visible and removes the files that the job no longer needs. */
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
@@ -16,12 +16,12 @@ import type { JobSpec } from "./spec.ts";
 import { printTook, TOOK, tookOf } from "./took.ts";
 import { WORKERS } from "./workers.ts";
 
-/** What is added to the name of a folder that is being removed. */
+/** The suffix of a folder that is being removed. */
 const TRASH = ".trash";
 
 /**
- * @throws TensorError of the job's first bad index; `engine` where tasks are not done; `attribute` for an input that has
- * changed since a task has read it
+ * @throws TensorError the error of the job's first bad index; `engine` if tasks are not done; `attribute` for an input
+ *   that has changed since a task read it
  */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
@@ -35,15 +35,15 @@ export async function finish(job: JobContext): Promise<void> {
     if (name === "finish") continue;
     const { length: left } = await remainingTasks(listed, name);
     if (left === 0) continue;
-    // Another run may have finished the job, and removed what was listed.
+    // Another run may have finished the job and removed the listed files.
     if (await isThere(fileOf.done(folder))) return;
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done`;
     throw new TensorError("engine", sentence);
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
   if (!spec.inPlace && "publish" in out) await out.publish();
-  // A run may have ended between its mark, which makes the task done, and the renaming of its chunks. Chunks that were
-  // renamed are compared with what they were then.
+  // A run may have ended between its mark, which makes the task done, and the renaming of its chunks. Renamed chunks
+  // are compared with their recorded state.
   if (spec.inPlace)
     for (const { name, tasks } of listed.stages)
       if (name === "apply")
@@ -54,15 +54,15 @@ export async function finish(job: JobContext): Promise<void> {
   await cleanUpDone(folder, spec);
 }
 
-/** Removes all files of tasks of a job that is done, from its folder and from the output. */
+/** Removes all task files of a finished job from its folder and from the output. */
 export async function cleanUpDone(folder: string, { id, out }: JobSpec): Promise<void> {
   await cleanUp(folder);
   if (out.format === "zarr" && !isUrl(out.path)) await removeLateChunks(out.path, id);
 }
 
 /**
- * Removes the files of all tasks from a job's folder. A task that runs late must not find a folder without the mark that
- * stops it, so a folder goes at once, by a new name.
+ * Removes the files of all tasks from a job's folder. A late task must not find a folder without the mark that stops
+ * it, so each folder is first renamed, then removed.
  */
 export async function cleanUp(folder: string): Promise<void> {
   for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS]) {
@@ -84,8 +84,8 @@ export async function cleanUp(folder: string): Promise<void> {
 }
 
 /**
- * Removes the unfinished output of a job that is given up. An array that was changed in place keeps a mark that says how
- * many chunks are changed.
+ * Removes the unfinished output of an abandoned job. An array changed in place keeps a mark with the number of changed
+ * chunks.
  */
 export async function abandon(spec: JobSpec): Promise<void> {
   const { out, inPlace } = spec;
@@ -95,24 +95,24 @@ export async function abandon(spec: JobSpec): Promise<void> {
   // The array may belong to a later job by now.
   if (found?.id !== spec.id) return;
   if (inPlace) return giveUpClaim(out.path, found);
-  // The folder `c` holds the chunks. The claim is removed last, so that remaining files always say which job they belong
-  // to.
+  // The folder `c` holds the chunks. The claim is removed last, so that remaining files always say which job they
+  // belong to.
   await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
   await giveUpClaim(out.path, found);
-  // A folder with something in it is not ours.
+  // A folder that is not empty belongs to someone else.
   await fs.rmdir(out.path).catch(() => {});
 }
 
 async function endPending(spec: JobSpec): Promise<void> {
   const out = await openOutput(spec).catch((error: unknown) => {
-    // The output was not begun.
+    // The output was never begun.
     if (isTensorError(error, "malformed-file")) return null;
     throw error;
   });
   await out?.endStaging();
 }
 
-/** Ends the staging of an output, unless it is that of a later job by now. */
+/** Ends the staging of an output, unless the output belongs to a later job by now. */
 async function endStaging({ out, spec }: JobContext): Promise<void> {
   if (spec.out.format === "npy" || isUrl(spec.out.path)) return out.endStaging();
   const found = await readClaim(spec.out.path);

@@ -1,4 +1,7 @@
-/** The folder of a job as a whole: it appears complete, by one rename, and goes with what the job has made, and no more. */
+/**
+ * The folder of a job as a whole: appears complete, by one rename, and is removed with the files of the job and no
+ * others.
+ */
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
@@ -14,14 +17,14 @@ import { checkFolderOf, findSpec, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 
 /**
- * Makes a job's folder; an empty one may be there.
- * @returns the job in the folder, which is another one where someone else was faster
- * @throws TensorError `attribute` for a folder that holds something else
+ * Makes a job's folder; an empty folder may exist.
+ * @returns the job in the folder, which is another one if another process was faster
+ * @throws TensorError `attribute` for a folder with other contents
  */
 export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec> {
   const temporary = `${folder}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    // The folders of stages are made here and nowhere else: when the job has ended, tasks that run late find none.
+    // Stage folders are made only here, so tasks that run after the job has ended find none.
     for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS])
       await makeFolders(fileOf.stage(temporary, stage));
     await withFile(specFile(temporary), "wx", async (handle) => {
@@ -42,12 +45,13 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
   }
 }
 
-/** How often a run checks that another run has removed a job's folder, and the milliseconds between two checks. */
+/** The number of checks whether another run has removed a job's folder, and the milliseconds between them. */
 const LOOKS = 5;
 const PAUSE = 20;
 
 /**
- * True if a folder without a job is gone or empty. A run that removes a job deletes the mark `done` last, a moment later.
+ * True if a folder without a job is gone or empty. A run that removes a job deletes the mark `done` last, a moment
+ * later.
  */
 async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
   const names = await fs.readdir(folder).catch((error: unknown) => {
@@ -61,10 +65,10 @@ async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
 }
 
 /**
- * Removes a job and its folder; the folder stays if it holds anything else. A job that is not done is given up: its new
- * array is removed too, and an array that it has changed in part keeps a mark that says so.
+ * Removes a job and its folder; the folder stays if it holds other files. An unfinished job is abandoned: its new array
+ * is removed too, and an array changed in part keeps a mark that says so.
  * @param id removes only the job of this id, not a later one in the same folder
- * @throws TensorError `malformed-file` for a folder that holds something else
+ * @throws TensorError `malformed-file` for a folder with other contents
  */
 export async function removeJob(folder: string, id?: string): Promise<void> {
   try {
@@ -79,7 +83,7 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
   if (spec === null || (id !== undefined && spec.id !== id)) return;
   await checkFolderOf(folder);
   const isDone = await isThere(fileOf.done(folder));
-  // The folders of stages are removed first: without them no task can leave a mark.
+  // Stage folders are removed first: without them no task can leave a mark.
   await cleanUp(folder);
   if (!isDone) await abandon(spec);
   for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
@@ -87,8 +91,8 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
 }
 
 /**
- * @throws TensorError `attribute` for a folder that is one of the arrays, lies in one or holds one: to remove the one would
- * remove the other
+ * @throws TensorError `attribute` for a folder that equals, contains or lies in one of the arrays, because removing one
+ *   would remove the other
  */
 export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));

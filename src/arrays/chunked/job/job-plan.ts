@@ -1,4 +1,4 @@
-/** What a job will do, in figures: upper bounds, which hold whatever the values of its arrays are. */
+/** The planned work of a job in figures: upper bounds that hold for any values of its arrays. */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -13,60 +13,60 @@ import { mostBytes, onDisk, type MostBytes, type OutputParts } from "./most-byte
 import { printSpec, type JobSpec, type Planned, type Stage } from "./spec.ts";
 
 /**
- * What a job will do. Bytes and memory are upper bounds: they count chunks at the end of an axis as they are stored, what is
- * read more than once, and codecs that make data longer. A job that was interrupted may exceed them by the tasks that ran
- * again, and a server may send more than it is asked for.
+ * The planned work of a job. Bytes and memory are upper bounds: they count chunks at the end of an axis at their stored
+ * size, repeated reads, and codecs that make data longer. An interrupted job may exceed them by the tasks that run
+ * again, and by the bytes that a server sends beyond those requested.
  */
 export interface JobPlan {
   readonly stages: readonly Stage[];
-  /** The chunks of data, and how many of them a task takes. */
+  /** The number of chunks of data, and of those per task. */
   readonly chunks: number;
   readonly chunksPerTask: number;
-  /** How many threads work at once within the memory. */
+  /** The number of threads that work at once within the memory. */
   readonly threads: number;
-  /** Bytes of memory that the largest task takes at most, with what its codecs hold. */
+  /** Maximum bytes of memory of a task, including those of its codecs. */
   readonly taskBytes: number;
-  /** Bytes of memory that the process takes at most: its own, and a task on each thread. */
+  /** Maximum bytes of memory of the process: its own, and a task on each thread. */
   readonly memory: number;
   /**
-   * Bytes that are read at most, as they are stored: of each input, and of what lies between the stages. Chunks of data in
-   * place that get no updates are not read.
+   * Maximum stored bytes read, of each input and between the stages. Excludes chunks of data in place that get no
+   * updates.
    */
   readonly read: MostBytes["read"];
-  /** Bytes that are written at most, as they are stored: between the stages, and to the output. */
+  /** Maximum stored bytes written, between the stages and to the output. */
   readonly written: MostBytes["written"];
   /**
-   * Bytes that the disks must have left, in whole blocks of 4 KiB: for the job's folder, and for a new array on a disk; in
-   * place for the chunks that are staged at once.
+   * Free bytes that the disks need, in whole blocks of 4 KiB: for the job's folder, and for a new array on a disk; in
+   * place, for the chunks staged at once.
    */
   readonly disk: number;
   /**
-   * Bytes by which an array in place may grow at most, beside `disk`: chunks that were not stored before, and new values
-   * that are compressed less. 0 for a new array.
+   * Maximum bytes by which an array in place may grow, in addition to `disk`: chunks not stored before, and new values
+   * that compress less. 0 for a new array.
    */
   readonly growth: number;
 }
 
-/** A plan, and how long it will take. */
+/** A plan with an estimate of its time. */
 export interface TimedPlan extends JobPlan {
-  /** Bytes a second that the disk takes now. */
+  /** The present speed of the disk, in bytes per second. */
   readonly diskRate: number;
   readonly seconds: PlannedSeconds;
 }
 
 export interface PlannedSeconds {
-  /** What writing the output and the work of the codecs take at the measured speeds, if all threads are always busy. */
+  /** Seconds for writing the output and for the codecs at the measured speeds, if all threads are always busy. */
   readonly least: number;
-  /** An estimate. */
+  /** An estimate, in seconds. */
   readonly likely: number;
 }
 
-/** What the tasks of a job get from its request. */
+/** A request's arrays and spec, in the form that tasks get. */
 export interface PlanParts {
   readonly spec: JobSpec;
   readonly parts: JobParts;
   readonly takes: Pick<JobPlan, "threads" | "taskBytes">;
-  /** Of a new array. */
+  /** The costs of a new array's chunks; null in place. */
   readonly costs: ChunkCosts | null;
 }
 
@@ -127,14 +127,14 @@ function outputParts(
   return { read: 0, written, files, isNpy, inPlace, folders: foldersOf(grid), texts };
 }
 
-/** Folders in which the chunks of a Zarr array lie. */
+/** The number of folders that hold the chunks of a Zarr array. */
 const foldersOf = (grid: readonly number[]): number =>
   grid.slice(0, -1).reduce(([all, last], count) => [all + last * count, last * count], [1, 1])[0];
 
-/** Arrays of more chunks are not listed, so that making a plan takes no minutes. */
+/** Larger counts of chunks are not listed, so that planning does not take minutes. */
 const LISTED = 20_000;
 
-/** The most bytes by which an array that is changed in place grows. */
+/** Maximum bytes by which an array changed in place grows. */
 export async function growthOf({ inPlace }: JobSpec, { data }: JobParts): Promise<number> {
   const base = data instanceof SlicedArray ? data.base : data;
   if (!inPlace || !(base instanceof ZarrArray)) return 0;
@@ -145,6 +145,6 @@ export async function growthOf({ inPlace }: JobSpec, { data }: JobParts): Promis
   const growth = files * most + onDisk(0, foldersOf(grid));
   if (all > LISTED || isUrl(base.location.path)) return growth;
   const { bytes } = await base.stored();
-  // Chunks that the job does not reach may have all of it.
+  // The stored bytes may all belong to chunks that the job does not change.
   return growth - Math.max(0, Math.min(bytes - (all - files) * base.mostStored, growth));
 }

@@ -1,15 +1,15 @@
 /**
- * A job: a folder of numbered tasks. `job.json` says what is to be done; a file of a task says that the task is done, so
- * progress and what is left are a listing, whoever runs the tasks and however often.
+ * A job: a folder of numbered tasks. `job.json` says what is to be done; a file per task says that the task is done.
+ * Progress and the remaining tasks are thus a listing, whoever runs the tasks and however often.
  *
- *     partition   shuffle/<block>   one task a block of positions
- *     check       checked/<lead>    only where duplicates are an error: one a column of chunks
- *     apply       applied/<task>    one a chunk of data, or one for several small chunks
- *     place       placed/<block>    only of a gather
+ *     partition   shuffle/<block>   one task per block of positions
+ *     check       checked/<lead>    only if duplicates are an error: one per column of chunks
+ *     apply       applied/<task>    one per chunk of data, or one for several small chunks
+ *     place       placed/<block>    only in a gather
  *     finish      done
  *
- * A task that finds bad indices leaves `<number>.bad` in place of its file. Its stage goes on, because the error of the
- * first bad index is that of the first block that has one; later stages are not begun.
+ * A task that finds bad indices leaves `<number>.bad` instead of its file. Its stage continues, because the job's error
+ * is that of the first block with a bad index; later stages do not begin.
  */
 
 import { randomBytes } from "node:crypto";
@@ -32,7 +32,7 @@ export type { Stage, StageName } from "./spec.ts";
 export interface Job {
   readonly folder: string;
   readonly id: string;
-  /** In their order; the last is `finish`, of one task. */
+  /** The stages in order; the last is `finish`, of one task. */
   readonly stages: readonly Stage[];
 }
 
@@ -45,8 +45,8 @@ export const FOLDERS = {
 } as const satisfies Record<Exclude<StageName, "finish">, string>;
 
 /**
- * The job in a folder, by its `job.json` alone.
- * @throws TensorError `malformed-file` for a folder that holds no job
+ * Opens the job in a folder by its `job.json` alone.
+ * @throws TensorError `malformed-file` for a folder without a job
  */
 export async function openJob(folder: string): Promise<Job> {
   const { id, stages } = await readSpec(folder);
@@ -54,8 +54,8 @@ export async function openJob(folder: string): Promise<Job> {
 }
 
 /**
- * @param spec what `job.json` of the folder says
- * @param guard is asked for each file of the arrays
+ * @param spec the contents of the folder's `job.json`
+ * @param guard checks each file of the arrays before it is opened
  */
 export async function openContext(
   folder: string,
@@ -73,7 +73,7 @@ export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
   stages,
 });
 
-/** How many tasks each stage has; null for a stage that a job is without. */
+/** The stages with their numbers of tasks; a stage with null is left out. */
 export const stagesOf = (tasks: {
   readonly partition: number;
   readonly check: number | null;
@@ -91,15 +91,15 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   if (await isThere(fileOf.done(job.folder))) return [];
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
-  // Blocks behind one that has a bad index cannot change the job's error.
+  // Blocks after one with a bad index cannot change the job's error.
   const first = name === "partition" ? Math.min(...bad) : Infinity;
   const numbers = Array.from({ length: tasks }, (_, task) => task);
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
 }
 
 /**
- * @param stages those whose tasks are compared
- * @throws TensorError `attribute` for an input that has changed since a task that is done has read it
+ * @param stages the stages whose tasks are compared
+ * @throws TensorError `attribute` for an input that has changed since a finished task read it
  */
 export async function checkUnchanged(
   context: JobContext,
@@ -112,8 +112,8 @@ export async function checkUnchanged(
 }
 
 /**
- * How many tasks of a stage are done in a second, by when their files were written; null where there are too few to tell.
- * It is the rate of all runs, with the pauses between them.
+ * Tasks of a stage done per second, by the times of their files; null if too few are done. Counts all runs, with the
+ * pauses between them.
  */
 export async function taskRate({ folder }: Job, name: StageName): Promise<number | null> {
   if (name === "finish") return null;
@@ -128,7 +128,7 @@ export async function taskRate({ folder }: Job, name: StageName): Promise<number
   return times.length > 1 && seconds > 0 ? ((times.length - 1) * step) / seconds : null;
 }
 
-/** The error that ends the job, as far as its tasks have found one; null where all indices seen so far are good. */
+/** The job's error, from the tasks done so far; null if all indices checked so far are good. */
 export async function jobFailure(job: Job): Promise<TensorError | null> {
   const failures: BadTask[] = [];
   for (const { name } of job.stages) {
@@ -143,7 +143,7 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   return failures[0]?.error ?? null;
 }
 
-/** Takes back what tasks have said of bad indices, so that these are looked at again. */
+/** Removes the records of bad indices, so that the indices are checked again. */
 export async function forgetFailures(folder: string): Promise<void> {
   for (const stage of [FOLDERS.partition, FOLDERS.check]) {
     const names = await fs.readdir(fileOf.stage(folder, stage));
@@ -153,7 +153,7 @@ export async function forgetFailures(folder: string): Promise<void> {
   }
 }
 
-/** An error of a task, and the first position that has it. */
+/** An error of a task, and the first position with it. */
 export interface BadTask {
   readonly block: number;
   readonly position: number;
@@ -213,6 +213,6 @@ async function listTasks(
   return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
 }
 
-/** Whether an error is that of a bad index, which no further run of a task can mend. */
+/** True for an error about a bad index, which running the task again cannot fix. */
 export const isBadIndex = (error: unknown): error is TensorError =>
   isTensorError(error, "index-out-of-range", "duplicate-index");

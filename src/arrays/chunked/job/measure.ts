@@ -1,4 +1,4 @@
-/** How long a job will take, by what the disk and the codecs do in about a second now. */
+/** Estimates how long a job will take, by measuring the disk and the codecs for about a second. */
 
 import * as path from "node:path";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -14,27 +14,27 @@ import type { JobPlan, TimedPlan } from "./job-plan.ts";
 import { encodingOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";
 
-/** Longer chunks are not read to be measured. */
+/** Bytes; longer chunks are not read for a measurement. */
 const MOST_CHUNK = 2 ** 28;
 
-/** Bytes that are encoded. The slowest levels of codecs take some megabytes a second. */
+/** Bytes that are encoded for a measurement. The slowest levels of codecs encode some megabytes per second. */
 const SAMPLE = 2 ** 21;
 
 /**
- * Seconds until the threads of a run have started, that a task takes beside its bytes, and that a thread takes for each byte
- * that it moves and combines: chosen by seven jobs of 70 to 200 MB on two threads.
+ * Seconds to start the threads of a run, per task, and per byte that a thread moves and combines: fitted to seven jobs
+ * of 70 to 200 MB on two threads.
  */
 const START = 0.35;
 const TASK = 0.002;
 const MOVE = 2e-9;
 
 interface Chunk {
-  /** Seconds that reading the chunk took. */
+  /** Seconds for reading the chunk. */
   readonly seconds: number;
   readonly bytes: Uint8Array;
 }
 
-/** @param folder of the job, which may not be there yet */
+/** @param folder the folder of the job, which may not exist yet */
 export async function timed(
   folder: string,
   plan: JobPlan,
@@ -47,7 +47,7 @@ export async function timed(
   const chunk = await readFirst(data);
   const output = product(resolved.shape) * width;
   const encoding = await encode(spec, data, chunk?.bytes ?? null);
-  // Of a chunk that no index addresses, nothing is decoded or encoded. Indices are taken as random.
+  // A chunk that no index addresses is neither decoded nor encoded. The estimate assumes random indices.
   const touched = 1 - Math.exp(-product(address.positions) / Math.max(1, address.leads.size));
   const isGather = updates === undefined;
   const isCopied = !isGather && spec.codecs === undefined && spec.chunking === undefined;
@@ -70,17 +70,17 @@ export async function timed(
 
 const isEncoded = ({ held }: ChunkedArray): boolean => held.read > 0;
 
-/** How many chunks are read, in what reads so many stored bytes. */
+/** The number of chunk reads that amount to `bytes` stored bytes. */
 const readsOf = (array: ChunkedArray, bytes: number): number =>
   array.mostStored === 0 ? 0 : bytes / array.mostStored;
 
-/** Seconds of decoding what a job reads of an input. */
+/** Seconds for decoding what a job reads of an input. */
 async function decoding(array: ChunkedArray, bytes: number): Promise<number> {
   if (!isEncoded(array)) return 0;
   return ((await readFirst(array))?.seconds ?? 0) * readsOf(array, bytes);
 }
 
-/** Reads the first chunk; null where it takes long, because it is on a server or large. */
+/** Reads the first chunk; null if that takes long, because the chunk is on a server or large. */
 async function readFirst(array: ChunkedArray): Promise<Chunk | null> {
   const own = array instanceof SlicedArray ? array.base : array;
   if (isUrl(own.location.path) || own.shape.includes(0)) return null;
@@ -94,13 +94,13 @@ async function readFirst(array: ChunkedArray): Promise<Chunk | null> {
 }
 
 interface Encoding {
-  /** For each byte of elements. */
+  /** Seconds per byte of elements. */
   readonly seconds: number;
-  /** Stored bytes for each byte of elements. */
+  /** Stored bytes per byte of elements. */
   readonly ratio: number;
 }
 
-/** Encodes a part of data as the output will be encoded. */
+/** Encodes a part of data with the codecs of the output. */
 async function encode(
   spec: JobSpec,
   data: ChunkedArray,

@@ -1,6 +1,6 @@
 /**
- * The most bytes that the tasks of a job read and write, and that its files take on disks, whatever the values of the arrays
- * are: each task is counted once. A task that is killed and runs again reads again, and leaves what it had written so far
+ * Upper bounds for the bytes that the tasks of a job read and write and its files take on disks, for any values of the
+ * arrays; each task is counted once. A task that is killed and runs again reads again, and its unfinished files remain
  * until the job ends.
  */
 
@@ -14,18 +14,18 @@ import { fragmentBytes, headBytes } from "../stages/fragments.ts";
 import { isReadByRows, type JobParts } from "../stages/budget.ts";
 import type { StageName } from "./spec.ts";
 
-/** A file takes whole blocks of a disk, and a name in a folder. */
+/** A file takes whole blocks of a disk, and its name some bytes of a folder. */
 const BLOCK = 4096;
 const NAME = 256;
 
-/** The folders of a job and of its output, with their texts. */
+/** Bytes of the folders of a job and its output, with their texts. */
 const FOLDERS = 32 * (BLOCK + NAME);
 
-/** What staging chunks and writing them takes. */
+/** The costs of staging and writing chunks. */
 export interface OutputParts extends Staged {
   readonly isNpy: boolean;
   readonly inPlace: boolean;
-  /** Folders for chunks. */
+  /** The number of folders that hold chunks. */
   readonly folders: number;
   /** Bytes of the texts that describe the job and its output. */
   readonly texts: number;
@@ -34,7 +34,7 @@ export interface OutputParts extends Staged {
 export interface MostParts extends Omit<JobParts, "resolved"> {
   readonly blockShape: readonly number[];
   readonly threads: number;
-  /** Whether a stage looks for duplicates. */
+  /** True if a stage checks for duplicates. */
   readonly isChecked: boolean;
   readonly out: OutputParts;
 }
@@ -54,14 +54,14 @@ export interface MostBytes {
   };
   readonly written: { readonly shuffle: number; readonly output: number };
   readonly disk: Readonly<Record<StageName, StageDisk>>;
-  /** Bytes of memory that a task has for lists by chunk and by block, and for buffers of a few bytes. */
+  /** Bytes of memory per task for lists by chunk and by block, and for buffers of a few bytes. */
   readonly lists: number;
 }
 
-/** Bytes on a disk of files that have so many bytes together. */
+/** Bytes that `files` files of `bytes` bytes in total take on a disk. */
 export const onDisk = (bytes: number, files: number): number => bytes + files * (BLOCK + NAME);
 
-/** Files of tasks, and the names of what each took. */
+/** Bytes of task files, and of the names that record what each task took. */
 const taskFiles = (files: number, bytes = 0): number => onDisk(bytes, files) + files * NAME;
 
 export function mostBytes(parts: MostParts): MostBytes {
@@ -78,11 +78,11 @@ export function mostBytes(parts: MostParts): MostBytes {
   const columns = isGather || isChecked ? 2 : 1;
   const shuffle = fragmentBytes(blocks, leads, positions, columns, isGather ? 0 : slices);
   const gathered = isGather ? fragmentBytes(tasks, blocks, positions, 0, slices) : 0;
-  // Chunks that follow each other have few leads.
+  // Consecutive chunks belong to few leads.
   const ownLeads = Math.min(leads, Math.floor((chunksPerTask - 2) / Math.max(1, pieces)) + 2);
   const heads = blocks * tasks * headBytes(leads, ownLeads);
   const rows = 4 * positions * pieces;
-  // A block finds its slices in every task of each piece.
+  // A block reads its slices from every task of each piece.
   const isWhole = chunksPerTask % pieces === 0;
   const placing = isGather
     ? pieces * blocks * headBytes(leads, 1) +
@@ -90,7 +90,7 @@ export function mostBytes(parts: MostParts): MostBytes {
       rows +
       slices
     : 0;
-  // Where a repeat is found, all is read again to find where it was first.
+  // After a repeated target is found, everything is read again to find its first update.
   const checking = isChecked ? 2 * (leads * blocks * headBytes(leads, 1) + 8 * positions) : 0;
   const applying =
     heads +
@@ -102,7 +102,7 @@ export function mostBytes(parts: MostParts): MostBytes {
     read: { ...readBytes(parts, blocks), shuffle: checking + applying + placing },
     written: { shuffle: shuffle + gathered, output: out.written },
     disk: {
-      // Beside its own file a task may have one of what it has seen, and a name for what it took.
+      // Beside its own file a task may leave a record of its inputs and a name with its costs.
       partition: { job: taskFiles(2 * blocks, shuffle), output: 0 },
       check: { job: isChecked ? taskFiles(leads) : 0, output: 0 },
       apply: { job: taskFiles(2 * tasks, gathered + marks), output: isGather ? 0 : output },
@@ -114,7 +114,7 @@ export function mostBytes(parts: MostParts): MostBytes {
   };
 }
 
-/** Of each input; of data all chunks once, and again what is read to stage a part of a chunk. */
+/** Bytes read of each input; for data, each chunk once, plus the reads that staging part of a chunk needs. */
 function readBytes(
   { address, blockShape, data, indices, out, updates }: MostParts,
   blocks: number,
@@ -129,34 +129,37 @@ function readBytes(
   const updated = (array: ChunkedArray): number => {
     const boxes = [...along, ...slices];
     if (boxes.length === array.shape.length) return array.mostRead(boxes);
-    // One element of another rank is read for each block and each piece.
+    // A single element of another rank is read once per block and piece.
     return blocks * pieces.size * array.mostRead(array.shape.map(() => tiled(1, 1)));
   };
   const whole = data.shape.map((dim, d) => tiled(dim, data.chunkShape[d]));
   return {
     data: data.mostRead(whole) + out.read,
-    // Blocks that differ along other axes read the same indices.
+    // Blocks that differ only along other axes read the same indices.
     indices: product(others.map(({ count }) => count)) * indices.mostRead(indexBoxes),
     updates: updates === undefined ? 0 : updated(updates),
   };
 }
 
-/** How many tasks read what the blocks have for a lead: a task of several chunks may read all pieces of the slices. */
+/**
+ * The number of tasks that read a block's entries for a lead: a task of several chunks may read all pieces of the
+ * slices.
+ */
 const readsOfLead = (chunksPerTask: number, pieces: number): number =>
   chunksPerTask === 1 ? 1 : Math.floor((pieces - 2) / chunksPerTask) + 2;
 
-/** Rows that a gather reads twice: once to find which parts of a chunk it wants, of an uncompressed file. */
+/** Rows that a gather reads twice: the first time to find which parts of a chunk of an uncompressed file are needed. */
 function rowsAgain({ address, data }: MostParts, rows: number): number {
   if (!isReadByRows(data) || address.addressed === 0) return 0;
   const size = product(data.shape) * DTYPES[data.dtype].bytes;
   return Math.min(rows, Math.ceil((4 * size) / CHUNKED.gap));
 }
 
-/** Lines of marks: the name of a staged chunk, and the keys, sizes and times of the files that it had before. */
+/** Bytes of the lines of marks: the name of a staged chunk, and the keys, sizes and times of the files it replaces. */
 const markBytes = ({ data, out }: MostParts, chunks: number): number =>
   chunks * 64 + out.files * (64 + 17 * data.shape.length);
 
-/** In place only what is staged and not yet in its place is beside the chunks that are there. */
+/** In place, staged chunks that are not yet moved take space beside the existing chunks. */
 function outputDisk(
   { files, folders, inPlace, isNpy, written }: OutputParts,
   atOnce: number,

@@ -1,4 +1,4 @@
-/** The arrays of a job, wherever they are. */
+/** Opens the arrays of a job, whatever their format and location. */
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
@@ -38,14 +38,14 @@ export async function openLocated(location: ArrayLocation, guard?: Guard): Promi
   );
 }
 
-/** The part of an array that a location names. */
+/** The part of an array that a location describes. */
 const partAt = <T extends ChunkedArray>(
   { slice, isExclusive, readAs }: ArrayLocation,
   array: T,
 ): T | SlicedArray =>
   slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true, readAs);
 
-/** Where the NPY file of a job lies until it is complete. */
+/** The path of a job's NPY file until it is complete. */
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
 
 /** The output of a job that makes a new array. */
@@ -56,7 +56,7 @@ export const openOutput = (spec: JobSpec, guard?: Guard): Promise<PendingArray> 
 
 /**
  * Begins the new array of a job.
- * @param like has the encoding that the new array gets, where both are of one format
+ * @param like an array whose encoding the new array gets if the formats are the same
  */
 export async function createOutput(
   spec: JobSpec,
@@ -68,7 +68,10 @@ export async function createOutput(
   await createPending(path, encodingOf(type, like, spec));
 }
 
-/** Two runs may create the file at once, so it gets its name only when it is complete enough to be opened. */
+/**
+ * Creates the file under a temporary name first, because two runs may create it at once; it gets its name when it can
+ * be opened.
+ */
 async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   const begun = `${partOf(spec)}.${randomBytes(6).toString("hex")}`;
   try {
@@ -81,7 +84,7 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   }
 }
 
-/** What was asked for of a new Zarr array. */
+/** The requested codecs and chunks of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
 /** The encoding of the array of {@link createOutput}. */
@@ -94,11 +97,11 @@ export function encodingOf(
   const hasOwn = sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape);
   if (hasOwn && chunking === undefined) return { like, dtype, shape, ...encoding };
   const own = { dtype, shape, chunkShape, shards: null, ...chunking, ...encoding };
-  // An order of axes, which may be among the codecs, is that of an array of the same rank.
+  // The codecs may include an order of axes, which suits only an array of the same rank.
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
 
-/** What chunks of the array of {@link createOutput} will take. */
+/** The costs of the chunks of the array of {@link createOutput}. */
 export const costsOfOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,
@@ -119,7 +122,7 @@ export async function openArrays(spec: JobSpec, guard?: Guard): Promise<JobArray
   };
 }
 
-/** An array that is there and whose chunks can be staged. */
+/** Opens an existing array whose chunks can be staged. */
 async function openInPlace(location: ArrayLocation, guard?: Guard): Promise<StagedArray> {
   if (location.format === "zarr")
     return partAt(location, await openPending(location.path, {}, guard));

@@ -1,6 +1,6 @@
 /**
- * What a request comes to before anything is written: how its work is divided into tasks, and what these take. All is checked
- * here but the indices.
+ * Turns a request into a plan before anything is written: tasks, and the bytes, memory and disk they need. Checks
+ * everything but the indices.
  */
 
 import { randomBytes } from "node:crypto";
@@ -37,29 +37,34 @@ import { costsOfOutput, openLocated } from "./open-arrays.ts";
 import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
 export interface JobRequest {
+  /** The path of the job's folder. */
   readonly folder: string;
   readonly call: CallSpec;
   readonly data: ChunkedArray;
   readonly indices: ChunkedArray;
   readonly updates?: ChunkedArray | undefined;
-  /** Where the new array goes; null where data is changed in place. */
+  /** The location of the new array; null if data is changed in place. */
   readonly out: Pick<ArrayLocation, "format" | "path"> | null;
-  /** The codecs of a new Zarr array; those of data by default. */
+  /** The codecs of a new Zarr array; by default those of data. */
   readonly codecs?: CreateOptions["codecs"];
-  /** The chunks of a new Zarr array, those in a shard where it has shards; by default those of data, or as memory allows. */
+  /**
+   * The chunk shape of a new Zarr array, within a shard if it has shards; by default that of data, or what memory
+   * allows.
+   */
   readonly chunkShape?: CreateOptions["chunkShape"];
-  /** The shards of a new Zarr array, multiples of `chunkShape`. */
+  /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
   readonly shards?: CreateOptions["shards"];
+  /** Bytes for the whole process. */
   readonly memory: number;
   readonly threads: number;
   /**
-   * The shape of a block of positions, by default as large as the memory allows. A block is a run of positions in their
+   * The shape of a block of positions; by default as large as the memory allows. A block is a run of positions in their
    * row-major order, which is the order of their updates: ones, then any size, then whole axes.
    */
   readonly blockShape?: readonly number[] | undefined;
 }
 
-/** A request as a job without a name. */
+/** A planned request: its figures, its spec and its arrays. */
 export interface PlannedJob {
   readonly plan: JobPlan;
   readonly spec: JobSpec;
@@ -68,15 +73,18 @@ export interface PlannedJob {
 
 /**
  * @param asked a hash of the request
- * @throws TensorError as `run`, up to the shapes; `too-large` for chunks that the memory, or results that the disk does not
- * hold; `attribute` for an output that is there
+ * @throws TensorError as `run`, up to the checks of shapes; `too-large` for chunks that exceed the memory, or results
+ *   that exceed the disk; `attribute` for an output that exists
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, out, codecs } = request;
   const chunking = chunkingOf(request);
   for (const array of [request.data, indices, updates]) {
     if (array?.dtype !== "string") continue;
-    throw new TensorError("dtype", `${array.location.path} holds text, which has no chunked calls`);
+    throw new TensorError(
+      "dtype",
+      `${array.location.path} holds text, which chunked calls do not take`,
+    );
   }
   const resolved = resolveCall(call, { data: request.data, indices, updates });
   const data = await divided(request, resolved.shape, chunking);
@@ -124,7 +132,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   return { ...(await planned(request, { spec, parts, takes })), parts };
 }
 
-/** Adds the figures to a job, for which the disks have space. @throws TensorError `too-large` where they have not */
+/** Adds the figures of bytes to a job. @throws TensorError `too-large` if the disks lack the space */
 async function planned(
   { folder, out, codecs }: JobRequest,
   job: Omit<PlanParts, "costs">,
@@ -155,8 +163,8 @@ interface Divided extends Pick<JobPlan, "threads" | "taskBytes"> {
 }
 
 /**
- * The shape of blocks that was asked for, or the largest that fits in the memory.
- * @throws TensorError `too-large` where not even one thread can work
+ * The requested shape of blocks, or the largest that fits in memory.
+ * @throws TensorError `too-large` if the memory does not suffice for a single thread
  */
 function fittingBlocks(
   { memory, threads, out, codecs, blockShape: given }: JobRequest,
@@ -197,14 +205,14 @@ function fittingBlocks(
     const sentence = `blockShape must cover whole chunks ${printShape(cut)} of the output, got ${printShape(given)}`;
     throw new TensorError("attribute", sentence);
   }
-  // Rounded up to whole chunks, a block may be larger than what fits.
+  // Rounding up to whole chunks can make a block larger than what fits.
   const blockShape = given === undefined && needed(wanted) > share ? smallest : wanted;
   return { blockShape, threads: most, taskBytes: needed(blockShape) };
 }
 
 /**
- * Data in chunks that fit in the memory: a file without chunks of its own is divided anew. A part of an array that is changed
- * in place is divided so that no two tasks write one chunk of the array.
+ * Divides data into chunks that fit in memory: a file without chunks of its own is divided anew. A part of an array
+ * changed in place is divided so that no two tasks write one chunk of the array.
  */
 async function divided(
   { data, updates, memory, threads, out }: JobRequest,
@@ -213,7 +221,7 @@ async function divided(
 ): Promise<ChunkedArray> {
   if (chunking !== undefined) checkRank(chunking, result);
   if (chunking !== undefined && updates !== undefined) {
-    // Each chunk of the output is a task, which reads the same box of data, whatever chunks that lies in.
+    // Each chunk of the output is a task, which reads the same box of data from whichever chunks hold it.
     const wanted = outer(chunking);
     if (sameShape(wanted, data.chunkShape)) return data;
     return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);
@@ -226,7 +234,9 @@ async function divided(
   return openLocated({ ...data.location, chunkShape });
 }
 
-/** The chunks of the new array: those of data, or for a gather a block each, so that each is written by one task. */
+/**
+ * The chunks of the new array: those of data, or for a gather one per block, so that each chunk is written by one task.
+ */
 function outChunks(
   { format }: Pick<ArrayLocation, "format">,
   { data, updates, address }: JobParts,
@@ -241,7 +251,7 @@ function outChunks(
   return [...blockShape, ...pieces];
 }
 
-/** The chunks that were asked for. @throws TensorError `attribute` */
+/** The requested chunks. @throws TensorError `attribute` for chunks that do not fit the output */
 function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   if (chunkShape === undefined && shards == null) return undefined;
   if (chunkShape === undefined) {
@@ -259,7 +269,7 @@ function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   return { chunkShape: [...chunkShape], shards: shards == null ? null : [...shards] };
 }
 
-/** The shape of what one file holds. */
+/** The shape of the elements in one file. */
 const outer = ({ chunkShape, shards }: Chunking): readonly number[] => shards ?? chunkShape;
 
 function checkRank(chunking: Chunking, shape: readonly number[]): void {
@@ -270,7 +280,7 @@ function checkRank(chunking: Chunking, shape: readonly number[]): void {
   }
 }
 
-/** The largest block of whole chunks that a block has, or the smallest there is. Both are runs of positions. */
+/** The largest run of whole chunks within the block, or the smallest possible run. Blocks are runs of positions too. */
 function wholeChunks(
   block: readonly number[],
   positions: readonly number[],
@@ -293,8 +303,8 @@ function checkBlocks(blockShape: readonly number[], positions: readonly number[]
 }
 
 /**
- * Checks that what a job reads beside data is not what the job changes: a task that is done again would read new values.
- * @throws TensorError `overlap`
+ * Checks that a job does not change its other inputs, because a task that runs again would read new values.
+ * @throws TensorError `overlap` if it would
  */
 function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefined)[]): void {
   const isOther = ({ location: { path: place, slice } }: ChunkedArray): boolean =>
@@ -330,7 +340,7 @@ async function checkOutput(
     const sentence = `the output ${out.path} is an input; only data can be changed, in place`;
     throw new TensorError("overlap", sentence, { input: "out" });
   }
-  // In object storage, whoever begins the array finds out.
+  // In object storage the check happens when the array is begun.
   if (isUrl(out.path) || !(await isThere(out.path))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   if (unfinished !== null) throw await refusal(out.path, unfinished);

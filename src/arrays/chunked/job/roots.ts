@@ -1,6 +1,7 @@
 /**
- * Where a worker may read and write. Whoever can write to a queue names the folders of jobs, and a job names its arrays, so a
- * worker with roots takes a job only if the folder, the inputs and the output lie in one of them. Links are followed before.
+ * Folders and addresses in which a worker may read and write. Whoever can write to a queue names the folders of jobs,
+ * and a job names its arrays, so a worker with roots takes a job only if the folder, the inputs and the output all lie
+ * in a root. Links are resolved first.
  */
 
 import * as fs from "node:fs/promises";
@@ -19,8 +20,8 @@ export interface Roots {
 }
 
 /**
- * @param given folders that exist, and addresses
- * @throws TensorError `attribute`
+ * @param given existing folders, and addresses
+ * @throws TensorError `attribute` for a list that has anything else
  */
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
@@ -44,7 +45,7 @@ async function realFolder(root: string): Promise<string> {
   throw new TensorError("attribute", `the root ${root} must be a folder that exists`);
 }
 
-/** Refuses files of arrays that links lead out of all roots. */
+/** Refuses array files that links put outside of all roots. */
 export const guardOf =
   (roots: Roots): Guard =>
   (file) =>
@@ -64,7 +65,7 @@ export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): P
     // oxlint-disable-next-line no-await-in-loop -- the first one that is outside is the error
     await checkPlace(roots, array.path, what);
   }
-  // The unfinished output has another name, which may be a link too.
+  // The unfinished output has a different name, which may be a link too.
   if (out.format === "npy") await checkPlace(roots, partOf(spec), "the job's output");
 }
 
@@ -83,7 +84,7 @@ async function checkPlace(roots: Roots, place: string, what: string): Promise<vo
 const startsWith = (address: string, root: string): boolean =>
   address === root || address.startsWith(root.endsWith("/") ? root : `${root}/`);
 
-/** An address without what a server may read as another one. @throws TensorError `attribute` */
+/** An address without parts that a server may interpret differently. @throws TensorError `attribute` for such parts */
 function plainAddress(address: string, what: string): string {
   const [, rest = ""] = /^[a-z][a-z0-9+.-]+:\/\/(.*)$/is.exec(address) ?? [];
   const isPlain =
@@ -104,8 +105,8 @@ async function isInFolders(folders: readonly string[], place: string): Promise<b
 }
 
 /**
- * A path without links; what does not exist keeps its name behind the part that does. Null for a link to nothing, because a
- * write would make its target.
+ * A path with links resolved; names that do not exist are appended to the part that does. Null for a link to nothing,
+ * because a write would make its target.
  */
 async function realPath(place: string): Promise<string | null> {
   try {

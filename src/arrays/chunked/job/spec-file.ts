@@ -1,6 +1,7 @@
 /**
- * The file `job.json`. An empty last line is appended when the output is complete. A run that has the file open can read
- * that line even after the file was removed: the fastest of several runs removes a folder that the caller did not name.
+ * Reads and marks the file `job.json`. An empty last line is appended when the output is complete. A run that has the
+ * file open can read that line even after the file is removed, as happens to a folder that the caller did not name when
+ * the fastest of several runs finishes.
  */
 
 import * as fs from "node:fs/promises";
@@ -10,23 +11,23 @@ import { closeFile, isCode, openFile, placeError, readText } from "../../boxes/f
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
-/** The last bytes of the file of a complete job: the newline of the text, and an empty line. */
+/** The end of a complete job's file: the newline of the text, and an empty line. */
 const COMPLETE = "\n\n";
 
 export const specFile = (folder: string): string => path.join(folder, "job.json");
 
-/** A job that was begun. Its file stays open until `close`. */
+/** A job that has begun. Its file stays open until `close`. */
 export interface BegunJob {
   readonly folder: string;
   readonly spec: JobSpec;
-  /** True if the output is complete, even if the file was removed or renamed meanwhile. */
+  /** True if the output is complete, even if the file has been removed or renamed since. */
   isComplete(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /**
- * Checks that nothing in a job's folder is a link, because tasks write and remove what has the names of their files.
- * @throws TensorError `malformed-file`
+ * Checks that a job's folder contains no links, because tasks write and remove files of these names.
+ * @throws TensorError `malformed-file` for a link
  */
 export async function checkFolderOf(folder: string): Promise<void> {
   const entries = await fs.readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
@@ -39,21 +40,24 @@ export async function checkFolderOf(folder: string): Promise<void> {
   throw malformed(`${file} must not be a link, because tasks would write where the link leads`);
 }
 
-/** @throws TensorError `malformed-file` for a folder that holds no job, or links */
+/** @throws TensorError `malformed-file` for a folder without a job, or with links */
 export async function openSpec(folder: string): Promise<BegunJob> {
   await checkFolderOf(folder);
   const file = await findJob(folder);
   if (file !== null) return file;
-  throw new TensorError("malformed-file", `${folder} must be a job's folder, but has no job.json`);
+  throw new TensorError(
+    "malformed-file",
+    `${folder} must be a job's folder, but has no job.json; ndscatter job list finds jobs`,
+  );
 }
 
-/** The job in a folder, which another run may remove at any time; null for a folder that holds no job. */
+/** Opens the job in a folder, which another run may remove at any time; null for a folder without a job. */
 export async function findJob(folder: string): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
   try {
     const text = await readText(handle, specFile(folder));
-    // A crash may leave zeros in place of what was appended and did not reach the disk; more may be appended later.
+    // A crash may replace the appended line by zeros, after which more may be appended.
     const spec = parseSpec(text.replace(/[\0\n]+$/, ""));
     return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
   } catch (error) {
@@ -68,7 +72,7 @@ export async function readSpec(folder: string): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Reads what {@link readSpec} reads; null for a folder that holds no job. */
+/** Reads the spec as {@link readSpec} does; null for a folder without a job. */
 export async function findSpec(folder: string): Promise<JobSpec | null> {
   const file = await findJob(folder);
   await file?.close();
@@ -95,11 +99,12 @@ async function endsComplete(handle: OpenFile): Promise<boolean> {
 export async function markComplete(folder: string): Promise<void> {
   const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
   try {
-    // The flags do not create the file, so nothing appears where the job was removed, and nothing is written behind a link.
+    // The flags do not create a file, so nothing appears after the job was removed, and nothing is written through a
+    // link.
     const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       await handle.writeFile("\n");
-      // After a crash an array without a claim is either complete, or was never begun.
+      // Synced, because after a crash an array without a claim must be either complete or never begun.
       await handle.datasync();
     } finally {
       await handle.close();

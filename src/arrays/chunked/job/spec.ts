@@ -1,4 +1,4 @@
-/** What a job is, as `job.json` has it: plain data, checked when it is read, because anybody can have written it. */
+/** The contents of `job.json`: plain data, checked when read, because anybody can have written it. */
 
 import { malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
@@ -8,54 +8,54 @@ import { packageVersion } from "./package-version.ts";
 
 export interface JobSpec {
   readonly version: 1;
-  /** Hexadecimal digits. Names what the job leaves beside its output until it has finished. */
+  /** Hexadecimal digits. Part of the name of each file that the job leaves beside its output until it finishes. */
   readonly id: string;
-  /** Changes when the call or one of its inputs does: a folder is resumed by the same request only. */
+  /** A hash of the call and its inputs: only the same request resumes a folder. */
   readonly request: string;
   readonly call: CallSpec;
   readonly data: ArrayLocation;
   readonly indices: ArrayLocation;
   readonly updates?: ArrayLocation | undefined;
-  /** The location of data where the job changes it in place. */
+  /** The location of the output; that of data if the job changes data in place. */
   readonly out: ArrayLocation;
   readonly inPlace: boolean;
-  /** The codecs of a new Zarr array; those of data without them. */
+  /** The codecs of a new Zarr array; by default those of data. */
   readonly codecs?: CreateOptions["codecs"];
-  /** The chunks of a new Zarr array, where they were asked for. */
+  /** The requested chunks of a new Zarr array. */
   readonly chunking?: Chunking | undefined;
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
-  /** Chunks of data, and how many of them, in the order of their numbers, a task of `apply` takes. */
+  /** The number of chunks of data, and the number of consecutive chunks per task of `apply`. */
   readonly chunks: number;
   readonly chunksPerTask: number;
   readonly stages: readonly Stage[];
   readonly planned?: Planned | undefined;
 }
 
-/** What the tasks of a job take at most, as it was computed when the job was made. */
+/** Upper bounds for the tasks of a job, computed when the job was made. */
 export interface Planned {
-  /** Bytes, as they are stored. */
+  /** Stored bytes. */
   readonly read: number;
   readonly written: number;
   /** Bytes that each stage adds to the disk of the job's folder, and to that of the output. */
   readonly disk: readonly (readonly [job: number, output: number])[];
 }
 
-/** How a new array is divided: into chunks, or into shards of chunks. */
+/** The division of a new array into chunks, or into shards of chunks. */
 export interface Chunking {
   readonly chunkShape: readonly number[];
   readonly shards: readonly number[] | null;
 }
 
-/** So many names fit in a folder, and in memory. */
+/** Maximum number of tasks, limited by the names that a folder and memory can hold. */
 export const MOST_TASKS = 2 ** 24;
 
-/** A task writes the names of its chunks into one file. */
+/** A task writes the names of its chunks into one file, so their number is limited. */
 export const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
 export type StageName = "partition" | "check" | "apply" | "place" | "finish";
 
-/** A stage has the tasks 0 to `tasks - 1`. None may begin before all tasks of the stage before are done. */
+/** A stage has the tasks 0 to `tasks - 1`. A stage begins when all tasks of the previous stage are done. */
 export interface Stage {
   readonly name: StageName;
   readonly tasks: number;
@@ -72,7 +72,7 @@ const STAGE_NAMES: ReadonlySet<unknown> = new Set([
 export const printSpec = (spec: JobSpec): string =>
   `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
 
-/** @throws TensorError `malformed-file` */
+/** @throws TensorError `malformed-file` unless the text is a spec of this version of the package */
 export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);
@@ -107,7 +107,7 @@ export function parseSpec(text: string): JobSpec {
     data,
     indices,
     updates,
-    // In place the part of the array is that of data too.
+    // In place the output is the same part of the array as data.
     out: inPlace ? data : out,
     inPlace,
     ...(codecs !== undefined && { codecs: codecs as JobSpec["codecs"] }),
@@ -120,7 +120,7 @@ export function parseSpec(text: string): JobSpec {
   };
 }
 
-/** Another version may divide a call in another way, or write other files. */
+/** Refuses other versions, which may divide a call differently or write other files. */
 function checkPackage(made: unknown): void {
   const own = packageVersion();
   if (typeof made !== "string" || made === own) return;
@@ -175,7 +175,7 @@ const isStage = (value: unknown): value is Stage =>
   Number(value.tasks) >= 0 &&
   Number(value.tasks) <= MOST_TASKS;
 
-/** Whether stages are in their order, and the last is the one task that ends the job. */
+/** True if the stages are in order and end with the single task that finishes the job. */
 function areStages(value: unknown): value is readonly Stage[] {
   if (!Array.isArray(value) || !value.every(isStage)) return false;
   const places = value.map(({ name }) => [...STAGE_NAMES].indexOf(name));
@@ -195,12 +195,12 @@ const isLocation = (value: unknown): value is ArrayLocation =>
   (value.isExclusive === undefined || value.isExclusive === true) &&
   (value.readAs === undefined || (value.slice !== undefined && isSizes(value.readAs)));
 
-/** Whether it lies within its array is found out when that is open. */
+/** True for a part of an axis. The bounds are checked when the array is open. */
 const isAxisPart = (value: unknown): boolean =>
   Number.isSafeInteger(value) ||
   (Array.isArray(value) && value.length === 3 && value.every(Number.isSafeInteger));
 
-/** What a call is made of is checked when the call is resolved. */
+/** True for the outline of a call; its fields are checked when the call is resolved. */
 const isCall = (value: unknown): value is CallSpec =>
   isObject(value) &&
   (isObject(value.node) || (typeof value.function === "string" && isObject(value.options)));

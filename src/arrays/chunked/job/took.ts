@@ -1,7 +1,8 @@
 /**
- * What the tasks of a job took, beside what was planned. Each task that has done something leaves a name in a folder of the
- * job, `<id>.<stage>.<task>.<bytes read>.<bytes written>.<milliseconds>.<megabytes>`, and no file needs to be read. Nothing
- * depends on these names: anybody can have written one, and one may be missing. A task that ran twice counts once.
+ * Records what the tasks of a job took, for comparison with the plan. Each task that has done work leaves an empty file
+ * in a folder of the job, `<id>.<stage>.<task>.<bytes read>.<bytes written>.<milliseconds>.<megabytes>`, so no file
+ * needs to be read. Nothing relies on these names: anybody can have written one, and one may be missing. A task that
+ * ran twice counts once.
  */
 
 import * as fs from "node:fs/promises";
@@ -13,23 +14,23 @@ import { fileOf } from "../stages/context.ts";
 import type { Job } from "./job.ts";
 import type { StageName } from "./spec.ts";
 
-/** The folder of the names, in the job's folder. */
+/** The folder of these files, within the job's folder. */
 export const TOOK = "took";
 
-/** What tasks took, all together. */
+/** Totals over tasks. */
 export interface Took {
-  /** How many have said so. */
+  /** The number of recorded tasks. */
   readonly tasks: number;
-  /** Bytes, as they are stored. */
+  /** Stored bytes. */
   readonly read: number;
   readonly written: number;
-  /** Of all tasks one after the other, whichever thread they ran on. */
+  /** Seconds summed over all tasks, whichever thread they ran on. */
   readonly seconds: number;
-  /** The most bytes of memory that a process had when one of its tasks ended. */
+  /** Maximum bytes of memory of a process, measured at the end of each task. */
   readonly memory: number;
 }
 
-/** What one task took. */
+/** The costs of one task. */
 export interface TaskTook extends Traffic {
   readonly milliseconds: number;
   readonly memory: number;
@@ -37,7 +38,7 @@ export interface TaskTook extends Traffic {
 
 const MEGABYTE = 2 ** 20;
 
-/** Leaves the name of a task that is done. A name that cannot be left is missed by nobody. */
+/** Records a finished task. Failure to write the name is ignored. */
 export async function noteTook(
   { folder, id }: Pick<Job, "folder" | "id">,
   stage: StageName,
@@ -49,7 +50,9 @@ export async function noteTook(
   await files.writeFile(file, "", { flag: "wx" }).catch(() => {});
 }
 
-/** What tasks of a job took so far; of a job that is done, what its last task has summed. Null where nobody has said so. */
+/**
+ * Totals of the tasks so far; for a finished job, the totals that its last task recorded. Null if none are recorded.
+ */
 export async function tookOf(job: Job): Promise<Took | null> {
   const done = await findText(fileOf.done(job.folder)).catch(() => null);
   if (done !== null) return parseTook(done);
@@ -65,14 +68,14 @@ const NAME =
 
 function sumTook({ id, stages }: Job, names: readonly string[]): Took {
   const tasks = new Map(stages.map((stage) => [stage.name as string, stage.tasks]));
-  /** By stage and task. */
+  /** Records by stage and task. */
   const found = new Map<string, readonly number[]>();
   for (const name of names) {
     const [, own, stage = "", task, ...sizes] = NAME.exec(name) ?? [];
     if (own !== id || Number(task) >= (tasks.get(stage) ?? 0)) continue;
     const took = sizes.map(Number);
     const before = found.get(`${stage} ${Number(task)}`);
-    // Of a run that found half of its work done, and one that did all of it, the second.
+    // If one run found half of its work done and another did all of it, the second counts.
     if (before === undefined || before[0] + before[1] < took[0] + took[1])
       found.set(`${stage} ${Number(task)}`, took);
   }
@@ -90,7 +93,7 @@ function sumTook({ id, stages }: Job, names: readonly string[]): Took {
 export const printTook = (took: Took | null): string =>
   took === null ? "" : `${JSON.stringify({ took })}\n`;
 
-/** Null for a text that no task of this version wrote. */
+/** Null for a text of another form. */
 function parseTook(text: string): Took | null {
   try {
     const { took } = JSON.parse(text) as { readonly took?: Record<string, unknown> };

@@ -1,6 +1,6 @@
 /**
- * Who works on a job, by records that each process renews in the job's folder. Nothing depends on them: anybody can have
- * written one, a record may be missing, and one that is not renewed is passed over.
+ * Records of the processes that work on a job, renewed by each process in the job's folder. Nothing relies on them:
+ * anybody can have written one, one may be missing, and one that is not renewed is ignored.
  */
 
 import { constants } from "node:fs";
@@ -9,10 +9,13 @@ import * as path from "node:path";
 import { CHUNKED } from "../../../core/limits.ts";
 import type { Job } from "./job.ts";
 
-/** The folder of the records, in the job's folder. */
+/** The folder of the records, within the job's folder. */
 export const WORKERS = "workers";
 
-/** Who runs tasks: a run of the job, a worker of a queue, `job task`, or `job task` of an element of Slurm. */
+/**
+ * The kind of process that runs tasks: a run of the job, a worker of a queue, `job task`, or `job task` in an element
+ * of a Slurm array.
+ */
 export type Taker = "run" | "queue" | "task" | `slurm ${string}`;
 
 /** A process that works on a job. */
@@ -21,17 +24,17 @@ export interface JobWorkerFacts {
   readonly process: number;
   readonly by: Taker;
   readonly threads: number;
-  /** Tasks that it has done. */
+  /** The number of tasks done. */
   readonly done: number;
-  /** Since it began. */
+  /** Seconds since the process began on this job. */
   readonly seconds: number;
-  /** Tasks a second; null where none is done. */
+  /** Tasks per second; null before the first is done. */
   readonly rate: number | null;
-  /** Seconds since it said so, by the clocks of this machine and of the file system. */
+  /** Seconds since the last record, by the clocks of this machine and of the file system. */
   readonly age: number;
 }
 
-/** What a file of a record has. */
+/** The contents of a record's file. */
 export interface WorkerRecord extends Pick<
   JobWorkerFacts,
   "host" | "process" | "by" | "threads" | "done" | "seconds"
@@ -44,7 +47,7 @@ const MOST_RECORDS = 1000;
 const MOST_BYTES = 1000;
 const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
 
-/** Those who have said within the last minute that they work on a job, by host and process. */
+/** The processes that have renewed their record within the last minute, by host and process. */
 export async function workersOf({ folder, id }: Job): Promise<JobWorkerFacts[]> {
   const place = path.join(folder, WORKERS);
   const names = await fs.readdir(place).catch(() => []);
@@ -61,13 +64,13 @@ export async function workersOf({ folder, id }: Job): Promise<JobWorkerFacts[]> 
 }
 
 async function readRecord(file: string): Promise<{ record: WorkerRecord; age: number } | null> {
-  // Neither a link, nor a pipe that nobody writes.
+  // The flags avoid following a link, and waiting on a pipe.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = await fs.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = await handle.stat();
     const age = (Date.now() - stat.mtimeMs) / 1000;
-    // Clocks of machines differ, but not by more than that.
+    // A larger difference is not explained by the clocks of machines.
     if (!stat.isFile() || stat.size > MOST_BYTES || Math.abs(age) > CHUNKED.stale / 1000)
       return null;
     const record: unknown = JSON.parse(await handle.readFile("utf8"));

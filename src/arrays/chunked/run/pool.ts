@@ -1,4 +1,4 @@
-/** Threads that run tasks of any jobs. Whoever gives them tasks keeps the order of stages. */
+/** Threads that run tasks of any jobs. The caller keeps stages in order. */
 
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
@@ -14,21 +14,22 @@ import { receiveError } from "./sent-error.ts";
 import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages.ts";
 
 export interface PoolOptions {
-  /** By default as many as the machine has cores; with 0 the tasks run in this thread. */
+  /** The number of threads; by default the number of cores. With 0 the tasks run in this thread. */
   readonly threads?: number | undefined;
   /** Bytes for the whole process; 1 GiB by default. */
   readonly memory?: number | undefined;
-  /** Where jobs and their arrays may lie; anywhere by default. */
+  /** Allowed folders and addresses of jobs and their arrays; null, the default, allows all. */
   readonly roots?: Roots | null | undefined;
-  /** Who runs the tasks, as `workersOf` reports it; `run` by default. */
+  /** The kind of process, as `workersOf` reports it; `run` by default. */
   readonly by?: Taker | undefined;
 }
 
 export interface TaskPool {
   readonly threads: number;
   /**
-   * Runs a task when a thread is free; rejects with the task's error, or with the signal's reason before it begins.
-   * @param id refuses to run the task of another job than this one, which the folder may hold by now
+   * Runs a task when a thread is free; rejects with the task's error, or with the signal's reason if aborted before the
+   * task begins.
+   * @param id the expected id of the job; a task of another job, which the folder may hold by now, is refused
    */
   run(
     folder: string,
@@ -37,13 +38,13 @@ export interface TaskPool {
     signal?: AbortSignal,
     id?: string,
   ): Promise<void>;
-  /** Ends the threads, and the tasks that they run. */
+  /** Ends the threads and the tasks that they are running. */
   end(): Promise<void>;
 }
 
 export const DEFAULT_MEMORY = 2 ** 30;
 
-/** Beside this file, and in the package beside the part that this file is in. */
+/** A path relative to this file; in the package, relative to the bundled part with this file. */
 const WORKER = "./worker.js";
 
 interface Pending {
@@ -53,7 +54,11 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** @param freeOf for a pool without threads */
+/**
+ * Starts threads that run tasks of jobs.
+ * @param freeOf reports the free space of disks, for a pool without threads
+ * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
+ */
 export function startPool(
   {
     threads = availableParallelism(),
@@ -111,7 +116,7 @@ const poolHere = (runner: Runner, presence: Presence): TaskPool => ({
   end: () => presence.end(),
 });
 
-/** A thread, which is made when its first task comes, and again after it was lost. */
+/** A thread, started for its first task and again after it was lost. */
 class Slot {
   readonly #options: WorkerOptions;
   readonly #onFree: () => void;
@@ -146,7 +151,7 @@ class Slot {
     worker.on("message", ({ error }: ReplyMessage) => {
       const task = this.#task;
       this.#task = null;
-      // A thread without a task does not keep the process.
+      // An idle thread does not keep the process alive.
       worker.unref();
       if (error === undefined) task?.resolve();
       else task?.reject(receiveError(error));

@@ -1,4 +1,4 @@
-/** Says in the folders of jobs that this process works on them, while it does: see `../job/workers.ts`. */
+/** Records in the folders of jobs that this process works on them: see `../job/workers.ts`. */
 
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -19,7 +19,7 @@ interface Work {
   isNew: boolean;
 }
 
-/** What file names and terminals take. */
+/** The host name, in characters that suit file names and terminals. */
 const HOST = os
   .hostname()
   .replace(/[^\w.-]/g, "_")
@@ -40,7 +40,7 @@ export class Presence {
     this.#roots = roots;
   }
 
-  /** Runs a task. @param id of the job; without it nobody could tell the record from one of another job */
+  /** Runs a task. @param id of the job; without an id, the record could be mistaken for one of another job */
   async during(folder: string, id: string | undefined, run: () => Promise<void>): Promise<void> {
     if (id === undefined) return run();
     const work = this.#workOn(folder, id);
@@ -65,7 +65,7 @@ export class Presence {
       isNew: true,
     };
     this.#works.set(key, work);
-    // Jobs of less than that leave no record. The timer does not keep the process.
+    // Jobs shorter than the interval leave no record. The timer does not keep the process alive.
     this.#timer ??= setInterval(() => {
       this.#last = this.#last.then(() => this.#renew());
     }, CHUNKED.record).unref();
@@ -77,7 +77,7 @@ export class Presence {
       const isOver = work.running === 0 && !work.isNew;
       work.isNew = false;
       if (isOver) this.#works.delete(key);
-      // A record that cannot be written is missed by nobody.
+      // Failure to write a record is ignored.
       // oxlint-disable-next-line no-await-in-loop -- one job most often
       await (isOver ? this.#remove(work) : this.#write(work)).catch(() => {});
     }
@@ -89,7 +89,7 @@ export class Presence {
   async #write({ folder, id, begin, done }: Work): Promise<void> {
     if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
     const place = path.join(folder, WORKERS);
-    // Neither through a link that somebody has put there, nor into a job that has ended.
+    // Avoids writing through a link, or into a job that has ended.
     if (!(await fs.lstat(place)).isDirectory()) return;
     const seconds = Math.round(performance.now() - begin) / 1000;
     const record: WorkerRecord = {
@@ -104,7 +104,7 @@ export class Presence {
     const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
     const flags = O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY;
     const file = path.join(place, this.#name);
-    // A reader finds a record as a whole.
+    // Renamed into place, so that a reader never sees half a record.
     await fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags });
     await fs.rename(`${file}.tmp`, file);
   }

@@ -1,4 +1,4 @@
-/** Runs what is left of a job, stage after stage, on the threads of this process. */
+/** Runs the remaining tasks of a job, stage after stage, on the threads of this process. */
 
 import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
@@ -23,38 +23,42 @@ import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
-/** How far a stage is. */
+/** The progress of a stage. */
 export interface JobProgress {
   readonly stage: StageName;
-  /** Tasks of the stage. */
+  /** The number of tasks done, of `tasks`. */
   readonly done: number;
   readonly tasks: number;
   /** Bytes of elements that a task of the stage reads and writes. */
   readonly taskBytes: number;
-  /** Since the stage began, or went on; in seconds. */
+  /** Seconds since the stage began or was resumed. */
   readonly seconds: number;
-  /** Tasks that were done before that. */
+  /** The number of tasks done before that. */
   readonly before: number;
 }
 
 export interface RunJobOptions {
-  /** By default as many as the machine has cores, and at most as many as have room; with 0 tasks run in this thread. */
+  /**
+   * The number of threads; by default the number of cores, or fewer if memory is short. With 0 the tasks run in this
+   * thread.
+   */
   readonly threads?: number | undefined;
   /** Bytes for the whole process; 1 GiB by default. */
   readonly memory?: number | undefined;
-  /** Ends the run when the tasks that are under way are done. */
+  /** Ends the run after the tasks that are in progress. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called with a sentence, once each, where the process takes a quarter more memory than it was allowed, and where the job
-   * has read or written more than was planned.
+   * Called at most once each with a sentence if the process takes a quarter more memory than allowed, and if the job
+   * has read or written more than planned.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
 /**
- * @throws TensorError of the first bad index; `attribute` for an input that has changed since a task has read it; `too-large` for a chunk that the memory does not hold; the signal's reason;
- * errors of the file system
+ * Runs the remaining tasks of the job in a folder, on threads of this process.
+ * @throws TensorError the error of the first bad index; `attribute` for an input that has changed since a task read it;
+ *   `too-large` for a chunk that does not fit in memory; the signal's reason; errors of the file system
  */
 export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
   const job = await openSpec(folder);
@@ -66,9 +70,9 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
 }
 
 /**
- * Runs a job that is open, as {@link runJob} does. Another run may finish the job and remove its folder at any time.
- * @param freeOf looks at the disks, where tasks run in this thread
- * @param isChecked false for a job whose inputs may have changed since its tasks have read them
+ * Runs an open job as {@link runJob} does. Another run may finish the job and remove its folder at any time.
+ * @param freeOf reports the free space of disks, if tasks run in this thread
+ * @param isChecked false for a job whose inputs may have changed since its tasks read them
  */
 export async function runBegun(
   job: BegunJob,
@@ -88,7 +92,7 @@ export async function runBegun(
   }
 }
 
-/** Says where a job that is done has read or written more than was planned. */
+/** Notes a finished job that has read or written more than planned. */
 async function noteExcess(
   job: Job,
   { planned }: JobSpec,
@@ -106,10 +110,10 @@ async function noteExcess(
   }
 }
 
-/** Milliseconds between two looks at the memory. */
+/** Milliseconds between two checks of the memory. */
 const LOOK = 1000;
 
-/** Says once that the process takes a quarter more memory than it may. @returns what ends the watch */
+/** Notes once that the process takes a quarter more memory than allowed. @returns a function that ends the watch */
 export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
   const timer = setInterval(() => {
     const { rss } = process.memoryUsage();
@@ -140,7 +144,7 @@ async function runStages(
     const job = jobOf(context);
     for (const stage of job.stages) {
       signal?.throwIfAborted();
-      // The last stage looks at this too, but then the array is changed.
+      // The last stage checks this too, but by then the array has changed.
       if (stage.name === "apply" && context.spec.inPlace)
         await checkUnchanged(context, ["partition"]);
       await runStage(context, job, stage, pool, options, freeOf);
@@ -171,7 +175,7 @@ async function runStage(
   const taskBytes = bytesOfTask(context, name);
   let done = before;
   let next = 0;
-  /** Behind a block with a bad index no other can change the job's error. */
+  /** Blocks after one with a bad index cannot change the job's error. */
   let end = Infinity;
   const report = (): void => {
     const seconds = (performance.now() - begin) / 1000;
@@ -194,14 +198,14 @@ async function runStage(
   try {
     await Promise.all(workers);
   } catch (error) {
-    // No further task begins; those that are under way end first.
+    // No further task begins, and tasks in progress end first.
     next = left.length;
     await Promise.allSettled(workers);
     throw error;
   }
 }
 
-/** Bytes of elements that a task reads and writes, without those of numbers of positions. */
+/** Bytes of elements that a task reads and writes, excluding numbers of positions. */
 function bytesOfTask(
   { address, blocks, chunks, elementBytes, indices, isGather, spec }: JobContext,
   stage: StageName,

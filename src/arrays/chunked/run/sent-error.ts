@@ -1,4 +1,7 @@
-/** Errors as plain data, for another thread or a file: they lose their class on the way, so they are told by their parts. */
+/**
+ * Errors as plain data, for another thread or a file. They lose their class in transit, so they are recognized by their
+ * fields.
+ */
 
 import {
   isTensorError,

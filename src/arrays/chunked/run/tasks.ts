@@ -1,4 +1,4 @@
-/** Runs one task of a job: whichever stage it belongs to, whoever asks, and whether or not it was done before. */
+/** Runs one task of a job, of any stage, for any caller, even if it was done before. */
 
 import { isThere } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
@@ -14,18 +14,18 @@ import { mark } from "../stages/marks.ts";
 import { checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
 
-/** What a task may use beside the job. */
+/** The memory that a task may use. */
 export interface TaskMemory {
   readonly workspace: Workspace;
-  /** Bytes of updates that may be in memory at once, beside a chunk. */
+  /** Bytes of updates that may be in memory at once, in addition to a chunk. */
   readonly allowance: number;
-  /** Bytes that reading indices and updates may hold, not counting what a single chunk of each takes. */
+  /** Bytes that reading indices and updates may hold, in addition to a single chunk of each. */
   readonly reading?: number;
 }
 
 /**
- * @throws TensorError of the job's first bad index, where a stage is asked for that must not begin any more; errors of the
- * file system
+ * @throws TensorError the error of the job's first bad index, if the stage must not begin after it; errors of the file
+ *   system
  */
 export async function runTask(
   job: JobContext,
@@ -35,7 +35,7 @@ export async function runTask(
 ): Promise<void> {
   const known = job.spec.stages.find(({ name }) => name === stage);
   if (known === undefined || !(Number.isSafeInteger(task) && task >= 0 && task < known.tasks)) {
-    throw new TensorError("attribute", `the job has no task ${task} of ${stage}`);
+    throw new TensorError("attribute", `the stage ${stage} of the job has no task ${task}`);
   }
   const isDone = (): Promise<boolean> => isThere(fileOf.done(job.folder));
   if (await isDone()) return cleanUpDone(job.folder, job.spec);
@@ -43,7 +43,7 @@ export async function runTask(
   try {
     await runOne(job, stage, task, memory);
   } catch (error) {
-    // Another run of this task was first, and the job has ended since, with all of its folders.
+    // Another run of this task was first, and the job has since ended and removed its folders.
     if (!(await isDone())) throw error;
     return cleanUpDone(job.folder, job.spec);
   }
@@ -56,7 +56,7 @@ async function runOne(
   { workspace, allowance, reading = 0 }: TaskMemory,
 ): Promise<void> {
   const file = fileOf.task(job.folder, FOLDERS[stage], task);
-  // A marker of a chunk that is changed in place may have left something to do.
+  // A task that changes chunks in place may have been interrupted after its marker was written.
   const leavesMore = stage === "apply" && !job.isGather;
   if (!leavesMore && ((await isThere(file)) || (await isThere(`${file}.bad`)))) return;
   if (stage === "check") return runCheck(job, task, workspace);
@@ -70,19 +70,19 @@ async function runOne(
     if (stage === "partition") await runPartition(job, task, workspace, reading, check);
     else await applyTask(job, task, workspace, allowance, check);
   } catch (error) {
-    // Another run of this task was first, and has left nothing to do.
+    // Another run of this task was first and has left nothing to do.
     if (job.spec.inPlace && stage === "apply") throw error;
     if (!(await isThere(file))) throw error;
   }
 }
 
-/** Notes what a task is about to read, and returns what checks that it is still there when the task has read it. */
+/** Records the state of what a task is about to read, and returns a check that the state is unchanged after reading. */
 async function lookBefore(
   job: JobContext,
   stage: SeenStage,
   task: number,
 ): Promise<() => Promise<void>> {
-  // Chunks that are changed in place are compared one by one.
+  // Chunks that are changed in place are compared one by one instead.
   const isRead = stage === "partition" || !job.spec.inPlace;
   const isDone = await isThere(fileOf.task(job.folder, FOLDERS[stage], task));
   const seen = isRead && !isDone ? await noteSeen(job, stage, task) : {};

@@ -1,4 +1,4 @@
-/** What a pool and its threads tell each other. */
+/** Messages between a pool and its threads. */
 
 import type { Roots } from "../job/roots.ts";
 import type { StageName } from "../job/job.ts";
@@ -7,7 +7,7 @@ import type { SentError } from "./sent-error.ts";
 export interface WorkerOptions {
   /** Bytes that the thread may use for its tasks. */
   readonly share: number;
-  /** Where jobs and their arrays may lie; null where they may lie anywhere. */
+  /** Allowed folders and addresses of jobs and their arrays; null allows all. */
   readonly roots: Roots | null;
 }
 
@@ -15,12 +15,12 @@ export interface TaskMessage {
   readonly folder: string;
   readonly stage: StageName;
   readonly task: number;
-  /** Of the job that the task belongs to; undefined for whichever job is in the folder. */
+  /** The id of the job that the task belongs to; undefined for any job in the folder. */
   readonly id: string | undefined;
 }
 
-/** A thread has one task at a time, so its reply needs no name. */
+/** A thread has one task at a time, so its reply needs no id. */
 export interface ReplyMessage {
-  /** Absent where the task is done. */
+  /** Absent if the task is done. */
   readonly error?: SentError;
 }

@@ -1,4 +1,4 @@
-/** A thread of a pool: runs the tasks that it is sent. */
+/** A thread of a pool: runs the tasks sent to it. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { Runner } from "./runner.ts";

@@ -1,10 +1,11 @@
 /**
- * Where the positions of a call lead in data that is divided into chunks.
+ * Maps the positions of a call to chunks of data.
  *
- * A position addresses a slice: the first `addressed` axes of data are one place, the axes behind them lie in the slice.
- * So a chunk has two numbers: its **lead**, its place in the grid of the addressed axes, and its **piece**, which says
- * which part of a slice it holds. Within its chunk the slice is contiguous, and has a **row**: its place among the
- * addressed axes of a whole chunk. A call on a chunk is thus a call with one index, the row, and slices of one length.
+ * A position addresses a slice: the first `addressed` axes of data select the slice, the remaining axes lie within it.
+ * A chunk thus has two numbers: its **lead**, the number of its cell in the grid of the addressed axes, and its
+ * **piece**, which identifies a part of the slice. Within its chunk the slice is contiguous, and has a **row**: its
+ * number among the addressed coordinates of a whole chunk. A call on a chunk is thus a call with one index, the row,
+ * and slices of one length.
  */
 
 import { Grid, type Box } from "../../boxes/grid.ts";
@@ -12,7 +13,7 @@ import { TensorError } from "../../../core/errors.ts";
 import type { Layout } from "../../../core/operators/operator.ts";
 import { MAX_SIZE, part, printShape, product, stridesOf } from "../../../core/tensor/shape.ts";
 
-/** What one axis of data adds to the lead and the row of a place on it. */
+/** The contribution of one axis of data to a coordinate's lead and row. */
 export interface AxisSteps {
   readonly dim: number;
   readonly chunk: number;
@@ -21,29 +22,29 @@ export interface AxisSteps {
 }
 
 export interface Address {
-  /** The leading shape of updates, or of the result. */
+  /** The leading shape of updates, or of a gather's result. */
   readonly positions: readonly number[];
-  /** The axis of positions of each axis of indices; the axis of tuples is not among them. */
+  /** The axis of positions for each axis of indices, except the axis of tuples. */
   readonly indexAxes: readonly number[];
-  /** Of an index tuple. */
+  /** The steps of each index of a tuple. */
   readonly tuple: readonly AxisSteps[];
-  /** The axes of data that tuples address, in their order. */
+  /** The axes of data that tuples address, in tuple order. */
   readonly tupleAxes: readonly number[];
-  /** For each axis of positions the axis of data of the same coordinate, null where there is none. */
+  /** For each axis of positions the axis of data with the same coordinate; null without one. */
   readonly own: readonly (AxisSteps | null)[];
   readonly addressed: number;
-  /** Of the addressed axes. */
+  /** The grid over the addressed axes. */
   readonly leads: Grid;
-  /** Of the axes of the slice. */
+  /** The grid over the axes of the slice. */
   readonly pieces: Grid;
   /** The shape of a slice. */
   readonly slice: readonly number[];
 }
 
-/** A task has a list of the pieces of a slice. */
+/** A task lists the pieces of a slice, so their number is limited. */
 const MOST_PIECES = 2 ** 20;
 
-/** @throws TensorError `too-large` for chunks of more than 2^32 - 1 elements, and for as many chunks */
+/** @throws TensorError `too-large` for chunks of more than 2^32 - 1 elements, and for more than 2^32 - 1 leads */
 export function addressOf(
   { positions, indexAt, addressed, axes }: Layout,
   data: readonly number[],
@@ -69,7 +70,7 @@ export function addressOf(
   });
   return {
     positions,
-    // An operator says which coordinates of a position make its index; these are their numbers.
+    // An operator tells which coordinates of a position make its index; here they are axis numbers.
     indexAxes: indexAt(positions.map((_, d) => d)),
     tuple: axes.map(stepsOf),
     tupleAxes: axes,
@@ -81,7 +82,7 @@ export function addressOf(
   };
 }
 
-/** The box of indices that a box of positions needs; `k` is the length of a tuple, null where there is no tuple axis. */
+/** The box of indices that a box of positions needs; `k` is the length of a tuple, null without a tuple axis. */
 export function indexBox({ indexAxes }: Address, { start, shape }: Box, k: number | null): Box {
   const last = k === null ? [] : [k];
   return {

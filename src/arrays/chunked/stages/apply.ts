@@ -1,6 +1,7 @@
 /**
- * A stage after partition: one chunk of data, or several small ones. A scatter applies the updates that all blocks have for
- * them and writes the chunks; a gather writes the slices that all blocks want of its chunks (`gather-chunks.ts`).
+ * The stage after partition: a chunk of data, or several small ones. A scatter applies the updates that the blocks have
+ * for the chunks and writes the chunks; a gather writes the slices that the blocks request from the chunks
+ * (`gather-chunks.ts`).
  */
 
 import { CHUNKED } from "../../../core/limits.ts";
@@ -14,8 +15,8 @@ import { isPublished, publish, stateOfChunk, type StageChunk } from "./publish.t
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param allowance how many bytes of updates may be in memory at once, beside the chunks
- * @param check is called when all is read; throws if the job has lost its folder, or an input has changed
+ * @param allowance bytes of updates that may be in memory at once, in addition to the chunks
+ * @param check called after everything is read; throws if the job has lost its folder, or an input has changed
  */
 export async function applyTask(
   job: JobContext,
@@ -35,14 +36,14 @@ export async function applyTask(
   await publish(job, task, stage, check);
 }
 
-/** Bytes of the allowance for what is read of all blocks at once. */
+/** The part of the allowance for data read of all blocks at once, in bytes. */
 function spareOf(job: JobContext, allowance: number): number {
-  // What a scatter reads at once is copied chunk by chunk.
+  // A scatter copies the updates that it reads at once, chunk by chunk.
   if (!job.isGather) return allowance / 2;
   return Math.max(0, allowance - product(job.spec.blockShape) * needsOf(job).sizes.entry);
 }
 
-/** Stages a chunk with its updates. Returns what {@link StageChunk} does. */
+/** Stages a chunk with its updates. Returns the result of {@link StageChunk}. */
 async function applyChunk(
   job: JobContext,
   task: ChunkTask,
@@ -72,7 +73,7 @@ async function applyChunk(
   return state;
 }
 
-/** Stages a copy of a chunk that no update reaches, for a new array; in place the chunk stays what it is. */
+/** Stages a copy of a chunk without updates, for a new array; in place the chunk stays as it is. */
 async function passOn(
   job: JobContext,
   task: ChunkTask,
@@ -83,20 +84,20 @@ async function passOn(
   if (spec.inPlace) return false;
   if (await out.stageCopy(data, task.at, name)) return true;
   const { bytes, isStored } = await readData(job, task, memory);
-  // What is not stored is the fill value, in a new array of the same format too.
+  // A chunk that is not stored holds the fill value, also in a new array of the same format.
   if (!isStored && out.location.format === data.location.format) return false;
   await out.stageChunk(task.at, bytes, name);
   return true;
 }
 
-/** Entries of one fragment, as a batch takes them. */
+/** Entries of one fragment that belong to a batch. */
 interface Part {
   readonly fragment: Fragment;
   readonly from: number;
   readonly count: number;
 }
 
-/** The entries of all fragments, in their order, in batches of at most so many bytes; usually one batch. */
+/** The entries of all fragments, in order, in batches limited in bytes; usually one batch. */
 function* batchesOf(
   { fragments }: ChunkTask,
   entryBytes: number,

@@ -1,4 +1,4 @@
-/** How the memory that a job may take is divided: what a process needs anyway, then a share for each thread. */
+/** Divides the memory of a job: a fixed amount for the process, then a share for each thread. */
 
 import { stepsOf } from "../../../core/call/steps.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
@@ -14,34 +14,34 @@ import { MOST_CHUNKS_PER_TASK } from "../job/spec.ts";
 
 const MEGABYTE = 2 ** 20;
 
-/** What a process takes before it has read anything, and what each thread of it adds: measured with Node 20 and 24. */
+/** Bytes of a process before it reads anything, and of each further thread: measured with Node 20 and 24. */
 const PROCESS = 96 * MEGABYTE;
 const THREAD = 24 * MEGABYTE;
 
-/** Updates of a chunk are taken in parts of at least this many bytes. */
+/** Minimum bytes of a part when the updates of a chunk are applied in parts. */
 export const LEAST_UPDATES = MEGABYTE;
 
-/** Larger blocks and chunks make nothing faster. */
+/** Larger blocks and chunks are not faster. */
 const MOST_BLOCK = 128 * MEGABYTE;
 const MOST_CHUNK = 64 * MEGABYTE;
 
-/** What a thread can use for one task. */
+/** Bytes that a thread can use for one task. */
 export const shareOf = (memory: number, threads: number): number =>
   Math.floor((memory - PROCESS) / threads) - THREAD;
 
-/** What a process takes whose threads each have a task of so many bytes. */
+/** Bytes of a process whose threads each run a task of `bytes` bytes. */
 export const memoryOf = (threads: number, bytes: number): number =>
   PROCESS + threads * (THREAD + bytes);
 
-/** Bytes that a job's tasks hold in memory, for each chunk, position and update. The size of blocks does not count here. */
+/** Bytes that a job's tasks hold in memory, per chunk, position and update. Independent of the size of blocks. */
 export interface TaskBytes {
-  /** For the chunks of data that a task has at once, and one counter for each row where updates are counted. */
+  /** The chunks of data that a task holds at once, and one counter per row if updates are counted. */
   readonly chunk: number;
-  /** For each position of a block, in partition and place: numbers, and up to three copies of its slice. */
+  /** Per position of a block, in partition and place: numbers, and up to three copies of its slice. */
   readonly position: number;
-  /** For each update or result, in apply: its slice, its row, and more numbers where updates are counted. */
+  /** Per update or result, in apply: its slice, its row, and more numbers if updates are counted. */
   readonly entry: number;
-  /** For the table that finds updates of one target within a block. */
+  /** The table that finds updates of one target within a block. */
   readonly table: number;
 }
 
@@ -51,23 +51,23 @@ export interface JobParts {
   readonly updates: ChunkedArray | undefined;
   readonly resolved: ResolvedCall;
   readonly address: Address;
-  /** By {@link chunksPerTaskOf}. */
+  /** The result of {@link chunksPerTaskOf}. */
   readonly chunksPerTask: number;
 }
 
-/** Whether chunks of so many bytes share tasks, and memory. */
+/** True if chunks of this size share tasks, and memory. */
 export const isSmall = (bytes: number): boolean => bytes <= CHUNKED.small;
 
 const bytesOfChunk = ({ chunkShape, dtype }: ChunkedArray): number =>
   product(chunkShape) * DTYPES[dtype].bytes;
 
-/** Whether rows can be read without the rest of their chunk: the file has them as memory does. */
+/** True if rows can be read without the rest of their chunk, because the file stores elements as memory does. */
 export const isReadByRows = ({ held, location }: ChunkedArray): boolean =>
   held.read === 0 && !isUrl(location.path);
 
 /**
- * How many chunks of data a task of `apply` takes: several where they are small and many, or where a gather wants few rows of
- * each. A task of a gather that takes several takes whole slices, whose pieces lie in chunks that follow each other.
+ * The number of chunks of data per task of `apply`: several if chunks are small and many, or if a gather needs few rows
+ * of each. A gather's task with several chunks takes whole slices, whose pieces lie in consecutive chunks.
  */
 export function chunksPerTaskOf({
   data,
@@ -87,7 +87,7 @@ export function chunksPerTaskOf({
   return Math.max(1, count - (count % together));
 }
 
-/** How many of a task's chunks are in memory at once: of a gather those of one piece, if they are small. */
+/** The number of a task's chunks in memory at once; for a gather those of one piece, if they are small. */
 function chunksAtOnce({
   data,
   updates,
@@ -99,7 +99,7 @@ function chunksAtOnce({
   return Math.max(1, Math.floor(chunksPerTask / Math.max(1, address.pieces.size)));
 }
 
-/** @param hasWholeSlices true where a gather writes whole slices, which data may have in several pieces */
+/** @param hasWholeSlices true if a gather writes whole slices that data holds in several pieces */
 export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   const { data, indices, updates, resolved, address } = parts;
   const { bytes } = DTYPES[data.dtype];
@@ -118,7 +118,7 @@ export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   };
 }
 
-/** Bytes that reading and writing chunks takes beside the chunks, in the stage that takes most. */
+/** Bytes that reading and writing chunks take in addition to the chunks, in the most expensive stage. */
 export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): number => {
   const { data, indices, updates } = parts;
   const lanes = Math.min(CHUNKED.reads, chunksAtOnce(parts));
@@ -130,8 +130,8 @@ export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): numbe
 
 /**
  * Bytes that the largest task takes.
- * @param held by {@link heldBy}
- * @param block how many positions a block has
+ * @param held the result of {@link heldBy}
+ * @param block the number of positions of a block
  */
 export function neededBytes(
   { chunk, position, entry, table }: TaskBytes,
@@ -140,14 +140,14 @@ export function neededBytes(
   isGather: boolean,
 ): number {
   const divided = block * position + table + held;
-  // A gather writes all slices that a block wants from a task's chunks at once. Updates are applied in parts.
+  // A gather writes all slices that a block requests from a task's chunks at once. Updates are applied in parts.
   const applied = isGather ? chunk + Math.max(held, block * entry) : chunk + held + LEAST_UPDATES;
   return Math.max(divided, applied);
 }
 
 /**
- * How many threads can work at once.
- * @throws TensorError `too-large` where not even one can
+ * The number of threads that fit in memory.
+ * @throws TensorError `too-large` if not even one fits
  */
 export function threadsFor(
   memory: number,
@@ -167,15 +167,15 @@ export function threadsFor(
   );
 }
 
-/** The chunks of data in a file that has none: small enough for their updates to fit in beside them. */
+/** The chunk shape for data in a file without chunks: small enough to leave room for their updates. */
 export function chunksFor(shape: readonly number[], elementBytes: number, share: number): number[] {
   const bytes = Math.min(MOST_CHUNK, Math.max(MEGABYTE, share / 4));
   return contiguousChunks(shape, Math.floor(bytes / elementBytes));
 }
 
 /**
- * The shape of the largest block of positions for which no task takes more than its share.
- * @param needed bytes that the largest task takes with blocks of a given shape
+ * The shape of the largest block of positions with which every task stays within its share.
+ * @param needed returns the bytes of the largest task for a block shape
  */
 export function blockShapeFor(
   positions: readonly number[],

@@ -1,4 +1,4 @@
-/** Errors of indices as a call in memory throws them; and the check of indices that no position uses. */
+/** Errors about indices, as a call in memory throws them; and the check of indices that no position uses. */
 
 import { rulesOf } from "../../../core/call/prepare.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
@@ -12,12 +12,12 @@ import { printShape, product } from "../../../core/tensor/shape.ts";
 import type { Tensor } from "../../../core/tensor/tensor.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
 
-/** The rules of a call for its indices. */
+/** The rules that a call sets for its indices. */
 export const indexRules = ({ call, policies }: ResolvedCall): IndexRules => rulesOf(call, policies);
 
 /**
- * The error for index `bad` of a part of the indices, with its place in all of them.
- * @param origin where the part begins
+ * The error for index `bad` of a part of the indices, with its coordinates in the whole indices.
+ * @param origin the coordinates at which the part begins
  */
 export function badIndex(
   resolved: ResolvedCall,
@@ -37,7 +37,8 @@ export function badIndex(
 }
 
 /**
- * Checks the indices of a call that has none to use, because data or the positions are empty: in memory they are checked too.
+ * Checks the indices of a call without targets, because data or the positions are empty: a call in memory checks them
+ * too.
  * @throws TensorError `index-out-of-range`
  */
 export async function checkUnused(
@@ -75,7 +76,7 @@ function check(
   readOffsets(job, rules, indices, data, layout.axes[0], call.fields, read);
 }
 
-/** An error of a part of the indices, with the place of its index in all of them. */
+/** An error about a part of the indices, with coordinates in the whole indices. */
 function inWhole(error: TensorError, origin: readonly number[]): TensorError {
   const within = error.at ?? [];
   const at = within.map((coordinate, d) => origin[d] + coordinate);

@@ -1,6 +1,6 @@
 /**
- * The stage between partition and apply of a call with `duplicates: "error"`: the chunks of one lead. Looks for a position
- * whose target an earlier position has, before any chunk is written.
+ * The stage between partition and apply of a call with `duplicates: "error"`: finds, among the chunks of one lead and
+ * before any chunk is written, a position whose target an earlier position has too.
  */
 
 import { coordinatesOf, product } from "../../../core/tensor/shape.ts";
@@ -10,7 +10,7 @@ import { fileOf, POSITIONS, ROWS, type JobContext } from "./context.ts";
 import { findFragment, readColumn } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A position of all blocks. */
+/** A position, by its block. */
 interface Place {
   readonly block: number;
   readonly position: number;
@@ -43,7 +43,7 @@ export async function checkLead(
   return null;
 }
 
-/** The first of `rows` that was marked before, by its place; -1 where there is none. Marks those before it. */
+/** The entry of the first of `rows` that is already marked; -1 if none is. Marks the rows before it. */
 function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
   for (let entry = 0; entry < rows.length; entry++) {
     if (seen[rows[entry]] === 1) return entry;
@@ -52,7 +52,7 @@ function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
   return -1;
 }
 
-/** The first position that has a row. There is one. */
+/** The first position with a given row, which must exist. */
 async function firstWith(
   job: JobContext,
   lead: number,

@@ -1,4 +1,4 @@
-/** The chunks of a task of `apply`: what the blocks have for each, and how their rows are numbered. */
+/** The chunks of a task of `apply`, with the blocks' entries for each and the numbering of their rows. */
 
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
@@ -7,22 +7,22 @@ import { fileOf, splitShape, type JobContext } from "./context.ts";
 import { findFragments, inGroups, type Fragment } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A chunk of data, and what the blocks have for it. */
+/** A chunk of data, and the blocks' entries for it. */
 export interface ChunkTask {
   readonly chunk: number;
   readonly at: readonly number[];
   readonly box: Box;
   readonly piece: number;
-  /** Elements of its part of a slice. */
+  /** The number of elements in the chunk's part of a slice. */
   readonly slice: number;
-  /** In the order of the blocks. */
+  /** A fragment per block, in order of the blocks. */
   readonly fragments: readonly Fragment[];
   readonly entries: number;
 }
 
 /**
- * @param numbers of chunks that follow each other
- * @param most bytes of what the blocks have for them that may be read at once
+ * @param numbers of consecutive chunks
+ * @param most bytes of the blocks' entries that may be read at once
  */
 export async function chunkTasksOf(
   job: JobContext,
@@ -61,14 +61,17 @@ export async function readData(
   return { bytes, isStored: await job.data.readChunk(at, bytes) };
 }
 
-/** A row beyond the chunk would be written beyond its memory. Files of a job may have been damaged. */
+/**
+ * Checks that rows lie within the chunk, because others would be written beyond its memory. Files of a job may be
+ * damaged.
+ */
 export function checkRows(
   rows: Uint32Array,
   { address, folder }: JobContext,
   { chunk, box }: ChunkTask,
 ): void {
   const whole = product(address.leads.chunkShape);
-  // A chunk that ends early along its first axis has fewer rows; along the others they are not next to each other.
+  // A chunk clipped along its first axis has fewer rows; one clipped along other axes has gaps between rows.
   const limit = address.addressed === 0 ? 1 : (whole / address.leads.chunkShape[0]) * box.shape[0];
   let most = 0;
   for (let p = 0; p < rows.length; p++) if (rows[p] > most) most = rows[p];
@@ -76,7 +79,10 @@ export function checkRows(
   throw malformed(`${folder} has row ${most} for chunk ${chunk}, which has ${limit}`);
 }
 
-/** Rows are counted in whole chunks. In a chunk that ends early along an axis behind the first they are fewer. */
+/**
+ * Converts rows numbered for whole chunks to rows of this chunk. A chunk clipped along an axis behind the first has
+ * fewer.
+ */
 export function renumber(rows: Uint32Array, { address, data }: JobContext, box: Box): void {
   const whole = part(data.chunkShape, 0, address.addressed);
   const { lead } = splitShape(box.shape, address.addressed);

@@ -1,24 +1,24 @@
 /**
- * Updates of one target within a block, combined before they are written, where that changes no bit: the last one of them
- * where there is no reduction, and their maximum, minimum, or sum or product of integers. A sum of floats is rounded after
- * each step, so those are never combined.
+ * Combines updates of one target within a block before they are written, if that changes no bit: the last update
+ * without a reduction, and the maximum, the minimum, or the sum or product of integers. Sums of floats are never
+ * combined, because they are rounded after each step.
  */
 
 import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES, type DType, type Reduction } from "../../../core/tensor/dtype.ts";
 
-/** The entries of a block that share no target, and those that are combined with them before. */
+/** The entries of a block with distinct targets, and the later updates that are combined into them. */
 export interface CombinedEntries {
   readonly rows: Uint32Array;
-  /** For each fragment, where its entries begin. */
+  /** The first entry of each fragment. */
   readonly starts: Uint32Array;
-  /** The positions in the block whose updates are taken. */
+  /** The positions in the block whose updates are kept. */
   readonly positions: Uint32Array;
-  /** The positions of further updates, and the entries with which they are combined, one after the other. */
+  /** Further updates in order: their positions, and the entries into which they are combined. */
   readonly later: { readonly entries: Uint32Array; readonly positions: Uint32Array };
 }
 
-/** Whether updates may be combined with each other in any groups, as long as their order is kept. */
+/** True if updates may be combined in any grouping, as long as their order is kept. */
 export function isAssociative(dtype: DType, reduction: Reduction): boolean {
   if (reduction === "none" || reduction === "max" || reduction === "min") return true;
   const { family } = DTYPES[dtype];
@@ -26,9 +26,9 @@ export function isAssociative(dtype: DType, reduction: Reduction): boolean {
 }
 
 /**
- * @param rows of the entries, by fragment, those of one fragment in the order of the updates
- * @param chunkRows how many rows a chunk has
- * @returns null where it is not worth it
+ * @param rows of the entries, by fragment; within a fragment in the order of the updates
+ * @param chunkRows the number of rows of a chunk
+ * @returns null if combining is not worthwhile
  */
 export function combineEntries(
   rows: Uint32Array,
@@ -38,7 +38,7 @@ export function combineEntries(
   keepsLast: boolean,
 ): CombinedEntries | null {
   if (chunkRows > CHUNKED.rows) return null;
-  /** For each row of the chunk its entry plus one, or 0 where it has none yet. */
+  /** For each row of the chunk, the number of its entry plus one; 0 without an entry. */
   const entryOf = new Uint32Array(chunkRows);
   const kept = { rows: new Uint32Array(rows.length), positions: new Uint32Array(rows.length) };
   const later = { entries: new Uint32Array(rows.length), positions: new Uint32Array(rows.length) };

@@ -1,4 +1,4 @@
-/** A job with its arrays open, and everything that its tasks derive from them. */
+/** A job with its arrays open, and all values that its tasks derive from them. */
 
 import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.ts";
@@ -16,7 +16,7 @@ export interface JobArrays {
   readonly data: ChunkedArray;
   readonly indices: ChunkedArray;
   readonly updates: ChunkedArray | undefined;
-  /** Pending where the job makes a new array. */
+  /** A pending array if the job makes a new one. */
   readonly out: StagedArray | PendingArray;
 }
 
@@ -25,9 +25,9 @@ export interface JobContext extends JobArrays {
   readonly spec: JobSpec;
   readonly resolved: ResolvedCall;
   readonly isGather: boolean;
-  /** Whether blocks of a gather are cut into the chunks of the output, because these were asked for. */
+  /** True if the blocks of a gather are cut into chunks of the output, because the caller requested these. */
   readonly isCut: boolean;
-  /** Whether two updates of one target are an error. */
+  /** True if two updates of one target are an error. */
   readonly refusesRepeats: boolean;
   readonly address: Address;
   /** The blocks of positions. */
@@ -37,13 +37,13 @@ export interface JobContext extends JobArrays {
   /** Bytes of one element, and of the part of a slice that each piece holds. */
   readonly elementBytes: number;
   readonly pieceBytes: readonly number[];
-  /** Files in `shuffle/`, one a block. A scatter keeps the updates there. */
+  /** The layout of the files in `shuffle/`, one per block. A scatter stores the updates in them. */
   readonly shuffle: FragmentLayout;
-  /** Files in `applied/` of a gather, one a task: for each block the slices, or the pieces of slices, that it gets. */
+  /** The layout of a gather's files in `applied/`, one per task: for each block its slices, or pieces of slices. */
   readonly gathered: (task: number) => FragmentLayout;
 }
 
-/** The files of a job. */
+/** Paths of a job's files. */
 export const fileOf = {
   done: (folder: string): string => path.join(folder, "done"),
   stage: (folder: string, stage: string): string => path.join(folder, stage),
@@ -101,7 +101,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     pieceBytes,
     shuffle: {
       fragments: address.leads.size,
-      // The rows; and the positions in the block, where a later stage needs them.
+      // The rows; and the positions in the block, if a later stage needs them.
       columns: isGather || refusesRepeats ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
       most,
@@ -115,13 +115,13 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   };
 }
 
-/** Whether a task of `apply` has chunks of whole slices, not a single piece of them. */
+/** True if a task of `apply` has chunks of whole slices, not a single piece of them. */
 const takesWholeSlices = ({ address, spec }: Pick<JobContext, "address" | "spec">): boolean =>
   spec.chunksPerTask % address.pieces.size === 0;
 
 /**
- * The tasks of `apply` of a gather that write a piece of slices, in the order of their chunks, and the number that the piece
- * has in their files.
+ * The tasks of a gather's `apply` that write a piece of slices, in order of their chunks, and the number of the piece
+ * in their files.
  */
 export function tasksOfPiece(job: JobContext, piece: number): { tasks: number[]; number: number } {
   const { address, chunks, spec } = job;
@@ -144,8 +144,8 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
 }
 
 /**
- * Checks the stages in job.json against its arrays, because a job without one of its stages ends with another result.
- * @throws TensorError `malformed-file`
+ * Checks the stages in job.json against its arrays, because without one of its stages a job gives a different result.
+ * @throws TensorError `malformed-file` for other stages
  */
 export function checkStages(job: JobContext): void {
   const { address, blocks, chunks, isGather, refusesRepeats, spec } = job;
@@ -168,11 +168,11 @@ export function checkStages(job: JobContext): void {
 /** Bytes of memory that the tasks of a job take. */
 export interface JobNeeds {
   readonly sizes: TaskBytes;
-  /** For reading and writing chunks. */
+  /** Bytes for reading and writing chunks. */
   readonly held: number;
-  /** For the largest task. */
+  /** Bytes for the largest task. */
   readonly needed: number;
-  /** For a task that partitions, without `held`. */
+  /** Bytes for a partition task, without `held`. */
   readonly block: number;
 }
 
@@ -195,7 +195,7 @@ export function needsOf(job: JobContext): JobNeeds {
 export const ROWS = 0;
 export const POSITIONS = 1;
 
-/** The shape of an array's chunk in the addressed axes only, and of the axes of a slice. */
+/** Splits the shape of a chunk into the addressed axes and the axes of a slice. */
 export const splitShape = (
   shape: readonly number[],
   addressed: number,

@@ -1,7 +1,7 @@
 /**
- * Files of fragments, in which a stage leaves for each task of the next one what that task needs: the updates of one
- * block by chunk, or the gathered slices of one chunk by block. A file is written under another name, and made durable,
- * before it gets its own: a file that is there is complete.
+ * Files of fragments, which one stage writes for the tasks of the next: the updates of one block by chunk, or the
+ * gathered slices of one chunk by block. A file is written under another name and synced before it gets its own, so a
+ * file under its own name is complete.
  *
  *     magic, number of fragments G, number of entries n      16 bytes, little-endian
  *     starts        uint32[G + 1]    the entries of fragment g are those from starts[g] to starts[g + 1]
@@ -17,31 +17,34 @@ import { readFully, withFile, writeFully } from "../../boxes/file.ts";
 const MAGIC = 0x4653444e;
 const HEADER = 16;
 
-/** What every file of a stage has in common. */
+/** The properties that all files of a stage share. */
 export interface FragmentLayout {
-  /** How many fragments there are. */
+  /** The number of fragments. */
   readonly fragments: number;
-  /** How many columns of numbers there are. */
+  /** The number of columns of numbers. */
   readonly columns: number;
-  /** Bytes of an entry's part of each piece. */
+  /** Bytes of an entry in each piece. */
   readonly pieceBytes: readonly number[];
-  /** The most entries that a fragment has: the positions of a block. */
+  /** Maximum number of entries of a fragment: the positions of a block. */
   readonly most: number;
 }
 
-/** Where a fragment lies in its file. */
+/** The location of a fragment in its file. */
 export interface Fragment {
   readonly file: string;
-  /** Its first entry, and how many there are. */
+  /** Its first entry and its number of entries. */
   readonly start: number;
   readonly count: number;
-  /** Entries of the whole file. */
+  /** The number of entries of the whole file. */
   readonly total: number;
-  /** Ranges of the file that were read with the fragments beside this one. */
+  /** Ranges of the file that were read ahead, together with the neighbouring fragments. */
   readonly ahead: readonly Range[];
 }
 
-/** Bytes of `count` files that have so many fragments each, and so many entries and bytes of slices together. */
+/**
+ * Bytes of `count` files with `fragments` fragments each, and with `entries` entries and `slices` bytes of slices in
+ * total.
+ */
 export const fragmentBytes = (
   count: number,
   fragments: number,
@@ -50,23 +53,23 @@ export const fragmentBytes = (
   slices: number,
 ): number => count * (HEADER + 4 * (fragments + 1)) + 4 * columns * entries + slices;
 
-/** Bytes that {@link findFragments} reads of a file. */
+/** Bytes of a file that {@link findFragments} reads. */
 export const headBytes = (fragments: number, count: number): number =>
   HEADER + 4 * (fragments <= CHUNKED.fragments ? fragments + 1 : count + 1);
 
-/** Bytes of a file, from byte `at` on. */
+/** Bytes of a file that begin at byte `at`. */
 interface Range {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
-/** Writes slices of a piece, from the entry numbered `entry` in the file on. */
+/** Writes slices of a piece; `entry` is the number of the first in the file. */
 export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
 
 /**
  * Writes a file of fragments.
- * @param check is called last, before the file gets its name; throws if the job has lost its folder or its output
- * @param writeSlices is given a function that writes slices; all of them must be written
+ * @param check called before the file gets its name; throws if the job has lost its folder or its output
+ * @param writeSlices receives a function that writes slices, and must write all of them
  */
 export async function writeFragments(
   file: string,
@@ -98,7 +101,7 @@ export async function writeFragments(
   await files.rename(temporary, file);
 }
 
-/** Where fragment `number` lies, of a file that is there. */
+/** Finds fragment `number` of an existing file. */
 export async function findFragment(
   file: string,
   layout: FragmentLayout,
@@ -109,9 +112,9 @@ export async function findFragment(
 }
 
 /**
- * Where `count` fragments lie, from the one numbered `first` on.
- * @param most bytes of their first column and their slices that are read at once: to open the file again for each fragment
- * takes longer than to read a small one. Longer fragments are not read here.
+ * Finds `count` fragments, starting with number `first`.
+ * @param most bytes of their first column and slices to read at once, because opening the file again for each fragment
+ *   takes longer than reading a small one. Longer fragments are not read here.
  */
 export async function findFragments(
   file: string,
@@ -144,7 +147,7 @@ export async function findFragments(
   });
 }
 
-/** Reads where fragments start, from the one numbered `first` on. Returns how many entries the file has. */
+/** Reads the starts of fragments, beginning with number `first`. Returns the number of entries of the file. */
 async function readStarts(
   handle: OpenFile,
   file: string,
@@ -176,7 +179,7 @@ async function readStarts(
   return total;
 }
 
-/** Reads entries of a column, from the one numbered `from` in the fragment on, as many as fit in `into`. */
+/** Fills `into` with entries of a column, starting with entry `from` of the fragment. */
 export async function readColumn(
   fragment: Fragment,
   layout: FragmentLayout,
@@ -188,7 +191,7 @@ export async function readColumn(
   await readRange(fragment, at, bytesOfWords(into));
 }
 
-/** Reads the slices of a piece, from the entry numbered `from` in the fragment on, as many as fit in `into`. */
+/** Fills `into` with slices of a piece, starting with entry `from` of the fragment. */
 export async function readSlices(
   fragment: Fragment,
   layout: FragmentLayout,
@@ -211,11 +214,11 @@ async function readRange({ file, ahead }: Fragment, at: number, into: Uint8Array
   into.set(known.bytes.subarray(at - known.at, at - known.at + into.length));
 }
 
-/** Where a column begins, and where the slices begin behind the last. */
+/** The offset of a column; behind the last column, that of the slices. */
 const columnStart = ({ fragments }: FragmentLayout, total: number, column: number): number =>
   HEADER + 4 * (fragments + 1 + column * total);
 
-/** Where the slices of a piece begin; where the file ends for the piece behind the last. */
+/** The offset of the slices of a piece; behind the last piece, the end of the file. */
 function sliceStart(layout: FragmentLayout, total: number, piece: number): number {
   const before = layout.pieceBytes.slice(0, piece).reduce((sum, bytes) => sum + bytes, 0);
   return columnStart(layout, total, layout.columns) + total * before;
@@ -235,7 +238,7 @@ export async function inGroups<T, R>(
     const group = await Promise.allSettled(
       items.slice(i, i + reads).map((item, j) => action(item, i + j)),
     );
-    // What is still under way may write into memory that the next task gets, so all of a group ends first.
+    // Tasks in progress may write into memory that the next task gets, so the whole group ends first.
     for (const one of group) {
       if (one.status === "rejected") throw one.reason;
       results.push(one.value);

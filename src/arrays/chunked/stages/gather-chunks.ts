@@ -1,4 +1,4 @@
-/** What a gather does with the chunks of a task: it writes the slices that all blocks want of them. */
+/** A gather's part of `apply`: writes the slices that all blocks request from the chunks of a task. */
 
 import { CHUNKED } from "../../../core/limits.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -9,7 +9,7 @@ import { inGroups, readColumn, writeFragments, type Fragment } from "./fragments
 import { elementsOf, gatherSlices, toOffsets } from "./move.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Writes the slices that the blocks want of a task's chunks, piece by piece and block by block. */
+/** Writes the slices that the blocks request from a task's chunks, piece by piece and block by block. */
 export async function gatherChunks(
   job: JobContext,
   task: number,
@@ -32,13 +32,13 @@ export async function gatherChunks(
     most = Math.max(most, count);
   }
   const file = fileOf.task(folder, "applied", task);
-  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment leaves gaps in memory.
+  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment fragments memory.
   memory.words("rows", most);
   memory.bytes("slices", most * Math.max(...layout.pieceBytes));
   await writeFragments(file, layout, starts, [], check, async (write) => {
     for (const [number, own] of byPiece.entries()) {
       const places = starts.slice(0, blocks.size);
-      // What a block wants of small chunks is one call. Of larger ones one is in memory at a time.
+      // A block's slices from small chunks are gathered in one call. Larger chunks are in memory one at a time.
       const groups = areTogether(job) ? [own] : own.map((one) => [one]);
       for (const group of groups) {
         await gatherGroup(job, group, memory, async (slices, block) => {
@@ -50,14 +50,14 @@ export async function gatherChunks(
   });
 }
 
-/** How many slices a block wants of chunks. */
+/** The number of slices that a block requests from the chunks. */
 const countOf = (chunks: readonly ChunkTask[], block: number): number =>
   chunks.reduce((sum, { fragments }) => sum + fragments[block].count, 0);
 
 const areTogether = ({ data: { chunkShape }, elementBytes }: JobContext): boolean =>
   isSmall(product(chunkShape) * elementBytes);
 
-/** Gathers what each block wants of chunks of one piece that are in memory together. */
+/** Gathers the slices that each block requests from chunks of one piece that are in memory together. */
 async function gatherGroup(
   job: JobContext,
   group: readonly ChunkTask[],
@@ -94,7 +94,7 @@ async function gatherGroup(
   }
 }
 
-/** Reads chunks of one piece into one memory, each to where the rows of the chunks before it would end if all were whole. */
+/** Reads chunks of one piece into one memory, each at the position it would have if all chunks before it were whole. */
 async function readTogether(
   job: JobContext,
   chunks: readonly ChunkTask[],
@@ -112,7 +112,7 @@ async function readTogether(
   return bytes;
 }
 
-/** Makes the rows of single chunks, which follow one another, rows of all of them together. */
+/** Converts rows of single chunks, which follow one another, to rows of all chunks together. */
 function addressTogether(
   job: JobContext,
   chunks: readonly ChunkTask[],
@@ -129,7 +129,7 @@ function addressTogether(
   }
 }
 
-/** The rows that a fragment has of a chunk. */
+/** The rows that a fragment requests from a chunk. */
 async function readRows(
   job: JobContext,
   task: ChunkTask,
@@ -143,17 +143,17 @@ async function readRows(
   return rows;
 }
 
-/** Places on the first axis of a chunk that are in memory, one span behind the other. */
+/** Consecutive coordinates on a chunk's first axis that are in memory, one span after the other. */
 interface Span {
   readonly first: number;
   readonly count: number;
-  /** How many places the spans before have. */
+  /** The number of coordinates in the spans before. */
   readonly before: number;
 }
 
 /**
- * What a gather wants of a chunk. Where the wanted rows are few and far apart, and the file has them as memory does, only
- * they are read, and memory holds no more: to make that of a whole chunk would take longer than to read them.
+ * Reads the part of a chunk that a gather needs. If the needed rows are few and far apart, and the file stores elements
+ * as memory does, only these are read and held: allocating a whole chunk would take longer than reading them.
  */
 async function readWanted(
   job: JobContext,
@@ -168,7 +168,7 @@ async function readWanted(
     return { bytes: (await readData(job, task, memory)).bytes, spans: null };
   }
   const [length, ...rest] = box.shape;
-  // Bytes of a place.
+  // Bytes per coordinate.
   const step = size / length;
   const ofPlace = rowsOfPlace(job, task);
   const wanted = new Set<number>();
@@ -188,11 +188,11 @@ async function readWanted(
   return { bytes, spans };
 }
 
-/** How many rows a place on the first axis of a chunk has. */
+/** The number of rows per coordinate on a chunk's first axis. */
 const rowsOfPlace = ({ address }: JobContext, { box }: ChunkTask): number =>
   product(splitShape(box.shape.slice(1), address.addressed - 1).lead);
 
-/** Sorted places as spans, of which those closer than `gap` are one. */
+/** Groups sorted coordinates into spans; gaps smaller than `gap` do not separate them. */
 function spansOf(places: Uint32Array, gap: number): Span[] {
   const spans: Span[] = [];
   let before = 0;
@@ -207,7 +207,7 @@ function spansOf(places: Uint32Array, gap: number): Span[] {
   return spans;
 }
 
-/** Turns rows of a chunk into rows of the spans that are in memory. */
+/** Converts rows of a chunk to rows of the spans that are in memory. */
 function moveToSpans(rows: Uint32Array, spans: readonly Span[], ofPlace: number): void {
   for (let p = 0; p < rows.length; p++) {
     const place = Math.floor(rows[p] / ofPlace);

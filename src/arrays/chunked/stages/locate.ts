@@ -1,6 +1,6 @@
 /**
- * Finds the chunk, and the row in the chunk, of every position of a block, and checks every index on the way. The loops
- * are those of `kernels/read-indices.ts`, but an index gives two numbers instead of one offset.
+ * Finds the chunk and the row of every position of a block, and checks every index. The loops are those of
+ * `kernels/read-indices.ts`, but an index gives two numbers instead of one offset.
  */
 
 import type { Box } from "../../boxes/grid.ts";
@@ -8,17 +8,17 @@ import { indexAt, type IndexWords } from "../../../core/plan/index-job.ts";
 import { product, stridesOf } from "../../../core/tensor/shape.ts";
 import type { Address, AxisSteps } from "./address.ts";
 
-/** The lead of a position that is left out. */
+/** The lead of a position without a target. */
 export const NOWHERE = 0xffffffff;
 
 export interface LocateRules {
-  /** Whether -1 is the last place of an axis. */
+  /** True if -1 addresses the last element of an axis. */
   readonly negative: boolean;
-  /** What becomes of an index outside its axis; `skip` gives it the lead {@link NOWHERE}. */
+  /** The treatment of an index outside its axis; `skip` gives it the lead {@link NOWHERE}. */
   readonly bounds: "error" | "clip" | "skip";
 }
 
-/** Where the results of a block go, each as long as the block has positions. */
+/** Receives the results of a block, one per position. */
 export interface Located {
   readonly leads: Uint32Array;
   readonly rows: Uint32Array;
@@ -26,8 +26,8 @@ export interface Located {
 
 /**
  * Fills `located` for the box of positions.
- * @param words the indices of the block: those of `indexBox`
- * @returns -1, or the number of the first index in `words` that the rules refuse
+ * @param words the indices of the block, those in `indexBox`
+ * @returns -1, or the number in `words` of the first index that the rules refuse
  */
 export function locate(
   address: Address,
@@ -71,7 +71,7 @@ export function locate(
   return -1;
 }
 
-/** How far apart the indices of neighbouring positions are, along each axis of positions; in indices. */
+/** The distance between the indices of neighbouring positions, along each axis of positions, in indices. */
 function wordStrides({ indexAxes, own }: Address, { shape }: Box, k: number): number[] {
   const strides = own.map(() => 0);
   const inner = stridesOf(indexAxes.map((d) => shape[d]));
@@ -79,22 +79,22 @@ function wordStrides({ indexAxes, own }: Address, { shape }: Box, k: number): nu
   return strides;
 }
 
-/** Positions along the last axis, from position `p` on. */
+/** Positions along the last axis, beginning with position `p`. */
 interface RunBegin {
   readonly p: number;
   readonly run: number;
-  /** What the coordinates before the last one add. */
+  /** The contributions of the coordinates before the last. */
   readonly lead: number;
   readonly row: number;
-  /** The first index, and the distance to the next position's. */
+  /** The number of the first index, and the distance to the index of the next position. */
   readonly word: number;
   readonly lastWord: number;
-  /** What the last coordinate adds, and where it begins. */
+  /** The contribution of the last coordinate, and its first value. */
   readonly lastOwn: AxisSteps | null;
   readonly lastStart: number;
 }
 
-/** One index for each position: most calls, and the longest. */
+/** Positions with a single index each: most calls, and the longest. */
 function readSingles(
   { p, run, lead, row, word, lastWord, lastOwn, lastStart }: RunBegin,
   [{ dim, chunk, leadStride, rowStride }]: readonly AxisSteps[],
@@ -166,7 +166,9 @@ function readTuples(
   return -1;
 }
 
-/** Whether an index outside its axis is an error: a negative one that does not wrap always is, as `plan/bounds.ts` has it. */
+/**
+ * True if an index outside its axis is an error. A negative index that does not wrap always is, as in `plan/bounds.ts`.
+ */
 const isRefused = (
   given: number,
   dim: number,

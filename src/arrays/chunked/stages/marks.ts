@@ -1,7 +1,7 @@
 /**
- * Marks of tasks: files in the folder of a stage that say that a task is done. The mark of a task that changes chunks in place
- * has a line for each chunk: the name under which the chunk is staged, and the state in which the task has read the chunk; or
- * a sign that the chunk stays as it is.
+ * Marks of tasks: files in a stage's folder that mean that the task is done. The mark of a task that changes chunks in
+ * place has a line for each chunk: the staged name and the state of the chunk when the task read it; or a sign that the
+ * chunk is unchanged.
  */
 
 import { randomBytes } from "node:crypto";
@@ -11,28 +11,28 @@ import { files } from "../../boxes/files.ts";
 import { checkOwner } from "../job/owner.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 
-/** What a mark says of a chunk that stays as it is. */
+/** The line of an unchanged chunk. */
 const UNCHANGED = "-";
 
 /** A chunk that a task changes in place. */
 export interface ChangedChunk {
   readonly chunk: number;
-  /** Where it is staged. */
+  /** The name under which the chunk is staged. */
   readonly name: string;
-  /** By {@link markedState}, of the chunk before the change. */
+  /** The result of {@link markedState} for the chunk before the change. */
   readonly before: string;
 }
 
-/** A state of an array as a mark has it: on one line. */
+/** A state of an array as a mark contains it, on one line. */
 export const markedState = (state: string): string => state.replaceAll("\n", "|");
 
-/** @param changed for each chunk of the task; null for one that stays as it is */
+/** @param changed one entry per chunk of the task; null for an unchanged chunk */
 export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
   changed.map((one) => (one === null ? UNCHANGED : `${one.name} ${one.before}`)).join("\n");
 
 /**
- * The chunks that a task changes in place; null where the task has no mark.
- * @throws TensorError `malformed-file` unless the mark has a line for each chunk of the task, which is of this job
+ * The chunks that a task changes in place; null if the task has no mark.
+ * @throws TensorError `malformed-file` unless the mark has a line of this job for each chunk of the task
  */
 export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {
   const marker = fileOf.task(job.folder, "applied", task);
@@ -51,15 +51,15 @@ export async function readMark(job: JobContext, task: number): Promise<ChangedCh
 const wrong = (marker: string): Error =>
   malformed(`${marker} does not name the chunks of its task`);
 
-/** How many chunks a task has changed in place, by its mark. */
+/** The number of chunks that a task has changed in place, by its mark. */
 export async function countChanged(marker: string): Promise<number> {
   const lines = (await findText(marker))?.split("\n") ?? [];
   return lines.filter((line) => line !== UNCHANGED).length;
 }
 
 /**
- * Leaves the mark of a task.
- * @returns whether this call, and no other, has marked it
+ * Writes the mark of a task.
+ * @returns true if this call marked the task, false if another one had
  */
 export async function mark(
   job: JobContext,
@@ -76,7 +76,7 @@ export async function mark(
     });
     await checkOwner(job);
     await files.link(temporary, marker);
-    // A crash of the machine must not keep the chunk and lose its mark.
+    // Synced, because a crash of the machine must not keep the chunk and lose its mark.
     if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
     return true;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** One call of the engine on the memory of a workspace: slices of one length, addressed by rows. */
+/** A call of the engine on the memory of a workspace: slices of one length, addressed by rows. */
 
 import { callNow } from "../../../core/call/execute.ts";
 import { divisorOf, stepsOf, type Reducing } from "../../../core/call/steps.ts";
@@ -8,7 +8,7 @@ import { divide } from "../../../core/kernels/divide.ts";
 import type { Plan } from "../../../core/plan/plan.ts";
 import { DTYPES, viewOf, type DType, type Step, type Storage } from "../../../core/tensor/dtype.ts";
 
-/** Bytes as the elements that they are. */
+/** Views bytes as elements of their data type. */
 export function elementsOf(dtype: DType, bytes: Uint8Array): Storage {
   const entry = DTYPES[dtype].bytes / DTYPES[dtype].lanes;
   return viewOf(dtype, bytes.buffer, bytes.byteOffset, bytes.byteLength / entry);
@@ -31,7 +31,7 @@ export function toOffsets(rows: Uint32Array, slice: number): Uint32Array {
   return rows;
 }
 
-/** `out[p] = data[offset p]`, slices of `slice` elements. */
+/** `out[p] = data[offset p]`, with slices of `slice` elements. */
 export function gatherSlices(
   executor: Executor,
   dtype: DType,
@@ -45,7 +45,7 @@ export function gatherSlices(
   callNow(executor, fields, (session) => session.gather(plan, dtype, data, out), undefined);
 }
 
-/** `data[offset p] = updates[p]`, slices of `slice` elements. */
+/** `data[offset p] = updates[p]`, with slices of `slice` elements. */
 export function placeSlices(
   executor: Executor,
   dtype: DType,
@@ -84,9 +84,8 @@ function scatter(
 }
 
 /**
- * Applies the updates of a chunk, all at once or in several parts, one after the other: the result is that of one call.
- * What a call finds out by looking at all updates, which is the first one of a target and how many a target has, is
- * remembered here from part to part.
+ * Applies the updates of a chunk, at once or in several parts, with the result of a single call. A single call would
+ * see which update of a target is the first and how many a target has; this object remembers both from part to part.
  */
 export class Combiner {
   readonly #executor: Executor;
@@ -96,7 +95,7 @@ export class Combiner {
   readonly #size: number;
   readonly #reducing: Reducing;
   readonly #fields: ErrorFields;
-  /** How many updates each row has had; null where nobody asks. */
+  /** The number of updates of each row so far; null if the reduction does not need it. */
   readonly #counts: Uint32Array | null;
 
   constructor(
@@ -119,7 +118,7 @@ export class Combiner {
     this.#counts = isCounted && slice > 0 ? new Uint32Array(this.#size / slice) : null;
   }
 
-  /** @param rows of the chunk, one for each update; they become offsets */
+  /** @param rows of the chunk, one per update; overwritten with offsets */
   add(rows: Uint32Array, updates: Storage): void {
     const { first, later } = stepsOf(this.#reducing);
     const counts = this.#counts;
@@ -149,15 +148,15 @@ export class Combiner {
   }
 
   /**
-   * Combines updates with what is there, whether or not a target has had one.
-   * @param positions of the updates, one for each row
+   * Combines updates with the present values, even for the first update of a target.
+   * @param positions of the updates, one per row
    */
   combine(rows: Uint32Array, updates: Storage, positions: Uint32Array): void {
     const { later } = stepsOf(this.#reducing);
     this.#scatter(later, toOffsets(rows, this.#slice), updates, positions);
   }
 
-  /** What follows when all updates were added: the division of a mean. */
+  /** Called after the last update: divides a mean. */
   end(): void {
     const counts = this.#counts;
     if (counts === null || !stepsOf(this.#reducing).divides) return;

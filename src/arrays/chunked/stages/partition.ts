@@ -1,6 +1,6 @@
 /**
- * The first stage: one block of positions. Reads its indices and checks every one, finds the chunk of each position, and
- * writes the rows, and the updates, sorted by chunk.
+ * The first stage: one block of positions. Reads and checks its indices, finds the chunk of each position, and writes
+ * the rows and the updates sorted by chunk.
  */
 
 import { indexWordsOf } from "../../../core/plan/index-job.ts";
@@ -19,9 +19,10 @@ import { sortByKey } from "./sort.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param reading bytes that reading may hold, not counting what a single chunk takes
- * @param check is called when all is read; throws if the job has lost its folder, or an input has changed
- * @throws TensorError `index-out-of-range` for the first bad index of the block, with its place in all indices
+ * @param reading bytes that reading may hold, in addition to a single chunk
+ * @param check called after everything is read; throws if the job has lost its folder, or an input has changed
+ * @throws TensorError `index-out-of-range` for the first bad index of the block, with its coordinates in the whole
+ *   indices
  */
 export async function partition(
   job: JobContext,
@@ -35,14 +36,14 @@ export async function partition(
   const count = product(box.shape);
   const pending =
     job.updates === undefined ? undefined : readUpdates(job, box, 0, memory, reading / 2);
-  // A rejection is looked at below, when it is its turn.
+  // A rejection is handled below, in its turn.
   const settled = pending?.catch(() => {});
   const leads = memory.words("leads", count);
   const rows = memory.words("rows", count);
   try {
     await locateBlock(job, box, { leads, rows }, memory, reading / 2);
   } catch (error) {
-    // The next task gets the memory that is being read into.
+    // The read must end first, because the next task gets its memory.
     await settled;
     throw error;
   }
@@ -50,7 +51,7 @@ export async function partition(
   const order = memory.words("order", count);
   const kept = sortByKey(leads, address.leads.size, starts, order);
   const positions = order.subarray(0, kept);
-  // The leads are not needed any more.
+  // The leads are no longer needed.
   const sorted = leads.subarray(0, kept);
   for (let p = 0; p < kept; p++) sorted[p] = rows[positions[p]];
   const early = combined(job, sorted, starts, positions);
@@ -66,7 +67,7 @@ export async function partition(
   });
 }
 
-/** Entries without those that can be combined before; null where nothing is combined. */
+/** Entries after combining updates of one target; null if nothing is combined. */
 function combined(
   { address, data, isGather, refusesRepeats, resolved }: JobContext,
   rows: Uint32Array,
@@ -117,7 +118,7 @@ async function readUpdates(
   const slice = address.pieces.box(piece);
   const start = [...box.start, ...slice.start];
   const shape = [...box.shape, ...slice.shape];
-  // Some versions take one element of any rank where updates should be a scalar.
+  // Some versions accept one element of any rank where updates should be a scalar.
   const isOther = start.length !== updates.shape.length;
   const ones = updates.shape.map(() => 1);
   const [from, own] = isOther ? [ones.map(() => 0), ones] : [start, shape];
@@ -125,7 +126,7 @@ async function readUpdates(
   return bytes;
 }
 
-/** The updates of a piece in the order of their chunks, those of one target combined where that was found to be right. */
+/** The updates of a piece in order of their chunks, with updates of one target combined if that was found exact. */
 function permute(
   { data: { dtype }, elementBytes, pieceBytes, resolved }: JobContext,
   updates: Uint8Array,

@@ -1,4 +1,4 @@
-/** The last stage of a gather: one block of positions. Puts the slices that the chunks gave it in their places. */
+/** The last stage of a gather: one block of positions. Puts the slices that it got from the chunks in order. */
 
 import { malformed } from "../../../core/errors.ts";
 import { chunksOf, copyBox } from "../../boxes/boxes.ts";
@@ -16,7 +16,7 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   const at = job.blocks.at(block);
   const count = product(job.blocks.box(block).shape);
   const pieces = address.pieces.size;
-  // The chunks of an NPY file hold whole slices, those of other results one piece of each, or what was asked for.
+  // The chunks of an NPY file hold whole slices; those of other outputs one piece of each, or the requested shape.
   const isWhole = pieces > 1 && (isCut || out.location.format === "npy");
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
   for (let piece = 0; piece < pieces; piece++) {
@@ -30,7 +30,7 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   await mark(job, "placed", block);
 }
 
-/** Puts the chunks of the output that a block has, out of its whole slices. */
+/** Writes the output chunks of a block out of its whole slices. */
 async function cut(
   job: JobContext,
   block: number,
@@ -50,7 +50,7 @@ async function cut(
   }
 }
 
-/** One piece of every slice of a block, in the order of the positions; zeros where an index was left out. */
+/** A piece of every slice of a block, in order of the positions; zeros for an index that was left out. */
 async function readPiece(
   job: JobContext,
   block: number,
@@ -68,7 +68,7 @@ async function readPiece(
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
   await readColumn(everything, shuffle, POSITIONS, 0, positions);
-  // A slice of another position would be written beyond the memory of the block.
+  // A slice of another position would be written beyond the block's memory.
   const wrong = positions.find((position) => position >= count);
   if (wrong !== undefined)
     throw malformed(`${wanted} has position ${wrong}, but its block has ${count}`);
@@ -104,7 +104,7 @@ async function readPiece(
   return slices;
 }
 
-/** Copies a piece of every slice to where it belongs in whole slices. */
+/** Copies a piece of every slice to its position in whole slices. */
 function interleave(
   { address, elementBytes }: JobContext,
   slices: Uint8Array,

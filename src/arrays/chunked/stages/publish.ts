@@ -1,16 +1,17 @@
 /**
- * How the chunks of a task get into the output exactly once, however often the task runs, and wherever a run of it ends.
+ * Puts the chunks of a task into the output exactly once, however often the task runs, and wherever a run of it ends.
  *
- * A new array is made of data that nobody changes, so a task may run again: its chunks are put in their places, then marked.
+ * A new array is made of data that nobody changes, so a task may run again: its chunks are put in place, then marked.
  *
- * In place that would be wrong: a task that runs again would apply its updates to chunks that have them. There the chunks
- * are written out of sight, and made durable. Then a marker that names them, one a line, gets its place in `applied/` by
- * `link`, which fails where there is one: that decides. Then the chunks are renamed. Whoever finds a marker renames what it
- * names, if that is still there, and has nothing else to do. To rename first and mark then was wrong in 12 of 12 jobs that were killed at
- * random, this way in 0 of 25.
+ * In place this order would be wrong: a task that runs again would apply its updates to chunks that have them already.
+ * Here the chunks are written to hidden files and synced. Then a marker that names them, one per line, is created in
+ * `applied/` by `link`, which fails if a marker exists: the process that succeeds decides. Then the chunks are renamed.
+ * A run that finds a marker renames the chunks it names that are still staged, and has nothing else to do. Renaming
+ * first and marking afterwards gave wrong results in 12 of 12 jobs killed at random, this order in 0 of 25.
  *
- * Nobody else may write to such an array meanwhile. A chunk that has another state before its mark than when it was read, or
- * another than that before it is renamed by a later run, is an error, otherwise what a stranger wrote would be lost.
+ * Nobody else may write to such an array meanwhile. A chunk whose state differs at its mark from that at its reading,
+ * or differs from its mark before a later run renames it, is an error; otherwise another process's writes would be
+ * lost.
  */
 
 import { randomBytes } from "node:crypto";
@@ -24,7 +25,7 @@ import { inGroups } from "./fragments.ts";
 import { markedState, mark, printMark, readMark, type ChangedChunk } from "./marks.ts";
 import { changedSince, changedWhileRead, checkChanged, noteSeen, seenFile } from "./seen.ts";
 
-/** A name for something staged, which no other run has. */
+/** A name for a staged chunk or file that no other run uses. */
 const nameOf = (job: JobContext, what: number | string): string =>
   `${job.spec.id}-${what}-${randomBytes(6).toString("hex")}`;
 
@@ -35,20 +36,20 @@ export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promi
 };
 
 /**
- * Whether the chunks of a task are in the output, after what a run that was interrupted had left to do.
- * @throws TensorError `attribute` for a chunk that a stranger has written to since the job has read or changed it;
- * `malformed-file` where the mark of a task that has changed its chunks is gone
+ * True if the chunks of a task are in the output, after finishing the work of an interrupted run.
+ * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it;
+ *   `malformed-file` if a task that has changed its chunks has no mark
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
-  // In this order: another run of the task may be marking it.
+  // In this order, because another run of the task may be marking it.
   const isChanged = await isThere(seenFile(job.folder, "apply", task));
   const changed = await readMark(job, task);
   if (changed === null && isChanged) throw lostMark(job, task);
   if (changed === null) return false;
   if (await checkChanged(job, task)) return true;
   await inGroups(changed, async ({ chunk, name, before }) => {
-    // In this order: another run may be renaming the chunk.
+    // In this order, because another run may be renaming the chunk.
     if (markedState(await stateOfChunk(job, chunk)) === before) return;
     if (await job.out.isStaged(job.chunks.at(chunk), name)) throw changedSince(job, "data");
   });
@@ -56,7 +57,7 @@ export async function isPublished(job: JobContext, task: number): Promise<boolea
   return true;
 }
 
-/** The error for a task that would apply its updates again. */
+/** The error for a task that would apply its updates a second time. */
 function lostMark({ folder }: JobContext, task: number): Error {
   const marker = fileOf.task(folder, "applied", task);
   return malformed(
@@ -65,7 +66,7 @@ function lostMark({ folder }: JobContext, task: number): Error {
   );
 }
 
-/** Moves staged chunks that have their mark to their places in the array. The array's folder records the change first. */
+/** Moves staged and marked chunks to their paths in the array. The array's folder records the change first. */
 async function change(
   job: JobContext,
   task: number,
@@ -85,15 +86,15 @@ async function place(
 }
 
 /**
- * Writes a chunk under a name. Returns the state that the chunk had before it was read, which only matters in place; null where
- * there is nothing to write, because the chunk stays as it is.
+ * Stages a chunk under a name. Returns the state of the chunk before it was read, which matters in place only; null if
+ * the chunk stays as it is and nothing is written.
  */
 export type StageChunk = (chunk: number, index: number, name: string) => Promise<string | null>;
 
 /**
  * Puts the chunks of a task into the output.
- * @param stage is called for several chunks at once, with the index of each among the chunks of the task
- * @param check is called when all chunks are staged; throws if the job has lost its folder, or an input has changed
+ * @param stage called for several chunks at once, with the index of each among the chunks of the task
+ * @param check called when all chunks are staged; throws if the job has lost its folder, or an input has changed
  */
 export async function publish(
   job: JobContext,
@@ -120,7 +121,7 @@ export async function publish(
       return;
     }
     const states = await inGroups(changed, ({ chunk }) => stateOfChunk(job, chunk));
-    // Another run of this task may have changed the chunks. Its mark comes before the change, and decides.
+    // Another run of this task may have changed the chunks. Its mark precedes the change, and decides.
     const isOther = states.some((state, i) => state !== changed[i].state);
     if (isOther && !(await isThere(fileOf.task(job.folder, "applied", task))))
       throw changedWhileRead(job, "data");
@@ -135,11 +136,11 @@ export async function publish(
   } finally {
     if (!isKept) await inGroups(names, (name) => job.out.discard(name));
   }
-  // Another run of this task was first, and may have ended before it renamed.
+  // Another run of this task was first, and may have ended before it renamed the chunks.
   if (!isKept) await isPublished(job, task);
 }
 
-/** Puts a chunk of a new array in its place; a second time does no harm. */
+/** Puts a chunk of a new array in place; doing so twice is harmless. */
 export async function putNew(
   job: JobContext,
   at: readonly number[],

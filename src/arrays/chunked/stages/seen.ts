@@ -1,8 +1,8 @@
 /**
- * What a task has seen of its inputs: a hash of names, sizes and times, or of ETags, of all chunks that it reads. Each task
- * leaves it beside its own file before it reads, looks again when it has read, and the last stage looks at all of it, so that
- * an input that changes meanwhile is noticed: the result would be half of the old values and half of the new. A task that
- * changes chunks in place leaves what they are then: whoever writes to them before the job has ended is noticed too.
+ * Detects inputs that change during a job, by a hash of the names, sizes and times, or ETags, of all chunks that a task
+ * reads. Each task records the hash before it reads and compares it after reading, and the last stage compares all
+ * records, because a changed input would give a result of half old and half new values. A task that changes chunks in
+ * place records their new state, so that writes to them before the end of the job are noticed too.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -22,7 +22,7 @@ import { readMark } from "./marks.ts";
 
 export type SeenStage = "partition" | "apply";
 
-/** Hashes by the names of inputs. */
+/** Hashes by input name. */
 export type Seen = Readonly<Record<string, string>>;
 
 const FOLDERS: Readonly<Record<SeenStage, string>> = { partition: "shuffle", apply: "applied" };
@@ -37,7 +37,7 @@ interface Part {
 export const seenFile = (folder: string, stage: SeenStage, task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.seen`;
 
-/** What a task reads; of data that the job changes in place, what the task has changed. */
+/** The parts that a task reads; for data that the job changes in place, the part that the task has changed. */
 async function partsOf(job: JobContext, stage: SeenStage, task: number): Promise<readonly Part[]> {
   const { address, blocks, chunks, data, indices, spec, updates } = job;
   if (stage === "apply") {
@@ -55,14 +55,14 @@ async function partsOf(job: JobContext, stage: SeenStage, task: number): Promise
     start: [...box.start, ...address.slice.map(() => 0)],
     shape: [...box.shape, ...address.slice],
   };
-  // Some versions take one element of any rank where updates should be a scalar.
+  // Some versions accept one element of any rank where updates should be a scalar.
   const isOther = whole.start.length !== updates.shape.length;
   const ones = updates.shape.map(() => 1);
   const part = isOther ? { start: ones.map(() => 0), shape: ones } : whole;
   return [...read, { name: "updates", array: updates, box: part }];
 }
 
-/** What is there of each input that a task reads, by the input's name. */
+/** The present hash of each input that a task reads, by input name. */
 async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const hashes = new Map<string, ReturnType<typeof createHash>>();
   for (const { name, array, box } of await partsOf(job, stage, task)) {
@@ -75,8 +75,8 @@ async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<
 }
 
 /**
- * Notes what a task is about to read, or has changed in place.
- * @throws TensorError `engine` where another job has the folder or the output
+ * Records the state of what a task is about to read, or has changed in place.
+ * @throws TensorError `engine` if another job owns the folder or the output
  */
 export async function noteSeen(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const seen = await lookAt(job, stage, task);
@@ -98,8 +98,8 @@ export async function noteSeen(job: JobContext, stage: SeenStage, task: number):
 }
 
 /**
- * Compares the inputs of a task, which has read them, with what it saw before.
- * @throws TensorError `attribute` for an input that changed meanwhile
+ * Compares the inputs that a task has read with their recorded state.
+ * @throws TensorError `attribute` for an input that has changed
  */
 export async function checkStill(
   job: JobContext,
@@ -113,7 +113,7 @@ export async function checkStill(
 }
 
 /**
- * Compares the inputs with what tasks that are done have seen of them.
+ * Compares the inputs with the records of finished tasks.
  * @param done numbers of tasks
  * @throws TensorError `attribute` for an input that has changed
  */
@@ -126,14 +126,14 @@ export async function checkSeen(
 }
 
 /**
- * Compares chunks that a task has changed in place with what they were then.
- * @returns false for a task that has not noted that all of its chunks are changed
+ * Compares chunks that a task has changed in place with their recorded state.
+ * @returns false for a task that has not recorded the change of all its chunks
  * @throws TensorError `attribute` for a chunk that has changed since
  */
 export const checkChanged = (job: JobContext, task: number): Promise<boolean> =>
   compare(job, "apply", task);
 
-/** @returns false for a task that has noted nothing */
+/** @returns false for a task without a record */
 async function compare(job: JobContext, stage: SeenStage, task: number): Promise<boolean> {
   const before = await readSeen(seenFile(job.folder, stage, task));
   if (before === null) return false;
@@ -145,14 +145,17 @@ async function compare(job: JobContext, stage: SeenStage, task: number): Promise
 const firstOther = (before: Readonly<Record<string, unknown>>, now: Seen): string | undefined =>
   Object.keys(now).find((one) => now[one] !== before[one]);
 
-/** Whether an input of the first stage is a part of the array that the job changes in place. All of it was read before. */
+/**
+ * True if an input of the first stage is part of the array that the job changes in place. All of it has been read by
+ * then.
+ */
 const isOwnChange = ({ spec }: JobContext, stage: SeenStage, name: string): boolean =>
   stage === "partition" && spec.inPlace && inputOf(spec, name)?.path === spec.out.path;
 
 const inputOf = (spec: JobSpec, name: string): ArrayLocation | undefined =>
   spec[name as Part["name"]];
 
-/** The error for an input that has changed after a task has read a part of it. */
+/** The error for an input that changed after a task had read part of it. */
 export function changedSince({ folder, spec }: JobContext, name: string): TensorError {
   const advice = spec.inPlace
     ? "bring the old values back, or give the job up, which leaves the array changed in part"
@@ -163,7 +166,9 @@ export function changedSince({ folder, spec }: JobContext, name: string): Tensor
   return new TensorError("attribute", sentence, { input: name });
 }
 
-/** The error for an input that has changed while a task has read it. The task has left nothing, so it can run again. */
+/**
+ * The error for an input that changed while a task was reading it. The task has written nothing, so it can run again.
+ */
 export function changedWhileRead({ folder, spec }: JobContext, name: string): TensorError {
   const sentence =
     `${name} (${inputOf(spec, name)?.path}) changed while the job in ${folder} read it; ` +
@@ -173,7 +178,7 @@ export function changedWhileRead({ folder, spec }: JobContext, name: string): Te
 
 async function readSeen(file: string): Promise<Readonly<Record<string, unknown>> | null> {
   const text = await findText(file);
-  // The task has not begun, or read nothing that could change.
+  // The task has not begun, or has read nothing that could change.
   if (text === null) return null;
   try {
     const seen: unknown = JSON.parse(text);

@@ -1,12 +1,12 @@
-/** A stable counting sort of positions by the number that each has. */
+/** A stable counting sort of positions by key. */
 
 import { NOWHERE } from "./locate.ts";
 
 /**
- * @param keys below `count`, or {@link NOWHERE}, whose positions are left out
- * @param starts of length count + 1: afterwards, where the positions of each key begin in `order`
- * @param order afterwards, the positions by key, those of one key in their order
- * @returns how many positions there are in `order`
+ * @param keys below `count`; positions with the key {@link NOWHERE} are left out
+ * @param starts of length count + 1; receives the first entry in `order` of each key
+ * @param order receives the positions sorted by key, stable
+ * @returns the number of positions in `order`
  */
 export function sortByKey(
   keys: Uint32Array,
@@ -21,7 +21,7 @@ export function sortByKey(
   }
   for (let key = 0; key < count; key++) starts[key + 1] += starts[key];
   const total = starts[count];
-  // Each start moves to its end while its positions are placed; afterwards all are one place further.
+  // Each start advances to its end while positions are placed, so afterwards all are one entry too far.
   for (let p = 0; p < keys.length; p++) {
     const key = keys[p];
     if (key !== NOWHERE) order[starts[key]++] = p;

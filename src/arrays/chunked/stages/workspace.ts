@@ -1,10 +1,13 @@
-/** Memory that one task after the other uses: fresh memory costs more than what is done with it, and comes back late. */
+/**
+ * Memory that tasks reuse one after the other: fresh memory costs more than the work done with it, and is returned
+ * late.
+ */
 
 import { chooseExecutor } from "../../../core/engines/choice.ts";
 import type { Executor } from "../../../core/engines/executor.ts";
 
 export class Workspace {
-  /** Kernels in WebAssembly on memory that they use without a copy. */
+  /** Runs WebAssembly kernels on memory that they use without a copy. */
   readonly executor: Executor;
   readonly #buffers = new Map<string, Uint8Array>();
   readonly #lanes: Workspace[] = [];
@@ -13,14 +16,14 @@ export class Workspace {
     this.executor = executor;
   }
 
-  /** A workspace with other buffers, for work that is done at the same time. */
+  /** A workspace with separate buffers, for concurrent work. */
   lane(number: number): Workspace {
     return (this.#lanes[number] ??= new Workspace(this.executor));
   }
 
   /**
-   * Bytes of any content, which belong to the caller until it asks for the same name again.
-   * @throws TensorError `too-large`
+   * Bytes of arbitrary content, which belong to the caller until the same name is requested again.
+   * @throws TensorError `too-large` if memory is exhausted
    */
   bytes(name: string, length: number): Uint8Array {
     const { buffer, byteOffset } = this.#buffer(name, length);
@@ -44,7 +47,7 @@ export class Workspace {
     if (known !== undefined && known.byteLength >= length) return known;
     if (known !== undefined) this.executor.recycle(known);
     this.#buffers.delete(name);
-    // A multiple of 16, so that elements of any type fit in.
+    // A multiple of 16, so that elements of any type fit.
     const size = Math.max(16, Math.ceil(length / 16) * 16);
     const buffer = this.executor.alloc("uint8", size) as Uint8Array;
     this.#buffers.set(name, buffer);

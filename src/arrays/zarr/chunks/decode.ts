@@ -1,6 +1,6 @@
 /**
- * Boxes of chunks out of what is stored. Of a shard only the index and the inner chunks that a box needs are read, of an
- * uncompressed chunk only its rows. Nothing is allocated for a size that the stored bytes cannot hold.
+ * Decodes boxes of chunks from stored bytes. In a shard only the index and the inner chunks that a box needs are read,
+ * in an uncompressed chunk only its rows. Nothing is allocated for a size that the stored bytes cannot hold.
  */
 
 import {
@@ -21,20 +21,20 @@ import { needsChange, swapElements, toMemory } from "./elements.ts";
 import { MISSING, mostStored, type Pipeline, type Sharding } from "./pipeline.ts";
 import { inParallel, memorySource, partOfSource, readAll, type Source } from "../stores/store.ts";
 
-/** A box of a chunk, and what reading it needs. */
+/** A box of a chunk, and the parameters for reading it. */
 export interface Reading {
   readonly box: Box;
   readonly into: Place;
   /** The chunk's name in errors. */
   readonly where: string;
-  /** The fill value: the elements of inner chunks that are not stored. */
+  /** The fill value, for inner chunks that are not stored. */
   readonly fill: Uint8Array;
   readonly buffers: Buffers;
-  /** The most inner chunks that are read at once. */
+  /** Maximum number of inner chunks that are read at once. */
   readonly concurrency: number;
 }
 
-/** Reads a box of a chunk. @throws TensorError `malformed-file` */
+/** Reads a box of a chunk. @throws TensorError `malformed-file` for bytes that do not decode */
 export async function readBox(pipeline: Pipeline, source: Source, reading: Reading): Promise<void> {
   if (pipeline.compression.length === 0) return readTurned(pipeline, source, reading);
   const bytes = await decompress(pipeline, source, reading);
@@ -78,7 +78,7 @@ async function decompress(
       },
     );
   }
-  // The sizes before each codec: exactly known without shards, except behind compression.
+  // The sizes before each codec: exact without shards, except after compression.
   let size =
     shards === null ? product(storedShape) * width : mostStored({ ...pipeline, compression: [] });
   let isExact = shards === null;
@@ -162,7 +162,7 @@ const runPlace = (bytes: Uint8Array, shape: readonly number[]): Place => ({
   start: shape.map(() => 0),
 });
 
-/** Copies a box of elements as the source has them. Of a file only rows of the first axis that it needs are read. */
+/** Copies a box of elements in stored order. Reads only the needed rows of the first axis if the source is a file. */
 async function copyElements(
   source: Source,
   whole: readonly number[],
@@ -195,7 +195,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
   const index = await readIndex(shards, stored, where);
   const parts = [...chunksOf(box.start, box.shape, inner.shape)];
   const most = mostStored(inner);
-  // One request for the whole shard, where all of it is needed and there is no more in it than that.
+  // One request for the whole shard, if all of it is needed and it contains nothing else.
   const isWhole = parts.length === count && stored.size <= count * most + shards.index.size;
   const source = isWhole ? memorySource(await readAll(stored)) : stored;
   const release = (): void => {

@@ -1,17 +1,17 @@
-/** Elements between a file and memory: the byte order, and types of which not every byte is a value. */
+/** Converts elements between a file and memory: the byte order, and types with unused bits. */
 
 import { malformed } from "../../../core/errors.ts";
 import { swapBytes } from "../../npy/layout.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { findNonBool, keepBits } from "../../../core/tensor/packing.ts";
 
-/** Whether bytes of a file are not elements of memory before {@link toMemory}. */
+/** True if a file's bytes must pass {@link toMemory} to become elements. */
 export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
   bigEndian || dtype === "bool" || rowOf(dtype).bits !== undefined;
 
 /**
- * Makes elements of memory from those of a file, in place.
- * @throws TensorError `malformed-file` for a bool that is neither 0 nor 1
+ * Converts elements of a file to elements of memory, in place.
+ * @throws TensorError `malformed-file` for a bool other than 0 or 1
  */
 export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, where: string): void {
   if (bigEndian) swapElements(dtype, bytes);
@@ -22,7 +22,7 @@ export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, wh
     throw malformed(`${where} has the byte ${got}, but a bool is 0 or 1`, { got });
   }
   const { bits, storage } = rowOf(dtype);
-  // Zarr gives each element a byte, of which the upper bits mean nothing.
+  // Zarr stores each element in a byte, whose unused upper bits are ignored.
   if (bits !== undefined) keepBits(bytes, bits, storage === Int8Array);
 }
 

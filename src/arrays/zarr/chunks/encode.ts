@@ -1,4 +1,4 @@
-/** Chunks into what is stored: parts, so that the elements of an uncompressed chunk are never copied. */
+/** Encodes chunks into parts, so that the elements of an uncompressed chunk are never copied. */
 
 import { chunksOf, copyBox, copyTransposed, isFilled, offsetOf } from "../../boxes/boxes.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
@@ -10,8 +10,8 @@ import { join } from "../codecs/gzip.ts";
 import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
 
 /**
- * A whole chunk as parts that follow one another. They may be `chunk` itself, so they are valid as long as it is.
- * @param fill inner chunks of nothing but this element are not stored
+ * A whole chunk as parts that follow one another. The parts may alias `chunk`, so they are valid as long as it is.
+ * @param fill element; inner chunks that consist of it are not stored
  */
 export async function encodeChunk(
   pipeline: Pipeline,
@@ -59,7 +59,7 @@ function transpose(
   chunk: Uint8Array,
 ): Uint8Array {
   const turned = newBytes(chunk.length);
-  // The axes of `chunk` are those of what is stored in the inverse order.
+  // The stored axes in inverse order are the axes of `chunk`.
   const inverse = shape.map((_, axis) => order.indexOf(axis));
   const place = { bytes: turned, shape: storedShape, start: storedShape.map(() => 0) };
   copyTransposed(chunk, place, shape, inverse, width);
@@ -73,7 +73,7 @@ function toFile({ dtype, bigEndian }: Pipeline, bytes: Uint8Array): Uint8Array {
   return swapped;
 }
 
-/** The inner chunks in row-major order, and the index before or behind them. */
+/** The inner chunks in row-major order, with the index before or after them. */
 async function encodeShard(
   { width, storedShape }: Pipeline,
   { inner, grid, count, index }: Sharding,

@@ -1,12 +1,12 @@
-/** How much memory reading or writing a chunk takes, not counting the chunk's elements. */
+/** The memory for reading or writing a chunk, excluding the chunk's elements. */
 
 import type { ArrayType, HeldBytes } from "../../boxes/array.ts";
 import { sameShape, product } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
 /**
- * The most bytes that reading and writing a chunk takes, whatever its elements are.
- * @param atOnce how many inner chunks of a shard are read at once
+ * Maximum bytes of memory for reading and writing a chunk, whatever its elements.
+ * @param atOnce the number of inner chunks of a shard that are read at once
  */
 export function heldBytes(
   pipeline: Pipeline,
@@ -24,7 +24,7 @@ export function heldBytes(
   };
 }
 
-/** The size of a chunk before each compression, and after the last one. */
+/** The size of a chunk before each compression and after the last. */
 function sizesOf(pipeline: Pipeline): number[] {
   const sizes = [mostStored({ ...pipeline, compression: [] })];
   for (const codec of pipeline.compression) sizes.push(codec.mostEncoded(sizes[sizes.length - 1]));
@@ -38,7 +38,7 @@ function decoding(pipeline: Pipeline, atOnce: number): number {
     ({ held }, at) => sizes[at] + sizes[at + 1] + held.decode(sizes[at]),
   );
   const turned = order === null ? 0 : product(shape) * width;
-  // Without compression, whole rows are read even if the box has only a part of them.
+  // Without compression, whole rows are read even if the box needs only part of them.
   if (shards === null) return (steps.length === 0 ? sizes[0] : Math.max(...steps)) + turned;
   const inner = Math.min(shards.count, atOnce) * decoding(shards.inner, atOnce);
   return Math.max(sizes[0] + inner, ...steps) + turned;
@@ -55,7 +55,7 @@ function encoding(pipeline: Pipeline): number {
   );
   const turned = (order === null ? 0 : size) + (bigEndian ? size : 0);
   if (shards === null) return Math.max(0, ...steps) + turned;
-  // First the parts of the shard and one inner chunk are held; then the parts are joined.
+  // The parts of the shard and one inner chunk are held first; then the parts are joined.
   const { inner } = shards;
   const parts = sizes[0] + product(inner.shape) * width + encoding(inner);
   return Math.max(parts, ...steps.map((step) => step + sizes[0])) + turned;

@@ -1,6 +1,7 @@
 /**
- * The codecs of an array as what they do to a chunk: its axes may be transposed, its elements become bytes or a shard of
- * inner chunks, and bytes are compressed. This file checks the list and makes it; `decode.ts` and `encode.ts` run it.
+ * The codecs of an array as steps for a chunk: an optional transposition of axes, elements to bytes or to a shard of
+ * inner chunks, then compression of bytes. This file checks the list and builds the pipeline; `decode.ts` and
+ * `encode.ts` run it.
  */
 
 import { malformed, printValue } from "../../../core/errors.ts";
@@ -18,23 +19,23 @@ export interface Pipeline {
   readonly dtype: DType;
   /** Bytes of one element. */
   readonly width: number;
-  /** Of a whole chunk, as the array has it. */
+  /** The shape of a whole chunk in the array's axes. */
   readonly shape: readonly number[];
-  /** Axis i of what is stored is axis `order[i]` of the chunk; null where nothing is transposed. */
+  /** Axis i of the stored chunk is axis `order[i]` of the chunk; null without transposition. */
   readonly order: readonly number[] | null;
-  /** Of a whole chunk, as it is stored. */
+  /** The shape of a whole chunk in the stored axes. */
   readonly storedShape: readonly number[];
   readonly bigEndian: boolean;
   readonly shards: Sharding | null;
   readonly compression: readonly ByteCodec[];
-  /** Whether the chunk is its elements, row-major and as memory has them. */
+  /** True if the stored chunk is exactly its elements in row-major order. */
   readonly isPlain: boolean;
 }
 
 export interface Sharding {
-  /** Of the inner chunks. */
+  /** The pipeline of the inner chunks. */
   readonly inner: Pipeline;
-  /** How many inner chunks there are along each axis. */
+  /** The number of inner chunks along each axis. */
   readonly grid: readonly number[];
   readonly count: number;
   readonly index: ShardIndex;
@@ -48,19 +49,19 @@ export interface ShardIndex {
   readonly size: number;
 }
 
-/** The offset and the size that an index has for an inner chunk that is not stored. */
+/** The offset and size in an index for an inner chunk that is not stored. */
 export const MISSING = 2n ** 64n - 1n;
 
-/** Real arrays have one level of shards. */
+/** Nested levels of shards; real arrays have one. */
 const MAX_DEPTH = 4;
 
-/** An index of so many inner chunks takes 256 MB. */
+/** Maximum number of inner chunks in a shard; their index takes 256 MB. */
 const MAX_INNER = 2 ** 24;
 
 /**
  * @param shape of a chunk
  * @param where the array's name in errors
- * @throws TensorError `malformed-file` for codecs that are unknown, or do not fit together
+ * @throws TensorError `malformed-file` for codecs that are unknown or do not fit together
  */
 export function makePipeline(
   dtype: DType,
@@ -114,7 +115,7 @@ function wrongCodec(name: string, isKnown: boolean, where: string): Error {
 
 type MakeByteCodec = (configuration: JsonObject, where: string) => ByteCodec;
 
-/** Without a prototype's names, which a file could ask for. */
+/** Without a prototype, because a file could ask for its names. */
 const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.assign(
   Object.create(null),
   {
@@ -166,7 +167,7 @@ function parseBoolean(value: Json, what: string, where: string): boolean {
   throw malformed(`${what} of ${where} must be true or false, got ${printValue(value)}`);
 }
 
-/** Types of one byte have no byte order, and the others must have one. */
+/** True for big-endian. Types of one byte have no byte order, and the others must have one. */
 function parseEndian({ configuration }: Codec, dtype: DType, where: string): boolean {
   const endian = configuration?.endian;
   const { bytes, lanes } = rowOf(dtype);
@@ -177,7 +178,7 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
 
 function parseOrder({ configuration }: Codec, rank: number, where: string): readonly number[] {
   const order = configuration?.order;
-  // Names that drafts of the format had, and zarrita still writes.
+  // Names from drafts of the format, which zarrita still writes.
   if (order === "C") return Array.from({ length: rank }, (_, axis) => axis);
   if (order === "F") return Array.from({ length: rank }, (_, axis) => rank - 1 - axis);
   const axes = parseShape(order, "order", where);
@@ -188,7 +189,7 @@ function parseOrder({ configuration }: Codec, rank: number, where: string): read
   );
 }
 
-/** One transposition after another; null for one that changes nothing. */
+/** Combines two transpositions; null for the identity. */
 function compose(first: readonly number[] | null, second: readonly number[]): number[] | null {
   const order = second.map((axis) => (first === null ? axis : first[axis]));
   return order.every((axis, at) => axis === at) ? null : order;
@@ -231,7 +232,7 @@ function makeSharding(
   };
 }
 
-/** How the index is encoded: it may not be compressed, because its size has to be known. */
+/** The codecs of the index, which may not be compressed because its size must be known. */
 function makeIndex(
   codecs: Json | undefined,
   bytes: number,
@@ -253,7 +254,7 @@ function makeIndex(
   return { bigEndian, compression, size };
 }
 
-/** Bytes of a whole chunk before compression, or the most that a shard may have. */
+/** Bytes of a whole chunk before compression; for a shard, the most that it may have. */
 export function mostStored(pipeline: Pipeline): number {
   const { shards, storedShape, width, compression } = pipeline;
   let size =

@@ -1,12 +1,12 @@
 /**
- * Decoders of the streams in blosc that no library here decodes with its errors: LZ4, Snappy and BloscLZ. Each copies
- * literals and matches until its target is full, and throws for a stream that leads out of either.
+ * Decoders for those streams in blosc whose errors no library here reports: LZ4, Snappy and BloscLZ. Each copies
+ * literals and matches until its target is full, and throws if the stream leads outside of its input or target.
  */
 
 import { broken } from "./byte-codec.ts";
 import { ZARR } from "../../../core/limits.ts";
 
-/** A stream and what is made of it, with a bound for each step. */
+/** A stream and its output, with bounds checked at each step. */
 class Copier {
   readonly #from: Uint8Array;
   readonly #into: Uint8Array;
@@ -45,7 +45,7 @@ class Copier {
     this.#done += count;
   }
 
-  /** Copies what was made `distance` bytes before. A match may overlap itself: then it repeats. */
+  /** Copies output from `distance` bytes before. A match may overlap itself and then repeats. */
   match(distance: number, count: number): void {
     const into = this.#into;
     const [start, end] = [this.#done, this.#done + count];
@@ -65,7 +65,7 @@ class Copier {
   }
 }
 
-/** LZ4's block format: literals and a match in turn; the last literals have no match. */
+/** LZ4's block format: literals and matches alternate; the last literals have no match. */
 export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (;;) {
@@ -78,7 +78,7 @@ export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
   copier.checkFull();
 }
 
-/** A length that goes on in further bytes while they are full. */
+/** A length that continues in further bytes while they are 255. */
 function lengthOf(copier: Copier, first: number, full: number): number {
   let length = first;
   if (first !== full) return length;
@@ -89,7 +89,7 @@ function lengthOf(copier: Copier, first: number, full: number): number {
   return length;
 }
 
-/** Snappy's format: a length, then elements whose low two bits say what they are. */
+/** Snappy's format: a length, then elements whose low two bits are their kind. */
 export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (let byte = 128, bytes = 0; byte >= 128; bytes++) {
@@ -106,7 +106,7 @@ export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   copier.checkFull();
 }
 
-/** BloscLZ's longest short distance, and how such a distance is marked. */
+/** BloscLZ's longest short distance, and the mark of such a distance. */
 const FAR = 8191;
 
 /** BloscLZ's format: that of FastLZ, with a second kind of far matches. */

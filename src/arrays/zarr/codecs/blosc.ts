@@ -1,6 +1,6 @@
 /**
- * The codec `blosc`: blocks that are shuffled and compressed each by itself, in the format of C-Blosc 1. numcodecs has
- * C-Blosc too, but gives whatever was in memory for a chunk that is broken, and shuffles every type as if it had 4 bytes.
+ * The codec `blosc`: blocks that are shuffled and compressed separately, in the format of C-Blosc 1. numcodecs has
+ * C-Blosc too, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
  */
 
 import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
@@ -12,7 +12,7 @@ import { isArray } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import type { Codec } from "../metadata.ts";
 
-/** That of zstd, the tightest of its compressors. */
+/** The ratio of zstd, the tightest of its compressors. */
 const RATIO = 2 ** 15;
 
 /** The number of each shuffle. */
@@ -32,10 +32,10 @@ export const COMPRESSORS: Readonly<Record<string, number>> = {
   zstd: 4,
 };
 
-/** Those that are written. */
+/** The compressors that can be written. */
 export const WRITTEN: readonly string[] = ["lz4", "lz4hc", "zlib", "zstd"];
 
-/** The compressor among codecs that is read and not written; null where there is none. */
+/** The compressor among the codecs that can only be read; null without one. */
 export function unwrittenOf(codecs: readonly Codec[]): string | null {
   for (const { name, configuration = {} } of codecs) {
     const { cname, codecs: inner } = configuration;
@@ -69,7 +69,7 @@ export const makeBloscCodec = (settings: BloscSettings): ByteCodec => ({
   encode: (bytes) => encode(bytes, settings),
 });
 
-/** The streams of all blocks are joined at the end. Memory also holds one block twice, and the state of its compressor. */
+/** Bytes held: the streams of all blocks, joined at the end, plus one block twice and the state of its compressor. */
 function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
   const format = COMPRESSORS[cname];
   const isPlain = format !== COMPRESSORS.zlib && format !== COMPRESSORS.zstd;
@@ -82,7 +82,7 @@ function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
   };
 }
 
-/** C-Blosc uses only the odd levels of zstd: level n of blosc is level 2n - 1. */
+/** C-Blosc uses only odd levels of zstd: level n of blosc is level 2n - 1. */
 const levelOf = (format: number, clevel: number): number =>
   format === COMPRESSORS.zstd ? 2 * clevel - 1 : clevel;
 
@@ -95,7 +95,7 @@ const COPIED = 2;
 const BIT_SHUFFLED = 4;
 const UNSPLIT = 16;
 
-/** Blocks of types of at most so many bytes, with rows of at least so many, were split into rows. */
+/** Blocks of types of at most this many bytes, with rows of at least this many, were split into rows. */
 const MOST_ROWS = 16;
 const LEAST_ROW = 128;
 
@@ -131,7 +131,7 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   }
   const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
   const first = HEADER + 4 * blocks;
-  // Each block takes a place and a size, so the bytes that are there bound what is allocated.
+  // Each block takes an offset and a size, so the length of the input bounds the allocation.
   if (first + 4 * blocks > bytes.length) throw broken("it is cut short");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const into = new Uint8Array(size);
@@ -145,7 +145,7 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   return into;
 }
 
-/** A block: its size in bytes, or those of its rows, before each of them. */
+/** A block: its size in bytes, or the size of each of its rows, before the data. */
 async function decodeBlock(
   from: Uint8Array,
   into: Uint8Array,
@@ -184,7 +184,7 @@ function unshuffleOf(flags: number, typesize: number, length: number): Shuffle |
 
 async function decodeStream(from: Uint8Array, into: Uint8Array, format: number): Promise<void> {
   const { length: size } = into;
-  // What a compressor could not make shorter is there as it was.
+  // Data that compression would not shorten is stored unchanged.
   if (from.length === size) return into.set(from);
   if (format === COMPRESSORS.lz4) return decodeLz4(from, into);
   if (format === COMPRESSORS.snappy) return decodeSnappy(from, into);
@@ -202,7 +202,7 @@ function streamCodec(format: number, level: number): ByteCodec {
   throw broken(`its compressor ${format} is not known`);
 }
 
-/** So large that the blocks of one chunk always have places of 4 bytes. */
+/** Small enough that offsets of the blocks of one chunk fit in 4 bytes. */
 const MOST = 2 ** 31 - HEADER - 1;
 
 async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8Array> {
@@ -210,7 +210,7 @@ async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8
   if (size > MOST) throw broken("blosc takes at most 2 GiB");
   const { cname, shuffle } = settings;
   if (!WRITTEN.includes(cname)) throw broken(`${cname} is read but not written`);
-  // A header has one byte for it, and elements of other sizes are bytes.
+  // The header has one byte for the size, so larger elements are treated as bytes.
   const typesize = settings.typesize <= 255 ? settings.typesize : 1;
   const wanted = settings.blocksize === 0 ? ZARR.block : settings.blocksize;
   const unit = 8 * typesize;
@@ -258,7 +258,7 @@ async function encodeBlock(
     shuffleBits,
   ];
   const turn = content.length >= typesize ? shuffles[shuffle] : null;
-  // Copied even where nothing is shuffled: a compressor may take its time.
+  // Copied even without a shuffle, because compression is asynchronous.
   const shuffled = new Uint8Array(content.length);
   if (turn === null) shuffled.set(content);
   else turn(content, shuffled, typesize);
@@ -267,13 +267,13 @@ async function encodeBlock(
     format === COMPRESSORS.lz4
       ? await encodeLz4(shuffled, clevel)
       : await streamCodec(format, levelOf(format, clevel)).encode(shuffled);
-  // A stream of the block's own length would be taken for the block.
+  // A stream as long as the block would be mistaken for an uncompressed block.
   return stream.length < content.length ? stream : shuffled;
 }
 
 async function encodeLz4(bytes: Uint8Array, clevel: number): Promise<Uint8Array> {
   const { default: LZ4 } = await import("numcodecs/lz4");
   const encoded = await LZ4.fromConfig({ id: "lz4", acceleration: 10 - clevel }).encode(bytes);
-  // It puts the size in front.
+  // The encoder puts the size first.
   return encoded.subarray(4);
 }

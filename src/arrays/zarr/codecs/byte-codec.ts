@@ -1,19 +1,22 @@
-/** What every codec from bytes to bytes is: `gzip`, `zstd`, `blosc`, `crc32c`. The pipeline names the chunk in errors. */
+/**
+ * The interface of codecs from bytes to bytes: `gzip`, `zstd`, `blosc`, `crc32c`. The pipeline names the chunk in
+ * errors.
+ */
 
 import { messageOf } from "../../../core/errors.ts";
 
-/** What is known of the bytes that were encoded. */
+/** Known facts about the bytes before encoding. */
 export interface Decoded {
-  /** The most there may be. */
+  /** Maximum number of bytes. */
   readonly size: number;
-  /** Whether there must be as many. */
+  /** True if there must be exactly `size` bytes. */
   readonly isExact: boolean;
 }
 
-/** Frees the memory of bytes that nobody uses any more. */
+/** Frees the memory of bytes that are no longer used. */
 export type Release = (bytes: Uint8Array) => void;
 
-/** Bytes that a codec takes for a chunk of `size` bytes, not counting the chunk and the encoded chunk. */
+/** Bytes that a codec takes for a chunk of `size` bytes, excluding the chunk and the encoded chunk. */
 export interface Held {
   decode(size: number): number;
   encode(size: number): number;
@@ -21,16 +24,18 @@ export interface Held {
 
 export interface ByteCodec {
   readonly name: string;
-  /** How many bytes `size` bytes become, where that depends on nothing else; null for compression. */
+  /** The encoded length of `size` bytes, if it depends on nothing else; null for compression. */
   fixedSize(size: number): number | null;
-  /** Encoded bytes of no more than these are made of `size` bytes by any sane encoder. */
+  /** Maximum encoded bytes that any sane encoder makes from `size` bytes. */
   mostEncoded(size: number): number;
   readonly held: Held;
-  /** How many bytes one encoded byte can stand for at most: what promises more is refused before it takes memory. */
+  /**
+   * Maximum bytes that one encoded byte can stand for; input that promises more is refused before memory is allocated.
+   */
   readonly ratio: number;
   /**
-   * May throw any error, for which the caller blames the chunk. Takes no more memory than for `decoded.size` bytes and a
-   * margin.
+   * Decodes bytes. May throw any error; the caller attributes it to the chunk. Takes no more memory than `decoded.size`
+   * bytes and a margin.
    */
   decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array>;
   encode(bytes: Uint8Array, release?: Release): Promise<Uint8Array>;
@@ -39,10 +44,10 @@ export interface ByteCodec {
 /** Compression makes random bytes a little longer. */
 export const mostCompressed = (size: number): number => size + Math.ceil(size / 8) + 4096;
 
-/** Text that a decoder throws with, for what the caller then says of the chunk. */
+/** An error thrown by a decoder, whose text the caller includes in its own error. */
 export const broken = (reason: string): Error => new Error(reason);
 
-/** What a library says of an error, as a part of a sentence. */
+/** The message of a library's error, as part of a sentence. */
 export const reasonOf = (cause: unknown): string =>
   messageOf(cause)
     .split("\n")[0]

@@ -1,4 +1,4 @@
-/** The codec `crc32c`: four bytes behind the others, the checksum of RFC 3720. Sixteen bytes at a time, by tables. */
+/** The codec `crc32c`: four trailing bytes with the checksum of RFC 3720. Tables process sixteen bytes at a time. */
 
 import { broken, type ByteCodec } from "./byte-codec.ts";
 
@@ -12,8 +12,8 @@ const WIDTH = 4;
 const STEP = 16;
 
 /**
- * Table k has the checksum of each byte with k zeros behind it. The tables lie one behind the other in a single array of
- * signed numbers: that is twice as fast as an array for each table, and three times as fast as arrays of unsigned numbers.
+ * Table k has the checksum of each byte followed by k zeros. The tables are concatenated in a single array of signed
+ * numbers, which is twice as fast as one array per table, and three times as fast as arrays of unsigned numbers.
  */
 function makeTables(): Int32Array {
   const tables = new Int32Array(256 * STEP);
@@ -66,7 +66,7 @@ export function makeCrc32c(): (bytes: Uint8Array) => number {
   };
   return (bytes) => {
     const { buffer, byteOffset, length } = bytes;
-    // Words are read where memory has them: from a multiple of four on.
+    // Words are read aligned, at multiples of four bytes of memory.
     const first = -byteOffset & 3;
     const steps = Math.floor((length - first) / STEP);
     if (steps <= 0) return ~byBytes(-1, bytes) >>> 0;

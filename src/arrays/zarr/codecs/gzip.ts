@@ -18,10 +18,10 @@ const RATIO = 1032;
 /** Bytes of the state of a compressor, from zlib's documentation. A decompressor takes 40 kB. */
 const STATE = 2 ** 18;
 
-/** zlib asks for more room when it has filled all that it was given, even where nothing follows. */
+/** zlib asks for more space when it has filled what it was given, even if nothing follows. */
 const ROOM = 64;
 
-/** Both containers of deflate: their functions in Node, and their names in a browser. */
+/** The containers of deflate, with their functions in Node and their names in a browser. */
 const CONTAINERS = {
   gzip: { compress: "createGzip", decompress: "gunzip", stream: "gzip" },
   zlib: { compress: "createDeflate", decompress: "inflate", stream: "deflate" },
@@ -38,7 +38,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     decode(bytes, decoded) {
       const zlib = moduleOfNode("node:zlib");
       if (zlib === null) return inflateStream(stream, bytes, decoded);
-      // One buffer for all, instead of many of 16 kB that are joined at the end.
+      // A single buffer, instead of many 16 kB buffers that are joined at the end.
       const room = decoded.size + ROOM;
       const options = { chunkSize: room, maxOutputLength: room };
       return byCallback((done) => zlib[decompress](bytes, options, done));
@@ -55,15 +55,15 @@ type Format = (typeof CONTAINERS)[keyof typeof CONTAINERS]["stream"];
 
 type Done = (error: Error | null, result: Uint8Array) => void;
 
-/** What a function of Node calls back with. */
+/** Converts a Node callback to a promise. */
 export const byCallback = (start: (done: Done) => void): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     start((error, result) => (error === null ? resolve(result) : reject(error)));
   });
 
 /**
- * Compresses `bytes` by a stream of zlib. zlib's functions with a callback would collect thousands of buffers of 16 kB
- * before they join them.
+ * Compresses `bytes` by a zlib stream. zlib's callback functions would collect thousands of 16 kB buffers before
+ * joining them.
  */
 export async function compressed(
   bytes: Uint8Array,
@@ -98,20 +98,20 @@ async function inflateStream(
   }
 }
 
-/** Browsers choose the level themselves. */
+/** Browsers choose the level. */
 async function deflateStream(format: Format, bytes: Uint8Array): Promise<Uint8Array> {
   const stream = piped(bytes, new CompressionStream(format));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Copied, because a stream may keep what it is given. */
+/** Copied, because a stream may keep its input. */
 const piped = (
   bytes: Uint8Array,
   through: CompressionStream | DecompressionStream,
 ): ReadableStream<Uint8Array> => new Blob([bytes.slice()]).stream().pipeThrough(through);
 
 /**
- * Joins pieces. A single piece is returned as it is.
+ * Joins pieces. Returns a single piece as it is.
  * @param release called with each piece that was copied
  */
 export function join(

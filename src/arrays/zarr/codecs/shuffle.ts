@@ -1,6 +1,6 @@
 /**
- * The shuffles of blosc: bytes, or bits, of equal weight are put next to each other, because those of neighbouring numbers
- * are alike. Bytes behind a block's last whole element stay where they are.
+ * The shuffles of blosc: bytes, or bits, of equal weight are grouped, because those of neighbouring numbers are alike.
+ * Bytes after a block's last whole element stay in place.
  */
 
 export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
@@ -38,8 +38,9 @@ const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
   new Int32Array(buffer, byteOffset, length >> 2);
 
 /**
- * Moves four bytes of four elements at a time, which are a square whichever way they lie: four times as fast as single bytes.
- * @param width of an element, and `count` of a row of shuffled bytes, in words
+ * Moves four bytes of four elements at a time, as squares that work in both directions: four times as fast as single
+ * bytes.
+ * @param width of an element, and `count` of a row of shuffled bytes, both in words
  */
 function moveSquares(
   from: Int32Array,
@@ -59,7 +60,7 @@ function moveSquares(
       const b = from[at + read];
       const c = from[at + 2 * read];
       const d = from[at + 3 * read];
-      // Squares of 2 x 2 bytes are turned first: `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
+      // Squares of 2 x 2 bytes are transposed first: `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
       const evenAB = (a & 0x00ff00ff) | ((b & 0x00ff00ff) << 8);
       const oddAB = ((a >>> 8) & 0x00ff00ff) | (b & 0xff00ff00);
       const evenCD = (c & 0x00ff00ff) | ((d & 0x00ff00ff) << 8);
@@ -72,7 +73,7 @@ function moveSquares(
   }
 }
 
-/** Rows of bits go by eights of elements; blosc leaves other blocks as they are. */
+/** Rows of bits need groups of eight elements; blosc leaves other blocks unshuffled. */
 const hasEights = (from: Uint8Array, width: number): boolean =>
   Math.floor(from.length / width) % 8 === 0;
 
@@ -83,8 +84,8 @@ export const shuffleBits = (from: Uint8Array, into: Uint8Array, width: number): 
   moveBits(from, into, width, false);
 
 /**
- * Bit k of element e's byte j is, among shuffled bits, bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. So bit k of
- * byte e and bit e of byte k are exchanged, in squares of 1, 2 and 4 bits ("Hacker's Delight", section 7-3).
+ * Bit k of element e's byte j is, among shuffled bits, bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. Bit k of
+ * byte e and bit e of byte k are thus exchanged, in squares of 1, 2 and 4 bits ("Hacker's Delight", section 7-3).
  */
 function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   if (!hasEights(from, width)) return into.set(from);

@@ -1,6 +1,6 @@
 /**
- * The codec `zstd` (RFC 8878), by Node's zlib where it has zstd, else by numcodecs. Frames are walked first: their headers
- * say how much memory they would take, and a decoder would believe them.
+ * The codec `zstd` (RFC 8878), by Node's zlib if it has zstd, else by numcodecs. Frames are checked first, because
+ * their headers announce the size of the output, and a decoder would trust them.
  */
 
 import type { Transform } from "node:stream";
@@ -10,12 +10,12 @@ import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from 
 import { byCallback, compressed, join } from "./gzip.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 
-/** A block of 128 kB of one byte takes four. */
+/** A block of 128 kB of one byte takes four bytes. */
 const RATIO = 2 ** 15;
 
 const MAX_BLOCK = 2 ** 17;
 
-/** A decoder keeps so many bytes before the current one; encoders that know the size take no more than that. */
+/** A decoder keeps this many bytes before the current one; encoders that know the size need no more. */
 const LEAST_WINDOW = 2 ** 23;
 
 export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
@@ -26,7 +26,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     ratio: RATIO,
     held: zstdOfNode() === null ? heldByNumcodecs(level) : heldByNode(level),
     async decode(bytes, decoded) {
-      // One after the other: Node ends at the first frame that holds nothing.
+      // Frames are decoded one by one, because Node stops at the first empty frame.
       const pieces: Uint8Array[] = [];
       for (const frame of framesOf(bytes, decoded)) {
         pieces.push(await decodeFrame(frame, decoded.size));
@@ -52,8 +52,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
 }
 
 /**
- * Megabytes of the state of a compressor, for levels up to each `level`: at least what `ZSTD_estimateCCtxSize` gives for
- * long inputs.
+ * Megabytes of the state of a compressor, for levels up to each `level`: at least what `ZSTD_estimateCCtxSize` gives
+ * for long inputs.
  */
 const STATES: readonly (readonly [level: number, megabytes: number])[] = [
   [4, 8],
@@ -79,8 +79,8 @@ const heldByNode = (level: number): Held => ({
 });
 
 /**
- * numcodecs copies input and output into a WebAssembly memory, which grows a fifth more than it must and never shrinks. For
- * 32 MB of numbers it grows to 78 MB in a decoder, and to 116 MB in an encoder.
+ * numcodecs copies input and output into a WebAssembly memory, which grows by a fifth more than needed and never
+ * shrinks. For 32 MB of numbers it grows to 78 MB in a decoder, and to 116 MB in an encoder.
  */
 const heldByNumcodecs = (level: number): Held => ({
   decode: (size) => 2.8 * size + 2 ** 21,
@@ -99,7 +99,7 @@ async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array>
   return Zstd.fromConfig({ id: "zstd" }).decode(frame);
 }
 
-/** WebAssembly holds both sides of a chunk at once, and a decoder that ran out of memory is of no use any more. */
+/** WebAssembly holds both sides of a chunk at once, and a decoder that has run out of memory is unusable. */
 const MOST_OF_NUMCODECS = 2 ** 29;
 
 function checkMemory(size: number): void {
@@ -110,7 +110,7 @@ function checkMemory(size: number): void {
 
 type Callback = (error: Error | null, result: Uint8Array) => void;
 
-/** What Node's zlib has since 22.15. */
+/** The zstd functions of Node's zlib, since 22.15. */
 interface ZstdOfNode {
   createZstdCompress(options: object): Transform;
   zstdDecompress(bytes: Uint8Array, options: object, done: Callback): void;
@@ -129,7 +129,7 @@ const MAGIC = 0xfd2fb528;
 /** Frames that hold no data: sixteen magic numbers. */
 const SKIPPABLE = 0x184d2a50;
 
-/** The frames that hold something, whose headers and those of whose blocks promise what is decoded. */
+/** The frames with data, after checking the sizes that headers of frames and blocks announce. */
 function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
   const frames: Uint8Array[] = [];
   const cursor = new Cursor(bytes);
@@ -152,7 +152,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
     }
   }
   if (promised === null) {
-    // Without a promise the blocks are all that is known; an encoder that flushes makes small ones.
+    // Without an announced size only the blocks bound it; an encoder that flushes makes small blocks.
     if (most > 8 * size + 8 * MAX_BLOCK) throw broken(`it may decode to ${most} bytes`);
   } else if (isExact ? promised !== size : promised > size) {
     throw broken(`it decodes to ${promised} bytes, not ${size}`);

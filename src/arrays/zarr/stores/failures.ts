@@ -1,12 +1,12 @@
-/** What a server's refusal means, as the end of a sentence that says what to do. */
+/** Explains a server's refusal, as the end of a sentence that says what to do. */
 
 import { TensorError } from "../../../core/errors.ts";
 import { codesOf } from "./retries.ts";
 
-/** Bytes of a refusal that are read. S3's have some hundreds. */
+/** Bytes of a refusal's body that are read. S3's have some hundreds. */
 const MOST = 16_384;
 
-/** S3 takes no request whose time differs by more. */
+/** S3 refuses requests whose time differs by more. */
 const MOST_SKEW = 15 * 60_000;
 
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 const DENIED =
   "check the keys, and whether they may do that; S3 also refuses objects that are missing where it may not list them";
 
-/** The error for an answer that is neither a success nor one that was expected. Its body is used up. */
+/** The error for an answer that is neither a success nor expected. Reads its body. */
 export async function refusalOf(
   response: Response,
   method: string,
@@ -63,7 +63,7 @@ const printSkew = (skew: number): string =>
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
-/** The first bytes of a body as text. A refusal may be any page, of any length, and may break off. */
+/** The first bytes of a body as text. A refusal may be any page, of any length, and may be cut off. */
 async function beginningOf({ body }: Response): Promise<string> {
   if (body === null) return "";
   const reader = body.getReader();
@@ -78,7 +78,7 @@ async function beginningOf({ body }: Response): Promise<string> {
     }
     await reader.cancel();
   } catch {
-    // What was read is enough.
+    // The text read so far is enough.
   }
   return text;
 }
@@ -91,7 +91,7 @@ const TRUST =
 
 /**
  * The error for a request that got no answer.
- * @param secrets texts that no message may have, not even that of the cause
+ * @param secrets texts that messages, even that of the cause, must not contain
  */
 export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
   const [code] = codesOf(cause).toReversed();
@@ -101,7 +101,7 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
   return new TensorError("engine", sentence, {}, { cause: withoutSecrets(cause, secrets) });
 }
 
-/** An error as it is, or only its code where its text has a secret: Deno, for one, puts URLs into its messages. */
+/** The error, or only its code if its text has a secret: Deno, for one, puts URLs into its messages. */
 function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
   for (let one = cause, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {

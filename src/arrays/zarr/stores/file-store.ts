@@ -1,4 +1,4 @@
-/** An array in a folder. Files appear whole: each is written under another name beside its place, then renamed. */
+/** An array in a folder. Files appear complete: each is written under another name in the same folder, then renamed. */
 
 import type * as PlainFs from "node:fs";
 import type * as Fs from "node:fs/promises";
@@ -29,17 +29,17 @@ import {
   type StoredObject,
 } from "./store.ts";
 
-// Loaded only where there are files.
+// Not null, because this module is loaded only in environments with files.
 const { constants } = moduleOfNode("node:fs") as typeof PlainFs;
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** Returns what `action` returns, or null where there is no such file. */
+/** Returns the result of `action`, or null if the file does not exist. */
 async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
   try {
     return await action();
   } catch (error) {
-    // ENOTDIR: a file is where a folder would be.
+    // ENOTDIR: a parent of the path is a file.
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
@@ -58,7 +58,7 @@ async function openSource(file: string): Promise<Source | null> {
   if (handle === null) return null;
   try {
     const stat = await handle.stat();
-    // A folder in the place of a chunk is no chunk.
+    // A folder at a chunk's path does not count as a chunk.
     if (stat.isFile()) return fileSource(handle, stat.size);
   } catch (error) {
     await closeFile(handle);
@@ -68,7 +68,7 @@ async function openSource(file: string): Promise<Source | null> {
   return memorySource(new Uint8Array(0));
 }
 
-/** Makes the folder of `file` where `action` finds none. Most files are written into folders that are there. */
+/** Runs `action`, and makes the folder of `file` if it is missing. Most files are written into existing folders. */
 async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -104,10 +104,10 @@ async function writeFile(
   }
 }
 
-/** A name beside `file` that no other writer has. */
+/** A name in the folder of `file` that no other writer uses. */
 const besideOf = (file: string): string => `${file}.${globalThis.crypto.randomUUID()}.tmp`;
 
-/** Writes a file under another name and gives it to `place`, which renames or links it. */
+/** Writes a file under another name and passes it to `place`, which renames or links it. */
 async function writeBeside<T>(
   file: string,
   parts: readonly Uint8Array[],
@@ -123,16 +123,19 @@ async function writeBeside<T>(
   }
 }
 
-/** What a file system without links says. */
+/** Error codes of file systems without links. */
 const NO_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV"];
 
-/** A link decides which of several writers is the first; where there are none, a copy that replaces nothing. */
+/**
+ * Creates a file by a link, which only the first of several writers can make; on file systems without links, by a copy
+ * that never overwrites.
+ */
 const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
   writeBeside(file, parts, true, async (beside) => {
     try {
       await files.link(beside, file).catch(async (error: unknown) => {
         if (!isCode(error, ...NO_LINKS)) throw error;
-        // Not of `files`: where this call blocks, Deno's error has no code.
+        // Not through `files`, because Deno's error lacks a code when this call blocks.
         await fs.copyFile(beside, file, constants.COPYFILE_EXCL);
       });
       return true;
@@ -142,7 +145,7 @@ const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean
     }
   });
 
-/** What an array has in its folder, whatever version of Zarr it is of. */
+/** The entries of an array's folder, for both versions of Zarr. */
 const OF_AN_ARRAY = /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|\d+(?:\.\d+)*)$/;
 
 export class FileStore implements Store {
@@ -152,27 +155,27 @@ export class FileStore implements Store {
 
   readonly #guard: Guard;
 
-  /** @param guard is asked before a file is opened, written or removed */
+  /** @param guard called before a file is opened, written or removed */
   constructor(folder: string, guard: Guard = async () => {}) {
     this.path = path.resolve(folder);
     this.#guard = guard;
     this.staging = new FileStaging(this);
   }
 
-  /** The file of a key. */
+  /** The path of a key. */
   fileOf(key: string): string {
-    // A key is names with slashes between them, so nothing is left to normalize.
+    // A key consists of names separated by slashes, so nothing needs normalizing.
     return this.path + path.sep + (path.sep === "/" ? key : key.replaceAll("/", path.sep));
   }
 
-  /** The file of a key that is going to be read. @throws what the guard throws */
+  /** The path of a key, for reading. @throws the error of the guard */
   async fileToRead(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(file);
     return file;
   }
 
-  /** The file of a key that is going to be replaced or removed: a link in its own place is not followed then. */
+  /** The path of a key, for replacing or removing, neither of which follows a link at the path. */
   async fileToWrite(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(path.dirname(file));
@@ -213,7 +216,7 @@ export class FileStore implements Store {
   async folders(prefix: string): Promise<readonly string[]> {
     const folder = this.fileOf(prefix === "" ? "." : prefix.slice(0, -1));
     const entries = (await ifThere(() => fs.readdir(folder, { withFileTypes: true }))) ?? [];
-    // A link may lead to a folder.
+    // A link may point to a folder.
     return entries.flatMap((entry) => (entry.isFile() ? [] : [entry.name]));
   }
 
@@ -237,7 +240,7 @@ async function* listFolder(folder: string, prefix: string): AsyncGenerator<Store
 
 class FileStaging implements Staging {
   readonly #store: FileStore;
-  /** Whether the last chunk lacked its folder. Then that of the next chunk is made before a rename fails for lack of it. */
+  /** True if the last chunk lacked its folder. The next chunk's folder is then made before a rename fails. */
   #isNew = false;
 
   constructor(store: FileStore) {
@@ -263,11 +266,11 @@ class FileStaging implements Staging {
   async copy(from: Store, key: string, name: string, most = Infinity): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
     const [source, file] = [await from.fileToRead(key), await this.#file(name)];
-    // Of both files either may be missing: the chunk, or the folder that the copy goes to.
+    // Either may be missing: the chunk, or the folder of the copy.
     const stat = await ifThere(() => files.stat(source));
     if (stat === null || stat.size > most) return false;
     if (stat.size <= FILES.short) {
-      // The system's copy takes 9 calls, and another 3 follow to sync it.
+      // The system's copy takes 9 calls, and syncing it another 3.
       const bytes = await ifThere(() => files.readFile(source));
       if (bytes === null) return false;
       TRAFFIC.read += bytes.length;
@@ -288,14 +291,14 @@ class FileStaging implements Staging {
       ifThere(() => files.rename(staged, file).then(() => true as const));
     if (this.#isNew) await this.#makeFolder(path.dirname(file));
     if ((await rename()) !== null) return true;
-    // Either what was staged is missing, or the folder.
+    // Either the staged file or the folder is missing.
     if ((await ifThere(() => files.stat(staged))) === null) return false;
     this.#isNew = true;
     await makeFolders(path.dirname(file));
     return (await rename()) ?? false;
   }
 
-  /** Makes a folder in one that is there. */
+  /** Makes a folder whose parent exists. */
   async #makeFolder(folder: string): Promise<void> {
     try {
       await files.mkdir(folder);

@@ -1,6 +1,7 @@
 /**
- * Objects on servers, read by ranges. Servers differ: some refuse HEAD (so does a URL that is signed for GET), some do not say
- * how long an object is, some ignore ranges, some compress on the way, and pages of other origins see few headers.
+ * Reads objects on servers by ranges. Servers differ: some refuse HEAD (as does a URL that is signed for GET), some
+ * omit the length of an object, some ignore ranges, some compress in transit, and pages of other origins see few
+ * headers.
  */
 
 import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
@@ -12,18 +13,18 @@ import { memorySource, type Source } from "./store.ts";
 
 /** Sends requests for one object. */
 export interface ObjectClient {
-  /** The object, as sentences name it. */
+  /** The name of the object in sentences. */
   readonly what: string;
   readonly signal: AbortSignal | undefined;
-  /** Whether conditions may be sent: a page of another origin would have to ask for leave first. */
+  /** True if conditional headers may be sent: from another origin they would need a preflight request. */
   readonly hasConditions: boolean;
-  /** @returns null where there is no such object. @throws TensorError for other failures than those expected */
+  /** @returns null if the object does not exist. @throws TensorError for failures other than those expected */
   send(request: Request, expected?: readonly number[]): Promise<Response | null>;
-  /** The error for an answer that broke off. */
+  /** The error for an answer that was cut off. */
   unreachable(cause: unknown): TensorError;
 }
 
-/** Which version of an object an answer is of. */
+/** The version of the object in an answer. */
 interface Version {
   readonly etag: string | null;
   readonly modified: string | null;
@@ -42,7 +43,7 @@ export async function openObject(client: ObjectClient): Promise<Source | null> {
   return new RangeSource(client, found);
 }
 
-/** A text that changes when an object does; empty where it is missing. */
+/** A text that changes when an object does; empty if it does not exist. */
 export async function stateOfObject(client: ObjectClient): Promise<string> {
   const response = await client.send({ method: "HEAD" }, NO_HEAD);
   if (response === null) return "";
@@ -70,7 +71,7 @@ async function headOf(client: ObjectClient): Promise<Head | Source | null> {
   return size === null ? probe(client) : { size, ...versionOf(response.headers) };
 }
 
-/** The length of the body that an answer has or would have; null where it is not that of the object. */
+/** The body length that an answer announces; null if it is not the object's. */
 function lengthIn({ headers }: Response): number | null {
   const length = headers.get("content-length");
   if (length === null || !/^\d+$/.test(length) || isEncoded(headers)) return null;
@@ -83,11 +84,11 @@ const isEncoded = (headers: Headers): boolean =>
 interface ContentRange {
   readonly start: number;
   readonly end: number;
-  /** Of the object; null where the server does not say. */
+  /** The length of the object; null if the server does not report it. */
   readonly total: number | null;
 }
 
-/** The range that an answer has; null where it is not said, or not shown to a page of another origin. */
+/** The range of an answer; null if it is missing, or hidden from a page of another origin. */
 function rangeIn(headers: Headers): ContentRange | null {
   const pattern = /^\s*bytes\s+(\d+)-(\d+)\/(\d+|\*)\s*$/i;
   const [, start, last, total] = pattern.exec(headers.get("content-range") ?? "") ?? [];
@@ -99,7 +100,7 @@ function rangeIn(headers: Headers): ContentRange | null {
   };
 }
 
-/** Asks for the first byte, whose answer says how long the object is; where it does not, reads all of it. */
+/** Requests the first byte, whose answer tells the object's length; without a length, reads the whole object. */
 async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const first = { method: "GET", headers: { range: "bytes=0-0" } } as const;
   const response = await client.send(first, [416]);
@@ -109,15 +110,15 @@ async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const size = status === 206 ? (range?.total ?? null) : lengthIn(response);
   if (status === 200 && size === null) return readWhole(client, response);
   await response.body?.cancel();
-  // No first byte can be sent of an empty object.
+  // An empty object has no first byte.
   if (status === 416) return memorySource(new Uint8Array(0));
   if (size !== null && !isEncoded(headers)) return { size, ...versionOf(headers) };
   return readWhole(client, null);
 }
 
 /**
- * Reads all of an object of unknown length, which fetch has decompressed.
- * @param first the answer to the first attempt, where there was one
+ * Reads a whole object of unknown length, which fetch has decompressed.
+ * @param first the answer to the first attempt, if any
  */
 async function readWhole(client: ObjectClient, first: Response | null): Promise<Source | null> {
   const pauses = new Pauses(client.signal);
@@ -146,7 +147,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
   }
 }
 
-/** Waits after an answer that broke off. @throws TensorError where there is to be no other attempt */
+/** Waits after an answer that was cut off. @throws TensorError if no attempt is left */
 async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown): Promise<void> {
   client.signal?.throwIfAborted();
   const pause = isTransient(error) ? pauses.next() : null;
@@ -154,7 +155,7 @@ async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown):
   await pauses.wait(pause);
 }
 
-/** Gives the pieces of a body to `take` until that returns false. */
+/** Passes the pieces of a body to `take` until that returns false. */
 async function eachPiece(response: Response, take: (piece: Uint8Array) => boolean): Promise<void> {
   if (response.body === null) return;
   const reader = response.body.getReader();
@@ -172,7 +173,7 @@ class RangeSource implements Source {
   readonly bytes = null;
   readonly #client: ObjectClient;
   readonly #version: Version;
-  /** All of the object, once a server without ranges has sent it. */
+  /** The whole object, once a server without ranges has sent it. */
   #whole: Uint8Array | null = null;
 
   constructor(client: ObjectClient, { size, ...version }: Head) {
@@ -183,7 +184,7 @@ class RangeSource implements Source {
 
   async close(): Promise<void> {}
 
-  /** A range that breaks off is read on from where it broke; a server may also send less at once than was asked for. */
+  /** Continues a range after an interruption; a server may also send less than requested. */
   async read(offset: number, into: Uint8Array): Promise<void> {
     const pauses = new Pauses(this.#client.signal);
     for (let done = 0; done < into.length && this.#whole === null;) {
@@ -202,8 +203,8 @@ class RangeSource implements Source {
   }
 
   /**
-   * Reads a range, if the object is still the one whose size is known.
-   * @param count is called with the number of bytes of each piece that was read
+   * Reads a range, if the object is still of the version whose size is known.
+   * @param count called with the number of bytes of each piece
    */
   async #readPart(at: number, into: Uint8Array, count: (length: number) => void): Promise<void> {
     const response = await this.#ask(at, into.length);
@@ -216,11 +217,11 @@ class RangeSource implements Source {
       return;
     }
     const length = Math.min(into.length, sent === null ? Infinity : sent.end - at);
-    // A server without ranges sends all of the object.
+    // A server without ranges sends the whole object.
     const skip = status === 206 ? 0 : at;
     const got = await fill(into.subarray(0, length), response, skip, count);
     if (got === length) return;
-    // The length of the body was not what its header says, which fetch does not notice where there is no other header.
+    // The body's length differs from its header, which fetch reports only with certain headers.
     if (sent !== null) throw new Error("the body is shorter than its range");
     throw changed(this.#client);
   }
@@ -240,7 +241,7 @@ class RangeSource implements Source {
     throw new TensorError("engine", `the server sent ${wrong} of ${what}`);
   }
 
-  /** True for an answer of another version. Some servers do not know conditions, and pages do not see all headers. */
+  /** True for an answer of another version. Some servers ignore conditions, and pages do not see all headers. */
   #isOther({ ok, headers }: Response): boolean {
     const { etag, modified } = this.#version;
     const total = rangeIn(headers)?.total ?? this.size;
@@ -255,8 +256,8 @@ const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`);
 
 /**
- * Fills `into` with what a body has behind its first `skip` bytes, and cancels the rest.
- * @returns how many bytes there were
+ * Fills `into` with a body's bytes after the first `skip`, and cancels the rest.
+ * @returns the number of bytes filled
  */
 async function fill(
   into: Uint8Array,
@@ -277,7 +278,7 @@ async function fill(
   return done;
 }
 
-/** What an answer has that was not asked for; null where all is well. */
+/** A description of what differs from the request; null if the answer fits. */
 function wrongAnswer({ status, headers }: Response, at: number): string | null {
   if (status === 206 && isEncoded(headers)) return "a compressed range";
   if (/^multipart\/byteranges/i.test(headers.get("content-type") ?? "")) return "several ranges";

@@ -1,4 +1,4 @@
-/** Requests that are sent again: after answers that ask for that, and after connections that broke. */
+/** Sends requests again, after answers that ask for it and after broken connections. */
 
 import { HTTP } from "../../../core/limits.ts";
 
@@ -10,7 +10,7 @@ export interface Request {
 
 export type Send = (url: URL, request: Request) => Promise<Response>;
 
-/** The waits of one request: a few, each longer than the one before, and not too long together. */
+/** The waits of one request: few, increasing, and limited in total. */
 export class Pauses {
   readonly #signal: AbortSignal | undefined;
   #count = 0;
@@ -21,13 +21,13 @@ export class Pauses {
   }
 
   /**
-   * The time to wait before the next attempt, in milliseconds; null where there is to be none.
-   * @param retryAfter the header of that name: seconds, or a date
+   * Milliseconds to wait before the next attempt; null if no attempt is left.
+   * @param retryAfter the value of the `retry-after` header: seconds, or a date
    */
   next(retryAfter: string | null = null): number | null {
     const { retries, first, longest, total } = HTTP;
     if (this.#count >= retries) return null;
-    // A random part, so that clients that failed together do not come back together.
+    // Randomized, so that clients that failed together do not return together.
     const backoff = Math.random() * first * 2 ** this.#count;
     const pause = Math.min(longest, Math.max(backoff, millisecondsOf(retryAfter)));
     if (this.#waited + pause > total) return null;
@@ -36,7 +36,7 @@ export class Pauses {
     return pause;
   }
 
-  /** @throws the reason of the signal, when it is aborted */
+  /** @throws the signal's reason when it aborts */
   async wait(pause: number): Promise<void> {
     const signal = this.#signal;
     signal?.throwIfAborted();
@@ -61,7 +61,7 @@ function millisecondsOf(retryAfter: string | null): number {
   return Number.isNaN(time) ? 0 : Math.max(0, time - Date.now());
 }
 
-/** Sends a request until it is answered by anything but "later", or the attempts are used up. */
+/** Sends a request until the answer is not "later", or the attempts are used up. */
 export function retrying(send: Send, signal: AbortSignal | undefined): Send {
   return async (url, request) => {
     const pauses = new Pauses(signal);
@@ -86,17 +86,20 @@ export function retrying(send: Send, signal: AbortSignal | undefined): Send {
   };
 }
 
-/** A second attempt could find what the first one has made, and would take it for the work of somebody else. */
+/**
+ * True for a request that must not be repeated: a second attempt could find the object that the first one made, and
+ * mistake it for another writer's.
+ */
 const isConditional = ({ headers }: Request): boolean => headers?.["if-none-match"] !== undefined;
 
 /** True for an answer after which the same request may succeed. */
 function isBusy({ status }: Response, request: Request): boolean {
-  // Nothing was done then.
+  // The server did nothing.
   if (status === 429 || status === 503) return true;
   return status >= 500 && status !== 501 && status !== 505 && !isConditional(request);
 }
 
-/** Codes of connections that broke, in Node and its fetch, and in Bun. */
+/** Error codes of broken connections, in Node and its fetch, and in Bun. */
 const BROKEN: ReadonlySet<string> = new Set([
   "ConnectionClosed",
   "EAI_AGAIN",
@@ -119,7 +122,10 @@ export function codesOf(error: unknown): string[] {
   return codes;
 }
 
-/** True for a failure that may pass. Browsers give neither codes nor causes, and Deno gives a cause without a code. */
+/**
+ * True for a failure that may be temporary. Browsers give neither codes nor causes, and Deno gives a cause without a
+ * code.
+ */
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error);
   if (codes.length > 0) return codes.some((code) => BROKEN.has(code));

@@ -1,4 +1,4 @@
-/** Where objects on servers are, and who asks: the URL of each object, and the settings of requests. */
+/** The URL of each object on a server, and the settings of requests. */
 
 import { printValue, TensorError } from "../../../core/errors.ts";
 import { optionsOf } from "../../../core/tensor/options.ts";
@@ -6,7 +6,7 @@ import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
 import { retrying, type Request } from "./retries.ts";
 import { senderOf } from "./senders.ts";
 
-/** Where object storage is and who asks. Each of them may stand in the environment, under the names that AWS has. */
+/** The address of object storage and its credentials. Each may be set in the environment instead, under AWS's names. */
 export interface S3Options {
   /** The URL of a server that is not AWS, such as `http://127.0.0.1:9000`. */
   readonly endpoint?: string;
@@ -15,8 +15,8 @@ export interface S3Options {
   readonly secretAccessKey?: string;
   readonly sessionToken?: string;
   /**
-   * `"missing"` takes status 403 for a missing object, as public buckets give it whose objects may be read but not listed.
-   * By default it is an error, because the object may be there.
+   * `"missing"` treats status 403 as a missing object, as public buckets answer if their objects may be read but not
+   * listed. By default 403 is an error, because the object may exist.
    */
   readonly forbidden?: string;
 }
@@ -42,22 +42,22 @@ const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
 export interface S3Client {
   /** The location as it was given, without its secrets. */
   readonly location: string;
-  /** What copies of objects name as their source: the bucket, a slash and the prefix. Null for a plain URL. */
+  /** The source that copies of objects name: the bucket, a slash and the prefix. Null for a plain URL. */
   readonly prefix: { readonly bucket: string; readonly key: string } | null;
   urlOf(key: string): URL;
   /** The URL that lists the bucket. */
   readonly bucketUrl: URL;
   send(url: URL, request: Request): Promise<Response>;
   readonly signal?: AbortSignal | undefined;
-  /** True if status 403 stands for a missing object. */
+  /** True if status 403 means a missing object. */
   readonly forbiddenIsMissing?: boolean;
-  /** What no message may have. */
+  /** Texts that messages must not contain. */
   readonly secrets?: readonly string[];
 }
 
 /**
- * @param signal ends requests, and waits between them
- * @throws TensorError `attribute` for options that are wrong, and where `aws4fetch` is not installed
+ * @param signal aborts requests, and the waits between them
+ * @throws TensorError `attribute` for wrong options, and if `aws4fetch` is not installed
  */
 export async function makeClient(
   location: string,
@@ -79,7 +79,7 @@ export async function makeClient(
     url,
     location: place.location,
     signal,
-    // Keys of the environment are for object storage; what is not known to be that gets those alone that were meant for it.
+    // Keys from the environment are meant for object storage; other servers get only keys given for them.
     isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),
     keepsSigning: isTrusted,
   });
@@ -92,7 +92,7 @@ const isOfAws = ({ host, protocol }: URL): boolean =>
 
 type Place = Pick<S3Client, "location" | "prefix" | "urlOf" | "bucketUrl">;
 
-/** The query is that of every object, such as a token of the whole folder. */
+/** Every object shares the query, such as a token for the whole folder. */
 function placeOnServer({ origin, pathname, search }: URL, location: string): Place {
   const base = `${origin}${pathname.replace(/\/+$/, "")}/`;
   return {
@@ -132,7 +132,7 @@ function placeInBucket(
   };
 }
 
-/** The certificate of AWS is for one name before its own, so a bucket whose name has dots stands in the path. */
+/** AWS's certificate covers one label before its own name, so a bucket with dots goes into the path. */
 const urlOnAws = (bucket: string, region: string): string =>
   bucket.includes(".")
     ? `https://s3.${region}.amazonaws.com/${bucket}/`
@@ -146,14 +146,14 @@ function settingsOf(given: S3Options): S3Options {
   for (const name of NAMES) {
     const inherited = VARIABLES[name].map((one) => process.env?.[one]).find((one) => one);
     const value = options[name] ?? inherited;
-    // An empty text stands for none, whatever the environment has.
+    // An empty text means none, whatever the environment has.
     if (value === undefined || value === "") continue;
     const isSecret = name === "secretAccessKey" || name === "sessionToken";
     if (typeof value !== "string") {
       const got = isSecret ? `a ${typeof value}` : printValue(value);
       throw new TensorError("attribute", `${name} must be text, got ${got}`);
     }
-    // A header has no line breaks, and its error would show what it was.
+    // A header cannot contain line breaks, and its error would show the secret.
     if (/[^\x21-\x7e]/.test(value)) {
       throw new TensorError(
         "attribute",
@@ -172,10 +172,10 @@ function parseUrl(text: string): URL {
   try {
     return new URL(text);
   } catch (cause) {
-    // Where a user or a query begins is not known. The cause has all of the text.
+    // The start of a user or a query is unknown. The cause contains the whole text.
     const isSecret = /[@?]/.test(text);
     const shown = isSecret ? "the location, whose text may be secret," : printValue(text);
-    throw new TensorError("attribute", `${shown} is no URL`, {}, isSecret ? {} : { cause });
+    throw new TensorError("attribute", `${shown} must be a URL`, {}, isSecret ? {} : { cause });
   }
 }
 

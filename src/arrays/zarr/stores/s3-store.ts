@@ -1,6 +1,6 @@
 /**
- * An array in object storage. An object appears as a whole. It cannot be renamed, so what is staged is copied by the
- * server and then removed. Arrays are made where there is none: nothing is overwritten.
+ * An array in object storage. An object appears complete. Objects cannot be renamed, so staged objects are copied by
+ * the server and then removed. Arrays are created only where none exists: nothing is overwritten.
  */
 
 import { TensorError } from "../../../core/errors.ts";
@@ -13,7 +13,7 @@ import type { Request } from "./retries.ts";
 import { encodeKey, makeClient, type S3Client, type S3Options } from "./s3-client.ts";
 import type { Source, Staging, Store, StoredObject } from "./store.ts";
 
-/** What no reader sees yet. */
+/** The prefix of objects that readers ignore. */
 const STAGING = ".ndscatter/";
 
 export async function openS3Store(
@@ -33,11 +33,11 @@ export class S3Store implements Store {
   constructor(client: S3Client) {
     this.client = client;
     this.path = client.location;
-    // Only a bucket's server copies.
+    // Only a bucket's server can copy.
     if (client.prefix !== null) this.staging = new S3Staging(this);
   }
 
-  /** @returns null for 404. @throws TensorError `engine` for any other failure than those of `expected` statuses */
+  /** @returns null for 404. @throws TensorError `engine` for failures other than `expected` statuses */
   async send(
     key: string,
     request: Request,
@@ -61,12 +61,12 @@ export class S3Store implements Store {
       throw unreachable(what, cause, secrets);
     }
     const { ok, status } = response;
-    // A URL may be signed for GET alone, so a HEAD that is forbidden says nothing.
+    // A URL may be signed for GET alone, so a forbidden HEAD proves nothing.
     const isForbidden = status === 403 && request.method === "GET";
     const isMissing = status === 404 || (isForbidden && forbiddenIsMissing === true);
     if (!isMissing && (ok || expected.includes(status))) return response;
     if (!isMissing) throw await refusalOf(response, request.method, what);
-    // A body that is not read keeps its connection.
+    // An unread body keeps its connection open.
     await response.body?.cancel();
     return null;
   }
@@ -96,7 +96,7 @@ export class S3Store implements Store {
   }
 
   async putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
-    // 409: another request of the kind is under way.
+    // 409: another such request is in progress.
     const response = await this.#put(key, parts, { "if-none-match": "*" }, [409, 412]);
     return response.ok;
   }
@@ -114,7 +114,7 @@ export class S3Store implements Store {
       TRAFFIC.written += body.length;
       return response;
     }
-    throw new TensorError("engine", `there is no bucket for ${this.path}`);
+    throw new TensorError("engine", `the bucket of ${this.path} does not exist`);
   }
 
   async clear(): Promise<void> {
@@ -147,7 +147,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Lists of objects, a thousand in a request. @param delimiter ends what keys are grouped by */
+  /** Lists objects, a thousand per request. @param delimiter groups keys that are equal up to it */
   async *#pages(
     prefix: string,
     delimiter?: string,
@@ -186,7 +186,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Has the server copy an object. @returns false where it is not there */
+  /** Copies an object on the server. @returns false if it does not exist */
   async copy(from: S3Store, key: string, to: string): Promise<boolean> {
     const { prefix } = from.client;
     if (prefix === null) return false;
@@ -221,7 +221,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** The text of the first element of a name. S3's answers have neither attributes nor nesting there. */
+/** The text of the first element with a name. The elements read from S3's answers contain only text. */
 function elementOf(xml: string, name: string): string | null {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
   return (
@@ -251,7 +251,7 @@ class S3Staging implements Staging {
   }
 
   async copy(from: Store, key: string, name: string): Promise<boolean> {
-    // The server copies: no byte passes this machine.
+    // The server copies, so no byte passes through this machine.
     if (!(from instanceof S3Store)) return false;
     const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;
     return isSameServer && (await this.#store.copy(from, key, STAGING + name));

@@ -1,4 +1,4 @@
-/** How a request goes out: as it is, with the user of its URL, or signed by AWS's Signature Version 4. */
+/** Sends requests: plain, with the user of their URL, or signed with AWS's Signature Version 4. */
 
 import { TensorError } from "../../../core/errors.ts";
 import { decoded } from "../../boxes/urls.ts";
@@ -14,22 +14,22 @@ export interface Keys {
 
 export interface Asked {
   readonly url: URL;
-  /** For sentences: without secrets. */
+  /** The location without secrets, for sentences. */
   readonly location: string;
   readonly signal: AbortSignal | undefined;
-  /** Whether requests are signed, where there are keys. */
+  /** True if requests are signed, provided that keys exist. */
   readonly isSigned: boolean;
-  /** Whether a signed request that is sent on to another place is signed for that too. */
+  /** True if a signed request that is redirected is signed for its new URL too. */
   keepsSigning(url: URL): boolean;
 }
 
 export interface Sender {
   readonly send: Send;
-  /** What no message may have. */
+  /** Texts that messages must not contain. */
   readonly secrets: readonly string[];
 }
 
-/** @throws TensorError `engine` where requests are to be signed and `aws4fetch` is not installed */
+/** @throws TensorError `engine` if requests must be signed and `aws4fetch` is not installed */
 export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
   const { url, signal } = asked;
   const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
@@ -58,11 +58,11 @@ const initOf = (
   ...(body && { body: body.slice() }),
 });
 
-/** Asks for the length of the object, not for that of an encoding. Browsers leave this header out. */
+/** Asks for the length of the object itself, not of an encoding. Browsers leave this header out. */
 const plainLength = (method: Request["method"]): Record<string, string> =>
   method === "HEAD" ? { "accept-encoding": "identity" } : {};
 
-/** Fetch takes no URL with a user. Another origin, to which it may be sent on, does not get the header. */
+/** Fetch refuses URLs with a user, so it becomes a header. A redirect to another origin does not get the header. */
 function senderWithUser(
   { username, password, search }: URL,
   signal: AbortSignal | undefined,
@@ -73,7 +73,7 @@ function senderWithUser(
   return { send: senderWith({ authorization: `Basic ${code}` }, signal), secrets };
 }
 
-/** How often a request may be sent on. */
+/** Maximum number of redirects of a request. */
 const MOST_REDIRECTS = 5;
 
 async function signingSender(
@@ -107,7 +107,7 @@ async function signingSender(
       // Not signed, because proxies change it.
       for (const [name, value] of Object.entries(plainLength(method)))
         signed.headers.set(name, value);
-      // Sent on by fetch, the request would keep the token of the session and a signature for another host.
+      // If fetch followed the redirect, the request would carry the session token and a signature for another host.
       // oxlint-disable-next-line no-await-in-loop
       const response = await fetch(signed, { redirect: "manual", ...(signal && { signal }) });
       const place = isRedirect(response.status) ? response.headers.get("location") : null;
@@ -121,7 +121,7 @@ async function signingSender(
   };
 }
 
-/** TLS protects what is sent. Without TLS the body's hash is signed. */
+/** The hash of a body, which is signed only without TLS. TLS protects the body by itself. */
 async function payloadHash(
   { protocol }: URL,
   body: Uint8Array = new Uint8Array(0),
@@ -133,8 +133,9 @@ async function payloadHash(
 }
 
 /**
- * The URL in the form that is signed: all bytes are encoded but letters, digits and `-._~`. What is signed is then what is
- * sent; aws4fetch signs this form but sends the URL as it is, with `!'()*` in it and `+` for blanks in the query.
+ * The URL in the form that is signed: all bytes except letters, digits and `-._~` are encoded. The signed URL thus
+ * equals the sent one; aws4fetch signs this form but sends the URL as given, with `!'()*` in it and `+` for blanks in
+ * the query.
  */
 function strictUrl(url: URL): URL {
   const strict = new URL(url);

@@ -1,12 +1,14 @@
-/** Where arrays are kept: objects of bytes under keys. A key is made of metadata's words and of coordinates alone. */
+/** Stores of arrays: objects of bytes under keys. Keys consist of metadata names and coordinates. */
 
-/** An object that is being read, a part of one, or bytes in memory: so an inner chunk of a shard is read as a chunk is. */
+/**
+ * An object that is being read, a part of one, or bytes in memory. An inner chunk of a shard is thus read like a chunk.
+ */
 export interface Source {
   /** In bytes. */
   readonly size: number;
-  /** All of it, where it is in memory. */
+  /** All bytes, if they are in memory; else null. */
   readonly bytes: Uint8Array | null;
-  /** Fills `into` with the bytes from `offset` on. They are there: callers compare with `size`. */
+  /** Fills `into` with the bytes that begin at `offset`. Callers check the range against `size`. */
   read(offset: number, into: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
@@ -20,53 +22,53 @@ export interface StoredObject {
 export interface Store {
   /** An absolute path, or a URL. */
   readonly path: string;
-  /** How many requests are under way at once, at most. */
+  /** Maximum number of requests in progress at once. */
   readonly concurrency: number;
-  /** @returns null where there is no such object */
+  /** @returns null if the object does not exist */
   open(key: string): Promise<Source | null>;
-  /** A text that changes when an object does: of its size and time, or its ETag; empty where there is no such object. */
+  /** A text that changes when an object does: its size and time, or its ETag; empty if the object does not exist. */
   stateOf(key: string): Promise<string>;
   /**
-   * Puts parts one after the other, as a whole or not at all.
-   * @param isDurable whether the disk must have them before the object is replaced: a crash may empty an object that it has not
+   * Writes an object from parts, atomically.
+   * @param isDurable true to sync the bytes before the object is replaced; otherwise a crash may leave it empty
    */
   put(key: string, parts: readonly Uint8Array[], isDurable?: boolean): Promise<void>;
-  /** {@link put} where there is no such object. @returns false where there is one, which stays */
+  /** Creates an object as {@link put} does. @returns false if the object exists, and leaves it */
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean>;
-  /** Removes an object, if it is there. */
+  /** Removes an object if it exists. */
   remove(key: string): Promise<void>;
-  /** Removes the array that was here, its metadata first. */
+  /** Removes the array in this store, its metadata first. */
   clear(): Promise<void>;
-  /** The names of what keys have between `prefix` and the next slash, where they have one. */
+  /** The distinct names between `prefix` and the next slash among the keys. */
   folders(prefix: string): Promise<readonly string[]>;
-  /** All objects, of which some may be of no array. */
+  /** All objects, including those of no array. */
   list(): AsyncIterable<StoredObject>;
-  /** Absent where a store cannot rename. */
+  /** Absent if a store cannot rename. */
   readonly staging?: Staging;
 }
 
-/** The folder in an array's folder for what no reader sees yet. */
+/** The folder for hidden files within an array's folder. */
 export const STAGING = ".ndscatter";
 
-/** The file in that folder that says which job has the array. */
+/** The file in that folder that names the job that owns the array. */
 export const CLAIM = "job";
 
-/** The file in that folder that marks an array as changed in part: JSON with the number of changed chunks. */
+/** The file in that folder that marks an array as partly changed: JSON with the number of changed chunks. */
 export const PARTIAL = "partial";
 
-/** Objects that no reader sees yet. Names were checked. */
+/** Objects that readers ignore. Callers check the names. */
 export interface Staging {
   open(name: string): Promise<Source | null>;
-  /** Waits until the disk has it. */
+  /** Syncs the object to disk. */
   put(name: string, parts: readonly Uint8Array[]): Promise<void>;
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /**
    * Copies an object of another store of the same kind.
-   * @param most bytes that a file may have: another encoder may have left gaps in a shard
-   * @returns false where there is none, or a longer one
+   * @param most bytes of the object, because another encoder may have left gaps in a shard
+   * @returns false if it does not exist or is longer
    */
   copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
-  /** @returns false where nothing is staged as `name` */
+  /** @returns false if nothing is staged as `name` */
   publish(name: string, key: string): Promise<boolean>;
   remove(name: string): Promise<void>;
   end(): Promise<void>;
@@ -82,7 +84,7 @@ export const memorySource = (bytes: Uint8Array): Source => ({
   async close() {},
 });
 
-/** `size` bytes of a source from `offset` on. Closing it closes nothing. */
+/** `size` bytes of a source that begin at `offset`. Closing it does not close the source. */
 export const partOfSource = (source: Source, offset: number, size: number): Source =>
   source.bytes === null
     ? { size, bytes: null, read: (at, into) => source.read(offset + at, into), async close() {} }
@@ -96,7 +98,9 @@ export async function readAll(source: Source): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Runs `action` for each item, `limit` at a time. After an error no other begins, and those under way end first. */
+/**
+ * Runs `action` for each item, `limit` at a time. After an error no other item begins, and those in progress end first.
+ */
 export async function inParallel<T>(
   items: Iterable<T>,
   limit: number,

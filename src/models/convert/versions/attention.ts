@@ -7,8 +7,8 @@ import type { Part } from "./change.ts";
 import type { Step } from "./step.ts";
 
 /**
- * A mask of one column is broadcast to all keys in version 23. Since version 24 it is for the first key, and the others
- * take no part. Other masks that are too short are an error in version 23.
+ * A mask of one column is broadcast to all keys in version 23. Since version 24 it covers the first key only, and the
+ * other keys are excluded. Other masks that are too short are an error in version 23.
  */
 export const maskOfOneColumn: Part = { up: refuseOneColumn, down: refuseOneColumn };
 

@@ -1,4 +1,6 @@
-/** `axes`, which became an input: of Squeeze, Unsqueeze and ReduceSum in version 13, of the other reductions in 18. */
+/**
+ * `axes`, which became an input: for Squeeze, Unsqueeze and ReduceSum in version 13, for the other reductions in 18.
+ */
 
 import type { ModelNode } from "../../model/model.ts";
 import { tensor } from "../../../core/tensor/tensor.ts";
@@ -17,7 +19,7 @@ import {
 } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
-/** A list of integers that was an attribute, and is an input now. */
+/** A list of integers that changed from an attribute to an input. */
 export const listInput = (name: string, position: number): Part => ({
   up: (node, step) => listToInput(node, step, name, position),
   down: (node, step) => listToAttribute(node, step, name, position),
@@ -45,7 +47,7 @@ export function listToAttribute(
   return withAttribute(withInputs(node, { [position]: "" }), name, ints(known(step, input, name)));
 }
 
-/** The axis of a DFT, which was the first behind that of batches by default, and is the last of the signal now. */
+/** The axis of a DFT. Its default changed from the first after the batch axis to the last of the signal. */
 export const signalAxis: Part = {
   up(node, step) {
     const axis = tensor("int64", [], BigInt(intOf(node, "axis", 1)));
@@ -59,14 +61,14 @@ export const signalAxis: Part = {
   },
 };
 
-/** @throws TensorError `unsupported-model` where the input is no constant */
+/** @throws TensorError `unsupported-model` unless the input is a constant */
 export function known(step: Step, input: string, name: string): readonly bigint[] {
   const values = step.integersOf(input);
   if (values !== null) return values;
   throw refusal(`${step.title} has its ${name} as an attribute, but here they are no constant`);
 }
 
-/** What a reduction makes where it reduces nothing: of these its input. */
+/** Reductions that return their input when they reduce no axis. */
 const SAME_WITHOUT_AXES = new Set([
   "ReduceMax",
   "ReduceMean",
@@ -75,7 +77,7 @@ const SAME_WITHOUT_AXES = new Set([
   "ReduceSum",
 ]);
 
-/** The axes of a reduction, and whether none of them means all of them, as it always did before. */
+/** The axes of a reduction, and whether an empty list means all of them, as it always did before. */
 export const reducedAxes: Part = {
   up: (node, step) => listToInput(node, step, "axes", 1),
   down(node, step) {
@@ -90,7 +92,7 @@ export const reducedAxes: Part = {
   },
 };
 
-/** Axes may be counted from the back, by the rank of the first input and `added(node)` axes more. */
+/** Negative axes are now allowed. They count from the rank of the first input plus `added(node)` axes. */
 export const fromBack = (name: string, added: (axes: number) => number = () => 0): Part => ({
   down(node, step) {
     const value = attributeValue(node, name);

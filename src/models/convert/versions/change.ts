@@ -1,9 +1,9 @@
 /**
- * What a version of an operator of ONNX changed against the one before it, in both directions. Most changes are free:
- * the version takes more data types, or has a new attribute whose default means what was meant before. Then every node
- * of the version before may stay as it is, and a node of the new one may where it uses nothing that is new. What is not
- * certainly free, for example because a data type is not known, is refused: a conversion that is right for most models is
- * wrong for someone's.
+ * The changes between consecutive versions of ONNX operators, in both directions. Most changes are free: the version
+ * accepts more data types, or has a new attribute whose default keeps the old meaning. Nodes of the older version then
+ * stay unchanged, and so do nodes of the newer one that use nothing new. A change that is not certainly free, for
+ * example because a data type is unknown, is refused: a conversion that is right for most models is wrong for
+ * someone's.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -14,27 +14,27 @@ import { attributeValue, int, intOf, withAttribute, withoutAttributes } from "./
 import type { Step } from "./step.ts";
 
 /**
- * The node in the words of the other version: the same object where nothing changes.
- * @throws TensorError `unsupported-model` where the other version cannot say it
+ * Rewrites a node for the other version; returns the same object if nothing changes.
+ * @throws TensorError `unsupported-model` if the other version cannot express the node
  */
 type Rewrite = (node: ModelNode, step: Step) => ModelNode;
 
-/** A part of a change; a direction that is left out is free. */
+/** A part of a change; an absent direction is free. */
 export interface Part {
-  /** To the version that made the change. */
+  /** Converts to the version that made the change. */
   readonly up?: Rewrite;
-  /** To the version before. */
+  /** Converts to the version before. */
   readonly down?: Rewrite;
 }
 
 export interface Change {
-  /** The version that made the change, which is the first opset that has it. */
+  /** The version that made the change: the first opset with it. */
   readonly since: number;
   readonly up: Rewrite;
   readonly down: Rewrite;
 }
 
-/** The change of a version. A part that puts other nodes in the place of the node comes last. */
+/** The change of a version. A part that replaces the node by others must be last. */
 export function at(since: number, ...parts: readonly Part[]): Change {
   const all =
     (direction: keyof Part): Rewrite =>
@@ -51,19 +51,19 @@ const check =
     return node;
   };
 
-/** Of most operators the first input and the first output are of one data type. */
+/** The first input and the first output share a data type in most operators. */
 const FIRST = "0 >0";
 
 /**
- * The version takes more data types.
- * @param where the values of one data type: `0` is the first input, `>0` the first output, and `*` and `>*` are all
- * inputs and all outputs, each of a data type of its own
+ * The version accepts more data types.
+ * @param where the values that share a data type: `0` is the first input, `>0` the first output, and `*` and `>*` are
+ *   all inputs and all outputs, each with a data type of its own
  */
 export const takes = (types: readonly string[], where = FIRST): Part => ({
   down: check((node, step) => checkTypes(node, step, types, where)),
 });
 
-/** The version takes fewer data types. */
+/** The version accepts fewer data types. */
 export const loses = (types: readonly string[]): Part => ({
   up: check((node, step) => checkTypes(node, step, types, FIRST)),
 });
@@ -89,7 +89,7 @@ function checkTypes(node: ModelNode, step: Step, types: readonly string[], where
 
 type Plain = number | string;
 
-/** Values that had to be of one data type, and may be of several now. */
+/** Values that had to share a data type and may now differ. */
 export const oneType = (...positions: readonly number[]): Part => ({
   down: check(({ inputs }, step) => {
     const names = positions.map((position) => inputs[position] ?? "").filter((one) => one !== "");
@@ -99,10 +99,10 @@ export const oneType = (...positions: readonly number[]): Part => ({
   }),
 });
 
-/** A list of ones, as long as it has to be. */
+/** A list of ones of the required length. */
 export const ONES = "ones";
 
-/** A new attribute whose default means what was meant before; null where only leaving it out does. */
+/** A new attribute whose default keeps the old meaning; null if only its absence does. */
 export const option = (name: string, standard: Plain | null): Part => ({
   down: (node, { title }) => {
     const value = attributeValue(node, name);
@@ -116,12 +116,12 @@ export const option = (name: string, standard: Plain | null): Part => ({
   },
 });
 
-/** A new attribute that means nothing for the data types that were there before. */
+/** A new attribute that has no effect for the older data types. */
 export const meaningless = (name: string): Part => ({
   down: (node) => withoutAttributes(node, name),
 });
 
-/** An attribute whose default was another value, or that had none. */
+/** An attribute whose default changed, or that had none. */
 export const standardWas = (name: string, before: Plain): Part => ({
   up: (node) => {
     if (attributeValue(node, name) !== undefined) return node;
@@ -133,7 +133,7 @@ export const standardWas = (name: string, before: Plain): Part => ({
   },
 });
 
-/** A new attribute of which `before` means what was meant without it, and another value is the default. */
+/** A new attribute of which `before` is the old meaning and another value is the default. */
 export const newMeaning = (name: string, before: string): Part => ({
   up: (node) => withAttribute(node, name, { type: "string", value: before }),
   down: (node, step) => {
@@ -142,7 +142,7 @@ export const newMeaning = (name: string, before: string): Part => ({
   },
 });
 
-/** An attribute that is there no more, and what all nodes mean now. */
+/** A removed attribute. `standard` is the value that all nodes now mean, `before` the old default. */
 export const gone = (name: string, standard: number, before = standard): Part => ({
   up: (node, { title }) => {
     const value = intOf(node, name, before);
@@ -151,17 +151,17 @@ export const gone = (name: string, standard: number, before = standard): Part =>
   },
 });
 
-/** An attribute that never meant anything. */
+/** An attribute that never had an effect. */
 export const useless = (...names: readonly string[]): Part => ({
   up: (node) => withoutAttributes(node, ...names),
 });
 
-/** New words for an attribute. */
+/** New words of an attribute. */
 export const newWords = (name: string, ...words: readonly string[]): Part => ({
   down: check((node, { title }) => refuseWords(node, name, words, title)),
 });
 
-/** Words of an attribute that the version does not have any more. */
+/** Words of an attribute that the version removed. */
 export const lostWords = (name: string, ...words: readonly string[]): Part => ({
   up: check((node, { title }) => refuseWords(node, name, words, title)),
 });
@@ -172,7 +172,7 @@ function refuseWords(node: ModelNode, name: string, words: readonly string[], ti
     throw refusal(`${title} has no ${name} ${quote(value)}`);
 }
 
-/** Words of an attribute that are called otherwise now. The first was the default, and what takes its place is it. */
+/** Words of an attribute that were renamed. The first was the default, and its new name is the new default. */
 export function otherWords(name: string, pairs: Readonly<Record<string, string>>): Part {
   const reverse = Object.fromEntries(Object.entries(pairs).map(([a, b]) => [b, a]));
   const reworded =
@@ -195,14 +195,14 @@ export const newInput = (position: number, name: string): Part => ({
   }),
 });
 
-/** An input that may be left out now. */
+/** An input that became optional. */
 export const optionalInput = (position: number, name: string): Part => ({
   down: check(({ inputs }, { title }) => {
     if (!isGiven(inputs, position)) throw refusal(`${title} needs the input ${name}`);
   }),
 });
 
-/** The first input may be of another rank now. */
+/** The first input may now have another rank. */
 export const ofRank = (rank: number): Part => ({
   down: check(({ inputs }, step) => {
     if (step.rankOf(inputs[0] ?? "") !== rank)
@@ -210,7 +210,7 @@ export const ofRank = (rank: number): Part => ({
   }),
 });
 
-/** Negative integers of the first input mean something else; others mean the same. */
+/** The meaning of negative integers in the first input changed. */
 export function negativesDiffer(why: string): Part {
   const test = check(({ inputs }, step) => {
     const [name = ""] = inputs;
@@ -222,7 +222,7 @@ export function negativesDiffer(why: string): Part {
   return { up: test, down: test };
 }
 
-/** A list of axes that may be counted from the back now. */
+/** A list of axes that may now be negative. */
 export const axesFromBack = (name: string): Part => ({
   down: check((node, { title }) => {
     const value = attributeValue(node, name);
@@ -231,7 +231,9 @@ export const axesFromBack = (name: string): Part => ({
   }),
 });
 
-/** Inputs are broadcast to each other as NumPy does it. Before, that had to be asked for, also along other axes. */
+/**
+ * Inputs are now broadcast as in NumPy. Before, broadcasting was requested by an attribute and could follow other axes.
+ */
 export const broadcasting: Part = {
   up: (node, { title }) => {
     if (attributeValue(node, "axis") === undefined) return withoutAttributes(node, "broadcast");
@@ -245,7 +247,7 @@ export const broadcasting: Part = {
   }),
 };
 
-/** Outputs that are new, or that mean something else. */
+/** Outputs that are new, or whose meaning changed. */
 export function onlyFirstOutput(): Part {
   const test = check(({ outputs }, { title }) => {
     if (outputs.slice(1).some((name) => name !== ""))
@@ -254,10 +256,10 @@ export function onlyFirstOutput(): Part {
   return { up: test, down: test };
 }
 
-/** A new meaning, for which there are no words in the other version. */
+/** A new meaning that the other version cannot express. */
 export const otherMeaning = (why: string): Part => ({ ...newer(why), up: refuse(why) });
 
-/** What the version before cannot say in general. */
+/** A feature that the version before cannot express. */
 export const newer = (why: string): Part => ({ down: refuse(why) });
 
 const refuse = (why: string): Rewrite =>

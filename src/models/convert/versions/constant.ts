@@ -4,7 +4,7 @@ import { constantOf, SHORT_VALUES } from "../../model/inline.ts";
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
 
-/** A sparse tensor, which is no value that an attribute of this package has. */
+/** A sparse tensor, which this package does not support as an attribute value. */
 export const sparseValue: Part = {
   down(node, { title }) {
     if (!("sparse_value" in node.attributes)) return node;

@@ -1,6 +1,6 @@
 /**
- * Takes a node of another operator than the family's from one opset of ONNX to another, one version at a time: a model is
- * converted as a whole or not at all.
+ * Converts a node other than a scatter or gather between opsets of ONNX, one version at a time. A model is converted as
+ * a whole or not at all.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -12,7 +12,7 @@ import { trimmed } from "./node-edits.ts";
 import { Step } from "./step.ts";
 import { HISTORIES } from "./table.ts";
 
-/** @throws TensorError `unsupported-model` with what the target's version cannot say */
+/** @throws TensorError `unsupported-model` for a feature that the target's version cannot express */
 export function convertVersions(node: ModelNode, opset: number, context: GraphContext): Revised {
   const notes = new Set<string>();
   const isSame = opset === context.target.opset;
@@ -45,7 +45,7 @@ function advance(
   return [...step.front, changed].flatMap((one) => advance(one, reached, context, notes));
 }
 
-/** Names the opset that can say what an older one cannot. */
+/** Adds to a refusal the opset that supports the feature. */
 function orAdvice<T>(since: number, action: () => T): T {
   try {
     return action();
@@ -61,7 +61,7 @@ function historyOf(op: string): (typeof HISTORIES)[string] {
   throw refusal(`which versions ${op} has is not known here`);
 }
 
-/** The version of an operator that an opset has: `Softmax-11`; the mere name of one that is not known here. */
+/** The operator version in an opset, such as `Softmax-11`; only the name for an operator that is not in the table. */
 function versionName(op: string, opset: number): string {
   if (!Object.hasOwn(HISTORIES, op)) return op;
   const [first, ...changes] = HISTORIES[op];

@@ -1,4 +1,4 @@
-/** Operators that make an element of elements, and reductions: in which versions they changed, and how. */
+/** Element-wise operators and reductions: the versions in which they changed, and the changes. */
 
 import { fromBack, reducedAxes } from "./axes.ts";
 import {

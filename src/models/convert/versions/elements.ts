@@ -1,4 +1,4 @@
-/** Operators that make an element of an element, and whose settings became inputs: Clip, Dropout, Resize and Cast. */
+/** Element-wise operators whose settings became inputs: Clip, Dropout, Resize and Cast. */
 
 import type { ModelNode } from "../../model/model.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
@@ -20,7 +20,7 @@ import { floatOf, likeData } from "./parts.ts";
 import { INTEGERS } from "./history.ts";
 import type { Step } from "./step.ts";
 
-/** What Clip-6 means without an attribute: the largest float32, whatever the data type of its input. */
+/** The default bounds of Clip-6: the largest float32, whatever the data type of its input. */
 const LARGEST_FLOAT32 = 3.4028234663852886e38;
 const LARGEST_FLOAT16 = 65504;
 
@@ -29,7 +29,7 @@ const BOUNDS = [
   ["max", 1],
 ] as const;
 
-/** Bounds became inputs; without them the bounds are those of the data type, which infinity is beyond. */
+/** Bounds became inputs; without them the bounds are those of the data type, which infinity exceeds. */
 export const clipInputs: Part = {
   up(node, step) {
     const isSame = step.dtypeOf(inputOf(node, 0)) === "float32";
@@ -57,7 +57,7 @@ export const clipInputs: Part = {
   },
 };
 
-/** The mask became a tensor of booleans, of which there is none in the data type of before. */
+/** The mask became a boolean tensor, which cannot be cast exactly to the old data type. */
 export const dropoutMask: Part = {
   up: (node, step) => withoutMask(node, step),
   down: (node, step) => withoutMask(node, step),
@@ -68,7 +68,7 @@ function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   throw refusal(`the mask of ${title} is of another data type`);
 }
 
-/** The ratio became an input, and a second one says whether anything is dropped; by default nothing is. */
+/** The ratio became an input, and a further input enables training; by default nothing is dropped. */
 export const dropoutInputs: Part = {
   up(node, step) {
     const ratio = numberOf(node, "ratio", null);
@@ -83,14 +83,14 @@ export const dropoutInputs: Part = {
         `${step.title} drops nothing, but here it is not certain that nothing is dropped`,
       );
     const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
-    // Where nothing is dropped the ratio means nothing.
+    // The ratio has no effect if nothing is dropped.
     const ratio = step.scalarOf(inputOf(node, 1));
     if (ratio === null) return plain;
     return withAttribute(plain, "ratio", { type: "float", value: Math.fround(Number(ratio)) });
   },
 };
 
-/** The region and the scales may be left out; before, they were empty. */
+/** The region and the scales may be left out; before, they were empty tensors. */
 export const resizeInputs: Part = {
   down(node, step) {
     const empty = (position: number): string =>
@@ -103,7 +103,7 @@ export const resizeInputs: Part = {
 /** The version of QuantizeLinear whose scale may be of another data type than its input. */
 const SCALES_APART = 23;
 
-/** The axis of quantization, of which there is none where scale is a scalar. */
+/** The axis of quantization, which has no effect for a scalar scale. */
 export const quantizedAxis: Part = {
   down(node, step) {
     if (step.shapeOf(inputOf(node, 1))?.length !== 0)
@@ -113,7 +113,7 @@ export const quantizedAxis: Part = {
 };
 
 /**
- * The scale has to be of the data type of the input, and was float32 also for integers, as it may be again since
+ * The scale must have the data type of the input. Before, it was float32 for integers too, as it may be again since
  * version 23.
  */
 export const scaleOfInput: Part = {
@@ -125,7 +125,7 @@ export const scaleOfInput: Part = {
   },
 };
 
-/** The floor of a quotient of floats; older versions of Mod have only the truncated one, which is `fmod` 1. */
+/** The floored remainder of floats; older versions of Mod have only the truncated one, `fmod` 1. */
 export const flooredFloats: Part = {
   down(node, step) {
     const dtype = step.dtypeOf(inputOf(node, 0)) ?? step.dtypeOf(inputOf(node, 1)) ?? "";
@@ -134,7 +134,7 @@ export const flooredFloats: Part = {
   },
 };
 
-/** What is left after a shift by all bits or more, of which only the newer version speaks. */
+/** The result of a shift by all bits or more, which only the newer version defines. */
 export const shiftsWithin: Part = {
   down(node, step) {
     const dtype = step.dtypeOf(inputOf(node, 0));
@@ -145,7 +145,7 @@ export const shiftsWithin: Part = {
   },
 };
 
-/** Data types were words, by the names of ONNX's numbers for them. */
+/** Data types were words: the names of ONNX's type numbers. */
 const WORDS: Readonly<Record<string, number>> = {
   FLOAT: 1,
   UINT8: 2,

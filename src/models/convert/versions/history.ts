@@ -1,11 +1,13 @@
-/** How a row of the table reads: the data types that versions brought, and changes that many operators share. */
+/**
+ * The notation of the table's rows: data types by the version that added them, and changes that many operators share.
+ */
 
 import { at, takes, useless, type Change } from "./change.ts";
 
-/** The first version of an operator, and what the later ones changed. */
+/** The first version of an operator, and the changes of later ones. */
 export type History = readonly [first: number, ...changes: readonly Change[]];
 
-/** Rows of operators that changed alike. */
+/** Rows of operators with the same changes. */
 export const rows = (names: string, history: History): Readonly<Record<string, History>> =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, history]));
 
@@ -23,9 +25,9 @@ export const INT4 = ["uint4", "int4"];
 export const FLOAT4 = ["float4e2m1"];
 export const FLOAT8E8M0 = ["float8e8m0"];
 export const INT2 = ["uint2", "int2"];
-/** Every data type that came after those of `ALL`. */
+/** Every data type added after `ALL`. */
 export const LATER = [...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0, ...INT2];
-/** Data types that this package does not have, and lists and optionals: such a value is of a type that is not known. */
+/** Data types that this package lacks, lists and optionals: values of these count as of unknown type. */
 export const FLOAT6: readonly string[] = [];
 export const SEQUENCES: readonly string[] = [];
 
@@ -35,13 +37,13 @@ const smallest = (where?: string): readonly Change[] => [
   at(25, takes(INT2, where)),
 ];
 
-/** The versions that brought the data types of 8 bits and fewer. */
+/** The versions that added data types of 8 bits and fewer. */
 export const small = (where?: string): readonly Change[] => [
   at(21, takes([...FLOAT8, ...INT4], where)),
   ...smallest(where),
 ];
 
-/** The same where those of 8 bits came earlier. */
+/** The same for operators that accepted 8-bit types earlier. */
 export const smallSince19 = (where?: string): readonly Change[] => [
   at(19, takes(FLOAT8, where)),
   at(21, takes(INT4, where)),
@@ -51,5 +53,5 @@ export const smallSince19 = (where?: string): readonly Change[] => [
 export const bfloat16 = (since: number, where?: string): Change =>
   at(since, takes(BFLOAT16, where));
 
-/** Left of the time when outputs could take the memory of inputs. */
+/** A leftover from the time when outputs could reuse the memory of inputs. */
 export const consumed = useless("consumed_inputs");

@@ -1,10 +1,10 @@
-/** Attributes of a node as a change reads them, and copies of a node with something else in it. */
+/** Reads attributes of a node for a change, and makes changed copies of nodes. */
 
 import { malformed } from "../../../core/errors.ts";
 import { isReference, type Attribute, type ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
 
-/** @throws TensorError `unsupported-model` for an attribute that the caller of a function decides */
+/** @throws TensorError `unsupported-model` for an attribute that a function's caller sets */
 function attributeOf({ attributes }: ModelNode, name: string): Attribute | undefined {
   if (!Object.hasOwn(attributes, name)) return undefined;
   const { [name]: attribute } = attributes;
@@ -16,8 +16,8 @@ function attributeOf({ attributes }: ModelNode, name: string): Attribute | undef
 type Value = number | string | boolean | readonly (number | bigint | string)[];
 
 /**
- * The value of an attribute, undefined where the node does not have it.
- * @throws TensorError `malformed-file` for one that is a tensor or a graph, which none of those is that are asked for
+ * The value of an attribute, undefined if the node lacks it.
+ * @throws TensorError `malformed-file` for a tensor or a graph
  */
 export function attributeValue(node: ModelNode, name: string): Value | undefined {
   const attribute = attributeOf(node, name);
@@ -29,26 +29,26 @@ export function attributeValue(node: ModelNode, name: string): Value | undefined
   return attribute.value;
 }
 
-/** @throws TensorError `malformed-file` for an attribute that is no number */
+/** @throws TensorError `malformed-file` for an attribute that is not a number */
 export function numberOf<T>(node: ModelNode, name: string, absent: T): number | T {
   const value = attributeValue(node, name);
   if (value === undefined) return absent;
   if (typeof value === "number") return value;
-  throw malformed(`its attribute ${name} is no number`);
+  throw malformed(`its attribute ${name} must be a number`);
 }
 
 /**
  * An integer; one beyond 2^53 is rounded.
- * @throws TensorError `malformed-file` for an attribute that is no integer
+ * @throws TensorError `malformed-file` for an attribute that is not an integer
  */
 export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
   const value = numberOf(node, name, null);
   if (value === null) return absent;
   if (Number.isInteger(value)) return value;
-  throw malformed(`its attribute ${name} is no integer`);
+  throw malformed(`its attribute ${name} must be an integer`);
 }
 
-/** Like {@link intOf}, and exact: ONNX's exporters write 2^63 - 1 for the end of an axis. */
+/** Like {@link intOf}, but exact: ONNX's exporters write 2^63 - 1 for the end of an axis. */
 export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint | T {
   const value = intOf(node, name, null);
   if (value === null) return absent;
@@ -57,23 +57,23 @@ export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint 
 }
 
 /**
- * A list of integers, undefined where the node does not have it.
- * @throws TensorError `malformed-file` for an attribute that is no such list
+ * A list of integers, undefined if the node lacks it.
+ * @throws TensorError `malformed-file` for an attribute that is not a list of integers
  */
 export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
   const attribute = attributeOf(node, name);
   if (attribute === undefined) return undefined;
   if (attribute.type === "ints" && attribute.value.every(isWhole))
     return attribute.value.map(BigInt);
-  throw malformed(`its attribute ${name} is no list of integers`);
+  throw malformed(`its attribute ${name} must be a list of integers`);
 }
 
 const isWhole = (value: number | bigint): boolean =>
   typeof value === "bigint" || Number.isInteger(value);
 
 /**
- * An axis as it is counted from the front.
- * @throws TensorError `malformed-file` for one that lies outside the rank
+ * An axis counted from the front.
+ * @throws TensorError `malformed-file` for an axis outside the rank
  */
 export function fromFront(axis: number, rank: number): number {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
@@ -92,14 +92,14 @@ export const withAttribute = (node: ModelNode, name: string, value: Attribute): 
   attributes: { ...node.attributes, [name]: value },
 });
 
-/** The same object where it has none of them. */
+/** Returns the same object if it has none of the attributes. */
 export function withoutAttributes(node: ModelNode, ...names: readonly string[]): ModelNode {
   const entries = Object.entries(node.attributes);
   const kept = entries.filter(([name]) => !names.includes(name));
   return kept.length === entries.length ? node : { ...node, attributes: Object.fromEntries(kept) };
 }
 
-/** The name of an input, empty where it is left out. */
+/** The name of an input, empty if it is left out. */
 export const inputOf = ({ inputs }: ModelNode, position: number): string => inputs[position] ?? "";
 
 /** The node with other inputs at some positions; `""` leaves an input out. */
@@ -112,7 +112,7 @@ export function withInputs(node: ModelNode, changed: Readonly<Record<number, str
   return trimmed({ ...node, inputs });
 }
 
-/** Without the names of inputs at the end that are left out, which an older version may not have. */
+/** The node without empty names at the end of its inputs, which older versions may not allow. */
 export function trimmed(node: ModelNode): ModelNode {
   const last = node.inputs.findLastIndex((name) => name !== "");
   return last + 1 === node.inputs.length

@@ -1,4 +1,4 @@
-/** Operators that take parts of a tensor, or add to it: Split, Slice, Pad and TopK. */
+/** Operators that take parts of a tensor, or extend it: Split, Slice, Pad and TopK. */
 
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { malformed } from "../../../core/errors.ts";
@@ -23,8 +23,8 @@ import {
 import type { Step } from "./step.ts";
 
 /**
- * `num_outputs` must be there where no sizes are given; the last output is smaller where it does not divide. How sizes
- * are given out that do not even reach the last output is not said.
+ * `num_outputs` is required if no sizes are given; the last output is smaller if it does not divide the axis. The
+ * specification does not define sizes that end before the last output.
  */
 export const splitCount: Part = {
   up(node) {
@@ -53,7 +53,7 @@ export const splitCount: Part = {
   },
 };
 
-/** Bounds became inputs, and steps came. */
+/** Bounds became inputs, and steps were added. */
 export const sliceInputs: Part = {
   up: (node, step) =>
     ["starts", "ends", "axes"].reduce(
@@ -71,7 +71,7 @@ export const sliceInputs: Part = {
   },
 };
 
-/** The axes of a Slice may be counted from the back. */
+/** The axes of a Slice may be negative since this version. */
 export const sliceAxesFromBack: Part = {
   down(node, step) {
     const axes = inputOf(node, 3);
@@ -83,7 +83,7 @@ export const sliceAxesFromBack: Part = {
       throw refusal(`${step.title} counts axes from the front, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
-    // All of its lists have to be of one data type.
+    // All of its lists must share one data type.
     const list =
       step.dtypeOf(axes) === "int32"
         ? step.constant(node, "axes", tensor("int32", [counted.length], counted.map(Number)))
@@ -92,7 +92,7 @@ export const sliceAxesFromBack: Part = {
   },
 };
 
-/** `paddings` was another word. */
+/** `paddings` was renamed. */
 export const padWord: Part = {
   up: (node) => renamed(node, "paddings", "pads"),
   down: (node) => renamed(node, "pads", "paddings"),
@@ -105,7 +105,7 @@ function renamed(node: ModelNode, from: string, to: string): ModelNode {
     : withAttribute(withoutAttributes(node, from), to, ints(values));
 }
 
-/** The value that is added became an input, too. */
+/** The padding value became an input too. */
 export const padInputs: Part = {
   up(node, step) {
     const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
@@ -140,11 +140,11 @@ export function floatOf(
   const number = Number(value);
   if (value !== null && Object.is(Math.fround(number), number))
     return { type: "float", value: number };
-  const but = value === null ? "it is no constant" : `${number} is no float32`;
+  const but = value === null ? "it is not a constant" : `${number} is not a float32`;
   throw refusal(`${step.title} has its ${what} as an attribute, but here ${but}`);
 }
 
-/** Axes that pads are for; without them pads are for all axes. */
+/** The axes to pad; by default all axes. */
 export const padAxes: Part = {
   down(node, step) {
     const name = inputOf(node, 3);
@@ -179,7 +179,7 @@ export const topKInput: Part = {
   down(node, step) {
     const list = step.integersOf(inputOf(node, 1));
     if (list === null)
-      throw refusal(`${step.title} has its k as an attribute, but here it is no constant`);
+      throw refusal(`${step.title} has its k as an attribute, but here it is not a constant`);
     const [k] = list;
     if (list.length !== 1) throw malformed(`its k is a list of ${list.length}`);
     return withAttribute(withInputs(node, { 1: "" }), "k", int(k));

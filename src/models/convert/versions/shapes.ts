@@ -1,4 +1,4 @@
-/** Reshape and Shape, whose newer attributes are about single dimensions. */
+/** Reshape and Shape, whose newer attributes concern single dimensions. */
 
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";
@@ -22,7 +22,7 @@ export const reshapeInput: Part = {
   },
 };
 
-/** A 0 may mean no elements now, and not only the size of the axis of the input. */
+/** A 0 may now mean no elements; before, it always copied the input's dimension. */
 export const reshapeZero: Part = {
   down(node, step) {
     const plain = withoutAttributes(node, "allowzero");
@@ -32,7 +32,7 @@ export const reshapeZero: Part = {
   },
 };
 
-/** A part of the shape. Before, it is a slice of the whole. */
+/** A part of the shape. For older versions it becomes a slice of the whole shape. */
 export const shapeBounds: Part = {
   down(node, step) {
     const start = exactIntOf(node, "start", 0n);

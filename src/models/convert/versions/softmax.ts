@@ -1,6 +1,6 @@
 /**
- * Softmax, LogSoftmax and Hardmax. Before version 13 they made a matrix of their input, with the axes before `axis` as
- * rows and the others as columns, and went along the columns. Since then they go along one axis.
+ * Softmax, LogSoftmax and Hardmax. Before version 13 they reshaped their input to a matrix, with the axes before `axis`
+ * as rows and the others as columns, and normalized each row. Since then they normalize along one axis.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -11,11 +11,11 @@ import type { Part } from "./change.ts";
 import { fromFront, inputOf, int, intOf, ints, withAttribute } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
-/** The axis where none is given. */
+/** The default axis, before and since version 13. */
 const ABSENT_BEFORE = 1;
 const ABSENT_NOW = -1;
 
-/** The opset of which Reshape takes a 0 for an axis without elements; before, it stands for the axis of its input. */
+/** The first opset in which Reshape accepts 0 for an axis without elements; before, 0 copies the input's dimension. */
 const ALLOWS_ZERO = 14;
 
 export const alongOneAxis: Part = {
@@ -44,7 +44,7 @@ export const alongOneAxis: Part = {
         `${step.title} goes along the last axes, and the rank of its input is not known`,
       );
     }
-    // The last axis and the one it goes along change places, and then back.
+    // Swaps the axis with the last one, and swaps back afterwards.
     const order = Array.from({ length: rank }, (_, at) => at);
     const counted = fromFront(axis, rank);
     [order[counted], order[rank - 1]] = [rank - 1, counted];
@@ -55,7 +55,7 @@ export const alongOneAxis: Part = {
   },
 };
 
-/** Whether a 0 in the shape would not stand for the rows of the matrix, which come first. */
+/** True if a 0 in the shape might not copy the matrix's rows, which come first. */
 function mayBeEmpty(input: string, axis: number, step: Step): boolean {
   const shape = step.shapeOf(input);
   const isSize = (dim: Dim, at: number): boolean =>

@@ -1,4 +1,4 @@
-/** One step of a node from a version to the next: what is known around it, and what is put in front of it. */
+/** A step of a node from one version to the next: known facts about its values, and the nodes inserted before it. */
 
 import { readConstant, type Attribute, type ModelNode } from "../../model/model.ts";
 import { MAX_RANK, product, type PartialShape } from "../../../core/tensor/shape.ts";
@@ -8,23 +8,23 @@ import type { DType, Scalar } from "../../../core/tensor/dtype.ts";
 import type { GraphContext } from "../context.ts";
 import { certainShape, onlyDeclared } from "../meaning.ts";
 
-/** What a node adds is called after the first value that it makes. */
+/** Values added for a node are named after its first output. */
 const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
 
-/** Lists of sizes, axes and the like are as long as a shape, or twice as long. */
+/** Lists of sizes, axes and the like have the length of a shape, or twice that. */
 const LONGEST = 2 * MAX_RANK;
 
 export class Step {
-  /** The version that the node becomes, as sentences call it: `Slice-10`. */
+  /** The title of the version that the node becomes, such as `Slice-10`. */
   readonly title: string;
-  /** Nodes that were put in front of the node, in the order in which they run. */
+  /** Nodes inserted before the node, in execution order. */
   readonly front: ModelNode[] = [];
-  /** What the step relies on without knowing it for certain, a sentence each. */
+  /** Assumptions of the step, a sentence each. */
   readonly notes: Set<string>;
   readonly #opset: number;
   readonly #context: GraphContext;
 
-  /** @param opset that the step leads to, of which the nodes in front are */
+  /** @param opset the opset that the step leads to, which the inserted nodes use */
   constructor(title: string, opset: number, notes: Set<string>, context: GraphContext) {
     this.title = title;
     this.notes = notes;
@@ -32,7 +32,7 @@ export class Step {
     this.#context = context;
   }
 
-  /** The opset that the model is converted to, which may be some steps away. */
+  /** The opset that the model is converted to, possibly several steps away. */
   get target(): number {
     return this.#context.target.opset;
   }
@@ -41,7 +41,7 @@ export class Step {
     return this.#context.scope.typeOf(name)?.dtype ?? null;
   }
 
-  /** The shape of a value, null where not even the rank is known. */
+  /** The shape of a value, null if not even its rank is known. */
   shapeOf(name: string): PartialShape {
     const { scope } = this.#context;
     const shape = scope.typeOf(name)?.shape ?? null;
@@ -51,7 +51,7 @@ export class Step {
     return shape;
   }
 
-  /** The rank of a value, null where it is not known. */
+  /** The rank of a value, null if unknown. */
   rankOf(name: string): number | null {
     const { scope } = this.#context;
     const rank = scope.typeOf(name)?.shape?.length ?? null;
@@ -60,7 +60,7 @@ export class Step {
     return rank;
   }
 
-  /** The integers of a constant of rank 0 or 1; null for what is no constant, and for a longer one. */
+  /** The integers of a constant of rank 0 or 1; null for other values and longer constants. */
   integersOf(name: string): readonly bigint[] | null {
     const found = this.constantOf(name);
     const isList = found !== null && found.shape.length <= 1 && found.size <= LONGEST;
@@ -68,7 +68,7 @@ export class Step {
     return Array.from(found.data as Iterable<number | bigint>, BigInt);
   }
 
-  /** The one element of a constant; null for what is no constant. */
+  /** The element of a constant with one element; null for other values. */
   scalarOf(name: string): Scalar | null {
     const found = this.constantOf(name);
     return found === null || found.size !== 1 ? null : reader(found.dtype, found.data)(0);
@@ -85,15 +85,15 @@ export class Step {
     return this.constant(node, suffix, tensor("int64", [values.length], values.map(BigInt)));
   }
 
-  /** Adds a constant that is called after the first output of the node, and returns its name. */
+  /** Adds a constant named after the node's first output and returns its name. */
   constant(node: ModelNode, suffix: string, value: Tensor): string {
     const { dtype, shape, data } = value;
-    // Not the name alone: of two nodes the first output may be left out.
+    // The value is part of the key, because the first output of two nodes may be left out.
     const details = [dtype, shape, Array.from(data as Iterable<unknown>, String)];
     return this.#context.additions.constant(baseOf(node), suffix, () => value, details);
   }
 
-  /** Puts a node in front, and returns the name of its one output. */
+  /** Inserts a node before this one, and returns the name of its output. */
   put(
     op: string,
     node: ModelNode,

@@ -1,10 +1,10 @@
 /**
- * The operators of ONNX with the versions in which they changed, and what each version changed: a row for operators
- * that changed alike. ONNX: Operator Changelog; what a change means is in the adapters of its version converter
- * (`onnx/version_converter`) as well. The family's own operators are in the registry and not here.
+ * The table of ONNX operators: the versions in which they changed, and the changes; operators with equal changes share
+ * a row. ONNX: Operator Changelog; the adapters of its version converter (`onnx/version_converter`) explain changes
+ * too. Scatters and gathers are in the registry, not here.
  *
- * Before version 7 an operator had other rules of broadcasting, and attributes for training, which no runtime in use
- * takes any more; of those changes only the simple ones are here.
+ * Versions before 7 had different broadcasting rules, and training attributes that no runtime in use accepts; only the
+ * simple ones of those changes are here.
  */
 
 import { maskOfOneColumn } from "./attention.ts";
@@ -74,13 +74,13 @@ const axesFrom13 = (added?: (axes: number) => number): History => [
   ...small(),
 ];
 const RECURRENT = [at(7, useless("output_sequence")), at(14, option("layout", 0)), bfloat16(22)];
-/** What bodies make. */
+/** Data types of the outputs of bodies. */
 const bodyTypes = (where: string): readonly Change[] => [
   bfloat16(16, where),
   ...smallSince19(where),
 ];
 
-/** By the names of operators. */
+/** Histories by operator name. */
 export const HISTORIES: Readonly<Record<string, History>> = {
   ...ELEMENT_OPERATORS,
 

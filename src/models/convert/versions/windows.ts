@@ -1,4 +1,4 @@
-/** Pooling and transposed convolution: where the windows of their kernels lie. */
+/** Pooling and transposed convolution: the positions of their windows. */
 
 import type { ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
@@ -7,8 +7,8 @@ import { attributeValue, inputOf, intOf, intsOf } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
 /**
- * Windows that begin behind the input and the padding before it are left out since version 22; earlier versions do not
- * say what becomes of them. Only `ceil_mode` makes them, and only where a stride leads over the end of a window.
+ * Windows that begin beyond the input and its leading padding are dropped since version 22; earlier versions do not
+ * define them. Only `ceil_mode` creates them, and only if a stride exceeds the window.
  */
 export const ignoredWindows: Part = { up: refuseBehind, down: refuseBehind };
 
@@ -28,8 +28,8 @@ function refuseBehind(node: ModelNode, { title }: Step): ModelNode {
 }
 
 /**
- * Padding that follows from the size of the output: where it is odd, the versions 1 and 11 of ConvTranspose have more
- * of it on opposite sides. What that size is for `auto_pad` alone they do not agree on either.
+ * Padding computed from the size of the output: if it is odd, versions 1 and 11 of ConvTranspose put the larger half on
+ * opposite sides. They also disagree about this size if only `auto_pad` is given.
  */
 export const oddPadding: Part = { up: refuseOdd, down: refuseOdd };
 

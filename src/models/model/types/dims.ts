@@ -1,32 +1,32 @@
-/** Arithmetic on dimensions that are known in part: whatever is not certain is null. */
+/** Arithmetic on partly known dimensions: every uncertain result is null. */
 
 import { TensorError } from "../../../core/errors.ts";
 import { unifyDims, type Dim, type PartialShape } from "../../../core/tensor/shape.ts";
 
-/** The error of a rule for a node that is certainly wrong. `outputsOf` takes it for knowing nothing. */
+/** The error that a rule throws for a node that is certainly wrong. `outputsOf` treats it as unknown outputs. */
 export const wrongNode = (sentence: string): TensorError =>
   new TensorError("shape-mismatch", sentence);
 
-/** `count` dimensions of which nothing is known. */
+/** `count` unknown dimensions. */
 export const unknownDims = (count: number): Dim[] => Array.from({ length: count }, () => null);
 
-/** A size that was computed: null where numbers are too large to be exact. */
+/** A computed size; null if the numbers are too large to be exact. */
 export function sizeDim(size: number): Dim {
   if (size < 0) throw wrongNode(`a dimension would be ${size}`);
   return Number.isSafeInteger(size) ? size + 0 : null;
 }
 
-/** A dimension that an attribute or an element gives. */
+/** A dimension given by an attribute or an element. */
 export const givenDim = (given: Dim): Dim => (typeof given === "number" ? sizeDim(given) : given);
 
-/** A dimension that both are. */
+/** The dimension that satisfies both. */
 export function sameDim(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number" && a !== b)
     throw wrongNode(`${a} and ${b} must be equal`);
   return unifyDims(a, b);
 }
 
-/** A shape that both are. */
+/** The shape that satisfies both. */
 export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
   if (a === null || b === null) return a ?? b;
   if (a.length !== b.length) throw wrongNode(`ranks ${a.length} and ${b.length} must be equal`);
@@ -36,7 +36,7 @@ export function unifyShapes(a: PartialShape, b: PartialShape): PartialShape {
 function broadcastDim(a: Dim, b: Dim): Dim {
   if (a === 1 || a === b) return b;
   if (b === 1) return a;
-  // A size other than 1 is that of the result: the other dimension is 1 or equal to it.
+  // A size other than 1 is the result: the other dimension is 1 or equal.
   if (typeof a === "number") return typeof b === "number" ? sameDim(a, b) : a;
   return typeof b === "number" ? b : null;
 }
@@ -74,8 +74,8 @@ export function productDims(dims: readonly Dim[]): Dim {
 const numbersOf = (dims: readonly Dim[]): number[] => dims.filter((dim) => typeof dim === "number");
 
 /**
- * The dimension by which the product of `parts` becomes that of `dims`. Names that are in both cancel, because a name
- * stands for one size.
+ * The dimension whose product with `parts` equals the product of `dims`. Equal names cancel, because a name has one
+ * size.
  */
 export function quotientDims(dims: readonly Dim[], parts: readonly Dim[]): Dim {
   const rest = dims.filter((dim) => typeof dim !== "number");
@@ -101,7 +101,7 @@ export function countedAxis(axis: number, rank: number): number {
   return axis < 0 ? axis + rank : axis;
 }
 
-/** Different axes counted from the front. */
+/** Distinct axes counted from the front. */
 export function countedAxes(axes: readonly number[], rank: number): number[] {
   const counted = axes.map((axis) => countedAxis(axis, rank));
   if (new Set(counted).size < counted.length) throw wrongNode("an axis is named twice");

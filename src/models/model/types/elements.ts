@@ -1,6 +1,6 @@
 /**
- * Small integer values element by element, so that a shape is followed from `Shape` to `Reshape`. An element is a
- * number, the name of a dimension, or null where it is not known. Only values of rank 0 or 1 are followed.
+ * Traces small integer values element by element, so that a shape is known from `Shape` to `Reshape`. An element is a
+ * number, the name of a dimension, or null if unknown. Only values of rank 0 or 1 are traced.
  */
 
 import { isTensorError } from "../../../core/errors.ts";
@@ -13,20 +13,20 @@ import { readConstant, type Constant } from "../model.ts";
 /** Shapes have at most 64 dimensions. */
 export const MAX_ELEMENTS = 64;
 
-/** Whether values of a data type are followed: integers, and truth as 0 and 1. */
+/** True if values of a data type are traced: integers, and booleans as 0 and 1. */
 const isFollowed = (dtype: DType): boolean =>
   integerRange(dtype) !== null || DTYPES[dtype].family === "bool";
 
-/** Whether a data type holds a number. */
+/** True if a data type can represent a number. */
 function holds(dtype: DType, value: number): boolean {
   const [low, high] = integerRange(dtype) ?? [0n, 1n];
   return Number.isSafeInteger(value) && value >= low && value <= high;
 }
 
 /**
- * A value of rank 0 or 1 whose elements are known in part. Where all of them are numbers it is a constant.
+ * A value of rank 0 or 1 with partly known elements. If all of them are numbers, the value is a constant.
  * @param rank 0 or 1
- * @param elements a number that the data type does not hold makes its element unknown
+ * @param elements a number outside of the data type makes its element unknown
  */
 export function knownElements(
   dtype: DType | null,
@@ -46,14 +46,14 @@ export function knownElements(
   return { type, constant: { name: "", dtype, shape, read }, elements: held };
 }
 
-/** The elements of a value, read from its constant where it is one; null where they are not followed. */
+/** The elements of a value, read from its constant if it is one; null if they are not traced. */
 export function elementsOf(known: Known): readonly Dim[] | null {
   if (known.elements !== null) return known.elements;
   const values = integersOf(known);
   return values?.map((one) => (Number.isSafeInteger(Number(one)) ? Number(one) : null)) ?? null;
 }
 
-/** The elements of a constant, with the largest numbers that are exact in the place of larger ones. */
+/** The elements of a constant, with numbers beyond the safe integers clamped to them. */
 export function clampedIntegers(known: Known): readonly number[] | null {
   const low = Number.MIN_SAFE_INTEGER;
   const high = Number.MAX_SAFE_INTEGER;
@@ -63,30 +63,30 @@ export function clampedIntegers(known: Known): readonly number[] | null {
 const integersOf = ({ constant }: Known): readonly (number | bigint)[] | null =>
   constant?.dtype && isFollowed(constant.dtype) ? valuesOf(constant) : null;
 
-/** The floats of a constant of rank 0 or 1, such as the scales of a Resize; null where they are not known. */
+/** The floats of a constant of rank 0 or 1, such as the scales of a Resize; null if unknown. */
 export const floatsOf = ({ constant }: Known): readonly number[] | null =>
   constant?.dtype === "float32" ? (valuesOf(constant)?.map(Number) ?? null) : null;
 
-/** The elements of a constant of rank 0 or 1; null for one of more, and for one that cannot be read. */
+/** The elements of a constant of rank 0 or 1; null for a higher rank, and for one that cannot be read. */
 function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
   const { shape } = constant;
   if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
   try {
     return Array.from(readConstant(constant).data as Iterable<number | bigint>);
   } catch (error) {
-    // A constant that cannot be read is reported where its values are needed.
+    // A constant that cannot be read is reported when its values are needed.
     if (isTensorError(error)) return null;
     throw error;
   }
 }
 
-/** A function of two or more integers; null where the result is not certain. Names are sizes, and not negative. */
+/** A function of two or more integers; null if the result is not certain. Names are sizes, so they are not negative. */
 export type Fold = (...elements: readonly Dim[]) => Dim;
 
 const broadcastElement = (list: readonly Dim[] | null, position: number): Dim =>
   list === null ? null : list.length === 1 ? list[0] : (list[position] ?? null);
 
-/** Applies a function to the elements of values that are broadcast to each other, the longest of `count` elements. */
+/** Applies a function to the elements of values broadcast to each other; the longest has `count` elements. */
 export function foldElements(
   lists: readonly (readonly Dim[] | null)[],
   count: number,
@@ -100,7 +100,7 @@ export function foldElements(
 
 type Numbers = (a: number, b: number) => number | boolean;
 
-/** A function of two numbers, where neither is a name. */
+/** A function of two numbers, neither of which is a name. */
 const ofNumbers =
   (compute: Numbers): Fold =>
   (a, b) => {
@@ -112,7 +112,7 @@ const ofNumbers =
 const add = ofNumbers((a, b) => a + b);
 const multiply = ofNumbers((a, b) => a * b);
 const equal = ofNumbers((a, b) => a === b);
-/** Documents differ on the rounding of negative quotients that are not exact. */
+/** Documents differ about the rounding of inexact negative quotients. */
 const divide = ofNumbers((a, b) =>
   b !== 0 && (a % b === 0 || (a >= 0 && b > 0)) ? Math.trunc(a / b) : Number.NaN,
 );
@@ -124,7 +124,7 @@ const reduceWith =
   (first, ...others) =>
     others.reduce(fold, first);
 
-/** By the names of operators. */
+/** Functions by operator name. */
 export const FOLDS: Readonly<Record<string, Fold>> = {
   Add: (a, b) => (a === 0 ? b : b === 0 ? a : add(a, b)),
   Sub: (a, b) => (b === 0 ? a : ofNumbers((x, y) => x - y)(a, b)),

@@ -1,4 +1,4 @@
-/** Rules for operators that work element by element: outputs like an input, and broadcasting. */
+/** Rules for element-wise operators: outputs like an input, and broadcasting. */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { PartialShape } from "../../../core/tensor/shape.ts";
@@ -13,20 +13,20 @@ export const sameAsInput: TypeRule = (view) => {
   return [folded(view, [0], known)];
 };
 
-/** The shape of the first input, and another data type. */
+/** The shape of the first input with another data type. */
 export const sameShape =
   (dtype: DType): TypeRule =>
   (view) => [folded(view, [0], output(dtype, view.shape(0)))];
 
-/** The shape of the first input, and the data type of an attribute, which by default is the input's. */
+/** The shape of the first input with the data type of an attribute, by default the input's. */
 export const likeInput: TypeRule = (view) => [
   output(view.dtypeOf("dtype", view.dtype(0)), view.shape(0)),
 ];
 
-/** The first output is like the first input; of the others nothing is known. */
+/** The first output is like the first input; other outputs are unknown. */
 export const firstLikeInput: TypeRule = (view) => [output(view.dtype(0), view.shape(0))];
 
-/** Since version 7 of the arithmetic operators both inputs are broadcast; before, the second to the first. */
+/** Since version 7 of the arithmetic operators both inputs are broadcast; before, only the second to the first. */
 const BROADCAST_SINCE = 7;
 
 const positionsOf = (view: NodeView): readonly number[] => view.node.inputs.map((_, at) => at);
@@ -43,20 +43,20 @@ export const broadcast: TypeRule = (view) => {
   return [folded(view, positions, output(dtype, broadcastOf(view, positions)))];
 };
 
-/** All inputs are broadcast to truth values. */
+/** All inputs are broadcast, and the output is boolean. */
 export const comparison: TypeRule = (view) => {
   const positions = positionsOf(view);
   view.sharedDType(positions);
   return [folded(view, positions, output("bool", broadcastOf(view, positions)))];
 };
 
-/** All inputs are broadcast, and the output has the data type of the first: the others may be of other types. */
+/** All inputs are broadcast, and the output has the data type of the first; the others may differ. */
 export const broadcastToFirst: TypeRule = (view) => {
   const positions = positionsOf(view);
   return [output(view.dtype(0), broadcastOf(view, positions))];
 };
 
-/** `Where`: the condition is broadcast with the two it chooses from. */
+/** `Where`: the condition is broadcast with both choices. */
 export const where: TypeRule = (view) => {
   const shape = broadcastShapes([0, 1, 2].map((position) => view.shape(position)));
   return [folded(view, [0, 1, 2], output(view.sharedDType([1, 2]), shape))];
@@ -79,7 +79,7 @@ export const dropout: TypeRule = (view) => {
   return [output(dtype, shape), output(view.opset >= 10 ? "bool" : dtype, shape)];
 };
 
-/** What is known of an output, with its elements where the operator is one of those that are followed. */
+/** An output, with its elements if the operator's results are traced. */
 function folded(view: NodeView, positions: readonly number[], known: Known): Known {
   const { op } = view.node;
   const { type } = known;

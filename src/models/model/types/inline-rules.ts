@@ -31,7 +31,7 @@ export const cast: TypeRule = (view) => {
   return [{ type: { dtype, shape }, constant, elements: null }];
 };
 
-/** Elements that another integer type holds; what it does not hold wraps around, which is not followed. */
+/** Elements that another integer type can represent; others wrap around, which is not traced. */
 function castElements({ type }: Known, elements: readonly Dim[], dtype: DType): Known {
   const shape = type?.shape ?? null;
   if (DTYPES[dtype].family === "bool") {

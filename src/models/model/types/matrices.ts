@@ -5,7 +5,7 @@ import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import { broadcastShapes, givenDim, productDims, sameDim, unknownDims, wrongNode } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** `MatMul` as NumPy has it: a vector gets an axis of 1, which is taken away again. */
+/** `MatMul` as in NumPy: a vector gets an axis of 1, which is removed afterwards. */
 export function productShape(a: PartialShape, b: PartialShape): PartialShape {
   if (a === null || b === null) return null;
   if (a.length === 0 || b.length === 0) throw wrongNode("a scalar is no matrix");
@@ -78,7 +78,7 @@ export const einsum: TypeRule = (view) => {
 
 const broadcastPair = (a: Dim, b: Dim): Dim => broadcastShapes([[a], [b]])?.[0] ?? null;
 
-/** How many states a recurrent operator keeps: `LSTM` has its cells too. */
+/** @param states the number of states of a recurrent operator: `LSTM` also has its cells */
 export const recurrent =
   (states: 1 | 2): TypeRule =>
   (view) => {
@@ -100,12 +100,12 @@ export const recurrent =
     const all =
       layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
     const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
-    // Version 1 could be told to leave out the sequence of outputs.
+    // Version 1 may omit the sequence of outputs by an attribute.
     const sequence = view.opset < 7 ? null : all;
     return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
   };
 
-/** `QuantizeLinear`: the data type is that of the zero point or an attribute's, and uint8 without both. */
+/** `QuantizeLinear`: the data type is that of the zero point or an attribute's, and uint8 without either. */
 export const quantize: TypeRule = (view) => {
   const given = view.opset < 21 ? null : view.dtypeOf("output_dtype", null);
   const isGiven = view.opset >= 21 && (view.int("output_dtype", 0) ?? 1) !== 0;
@@ -125,7 +125,7 @@ export const dynamicQuantize: TypeRule = (view) => [
   output("uint8", []),
 ];
 
-/** `Attention`: the output has the rank of the queries; in three axes, heads and their sizes are one. */
+/** `Attention`: the output has the rank of the queries; with three axes, heads and their sizes are merged. */
 export const attention: TypeRule = (view) => {
   const [query, values] = [view.shape(0), view.shape(2)];
   const dtype = view.dtype(0);
@@ -143,7 +143,7 @@ export const attention: TypeRule = (view) => {
   return [output(dtype, [batch, length, isEven ? productDims([heads, width / shared]) : null])];
 };
 
-/** A loss: one number, or one for each label where nothing is reduced. */
+/** A loss: a scalar, or one value per label without a reduction. */
 export const loss: TypeRule = (view) => {
   const dtype = view.dtype(0);
   const way = view.string("reduction", "mean");
@@ -152,15 +152,15 @@ export const loss: TypeRule = (view) => {
 };
 
 /**
- * `Loop` and `Scan`: what is passed on from one run of the body to the next keeps its data type. The shape may change
- * with each run, and of what the runs make together nothing is said without a look at the body.
+ * `Loop` and `Scan`: a state passed from one iteration to the next keeps its data type. Its shape may change in each
+ * iteration, and the collected outputs are unknown without examining the body.
  */
 export const loop: TypeRule = (view) =>
   Array.from({ length: Math.max(0, view.count - 2) }, (_, at) => output(view.dtype(at + 2), null));
 
 export const scan: TypeRule = (view) => {
   const read = view.int("num_scan_inputs", null);
-  // Version 8 had another first input.
+  // Version 8 had a different first input.
   if (read === null || read < 0 || view.opset < 9) return [];
   const states = Math.max(0, view.count - read);
   return Array.from({ length: states }, (_, at) => output(view.dtype(at), null));
@@ -172,21 +172,21 @@ export const rankOfInput: TypeRule = (view) => {
   return [output(view.dtype(0), rank === undefined ? null : unknownDims(rank))];
 };
 
-/** `Det`: the last two axes become a number. */
+/** `Det`: the last two axes are reduced to a number. */
 export const determinant: TypeRule = (view) => [
   output(view.dtype(0), view.shape(0)?.slice(0, -2) ?? null),
 ];
 
-/** A window over as many samples as the input says. */
+/** A window with the number of samples in the input. */
 export const sampleWindow: TypeRule = (view) => {
   const dtype = view.dtypeOf("output_datatype", "float32");
   return [output(dtype, [givenDim(view.integer(0))])];
 };
 
-/** A data type that is certain, and a rank. */
+/** A known data type and rank. */
 export const ranked =
   (dtype: DType, rank: number): TypeRule =>
   () => [output(dtype, unknownDims(rank))];
 
-/** The data type of the first input, of any shape. */
+/** The data type of the first input with unknown shape. */
 export const typeOfInput: TypeRule = (view: NodeView) => [output(view.dtype(0), null)];

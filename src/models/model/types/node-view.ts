@@ -1,6 +1,6 @@
 /**
- * A node as type rules look at it: its attributes, and what is known of its inputs. An attribute that has another type
- * than it must have, or whose value the caller of a function decides, is unknown, which is not the same as absent.
+ * A node as type rules see it: its attributes and the known facts about its inputs. An attribute of the wrong type, or
+ * one that a function's caller sets, is unknown, which differs from absent.
  */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
@@ -13,14 +13,14 @@ import { unknownDims, wrongNode } from "./dims.ts";
 import { clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
 
 /**
- * What is known of the outputs of a node, in order; fewer than it has where nothing is known of the others. A rule
- * throws a TensorError for a node that is certainly wrong, of whose outputs nothing is known.
+ * Returns the known facts about the outputs of a node, in order; unknown ones at the end may be left out. A rule throws
+ * a TensorError for a node that is certainly wrong, whose outputs are unknown.
  */
 export type TypeRule = (view: NodeView) => readonly Known[];
 
 export class NodeView {
   readonly node: ModelNode;
-  /** Of the node's domain. */
+  /** The operator set version of the node's domain. */
   readonly opset: number;
   readonly #inputs: readonly Known[];
 
@@ -34,7 +34,7 @@ export class NodeView {
     return this.node.inputs.length;
   }
 
-  /** Whether the node has an input at a position, and does not leave it out. */
+  /** True if the node has an input at a position and does not leave it out. */
   has(position: number): boolean {
     return (this.node.inputs[position] ?? "") !== "";
   }
@@ -55,14 +55,14 @@ export class NodeView {
     return this.input(position).type?.shape ?? null;
   }
 
-  /** The data type that inputs share, as far as one of them is known. */
+  /** The data type that inputs share, if any of them is known. */
   sharedDType(positions: readonly number[]): DType | null {
     const known = positions.map((position) => this.dtype(position)).filter((one) => one !== null);
     if (new Set(known).size > 1) throw wrongNode(`data types differ: ${known.join(", ")}`);
     return known[0] ?? null;
   }
 
-  /** The elements of an input; unknown ones where only their number is known, null where not even that is. */
+  /** The elements of an input; nulls if only their number is known, null if not even that. */
   elements(position: number): readonly Dim[] | null {
     const known = this.input(position);
     const [length = null, ...others] = known.type?.shape ?? [null, null];
@@ -70,19 +70,19 @@ export class NodeView {
     return elementsOf(known) ?? (isList ? unknownDims(length) : null);
   }
 
-  /** Integers of an input, all of them known; null where one is not. */
+  /** The integers of an input if all are known, else null. */
   integers(position: number): readonly number[] | null {
     const elements = elementsOf(this.input(position));
     return elements?.every((one) => typeof one === "number") === true ? elements : null;
   }
 
-  /** One integer, of an input of rank 0 or of one element. */
+  /** The integer of an input of rank 0 or of one element. */
   integer(position: number): Dim {
     const elements = elementsOf(this.input(position));
     return elements?.length === 1 ? elements[0] : null;
   }
 
-  /** Like {@link elements}, for numbers that may mean the end of an axis by being as large as int64 allows. */
+  /** Like {@link elements}, but accepts numbers near the limits of int64, which mean the end of an axis. */
   bounds(position: number): readonly Dim[] | null {
     return clampedIntegers(this.input(position)) ?? this.elements(position);
   }
@@ -96,14 +96,14 @@ export class NodeView {
     return this.#attribute(name) !== undefined;
   }
 
-  /** @returns null where the value is not known */
+  /** @returns null if the value is unknown */
   int<T extends number | null>(name: string, absent: T): number | T | null {
     const attribute = this.#attribute(name);
     if (attribute === undefined) return absent;
     return attribute.type === "int" ? integerFrom(attribute.value) : null;
   }
 
-  /** @returns undefined where there is no such attribute, null where its value is not known */
+  /** @returns undefined if the attribute is absent, null if its value is unknown */
   ints(name: string): readonly number[] | null | undefined {
     const attribute = this.#attribute(name);
     if (attribute === undefined) return undefined;
@@ -127,7 +127,7 @@ export class NodeView {
     return attribute.type === "floats" ? attribute.value : null;
   }
 
-  /** The data type that an attribute names by ONNX's number; null where it is not known here. */
+  /** The data type that an attribute gives by ONNX's number; null if this package lacks it. */
   dtypeOf(name: string, absent: DType | null): DType | null {
     if (!this.hasAttribute(name)) return absent;
     const number = this.int(name, null);
@@ -144,6 +144,6 @@ const clamped = (value: number | bigint): number =>
 
 export const typeOnly = (type: TensorType): Known => ({ type, constant: null, elements: null });
 
-/** An output of which the shape is known, in part or not at all; nothing is known of it without its data type. */
+/** An output with a fully, partly or not known shape; nothing is known without a data type. */
 export const output = (dtype: DType | null, shape: PartialShape): Known =>
   dtype === null ? NOTHING_KNOWN : typeOnly({ dtype, shape });

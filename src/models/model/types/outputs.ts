@@ -1,9 +1,9 @@
 /**
- * What a node makes of what is known of its inputs, by the rule of its operator: a row of `table.ts`, or the one rule
- * for this package's own operators. An operator without a rule makes values of which nothing is known.
+ * Derives the known facts about a node's outputs from those about its inputs, by the rule of its operator: a row of
+ * `table.ts`, or the common rule for scatters and gathers. Outputs of an operator without a rule are unknown.
  *
- * Nothing is known of what a wrong node makes, so `outputsOf` throws no TensorError. Finding out why a node is wrong is
- * the work of `inspect/`.
+ * Outputs of an invalid node are unknown too, so `outputsOf` throws no TensorError. `inspect/` finds out why a node is
+ * invalid.
  */
 
 import { isTensorError } from "../../../core/errors.ts";
@@ -17,9 +17,9 @@ import { gathered } from "./parts.ts";
 import { TYPE_RULES } from "./table.ts";
 
 /**
- * @param opset of the node's domain, null where the model imports none
+ * @param opset of the node's domain, null if the model does not import it
  * @param inputs in the order of the node's inputs, `NOTHING_KNOWN` for one that is left out
- * @returns what is known of the node's outputs, in order; fewer than it has where nothing is known of the others
+ * @returns the known facts about the node's outputs, in order; unknown ones at the end may be left out
  */
 export function outputsOf(
   node: ModelNode,

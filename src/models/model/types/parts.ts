@@ -44,7 +44,7 @@ interface Bounds {
   readonly step: Dim;
 }
 
-/** From here on a bound means the end of an axis, however long: exporters write the largest int32 or int64. */
+/** A bound of this size or more means the end of an axis of any length: exporters write the largest int32 or int64. */
 const END = 2 ** 31 - 1;
 
 interface Taken {
@@ -52,7 +52,7 @@ interface Taken {
   readonly positions: readonly number[] | null;
 }
 
-/** What a slice takes of an axis: how many elements and, for few, which. */
+/** The elements that a slice takes of an axis: their number and, if few, their positions. */
 function take(dim: Dim, { start, end, step }: Bounds): Taken {
   const nothingKnown = { dim: null, positions: null };
   if (step === 0) throw wrongNode("a step is 0");
@@ -210,14 +210,14 @@ export const pad: TypeRule = (view) => {
   return [output(dtype, padded)];
 };
 
-/** Pads may be negative, and take away. */
+/** The dimension after padding; negative pads remove elements. */
 function added(dim: Dim, before: Dim, after: Dim): Dim {
   if (typeof before !== "number" || typeof after !== "number") return null;
   if (before === 0 && after === 0) return dim;
   return typeof dim === "number" ? sizeDim(dim + before + after) : null;
 }
 
-/** `Compress`: how many elements stay depends on values. */
+/** `Compress`: the number of remaining elements depends on values. */
 export const compress: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -234,7 +234,7 @@ export const compress: TypeRule = (view) => {
   ];
 };
 
-/** The elements that a `Gather` takes from a value whose elements are known in part. */
+/** The elements that a `Gather` takes from a value with partly known elements. */
 export function gathered(view: NodeView, made: readonly Known[]): readonly Known[] {
   const elements = elementsOf(view.input(0));
   const indices = view.elements(1);

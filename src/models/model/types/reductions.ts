@@ -1,4 +1,4 @@
-/** Rules for operators that reduce axes, or count, choose and spread along one. */
+/** Rules for operators that reduce axes, or that count, choose or expand along one. */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
@@ -62,7 +62,7 @@ export const topK: TypeRule = (view) => {
   return both(dims.map((dim, at) => (at === along ? taken : dim)));
 };
 
-/** `OneHot`: an axis of `depth` elements is added to indices. */
+/** `OneHot`: indices get an additional axis of `depth` elements. */
 export const oneHot: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(2);
@@ -76,10 +76,10 @@ export const oneHot: TypeRule = (view) => {
   return [output(dtype, [...dims.slice(0, at), added, ...dims.slice(at)])];
 };
 
-/** `NonZero`: how many there are depends on values. For a scalar, runtimes have one row and the document has none. */
+/** `NonZero`: the number of results depends on values. For a scalar, runtimes return one row and the document none. */
 export const nonZero: TypeRule = (view) => [output("int64", [view.shape(0)?.length || null, null])];
 
-/** `Unique`: how many there are depends on values. */
+/** `Unique`: the number of results depends on values. */
 export const unique: TypeRule = (view) => {
   const dims = view.shape(0);
   const counts = [null];

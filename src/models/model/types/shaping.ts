@@ -1,4 +1,4 @@
-/** Rules for operators that give elements another shape, and for those that make values of shapes. */
+/** Rules for operators that reshape elements, and for those that build values from shapes. */
 
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import type { Known } from "../known.ts";
@@ -15,7 +15,7 @@ import {
 import { elementsOf, knownElements, MAX_ELEMENTS } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** `Shape`; the attributes that choose a part came with version 15. */
+/** `Shape`; the attributes that select a part exist since version 15. */
 export const shape: TypeRule = (view) => {
   const dims = view.shape(0);
   if (dims === null) return [output("int64", [null])];
@@ -33,7 +33,10 @@ export const size: TypeRule = (view) => {
   return [knownElements("int64", 0, [dims === null ? null : productDims(dims)])];
 };
 
-/** The shape of a value whose elements, if it has at most one axis and as many of them, are those of the input. */
+/**
+ * The input with another shape; its elements are kept if the result has at most one axis and the same number of
+ * elements.
+ */
 function reshaped(view: NodeView, dims: PartialShape): Known {
   const dtype = view.dtype(0);
   const elements = elementsOf(view.input(0));
@@ -58,7 +61,7 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
     if (dim !== 0 || !isCopying) return typeof dim === "number" && dim !== -1 ? sizeDim(dim) : dim;
     if (input === null) return null;
     if (axis >= input.length) throw wrongNode(`there is no dimension ${axis} to copy`);
-    // A dimension that is copied is on both sides, whatever it is. A product with 0 has no quotient.
+    // A copied dimension cancels on both sides, whatever its size. A product with 0 has no quotient.
     if (rest !== null && input[axis] !== 0) rest[axis] = 1;
     return input[axis];
   });
@@ -72,7 +75,7 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
     const [before, after] = [productDims(rest), productDims(parts)];
     if (before !== after) throw wrongNode(`${before} elements are not ${after}`);
   }
-  // What is not known may be -1 itself.
+  // An unknown dimension may itself be -1.
   return dims.map((dim) => (dim === -1 ? (target.includes(null) ? null : missing) : dim));
 }
 
@@ -86,7 +89,7 @@ export const flatten: TypeRule = (view) => {
   return [output(view.dtype(0), [productDims(dims.slice(0, at)), productDims(dims.slice(at))])];
 };
 
-/** Axes, which are an attribute before a version and the input at `position` since: null where they are not known. */
+/** Axes, which are an attribute before version `since` and the input at `position` since; null if unknown. */
 export function axesOf(
   view: NodeView,
   since: number,
@@ -96,7 +99,7 @@ export function axesOf(
   return view.has(position) ? view.integers(position) : undefined;
 }
 
-/** How many axes an input names of which nothing else is known. */
+/** The number of axes that an input lists, which may be known even if the axes are not. */
 const axisCount = (view: NodeView): number | null =>
   view.opset < 13 ? null : (view.elements(1)?.length ?? null);
 
@@ -167,7 +170,7 @@ export const transpose: TypeRule = (view) => {
   ];
 };
 
-/** A dimension of each element of a value that is a shape; a rank of which elements are not known. */
+/** Reads a shape from the elements of a value; only its rank if the elements are unknown. */
 function shapeFrom(view: NodeView, position: number): readonly Dim[] | null {
   const dims = view.elements(position);
   return dims?.map(givenDim) ?? null;
@@ -186,7 +189,7 @@ export const expand: TypeRule = (view) => {
   return [output(view.dtype(0), dims)];
 };
 
-/** `ConstantOfShape`: zeros of float32 unless an attribute has the value. */
+/** `ConstantOfShape`: float32 zeros unless an attribute has the value. */
 export const constantOfShape: TypeRule = (view) => {
   const dims = shapeFrom(view, 0);
   const isGiven = view.hasAttribute("value");
@@ -218,7 +221,7 @@ export const range: TypeRule = (view) => {
   return [knownElements(dtype, 1, elements)];
 };
 
-/** The shape is an attribute, the data type another one. */
+/** An attribute holds the shape, another the data type. */
 export const shapeAttribute: TypeRule = (view) => {
   const dims = view.ints("shape");
   return [output(view.dtypeOf("dtype", "float32"), dims?.map(sizeDim) ?? null)];

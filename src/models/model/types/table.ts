@@ -1,9 +1,9 @@
 /**
- * What operators around the family make of the types of their inputs: a row for an operator of ONNX, most of which name
- * one of a few rules. Of an operator without a row nothing is known: operators on sequences, on optionals and on maps
- * make no tensors, and the rest is rare. `If`, whose branches are graphs, is known to `values.ts`.
+ * The output types of operators other than scatters and gathers: a row per ONNX operator, most of which refer to
+ * one of a few rules. Outputs of an operator without a row are unknown: operators on sequences, optionals and maps make
+ * no tensors, and the rest are rare. `values.ts` handles `If`, whose branches are graphs.
  *
- * The rules say what ONNX's Operators document says of each operator, in all its versions.
+ * The rules follow ONNX's Operators document for each operator, in all its versions.
  */
 
 import * as elementwise from "./elementwise.ts";
@@ -21,11 +21,11 @@ type Table = Readonly<Record<string, TypeRule>>;
 const rows = (rule: TypeRule, names: string): Table =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, rule]));
 
-/** Axes of a reduction are an input since these versions. */
+/** The versions in which the axes of reductions became an input. */
 const AXES_OF_SUM = 13;
 const AXES_OF_OTHERS = 18;
 
-/** By the names of operators. */
+/** Rules by operator name. */
 const ONNX: Table = {
   Constant: inline.constantNode,
   Identity: inline.identity,
@@ -133,7 +133,7 @@ const MICROSOFT: Table = {
   ...rows(matrices.typeOfInput, "FusedMatMul"),
 };
 
-/** By domain, then by operator. */
+/** Rules by domain, then by operator. */
 export const TYPE_RULES: Readonly<Record<string, Table>> = {
   "ai.onnx": ONNX,
   "com.microsoft": MICROSOFT,

@@ -15,12 +15,12 @@ import {
 import { floatsOf } from "./elements.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** The attributes of a window, a number for each spatial axis; null where one of them is not known. */
+/** The attributes of a window, a number per spatial axis; null if one of them is unknown. */
 interface Windows {
   readonly kernel: readonly Dim[];
   readonly strides: readonly number[];
   readonly dilations: readonly number[];
-  /** At the beginnings, then at the ends. */
+  /** Pads at the beginnings, then at the ends. */
   readonly pads: readonly number[];
   readonly autoPad: string;
 }
@@ -48,7 +48,7 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
   return { kernel, strides, dilations, pads, autoPad };
 }
 
-/** How many places a window has along an axis. */
+/** The number of positions of a window along an axis. */
 function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
   const { kernel, strides, dilations, pads, autoPad } = windows;
   const { [at]: size } = kernel;
@@ -63,7 +63,7 @@ function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
   const room = dim + before + after - reach;
   if (room < 0) return null;
   const count = (isCeil ? Math.ceil(room / stride) : Math.floor(room / stride)) + 1;
-  // A window that would begin in the padding at the end is left out, which old runtimes do not do.
+  // A window that would begin in the end padding is dropped, except by old runtimes.
   const isBeyond = isCeil && (count - 1) * stride >= dim + before;
   return isBeyond ? null : sizeDim(count);
 }
@@ -101,7 +101,7 @@ export const convolution =
     return [output(dtype, [batch, kernels, ...spatial(view, rest, weights)])];
   };
 
-/** Pooling; `MaxPool` also says where each maximum was. */
+/** Pooling; `MaxPool` also returns the index of each maximum. */
 export const pool: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -153,7 +153,7 @@ function grown(view: NodeView, dims: readonly Dim[], weights: PartialShape): Dim
   });
 }
 
-/** `Resize` and `Upsample`. Scales that are no whole numbers are rounded by each runtime in its own way. */
+/** `Resize` and `Upsample`. Runtimes differ in the rounding of fractional scales. */
 export const resize: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -163,7 +163,7 @@ export const resize: TypeRule = (view) => {
   if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
   const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
-  // A region of the input has a size of its own.
+  // A cropped region has its own size.
   const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
   const scales = isCropped ? null : scalesOf(view);
   const resized = dims.map((dim, axis): Dim => {
@@ -185,7 +185,7 @@ function scalesOf(view: NodeView): readonly number[] | null {
   return floatsOf(view.input(isUpsample || view.opset < 11 ? 1 : 2));
 }
 
-/** Blocks of an axis become channels, or the other way round. */
+/** Blocks of an axis become channels, or the reverse. */
 export const depthToSpace: TypeRule = (view) =>
   blocks(view, (dim, by) => divided(dim, by * by), multiplied);
 export const spaceToDepth: TypeRule = (view) =>
@@ -223,7 +223,7 @@ export const regions =
     return [output(view.dtype(0), [count, channels, givenDim(rows), givenDim(columns)])];
   };
 
-/** `GridSample`: samples of an image at the places of a grid. */
+/** `GridSample`: samples of an image at the points of a grid. */
 export const gridSample: TypeRule = (view) => {
   const [dims, grid] = [view.shape(0), view.shape(1)];
   const rank = dims?.length ?? grid?.length;
@@ -233,7 +233,7 @@ export const gridSample: TypeRule = (view) => {
   return [output(view.dtype(0), [batch, channels, ...sides])];
 };
 
-/** Normalisation along an axis and those behind it: the output is like data, of the statistics the rank is known. */
+/** Normalization along an axis and those after it: the output is like data, and the statistics have a known rank. */
 export const layerNormalisation: TypeRule = (view) => {
   const dims = view.shape(0);
   const axis = view.int("axis", -1);

@@ -1,12 +1,12 @@
 /**
- * Writes the README's table of operators from the registry. Run by hand, `npm run build && node scripts/readme.js`;
- * `test/readme.test.ts` fails until it was.
+ * Writes the table of docs/operators.md from the registry. Run by hand: `npm run build && node scripts/operators-table.js`;
+ * `test/tour.test.ts` fails until the table is new.
  */
 
 import fs from "node:fs";
 import { operators } from "ndscatter";
 
-const README = new URL("../README.md", import.meta.url);
+const DOCUMENT = new URL("../docs/operators.md", import.meta.url);
 const BEGIN = "<!-- operators -->\n";
 const END = "<!-- /operators -->";
 
@@ -60,11 +60,11 @@ function describe(version, position, versions) {
   return [facts.join(", ")];
 }
 
-/** The text of the README with the table made anew. */
+/** The text of the document with the table made anew. */
 export function renewed() {
-  const text = fs.readFileSync(README, "utf8");
+  const text = fs.readFileSync(DOCUMENT, "utf8");
   const from = text.indexOf(BEGIN) + BEGIN.length;
   return text.slice(0, from) + table() + text.slice(text.indexOf(END));
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) fs.writeFileSync(README, renewed());
+if (process.argv[1] === new URL(import.meta.url).pathname) fs.writeFileSync(DOCUMENT, renewed());

@@ -1,0 +1,192 @@
+/** The examples of gathers of OpenVINO's documents. Errata are corrected, and the note says what the document prints. */
+
+import { f32, i32, i64, type Examples } from "./example.ts";
+
+// prettier-ignore
+export const OPENVINO_GATHERS: readonly Examples[] = [
+  { op: "Gather", examples: [
+    {
+      title: "Example 1: elements",
+      question: "Can one element be read twice?",
+      note: "",
+      opset: 8,
+      attributes: {},
+      inputs: [f32([1, 2, 3, 4, 5]), i32([0, 0, 4]), i32(0)],
+    },
+    {
+      title: "Example 2: batch_dims 1",
+      question: "Which row does each row of indices read?",
+      note: "Each row of indices reads its own row of data.",
+      opset: 8,
+      attributes: { batch_dims: "1" },
+      inputs: [f32([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]), i32([[0, 0, 4], [4, 0, 0]]), i32(1)],
+    },
+    {
+      title: "Example 3: batch_dims 2",
+      question: "Which of four rows does each row of indices read?",
+      note: "Each row of indices reads its own row of data; there are four.",
+      opset: 8,
+      attributes: { batch_dims: "2" },
+      inputs: [
+        f32([[[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], [[11, 12, 13, 14, 15], [16, 17, 18, 19, 20]]]),
+        i32([[[0, 0, 4], [4, 0, 0]], [[1, 2, 4], [4, 3, 2]]]),
+        i32(2),
+      ],
+    },
+    {
+      title: "Example 4: batches of slices",
+      question: "What if the axis does not follow the batches?",
+      note: "The axis need not follow the batches. The axis between them is copied whole.",
+      opset: 8,
+      attributes: { batch_dims: "1" },
+      inputs: [
+        f32([
+          [[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [17, 18, 19, 20]]],
+          [[[21, 22, 23, 24], [25, 26, 27, 28], [29, 30, 31, 32], [33, 34, 35, 36], [37, 38, 39, 40]]],
+        ]),
+        i32([[1, 2, 4], [4, 3, 2]]),
+        i32([2]),
+      ],
+    },
+    {
+      title: "Example 5: batch_dims -1",
+      question: "What does batch_dims -1 mean?",
+      note: "Negative batch_dims counts from the rank of indices: 2 - 1 is 1.",
+      opset: 8,
+      attributes: { batch_dims: "-1" },
+      inputs: [f32([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]), i32([[0, 0, 4], [4, 0, 0]]), i32(1)],
+    },
+    {
+      title: "Example 6: negative indices",
+      question: "Which elements are -2 and -1?",
+      note: "On an axis of 5, -2 is place 3.",
+      opset: 8,
+      attributes: {},
+      inputs: [f32([1, 2, 3, 4, 5]), i32([0, -2, -1]), i32(0)],
+    },
+    {
+      title: "Example 7: out of range gives 0",
+      question: "What does an index out of range give?",
+      note: "In version 8 an index outside its axis is no error. The output is 0 there.",
+      opset: 8,
+      attributes: {},
+      inputs: [f32([1, 2, 3, 4, 5]), i32([3, 10, -20]), i32(0)],
+    },
+  ] },
+  { op: "GatherND", examples: [
+    {
+      title: "Example 1: two elements",
+      question: "How does a pair of indices pick one number?",
+      note: "",
+      opset: 8,
+      attributes: {},
+      inputs: [f32([[1, 2], [3, 4]]), i64([[0, 0], [1, 0]])],
+    },
+    {
+      title: "Example 2: two rows",
+      question: "How does one index pick a whole row?",
+      note: "",
+      opset: 8,
+      attributes: {},
+      inputs: [f32([[1, 2], [3, 4]]), i64([[1], [0]])],
+    },
+    {
+      title: "Example 3: indices of rank 3",
+      question: "Why does the output have three axes?",
+      note: "",
+      opset: 8,
+      attributes: {},
+      inputs: [f32([[1, 2], [3, 4]]), i64([[[1]], [[0]]])],
+    },
+    {
+      title: "Example 4: batch_dims 1",
+      question: "Which batch does each tuple read from?",
+      note: "The document says that batch axes may be broadcast. They must be equal, as OpenVINO itself checks.",
+      opset: 8,
+      attributes: { batch_dims: "1" },
+      inputs: [f32([[1, 2], [3, 4]]), i64([[1], [0]])],
+    },
+    {
+      title: "Example 5: batches of slices",
+      question: "What does a tuple pick from its own batch?",
+      note: "",
+      opset: 8,
+      attributes: { batch_dims: "1" },
+      inputs: [
+        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
+        i64([[1], [0]]),
+      ],
+    },
+    {
+      title: "Example 6: version 5 fuses the batch axes",
+      question: "Where did the second batch axis go?",
+      note:
+        "The document gives the shape of the output without batches. With batches, the batch axes become one axis " +
+        "of size 2 · 3.",
+      opset: 5,
+      attributes: { batch_dims: "2" },
+      inputs: [
+        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
+        i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]]),
+      ],
+    },
+    {
+      title: "Example 6: version 8 keeps the batch axes",
+      question: "Which batch axes stay in the output?",
+      note: "The call is the same as in version 5, where the output has one batch axis instead of two.",
+      opset: 8,
+      attributes: { batch_dims: "2" },
+      inputs: [
+        f32([[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]], [[13, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]]),
+        i64([[[[1]], [[0]], [[2]]], [[[0]], [[2]], [[2]]]]),
+      ],
+    },
+    {
+      title: "Version 8 counts negative indices from the back",
+      question: "Can a tuple count from the end?",
+      note: "Version 5 refuses them.",
+      opset: 8,
+      attributes: {},
+      inputs: [f32([[1, 2], [3, 4]]), i64([[-1, 0], [0, -1]])],
+    },
+    {
+      title: "Example 7: batch_dims 3",
+      question: "What do three batch axes leave to address?",
+      note: "",
+      opset: 8,
+      attributes: { batch_dims: "3" },
+      inputs: [
+        f32([[[[1, 2, 3, 4], [5, 6, 7, 8]], [[9, 10, 11, 12], [13, 14, 15, 16]]]]),
+        i64([[[[1], [0]], [[3], [2]]]]),
+      ],
+    },
+  ] },
+  { op: "GatherElements", examples: [
+    {
+      title: "Example 1: along axis 0",
+      question: "Which row does each element come from?",
+      note:
+        "The document says that indices have the shape of data except on the axis. They may be smaller, as in its " +
+        "own example 3.",
+      opset: 6,
+      attributes: { axis: "0" },
+      inputs: [f32([[1, 2], [3, 4]]), i32([[0, 1], [0, 0]])],
+    },
+    {
+      title: "Example 2: along axis 1",
+      question: "Can there be more indices than columns?",
+      note: "Along the axis there may be more indices than places.",
+      opset: 6,
+      attributes: { axis: "1" },
+      inputs: [f32([[1, 7], [4, 3]]), i32([[1, 1, 0], [1, 0, 1]])],
+    },
+    {
+      title: "Example 3: fewer rows than data",
+      question: "Can indices have fewer rows than data?",
+      note: "The document says that indices have the shape of data except on the axis. They may be smaller, as here.",
+      opset: 6,
+      attributes: { axis: "0" },
+      inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i32([[1, 0, 1], [1, 2, 0]])],
+    },
+  ] },
+];

@@ -1,0 +1,33 @@
+/** The line for a terminal that explains what is larger than the page shows. */
+
+import type { State } from "../values/state.ts";
+
+/** A word as a shell takes it, whatever is in it. */
+const quoted = (name: string): string =>
+  /^[\w./=-]+$/.test(name) && !name.startsWith("-")
+    ? name
+    : `'${name.replaceAll("'", String.raw`'\''`)}'`;
+
+/**
+ * `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`
+ * @param names the files, in the order of the inputs
+ * @param state the call of the page, where no model is among the files
+ */
+export function commandOf(
+  names: readonly string[],
+  { domain, op, opset, attributes }: Pick<State, "domain" | "op" | "opset" | "attributes">,
+): string {
+  const model = names.find((name) => /\.(?:onnx|xml)$/i.test(name));
+  const rest = names.filter((name) => name !== model && !/\.bin$/i.test(name));
+  const settings =
+    model === undefined
+      ? [
+          ...(domain === "ai.onnx" ? [] : ["--domain", domain]),
+          "--opset",
+          String(opset),
+          ...Object.entries(attributes).flatMap(([name, text]) => ["--attr", `${name}=${text}`]),
+        ].map((word) => (word.startsWith("--") ? word : quoted(word)))
+      : [];
+  const target = model ?? op;
+  return ["npx ndscatter explain", quoted(target), ...settings, ...rest.map(quoted)].join(" ");
+}

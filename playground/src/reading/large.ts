@@ -1,0 +1,69 @@
+/** Tensors that are larger than the page shows: a part of them that keeps what is wrong, and the command for all of it. */
+
+import { resolve, type Tensor } from "ndscatter";
+import { readState } from "../document/read-state.ts";
+import { withOperator } from "../document/with-operator.ts";
+import { attempt } from "../values/attempt.ts";
+import { MOST_ELEMENTS } from "../values/limits.ts";
+import { sizeOf } from "../values/shape.ts";
+import type { State } from "../values/state.ts";
+import { commandOf } from "./command.ts";
+import { cropOf } from "./crop.ts";
+import { TENSOR } from "./file-kinds.ts";
+import type { NamedFile } from "./from-case.ts";
+import type { FileChoice } from "./from-file.ts";
+import { matched, type NamedTensor } from "./named.ts";
+
+export interface Large {
+  readonly choices: readonly FileChoice[];
+  readonly remarks: readonly string[];
+  readonly command: string;
+}
+
+async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
+  const { readNpy } = await import("ndscatter/npy");
+  const { readTensor } = await import("./model-files.ts");
+  const found = attempt(() => ({
+    tensor: (/\.npy$/i.test(name) ? readNpy(bytes) : readTensor(bytes)) as Tensor,
+  }));
+  return "error" in found ? null : found.tensor;
+}
+
+/** What can be done with the tensors of files; null where the page can show them all, or where one cannot be read. */
+export async function largeOf(files: readonly NamedFile[], state: State): Promise<Large | null> {
+  const read = await Promise.all(files.map(tensorIn));
+  const tensors = read.filter((one) => one !== null);
+  const big = tensors.filter(({ shape }) => sizeOf(shape) > MOST_ELEMENTS);
+  if (big.length === 0 || tensors.length < files.length) return null;
+  const named = tensors.map(({ dtype, shape }, number): NamedTensor => {
+    const name = files[number].name.replace(/^.*[/\\]/s, "").replace(TENSOR, "");
+    // Names, types and shapes say what a tensor is for; its elements are not needed.
+    return { name, input: { dtype, shape, values: [] } };
+  });
+  const match = matched(named, state, (choice) => withOperator(state, choice).state);
+  const isOwn = match.choice.op === state.op && match.choice.domain === state.domain;
+  const base = isOwn ? state : withOperator(state, match.choice).state;
+  const own = readState(base).inputs;
+  const given = match.assignment.map((number, position) =>
+    number === null ? (own[position] ?? null) : tensors[number],
+  );
+  const inputs = resolve(base).inputs.map(({ name }) => name);
+  const order = match.assignment.flatMap((number) => (number === null ? [] : [files[number].name]));
+  const names = [
+    ...order,
+    ...files.map(({ name }) => name).filter((name) => !order.includes(name)),
+  ];
+  const sizes = big.map(({ shape }) => sizeOf(shape).toLocaleString("en")).join(" and ");
+  const remarks = [
+    `The page shows up to ${MOST_ELEMENTS.toLocaleString("en")} elements of a tensor, and the files have ${sizes}.`,
+  ];
+  const crop = cropOf(base, given);
+  const command = commandOf(names, base);
+  if (crop === null) return { choices: [], remarks, command };
+  const parts = match.assignment.flatMap((number, position) =>
+    number === null ? [] : [`${named[number].name} as ${inputs[position]}`],
+  );
+  const title = `Show the part that matters: ${parts.join(", ")}`;
+  const choice = { kind: "node", title, state: crop.state, remarks: crop.remarks } as const;
+  return { choices: [choice], remarks: [...remarks, ...crop.remarks], command };
+}

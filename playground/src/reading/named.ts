@@ -1,0 +1,198 @@
+/** Tensors with names, and which input of an operator each is for: by its name, its data type and its shape. */
+
+import { infer, resolve, roleOf, type OperatorVersion, type Role } from "ndscatter";
+import { attempt } from "../values/attempt.ts";
+import { dtypesOf, newestOf } from "../values/schema.ts";
+import { sizeOf } from "../values/shape.ts";
+import type { State, TensorText } from "../values/state.ts";
+
+export interface NamedTensor {
+  /** Without folders and endings. */
+  readonly name: string;
+  readonly input: TensorText;
+}
+
+/** For each input the number of a tensor; null where the input stays as it is. */
+export type Assignment = readonly (number | null)[];
+
+export interface Match {
+  readonly choice: Pick<State, "domain" | "op" | "opset">;
+  readonly assignment: Assignment;
+  /** Whether names and shapes leave no doubt. */
+  readonly isSure: boolean;
+}
+
+/** Names that programs and files give inputs. The names of an operator's own inputs come first. */
+const NAMES: Readonly<Record<Role, readonly string[]>> = {
+  data: "data x input input_0 cache past_cache params tensor self a arr table tables sums base".split(
+    " ",
+  ),
+  indices:
+    "indices index idx ids i input_1 where indexes targets positions write_indices rows start".split(
+      " ",
+    ),
+  updates: "updates update u upd input_2 values value src source key messages new v".split(" "),
+  axis: ["axis", "dim", "input_3"],
+};
+
+/** More tensors than any operator has inputs, and as many as all orders of them are looked at. */
+const MOST = 6;
+
+const wordOf = (name: string): string => name.toLowerCase().replace(/^.*[.\s]/, "");
+
+/** How well a tensor suits an input: names count most, then data types. Below 0 it does not suit. */
+function score({ name, input }: NamedTensor, version: OperatorVersion, position: number): number {
+  const schema = version.inputs[position];
+  const role = roleOf(schema);
+  if (!dtypesOf(version, schema).includes(input.dtype)) return -9;
+  const word = wordOf(name);
+  const byName = word === schema.name.toLowerCase() ? 12 : NAMES[role].includes(word) ? 8 : 0;
+  const isOther =
+    byName === 0 &&
+    version.inputs.some((one) => one !== schema && isNamed(word, one.name, roleOf(one)));
+  const isWhole = /^u?int/.test(input.dtype);
+  const byType =
+    role === "indices"
+      ? isWhole
+        ? 2
+        : -9
+      : role === "axis"
+        ? sizeOf(input.shape) === 1
+          ? 1
+          : -9
+        : isWhole
+          ? 0
+          : 2;
+  return byName + byType - (isOther ? 6 : 0);
+}
+
+const isNamed = (word: string, name: string, role: Role): boolean =>
+  word === name.toLowerCase() || NAMES[role].includes(word);
+
+/** The state with tensors in its inputs. */
+export const withAssignment = (
+  state: State,
+  tensors: readonly NamedTensor[],
+  assignment: Assignment,
+): State => ({
+  ...state,
+  inputs: state.inputs.map((input, position) => {
+    const number = assignment[position] ?? null;
+    return number === null ? input : tensors[number].input;
+  }),
+});
+
+function fits(version: OperatorVersion, state: State): boolean {
+  const required = version.attributes
+    .filter((one) => one.default === undefined)
+    .map(({ name }) => [name, 0]);
+  const attributes = Object.fromEntries(
+    Object.entries(state.attributes).map(([name, text]) => [
+      name,
+      /^-?\d+$/.test(text) ? Number(text) : text,
+    ]),
+  );
+  const node = {
+    domain: version.domain,
+    op: version.name,
+    opset: version.sinceVersion,
+    attributes: { ...Object.fromEntries(required), ...attributes },
+  };
+  const types = state.inputs.map((one) =>
+    one === null ? undefined : { dtype: one.dtype, shape: one.shape },
+  );
+  while (types.length > 0 && types[types.length - 1] === undefined) types.pop();
+  return !("error" in attempt(() => infer(node, types)));
+}
+
+/** All ways to give the tensors to inputs, each tensor at most once. */
+function* orders(
+  count: number,
+  inputs: number,
+  used: readonly (number | null)[] = [],
+): Generator<Assignment> {
+  if (used.length === inputs) {
+    yield used;
+    return;
+  }
+  for (let number = 0; number < count; number++) {
+    if (!used.includes(number)) yield* orders(count, inputs, [...used, number]);
+  }
+  yield* orders(count, inputs, [...used, null]);
+}
+
+/** The best assignment to the inputs of a state, and whether another one is as good. */
+export function assigned(
+  tensors: readonly NamedTensor[],
+  state: State,
+  open: readonly number[] | null = null,
+): { readonly assignment: Assignment; readonly points: number; readonly isSure: boolean } {
+  const version = resolve(state);
+  const table = version.inputs.map((_, position) =>
+    tensors.map((one) => score(one, version, position)),
+  );
+  let best: { assignment: Assignment; points: number } = {
+    assignment: version.inputs.map(() => null),
+    points: -1,
+  };
+  let second = -1;
+  for (const assignment of orders(Math.min(tensors.length, MOST), version.inputs.length)) {
+    if (
+      open !== null &&
+      assignment.some((one, position) => one !== null && !open.includes(position))
+    )
+      continue;
+    let points = 0;
+    for (const [position, number] of assignment.entries()) {
+      if (number !== null)
+        points += table[position][number] < 0 ? -100 : 4 + table[position][number];
+    }
+    if (points <= second) continue;
+    if (fits(version, withAssignment(state, tensors, assignment))) points += 10;
+    if (points > best.points) {
+      second = best.points;
+      best = { assignment, points };
+    } else second = Math.max(second, points);
+  }
+  const areAllUsed = tensors.every((_, number) => best.assignment.includes(number));
+  const isFit = fits(version, withAssignment(state, tensors, best.assignment));
+  return { ...best, isSure: areAllUsed && isFit && best.points - second >= 4 };
+}
+
+/** The operators that three files may be for, besides that of the page. */
+const OTHERS = [
+  "ScatterND",
+  "ScatterElements",
+  "GatherND",
+  "GatherElements",
+  "Gather",
+  "TensorScatter",
+];
+
+/**
+ * What the tensors are for: the inputs of the operator that the page shows, or of another one where they suit no other way.
+ * @param fresh a state under another operator
+ */
+export function matched(
+  tensors: readonly NamedTensor[],
+  state: State,
+  fresh: (choice: Pick<State, "domain" | "op" | "opset">) => State,
+): Match {
+  const own = assigned(tensors, state);
+  const { domain, op, opset } = state;
+  if (own.isSure)
+    return { choice: { domain, op, opset }, assignment: own.assignment, isSure: true };
+  const found = OTHERS.map((one) => (one === op ? null : newestOf("ai.onnx", one)))
+    .filter((one) => one !== null)
+    .map(({ name, sinceVersion }) => {
+      const choice = { domain: "ai.onnx", op: name, opset: sinceVersion } as const;
+      return { choice, ...assigned(tensors, fresh(choice)) };
+    })
+    .find((one) => one.isSure);
+  const needs = resolve(state).inputs.filter(
+    (one) => one.optional !== true && roleOf(one) !== "axis",
+  ).length;
+  if (found === undefined || tensors.length === needs)
+    return { choice: { domain, op, opset }, assignment: own.assignment, isSure: false };
+  return { choice: found.choice, assignment: found.assignment, isSure: false };
+}

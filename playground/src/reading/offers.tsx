@@ -1,0 +1,236 @@
+/** What a dialog shows of tensors that are for several inputs, and of a text that was understood in part. */
+
+import { resolve } from "ndscatter";
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { operatorGroups, withOperator } from "../document/with-operator.ts";
+import { newestOf } from "../values/schema.ts";
+import type { State } from "../values/state.ts";
+import { assigned, matched, withAssignment, type Assignment, type NamedTensor } from "./named.ts";
+import { placeOf, type Mark } from "./read-text.ts";
+import type { Files } from "./use-files.ts";
+
+export interface MatchProps {
+  readonly tensors: readonly NamedTensor[];
+  /** The call that the page shows. */
+  readonly state: State;
+  onTake: Files["takeState"];
+}
+
+const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
+const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
+
+/** A call in the making: a state, and which tensor each of its inputs takes. */
+interface Chosen {
+  readonly base: State;
+  readonly assignment: Assignment;
+}
+
+/** A menu for each input, with the best guess chosen. */
+export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
+  const first = useMemo(() => guessOf(tensors, state), [tensors, state]);
+  const [{ base, assignment }, setChosen] = useState<Chosen>(first);
+  const { inputs } = resolve(base);
+  const unused = tensors.filter((_, number) => !assignment.includes(number));
+  return (
+    <form
+      class="match"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onTake(
+          withAssignment(base, tensors, assignment),
+          unused.map(({ name }) => `${name} is not used.`),
+        );
+      }}
+    >
+      <OperatorMenu tensors={tensors} state={state} base={base} onChosen={setChosen} />
+      {inputs.map(({ name }, position) => (
+        <InputMenu
+          key={name}
+          name={name}
+          tensors={tensors}
+          number={assignment[position] ?? null}
+          onNumber={(number) =>
+            setChosen({ base, assignment: exchanged(assignment, position, number) })
+          }
+        />
+      ))}
+      {unused.length > 0 && <p>Not used: {unused.map(({ name }) => name).join(", ")}</p>}
+      <p>
+        <button type="submit" class="main">
+          Show this call
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function guessOf(tensors: readonly NamedTensor[], state: State): Chosen {
+  const { choice, assignment } = matched(tensors, state, (one) => withOperator(state, one).state);
+  const isOwn = keyOf(choice) === keyOf(state);
+  return { base: isOwn ? state : withOperator(state, choice).state, assignment };
+}
+
+/** The assignment with a tensor in an input. The input that had the tensor gets the one that leaves. */
+export const exchanged = (
+  assignment: Assignment,
+  position: number,
+  number: number | null,
+): Assignment => {
+  const other = number === null ? -1 : assignment.indexOf(number);
+  const moved = other === -1 ? assignment : assignment.with(other, assignment[position] ?? null);
+  return moved.with(position, number);
+};
+
+interface OperatorMenuProps {
+  readonly tensors: readonly NamedTensor[];
+  /** The call of the page. */
+  readonly state: State;
+  readonly base: State;
+  onChosen(chosen: Chosen): void;
+}
+
+const OperatorMenu = ({ tensors, state, base, onChosen }: OperatorMenuProps): JSX.Element => (
+  <label>
+    operator
+    <select
+      value={keyOf(base)}
+      onChange={(event) => {
+        const [domain, op] = event.currentTarget.value.split("/");
+        const version = newestOf(domain, op);
+        if (version === null) return;
+        const choice = { domain: version.domain, op, opset: version.sinceVersion };
+        const isOwn = keyOf(choice) === keyOf(state);
+        const next = isOwn ? state : withOperator(state, choice).state;
+        onChosen({ base: next, assignment: assigned(tensors, next).assignment });
+      }}
+    >
+      {operatorGroups().map((one) => (
+        <option key={keyOf(one)} value={keyOf(one)}>
+          {one.op}
+          {one.domain === "openvino" ? " (OpenVINO)" : ""}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+interface InputMenuProps {
+  readonly name: string;
+  readonly tensors: readonly NamedTensor[];
+  readonly number: number | null;
+  onNumber(number: number | null): void;
+}
+
+const InputMenu = ({ name, tensors, number, onNumber }: InputMenuProps): JSX.Element => (
+  <label>
+    {name}
+    <select
+      value={String(number ?? "")}
+      onChange={({ currentTarget: { value } }) => onNumber(value === "" ? null : Number(value))}
+    >
+      {tensors.map((one, position) => (
+        <option key={position} value={String(position)}>
+          {one.name} · {typeOf(one.input)}
+        </option>
+      ))}
+      <option value="">as on the page</option>
+    </select>
+  </label>
+);
+
+export interface MarkedProps {
+  readonly text: string;
+  readonly marks: readonly Mark[];
+}
+
+/** Lines around marks that are shown. A program may have thousands of lines of numbers. */
+const AROUND = 3;
+const LONGEST_LINE = 400;
+const MOST_LINES = 60;
+
+/** The text with what was not understood marked in it, and the reasons by line and column. */
+export function MarkedText({ text, marks }: MarkedProps): JSX.Element {
+  const lines = linesOf(text);
+  const shown = new Set<number>();
+  for (const { start } of marks) {
+    const { line } = placeOf(text, start);
+    for (let near = line - AROUND; near <= line + AROUND; near++) shown.add(near - 1);
+  }
+  const numbers = [...shown]
+    .filter((one) => one in lines)
+    .toSorted((a, b) => a - b)
+    .slice(0, MOST_LINES);
+  return (
+    <>
+      <p>Not understood, and left out:</p>
+      <ul class="marks">
+        {marks.map(({ start, sentence }) => {
+          const { line, column } = placeOf(text, start);
+          return (
+            <li key={`${start} ${sentence}`}>
+              <b>
+                line {line}, column {column}:
+              </b>{" "}
+              {sentence}
+            </li>
+          );
+        })}
+      </ul>
+      <pre class="program" tabIndex={0} aria-label="the text, with marks">
+        {numbers.map((number) => (
+          <Line key={number} number={number} line={lines[number]} marks={marks} />
+        ))}
+      </pre>
+    </>
+  );
+}
+
+interface TextLine {
+  readonly start: number;
+  readonly text: string;
+}
+
+function linesOf(text: string): TextLine[] {
+  const lines: TextLine[] = [];
+  let start = 0;
+  for (const one of text.split("\n")) {
+    lines.push({ start, text: one.slice(0, LONGEST_LINE) });
+    start += one.length + 1;
+  }
+  return lines;
+}
+
+function Line({
+  number,
+  line,
+  marks,
+}: {
+  number: number;
+  line: TextLine;
+  marks: readonly Mark[];
+}): JSX.Element {
+  const { start, text } = line;
+  const end = start + text.length;
+  const parts: (string | JSX.Element)[] = [];
+  let from = start;
+  for (const mark of marks.filter((one) => one.start < end && one.end > start)) {
+    const [first, last] = [Math.max(mark.start, from), Math.min(mark.end, end)];
+    if (last <= first) continue;
+    parts.push(text.slice(from - start, first - start));
+    parts.push(
+      <mark key={first} title={mark.sentence}>
+        {text.slice(first - start, last - start)}
+      </mark>,
+    );
+    from = last;
+  }
+  return (
+    <>
+      <span class="number">{number + 1}</span>
+      {parts}
+      {text.slice(from - start)}
+      {"\n"}
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+/** A draft as a state of the page, in the version that the text gives or in the newest one. */
+
+import { resolve, roleOf, run, type OperatorVersion } from "ndscatter";
+import { withDType } from "../../document/edit.ts";
+import { readState } from "../../document/read-state.ts";
+import { withOperator } from "../../document/with-operator.ts";
+import { attempt } from "../../values/attempt.ts";
+import { defaultText, dtypesOf, newestOf } from "../../values/schema.ts";
+import type { State, TensorText } from "../../values/state.ts";
+import { textOf } from "../../values/tensor-text.ts";
+import type { Arr } from "./arrays.ts";
+import type { Draft } from "./draft.ts";
+
+function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
+  if (opset !== undefined) {
+    const found = attempt(() => resolve({ domain, op, opset }));
+    if (!("error" in found)) return found;
+  }
+  return newestOf(domain, op);
+}
+
+/**
+ * The state of a draft, with sentences about what it has that the text does not say.
+ * @param base the call that the page shows, whose tensors stand in for those that the text does not give
+ */
+export function stateOf(draft: Draft, base: State): { state: State; remarks: string[] } {
+  const remarks = [...(draft.remarks ?? [])];
+  const version = versionOf(draft);
+  if (version === null) return { state: base, remarks: [`${draft.op} is no operator of the page`] };
+  const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
+  if (draft.opset !== undefined && version.sinceVersion > draft.opset) {
+    remarks.push(
+      `${draft.op} is not in opset ${draft.opset}, so version ${version.sinceVersion} is shown.`,
+    );
+  }
+  const others = withOperator(base, id).state.inputs;
+  const inputs = version.inputs.map((schema, position): TensorText | null => {
+    const given = draft.inputs[roleOf(schema)];
+    if (given === undefined && schema.optional === true) return null;
+    return given == null ? (others[position] ?? null) : withType(given, draft, version, position);
+  });
+  const attributes = Object.fromEntries(
+    Object.entries(draft.attributes).filter(([name, text]) => text !== defaultText(version, name)),
+  );
+  return { state: { ...id, attributes, inputs }, remarks };
+}
+
+/** An array in the data type of the first input of its kind, unless the text gives it a type. */
+function withType(
+  array: Arr,
+  { inputs }: Draft,
+  version: OperatorVersion,
+  position: number,
+): TensorText {
+  const schema = version.inputs[position];
+  const { dtype, shape, values } = array;
+  const text = { dtype, shape, values };
+  if (array.isSaid) return text;
+  const first = version.inputs.find(({ type }) => type === schema.type);
+  const wanted =
+    first === undefined || first === schema ? dtype : (inputs[roleOf(first)]?.dtype ?? dtype);
+  const types = dtypesOf(version, schema);
+  const taken = types.includes(wanted)
+    ? wanted
+    : (types.find((one) => one === "int64" || one === "float32") ?? wanted);
+  return taken === dtype ? text : withDType(text, taken);
+}
+
+/** The output of a state, for the lines of the text that go on with it; null where the call fails. */
+export function outputOf(state: State): Arr | null {
+  const { node, inputs, faults } = readState(state);
+  if (faults.length > 0) return null;
+  const found = attempt(() => textOf(run(node, inputs)[0]));
+  return "error" in found ? null : { ...found, isSaid: true };
+}

@@ -1,0 +1,189 @@
+/** A call of an operator as a program means it, and the shapes of it that several libraries have in common. */
+
+import type { Role } from "ndscatter";
+import { sizeOf } from "../../values/shape.ts";
+import {
+  alongAxis,
+  broadcast,
+  commonShape,
+  cropped,
+  filledWith,
+  numbers,
+  reshapedTo,
+  stacked,
+  type Arr,
+} from "./arrays.ts";
+
+/** An operator with attributes and inputs; null for an input that the text names but does not give. */
+export interface Draft {
+  readonly domain: "ai.onnx" | "openvino";
+  readonly op: string;
+  /** The newest version where it is not given. */
+  readonly opset?: number;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly inputs: Readonly<Partial<Record<Role, Arr | null>>>;
+  readonly remarks?: readonly string[];
+  /** The values are not those of the call, so the page computes no output from them. */
+  readonly isBlind?: boolean;
+}
+
+type Input = Arr | null;
+
+const none = (reduction: string): Record<string, string> =>
+  reduction === "none" ? {} : { reduction };
+
+const axisOf = (axis: number): Record<string, string> => (axis === 0 ? {} : { axis: String(axis) });
+
+const axisInput = (axis: number): Arr => numbers([axis], []);
+
+/** OpenVINO's words for reductions. */
+const OPENVINO: Readonly<Record<string, string | undefined>> = { add: "sum", mul: "prod" };
+
+/** Updates that broadcast to indices, or from which the indices take a part. */
+function fitted(updates: Input, index: Input): Input {
+  if (updates === null || index === null) return updates;
+  const isLarger =
+    updates.shape.length === index.shape.length &&
+    updates.shape.every((dim, d) => dim >= index.shape[d]) &&
+    String(updates.shape) !== String(index.shape);
+  return isLarger && sizeOf(index.shape) > 0 ? cropped(updates, index.shape) : updates;
+}
+
+/** A scatter of elements along an axis. `mean` and a start without data are OpenVINO's. */
+export function elements(
+  data: Input,
+  index: Input,
+  updates: Input,
+  {
+    axis,
+    reduction = "none",
+    isFresh = false,
+  }: { axis: number; reduction?: string; isFresh?: boolean },
+): Draft {
+  const single =
+    updates !== null && index !== null && updates.values.length === 1 && updates.shape.length === 0;
+  const fit = single ? filledWith(updates, index.shape, updates.values[0]) : fitted(updates, index);
+  const inputs = { data, indices: index, updates: fit };
+  const remarks =
+    fit !== updates && !single
+      ? ["Only the part of the updates that the indices reach is taken."]
+      : [];
+  if (reduction !== "mean" && !isFresh && reduction !== "sub") {
+    const attributes = { ...axisOf(axis), ...none(reduction) };
+    return { domain: "ai.onnx", op: "ScatterElements", attributes, inputs, remarks };
+  }
+  return {
+    domain: "openvino",
+    op: "ScatterElementsUpdate",
+    attributes: {
+      ...none(OPENVINO[reduction] ?? reduction),
+      ...(isFresh ? { use_init_val: "false" } : {}),
+    },
+    inputs: { ...inputs, axis: axisInput(axis) },
+    remarks: [
+      ...remarks,
+      `ONNX has no ${isFresh ? "scatter that leaves data out" : `reduction ${reduction}`}, so this is OpenVINO's ScatterElementsUpdate.`,
+    ],
+  };
+}
+
+/** A scatter of slices by index tuples. Updates broadcast to the slices. */
+export function tuples(data: Input, indices: Input, updates: Input, reduction = "none"): Draft {
+  const isOnnx = reduction !== "sub";
+  const shape =
+    data === null || indices === null
+      ? null
+      : [...indices.shape.slice(0, -1), ...data.shape.slice(indices.shape.at(-1) ?? 0)];
+  const canGrow = shape !== null && updates !== null && updates.shape.length <= shape.length;
+  const isSame = updates !== null && String(updates.shape) === String(shape);
+  return {
+    domain: isOnnx ? "ai.onnx" : "openvino",
+    op: isOnnx ? "ScatterND" : "ScatterNDUpdate",
+    attributes: none(isOnnx ? reduction : (OPENVINO[reduction] ?? reduction)),
+    inputs: {
+      data,
+      indices,
+      updates: canGrow && !isSame && fits(updates, shape) ? broadcast(updates, shape) : updates,
+    },
+    ...(isOnnx
+      ? {}
+      : {
+          remarks: [`ONNX has no reduction ${reduction}, so this is OpenVINO's ScatterNDUpdate.`],
+        }),
+  };
+}
+
+const fits = (array: Arr, shape: readonly number[]): boolean =>
+  String(commonShape([array.shape, shape])) === String(shape) &&
+  array.shape.every((dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length]);
+
+/** Index tuples from arrays, one for each axis. */
+export const tupled = (components: readonly Arr[]): Arr => stacked(components);
+
+/** A scatter of whole slices along an axis: `x[:, idx] = u`. */
+export function slices(
+  data: Input,
+  index: Input,
+  updates: Input,
+  axis: number,
+  reduction = "none",
+): Draft {
+  if (axis === 0) {
+    const rows = index === null ? null : reshapedTo(index, [...index.shape, 1]);
+    return tuples(data, rows, updates, reduction);
+  }
+  if (reduction === "none") {
+    const shape =
+      data === null || index === null
+        ? null
+        : [...data.shape.slice(0, axis), ...index.shape, ...data.shape.slice(axis + 1)];
+    const full =
+      updates !== null && shape !== null && fits(updates, shape)
+        ? broadcast(updates, shape)
+        : updates;
+    const inputs = { data, indices: index, updates: full, axis: axisInput(axis) };
+    return { domain: "openvino", op: "ScatterUpdate", attributes: {}, inputs };
+  }
+  const full =
+    data !== null && index?.shape.length === 1 ? alongAxis(index, axis, data.shape) : index;
+  const grown =
+    updates !== null && full !== null && fits(updates, full.shape)
+      ? broadcast(updates, full.shape)
+      : updates;
+  return elements(data, full, grown, { axis, reduction });
+}
+
+export function gather(data: Input, indices: Input, axis: number, batchDims = 0): Draft {
+  if (batchDims === 0) {
+    return { domain: "ai.onnx", op: "Gather", attributes: axisOf(axis), inputs: { data, indices } };
+  }
+  const inputs = { data, indices, axis: axisInput(axis) };
+  return {
+    domain: "openvino",
+    op: "Gather",
+    attributes: { batch_dims: String(batchDims) },
+    inputs,
+  };
+}
+
+export const gatherElements = (data: Input, indices: Input, axis: number): Draft => ({
+  domain: "ai.onnx",
+  op: "GatherElements",
+  attributes: axisOf(axis),
+  inputs: { data, indices },
+});
+
+export const gatherND = (data: Input, indices: Input, batchDims = 0): Draft => ({
+  domain: "ai.onnx",
+  op: "GatherND",
+  attributes: batchDims === 0 ? {} : { batch_dims: String(batchDims) },
+  inputs: { data, indices },
+});
+
+/** An array in one axis, as `np.take` without an axis sees it. */
+export const flat = (array: Input): Input =>
+  array === null ? null : reshapedTo(array, [array.values.length]);
+
+/** Zeros for sums that begin with nothing. */
+export const zerosLike = (updates: Input, shape: readonly number[]): Input =>
+  updates === null ? null : filledWith(updates, shape, "0");

@@ -1,0 +1,65 @@
+/**
+ * Programs that the page itself has written. Their first comment names the call; it is believed only if the page, asked for
+ * the code of that call with the arrays of the text, writes the same program again.
+ */
+
+import { resolve, roleOf } from "ndscatter";
+import { attempt } from "../../values/attempt.ts";
+import { dtypesOf } from "../../values/schema.ts";
+import type { State, TensorText } from "../../values/state.ts";
+import { asNumPy } from "../../writing/as-numpy.ts";
+import { asOnnxPython } from "../../writing/as-onnx-python.ts";
+import { asTypeScript } from "../../writing/as-typescript.ts";
+import { camelCase } from "../../writing/source-text.ts";
+import type { Scope } from "./scope.ts";
+
+const WRITERS = [asNumPy, asOnnxPython, asTypeScript];
+
+/** `# ndscatter: ai.onnx/ScatterND/18;reduction=add` */
+const HEADER =
+  /(?:^|\n)(?:#|\/\/) ndscatter: ([\w.]{1,40})\/(\w{1,40})\/(\d{1,4})((?:;\w{1,40}=[\w.+-]{0,40}){0,9})[ \t]*(?:\r?\n|$)/;
+
+export function exportedState(
+  text: string,
+  scope: Scope,
+): { readonly state: State; readonly sentence: string } | null {
+  const [, domain, op, opset, settings] = HEADER.exec(text.slice(0, 2000)) ?? [];
+  if (domain === undefined || (domain !== "ai.onnx" && domain !== "openvino")) return null;
+  const version = attempt(() => resolve({ domain, op, opset: Number(opset) }));
+  if ("error" in version) return null;
+  const attributes = Object.fromEntries(
+    settings
+      .split(";")
+      .slice(1)
+      .map((one) => one.split("=") as [string, string]),
+  );
+  const inputs = version.inputs.map((schema): TensorText | null => {
+    const found = scope.names.get(schema.name) ?? scope.names.get(camelCase(schema.name));
+    if (found !== undefined) {
+      const { dtype, shape, values } = found;
+      return { dtype, shape, values };
+    }
+    const axis = /(?:^|\n)axis = (-?\d{1,9})/.exec(text)?.[1];
+    return roleOf(schema) === "axis" && axis !== undefined
+      ? { dtype: dtypesOf(version, schema)[0], shape: [], values: [axis] }
+      : null;
+  });
+  const state = {
+    domain: version.domain,
+    op: version.name,
+    opset: version.sinceVersion,
+    attributes,
+    inputs,
+  };
+  const program = bare(text);
+  const isSame = WRITERS.some((write) => bare(write(state)) === program);
+  return isSame ? { state, sentence: `This is ${op}-${opset} as the page exported it.` } : null;
+}
+
+/** A program without blank lines at its ends and in between. */
+const bare = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "")
+    .join("\n");

@@ -1,0 +1,238 @@
+/** Calls of libraries that are scatters and gathers, a row each. A call that is not here is not understood. */
+
+import {
+  elements,
+  flat,
+  gather,
+  gatherElements,
+  gatherND,
+  slices,
+  tuples,
+  zerosLike,
+  type Draft,
+} from "./draft.ts";
+import { broadcast, type Arr } from "./arrays.ts";
+import type { Node } from "./syntax.ts";
+
+/** The arguments of a call by the names of its parameters. */
+export interface Bound {
+  /** The array; null where the text names one that it does not give. */
+  array(name: string): Arr | null;
+  /** A number; @throws Misread where the argument is none, or where it must be given. */
+  number(name: string, otherwise?: number): number;
+  /** The text of a word or of a truth value; empty where it is not given. */
+  word(name: string): string;
+  has(name: string): boolean;
+  node(name: string): Node | undefined;
+  /** Index tuples, of arrays in a tuple; or one array for the first axis. */
+  index(name: string): { readonly isTuple: boolean; readonly array: Arr | null };
+  readonly name: string;
+}
+
+export interface Form {
+  readonly library: string;
+  /** The last names of the path. */
+  readonly names: string;
+  /** The first parameter is the array of a method. An alternative has a bar before it. */
+  readonly parameters: string;
+  readonly isMethod?: boolean;
+  make(bound: Bound): Draft;
+}
+
+const WORDS: Readonly<Record<string, string | undefined>> = {
+  update: "none",
+  add: "add",
+  sum: "add",
+  subtract: "sub",
+  sub: "sub",
+  multiply: "mul",
+  mul: "mul",
+  prod: "mul",
+  maximum: "max",
+  max: "max",
+  amax: "max",
+  minimum: "min",
+  min: "min",
+  amin: "min",
+  mean: "mean",
+};
+
+/** The reduction that a word of a library means; `none` for no word. */
+const reductionOf = (word: string): string => (word === "" ? "none" : (WORDS[word] ?? word));
+
+const rowsOrTuples = (
+  bound: Bound,
+  data: string,
+  index: string,
+  updates: string,
+  reduction: string,
+): Draft => {
+  const { isTuple, array } = bound.index(index);
+  const [target, values] = [bound.array(data), bound.array(updates)];
+  return isTuple
+    ? tuples(target, array, values, reduction)
+    : slices(target, array, values, 0, reduction);
+};
+
+function segments(bound: Bound): Draft {
+  const [data, ids] = [bound.array("data"), bound.array("segment_ids")];
+  const most = Math.max(-1, ...(ids?.values ?? []).map(Number));
+  const count = bound.has("num_segments") ? bound.number("num_segments") : most + 1;
+  const target = zerosLike(data, [Math.max(0, count), ...(data?.shape.slice(1) ?? [])]);
+  return slices(target, ids, data, 0, "add");
+}
+
+const torch = (names: string, parameters: string, make: Form["make"]): Form => ({
+  library: "torch",
+  names,
+  parameters,
+  isMethod: true,
+  make,
+});
+
+const numpy = (names: string, parameters: string, make: Form["make"], isMethod = false): Form => ({
+  library: "numpy",
+  names,
+  parameters,
+  isMethod,
+  make,
+});
+
+const tf = (names: string, parameters: string, make: Form["make"]): Form => ({
+  library: "tf",
+  names,
+  parameters,
+  make,
+});
+
+export const FORMS: readonly Form[] = [
+  torch("scatter", "input dim index src|value reduce", (b) =>
+    elements(b.array("input"), b.array("index"), b.array("src"), {
+      axis: b.number("dim"),
+      reduction: reductionOf(b.word("reduce")),
+    }),
+  ),
+  torch("scatter_add", "input dim index src", (b) =>
+    elements(b.array("input"), b.array("index"), b.array("src"), {
+      axis: b.number("dim"),
+      reduction: "add",
+    }),
+  ),
+  torch("scatter_reduce", "input dim index src reduce include_self", (b) =>
+    elements(b.array("input"), b.array("index"), b.array("src"), {
+      axis: b.number("dim"),
+      reduction: reductionOf(b.word("reduce")),
+      isFresh: /^false$/i.test(b.word("include_self")),
+    }),
+  ),
+  torch("gather", "input dim index sparse_grad", (b) =>
+    gatherElements(b.array("input"), b.array("index"), b.number("dim")),
+  ),
+  torch("take_along_dim", "input indices dim", (b) =>
+    gatherElements(b.array("input"), b.array("indices"), b.number("dim")),
+  ),
+  torch("index_select", "input dim index", (b) =>
+    gather(b.array("input"), b.array("index"), b.number("dim")),
+  ),
+  torch("index_add index_copy", "input dim index source|tensor alpha", (b) =>
+    slices(
+      b.array("input"),
+      b.array("index"),
+      b.array("source"),
+      positive(b.number("dim"), b.array("input")),
+      b.name === "index_add" ? "add" : "none",
+    ),
+  ),
+  torch("index_fill", "input dim index value", (b) =>
+    slices(
+      b.array("input"),
+      b.array("index"),
+      b.array("value"),
+      positive(b.number("dim"), b.array("input")),
+    ),
+  ),
+  torch("index_put", "input indices values accumulate", (b) =>
+    rowsOrTuples(
+      b,
+      "input",
+      "indices",
+      "values",
+      /^true$/i.test(b.word("accumulate")) ? "add" : "none",
+    ),
+  ),
+  numpy("put_along_axis", "arr indices values axis mode inplace", (b) => {
+    const [data, index, values] = [b.array("arr"), b.array("indices"), b.array("values")];
+    const grown = index === null || values === null ? values : broadcast(values, index.shape);
+    return elements(data, index, grown, { axis: b.number("axis") });
+  }),
+  numpy("take_along_axis", "arr indices axis mode", (b) =>
+    gatherElements(b.array("arr"), b.array("indices"), b.number("axis")),
+  ),
+  numpy(
+    "take",
+    "a indices axis out mode",
+    (b) =>
+      b.has("axis")
+        ? gather(b.array("a"), b.array("indices"), b.number("axis"))
+        : {
+            ...gather(flat(b.array("a")), b.array("indices"), 0),
+            remarks: ["Without an axis, take reads data in one axis."],
+          },
+    true,
+  ),
+  numpy("add.at subtract.at multiply.at maximum.at minimum.at", "a indices b", (b) =>
+    rowsOrTuples(b, "a", "indices", "b", reductionOf(b.name.split(".")[0])),
+  ),
+  tf(
+    "tensor_scatter_nd_update tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_max tensor_scatter_nd_min",
+    "tensor indices updates name",
+    (b) =>
+      tuples(
+        b.array("tensor"),
+        b.array("indices"),
+        b.array("updates"),
+        reductionOf(b.name.replace(/^.*_/, "")),
+      ),
+  ),
+  tf("scatter_nd", "indices updates shape name", (b) => {
+    const shape = b.array("shape");
+    const updates = b.array("updates");
+    const target = shape === null ? null : zerosLike(updates, shape.values.map(Number));
+    return tuples(target, b.array("indices"), updates, "add");
+  }),
+  tf("gather", "params indices validate_indices axis batch_dims name", (b) => {
+    const batchDims = b.number("batch_dims", 0);
+    return gather(b.array("params"), b.array("indices"), b.number("axis", batchDims), batchDims);
+  }),
+  tf("gather_nd", "params indices batch_dims name", (b) =>
+    gatherND(b.array("params"), b.array("indices"), b.number("batch_dims", 0)),
+  ),
+  tf("math.unsorted_segment_sum math.segment_sum", "data segment_ids num_segments name", segments),
+  {
+    library: "jax",
+    names: "ops.segment_sum",
+    parameters: "data segment_ids num_segments indices_are_sorted",
+    make: segments,
+  },
+];
+
+const positive = (axis: number, data: Arr | null): number =>
+  axis < 0 ? axis + (data?.shape.length ?? 1) : axis;
+
+/** The row of a call: of a library by the end of its path, or of a method by its name. */
+export function formOf(library: string | null, path: string): { form: Form; name: string } | null {
+  const last = path.split(".");
+  const ends = [last.slice(-2).join("."), last.slice(-1)[0]].map((one) =>
+    one.replace(/(?<=\w)_$/, ""),
+  );
+  for (const name of ends) {
+    for (const form of FORMS) {
+      const isThere =
+        library === null
+          ? form.isMethod === true
+          : form.library === library || (library === "jax" && form.library === "numpy");
+      if (isThere && form.names.split(" ").includes(name)) return { form, name };
+    }
+  }
+  return null;
+}

@@ -1,0 +1,306 @@
+/**
+ * The arrangement of a call's tables in the room that there is: beside each other, or in tiers where this gives larger
+ * cells. Tables that belong together have the same rows, so that an index tuple stands beside its updates, and data beside
+ * the output. Nothing is measured on the page but the room.
+ */
+
+import { sizeOf } from "../values/shape.ts";
+import { columnsIn, laneOf, withWindow } from "./lane-sizes.ts";
+import {
+  heightOf,
+  MINIMAP,
+  SCROLLBAR,
+  type Lane,
+  type Layout,
+  type Placed,
+  type Room,
+} from "./layout.ts";
+import {
+  HEAD,
+  HEADS,
+  LARGEST,
+  metricsAt,
+  type Gutter,
+  type Head,
+  type Metrics,
+} from "./metrics.ts";
+import {
+  indexFormOf,
+  isAligned,
+  plainSheet,
+  sheetsOf,
+  type IndexForm,
+  type Sheet,
+} from "./sheets.ts";
+
+interface Call {
+  readonly op: string;
+  readonly axis: number;
+  readonly tensors: readonly Placed[];
+}
+
+const ORDER = ["axis", "indices", "updates", "data", "output"];
+
+/** Between tiers. */
+export const TIER_GAP = 12;
+/** More tiers must make cells larger by so much: one row is read from left to right, and all of its lines are drawn. */
+const WORTH = { wide: 1.5, narrow: 1.25 };
+/** Heights of the room from which on a header has three lines, and two lines for a finger. */
+const HIGH = { full: 300, short: 480 };
+/** A row is not higher than a part of the width of its cells, unless a finger needs it. */
+const HIGHEST = 0.8;
+const FINGER = 44;
+
+type Tiers = Layout["tiers"];
+
+/** All that follows from the call. */
+interface Plan {
+  readonly kind: Layout["kind"];
+  readonly gutters: readonly Gutter[];
+  readonly head: Head;
+  readonly room: Room;
+  /** @param isTight whether types and shapes above tables may be cut */
+  lanesAt(metrics: Metrics, isTight: boolean): Lane[];
+  metricsAt(pitch: number): Metrics;
+}
+
+/** The layout of a call: the largest cells with which every table fits as a whole, else windows. */
+export function layOut(call: Call, room: Room): Layout {
+  const plan = planOf(call, room);
+  let best: { readonly tiers: Tiers; readonly pitch: number } | null = null;
+  const worth = WORTH[room.isNarrow ? "narrow" : "wide"];
+  const all = tiersOf(plan.kind, call.tensors.length);
+  for (const tiers of all) {
+    let pitch = LARGEST;
+    while (pitch >= room.least && !fits(plan, tiers, plan.metricsAt(pitch))) pitch--;
+    if (pitch < room.least) continue;
+    if (best === null || pitch > best.pitch * worth) best = { tiers, pitch };
+  }
+  return best === null ? windowed(plan, all) : whole(plan, best.tiers, best.pitch);
+}
+
+function planOf({ op, axis, tensors }: Call, room: Room): Plan {
+  const form = indexFormOf(op);
+  const digits = Math.max(...tensors.map(({ role, digits }) => (VALUES.has(role) ? digits : 1)));
+  const sorted = tensors
+    .toSorted((a, b) => ORDER.indexOf(a.role) - ORDER.indexOf(b.role))
+    // Columns of data, of updates and of the output have one width.
+    .map((one) => (VALUES.has(one.role) ? { ...one, digits } : one));
+  const shapes = new Map(sorted.map(({ role, shape }) => [role, shape]));
+  const sheets = sheetsOf(form, axis, shapes);
+  const kind: Layout["kind"] = op.includes("Gather") ? "gather" : "scatter";
+  const head = headIn(room);
+  const chip = chipDigits(form, shapes);
+  return {
+    kind,
+    head,
+    room,
+    gutters: sorted
+      .slice(1)
+      .map(({ role }, before) => gutterBetween(kind, form, [sorted[before].role, role], sheets)),
+    lanesAt: (metrics, isTight) =>
+      sorted.map((one) =>
+        laneOf(one, sheets.get(one.role) ?? plainSheet(one.shape), metrics, head, isTight),
+      ),
+    metricsAt: (pitch) => metricsAt(pitch, room.isNarrow, chip),
+  };
+}
+
+const VALUES: ReadonlySet<string> = new Set(["data", "updates", "output"]);
+
+function headIn({ height, isNarrow }: Room): Head {
+  if (isNarrow) return height >= HIGH.short ? "short" : "low";
+  return height >= HIGH.full ? "full" : "low";
+}
+
+/** The characters of the longest target that a tuple may have: `3`, or `(1, 0)`. */
+function chipDigits(
+  form: IndexForm | undefined,
+  shapes: ReadonlyMap<string, readonly number[]>,
+): number {
+  const data = shapes.get("data") ?? [];
+  const count = form === "tuples" ? (shapes.get("indices")?.at(-1) ?? 1) : 1;
+  const digits = data
+    .slice(0, count)
+    .reduce((sum, dim) => sum + String(Math.max(dim - 1, 0)).length, 0);
+  return Math.max(1, digits + (count > 1 ? 2 * count : 0));
+}
+
+function gutterBetween(
+  kind: Layout["kind"],
+  form: IndexForm | undefined,
+  [left, right]: readonly [string, string],
+  sheets: ReadonlyMap<string, Sheet>,
+): Gutter {
+  if (left === "axis") return "gap";
+  if (right === "updates") {
+    // Where each element of a row is an index by itself, the row has no target of its own.
+    const isRow = form !== "elements" && isAligned(sheets.get(left), sheets.get(right));
+    return isRow ? "chips" : "gap";
+  }
+  return right === "output" && kind === "scatter" ? "becomes" : "wires";
+}
+
+const range = (begin: number, end: number): number[] =>
+  Array.from({ length: Math.max(end - begin, 0) }, (_, i) => begin + i);
+
+/** The ways in which lanes may be put into tiers, the fewest tiers first. Data and the output come last. */
+function tiersOf(kind: Layout["kind"], count: number): Tiers[] {
+  const cut = (...at: number[]): Tiers =>
+    [0, ...at].map((begin, i) => range(begin, at[i] ?? count)).filter((tier) => tier.length > 0);
+  const ways = [cut(), cut(count - 2)];
+  if (kind === "gather") ways.push(cut(count - 1));
+  return [...ways, cut(count - 2, count - 1)];
+}
+
+const widthOf = (
+  { gutters }: Plan,
+  tier: readonly number[],
+  lanes: readonly Lane[],
+  metrics: Metrics,
+): number =>
+  tier.reduce((sum, at) => sum + lanes[at].width, 0) +
+  tier.slice(1).reduce((sum, at) => sum + metrics.gutters[gutters[at - 1]], 0);
+
+const tallest = (tier: readonly number[], lanes: readonly Lane[], metrics: Metrics): number =>
+  Math.max(...tier.map((at) => heightOf(lanes[at].sheet, metrics)));
+
+/** What stands above, and between, the tables of all tiers. */
+const above = ({ head }: Plan, tiers: Tiers): number =>
+  tiers.length * HEADS[head] + (tiers.length - 1) * TIER_GAP;
+
+const isTooWide = (plan: Plan, tiers: Tiers, lanes: readonly Lane[], metrics: Metrics): boolean =>
+  tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > plan.room.width);
+
+function fits(plan: Plan, tiers: Tiers, metrics: Metrics): boolean {
+  const lanes = plan.lanesAt(metrics, true);
+  const { height } = plan.room;
+  if (isTooWide(plan, tiers, lanes, metrics)) return false;
+  const tables = tiers.reduce((sum, tier) => sum + tallest(tier, lanes, metrics), 0);
+  return tables + above(plan, tiers) <= height;
+}
+
+/** The layout with all of every table. Rows get the height that is left, while cells are still wider than high. */
+function whole(plan: Plan, tiers: Tiers, pitch: number): Layout {
+  const { kind, gutters, head, room } = plan;
+  let metrics = plan.metricsAt(pitch);
+  const loose = plan.lanesAt(metrics, false);
+  const lanes = isTooWide(plan, tiers, loose, metrics) ? plan.lanesAt(metrics, true) : loose;
+  const narrowest = Math.min(...lanes.map(({ cell }) => cell));
+  const most = Math.min(LARGEST, Math.max(narrowest * HIGHEST, room.isNarrow ? FINGER : 0));
+  const isHigh = (next: Metrics): boolean =>
+    tiers.reduce((sum, tier) => sum + tallest(tier, lanes, next), 0) + above(plan, tiers) >
+    room.height;
+  for (let next = pitch + 1; next <= most; next++) {
+    const higher = { ...metrics, pitch: next };
+    if (isHigh(higher)) break;
+    metrics = higher;
+  }
+  return { kind, gutters, head, tiers, metrics, lanes, hasMaps: false };
+}
+
+/** Elements of a tensor that can be looked over. */
+const SMALL = 300;
+/** The height of a tier from which on pictures of whole tensors have room. */
+const HIGH_TIER = 330;
+const LEAST_WINDOW = 3;
+/** Rows of windows, from the largest; and how much of a table a window should show. */
+const WINDOWS = {
+  wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
+  narrow: { pitches: [44, 40, 36, 32, 28, 22], rows: 4, columns: 4 },
+};
+
+/** The arrangement of windows that shows most, with the largest cells that show enough. */
+function windowed(plan: Plan, all: readonly Tiers[]): Layout {
+  const { isNarrow, least } = plan.room;
+  const { pitches, rows, columns } = WINDOWS[isNarrow ? "narrow" : "wide"];
+  const worth = WORTH[isNarrow ? "narrow" : "wide"];
+  const isEnough = ({ lanes }: Layout): boolean =>
+    lanes.every(
+      ({ sheet, ...lane }) =>
+        lane.rows * sheet.span >= Math.min(sheet.rows * sheet.span, rows) &&
+        lane.columns >= Math.min(sheet.columns, columns),
+    );
+  const bestOf = (layouts: readonly Layout[]): Layout | undefined => {
+    const [first, ...others] = layouts;
+    return others.reduce((best, one) => (seenIn(one) > seenIn(best) * worth ? one : best), first);
+  };
+  let last: Layout[] = [];
+  for (const pitch of [...pitches.filter((one) => one > least), least]) {
+    last = all.map((tiers) => windowsIn(plan, tiers, plan.metricsAt(pitch)));
+    const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(plan, one) === 0));
+    if (best !== undefined) return best;
+  }
+  // Where no room is enough, what is too high scrolls, and nothing is too wide if that can be.
+  const lowest = Math.min(...last.map((one) => overflowOf(plan, one)));
+  return bestOf(last.filter((one) => overflowOf(plan, one) === lowest)) ?? last[0];
+}
+
+const seenIn = ({ lanes }: Layout): number =>
+  lanes.reduce((sum, lane) => sum + lane.rows * lane.columns, 0);
+
+/** 0 for a layout that has room; 1 where it is too high, 2 where it is too wide. */
+function overflowOf(plan: Plan, { tiers, lanes, metrics, hasMaps }: Layout): 0 | 1 | 2 {
+  const { height } = plan.room;
+  if (isTooWide(plan, tiers, lanes, metrics)) return 2;
+  const tables = tiers.map(
+    (tier) =>
+      tallest(
+        tier,
+        lanes.map((lane) => ({ ...lane, sheet: { ...lane.sheet, rows: lane.rows } })),
+        metrics,
+      ) +
+      SCROLLBAR +
+      (hasMaps ? MINIMAP : 0),
+  );
+  return tables.reduce((sum, one) => sum + one, above(plan, tiers)) > height ? 1 : 0;
+}
+
+function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
+  const { kind, gutters, head, room } = plan;
+  const lanes = plan.lanesAt(metrics, true);
+  const hasMaps =
+    lanes.some(({ shape }) => sizeOf(shape) > SMALL) && room.height / tiers.length >= HIGH_TIER;
+  const free =
+    room.height - above(plan, tiers) - tiers.length * (HEAD + SCROLLBAR + (hasMaps ? MINIMAP : 0));
+  const heights = shared(
+    Math.max(0, free),
+    tiers.map(
+      (tier) =>
+        Math.max(...tier.map((at) => lanes[at].sheet.rows * lanes[at].sheet.span)) * metrics.pitch,
+    ),
+  );
+  const drawn = [...lanes];
+  for (const [number, tier] of tiers.entries()) {
+    const rows = Math.max(LEAST_WINDOW, Math.floor(heights[number] / metrics.pitch));
+    const between = tier.slice(1).reduce((sum, at) => sum + metrics.gutters[gutters[at - 1]], 0);
+    const needs = tier.map((at) => lanes[at].width + SCROLLBAR);
+    const widths = shared(room.width - between, needs);
+    for (const [i, at] of tier.entries()) {
+      const lane = lanes[at];
+      const columns =
+        widths[i] >= needs[i] ? lane.columns : Math.min(lane.columns, columnsIn(widths[i], lane));
+      // All tables of a call are windows as soon as one is, so that their rows stand on one grid.
+      drawn[at] = withWindow(lane, rows, columns, head);
+    }
+  }
+  return { kind, gutters, head, tiers, metrics, lanes: drawn, hasMaps };
+}
+
+/** Parts of a total: each gets what it needs, and those that need more than their share an equal part of what is left. */
+function shared(total: number, needs: readonly number[]): number[] {
+  const parts = [...needs];
+  const open = new Set(needs.keys());
+  let left = total;
+  for (let isSettled = false; !isSettled;) {
+    const share = left / Math.max(open.size, 1);
+    const content = [...open].filter((at) => needs[at] <= share);
+    for (const at of content) {
+      open.delete(at);
+      left -= needs[at];
+    }
+    isSettled = content.length === 0;
+  }
+  for (const at of open) parts[at] = left / open.size;
+  return parts;
+}

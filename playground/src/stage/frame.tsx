@@ -1,0 +1,66 @@
+/**
+ * The frame around all elements of a table that an update, or a read, touches. It lies over the table, so that a step, or a
+ * pointer that moves, draws no cell again. It is hidden from screen readers, because the story says the same.
+ */
+
+import type { JSX } from "preact";
+import { bandOf, MINIMAP, type Corner, type Lane, type Layout } from "./layout.ts";
+import { HEADS, SPACING } from "./metrics.ts";
+import type { Session } from "../page/use-session.ts";
+import { touchedBy, type Range } from "../cells/touched.ts";
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The update, or read, that is described: that of the cell that is selected, else that of the player's step; -1 for none. */
+function orderOf({ spot, description, step, isStale }: Session): number {
+  if (isStale) return -1;
+  if (spot === null) return (step ?? 0) - 1;
+  return description?.orders.length === 1 ? description.orders[0] : -1;
+}
+
+interface FrameProps {
+  readonly session: Session;
+  readonly layout: Layout;
+  readonly lane: Lane;
+  readonly corner: Corner;
+}
+
+export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Element | null {
+  const { picture } = session;
+  if (picture === null) return null;
+  const range = touchedBy(picture, orderOf(session), lane.role, lane.shape);
+  const box = range === null ? null : boxOf(range, layout, lane, corner);
+  if (box === null) return null;
+  const style = Object.fromEntries(
+    Object.entries(box).map(([name, pixels]) => [name, `${pixels}px`]),
+  );
+  return <div class="frame" style={style} aria-hidden="true" />;
+}
+
+/** Where elements stand in their lane; null where none of them is in view. */
+export function boxOf(
+  { begin, end }: Range,
+  { metrics, head, hasMaps }: Pick<Layout, "metrics" | "head" | "hasMaps">,
+  lane: Lane,
+  corner: Corner,
+): Box | null {
+  const { sheet, cell, side, isWindow } = lane;
+  const [row, last] = [Math.floor(begin / sheet.columns), Math.ceil(end / sheet.columns)];
+  const from = isWindow ? corner.column : 0;
+  const isPart = last - row === 1;
+  const left = Math.max(isPart ? begin % sheet.columns : 0, from);
+  const right = Math.min(isPart ? end - row * sheet.columns : sheet.columns, from + lane.columns);
+  const band = bandOf(lane, metrics, corner, row, last);
+  if (right <= left || band.top === band.bottom) return null;
+  return {
+    left: side + SPACING + (left - from) * (cell + SPACING),
+    top: HEADS[head] - SPACING + (hasMaps ? MINIMAP : 0) + band.top,
+    width: (right - left) * (cell + SPACING) - SPACING,
+    height: band.bottom - band.top - SPACING,
+  };
+}

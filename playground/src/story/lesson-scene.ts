@@ -1,0 +1,115 @@
+/** The call that a lesson is about, as its sentences need it. Everything is read from the library's story. */
+
+import type { GatherStory, IndexStory, ScatterStory } from "ndscatter";
+import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
+import type { Picture } from "../cells/view.ts";
+import { coordinatesOf, sizeOf } from "../values/shape.ts";
+import type { State } from "../values/state.ts";
+import { nameOf } from "./target-names.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+/** How an index names its target. */
+export type Addressing = "tuple" | "index" | "part" | "batch" | "sequence";
+
+/** An update, or a read, that has a target. */
+export interface Visit {
+  readonly order: number;
+  readonly at: readonly number[];
+  readonly index: IndexStory;
+  readonly target: readonly number[];
+}
+
+export interface Scene {
+  readonly picture: Picture;
+  readonly story: ScatterStory | GatherStory;
+  readonly words: Vocabulary;
+  readonly addressing: Addressing;
+  /** The axes of batches. */
+  readonly batchDims: number;
+  /** The word for what has a letter. */
+  readonly noun: "tuple" | "index";
+  /** The first update, or read, that has a target. */
+  readonly hero: Visit;
+  /** The shape of data. */
+  readonly shape: readonly number[];
+}
+
+/** Null for a call without updates or reads: a lesson has nothing to show of it. */
+export function sceneAt(picture: Picture): Scene | null {
+  const { explanation, links, output, state } = picture;
+  const { story, inputs } = explanation;
+  const shape = inputs.find(({ role }) => role === "data")?.tensor?.shape;
+  if (story === null || shape === undefined) return null;
+  const hero = heroOf(story);
+  if (hero === null || links.slice === 0) return null;
+  const noun = state.op.includes("ND") ? "tuple" : "index";
+  const batchDims = batchDimsOf(state);
+  const words = new Vocabulary(explanation, story, output, links);
+  const addressing = addressingOf(state, story, hero.index, batchDims);
+  return { picture, story, words, addressing, batchDims, noun, hero, shape };
+}
+
+function heroOf(story: ScatterStory | GatherStory): Visit | null {
+  let order = 0;
+  for (const { at, index, target } of story.kind === "gather" ? story.reads : story.updates) {
+    if (target !== null) return { order, at, index, target };
+    order++;
+  }
+  return null;
+}
+
+function addressingOf(
+  { op }: State,
+  { addressed }: ScatterStory | GatherStory,
+  { axes }: IndexStory,
+  batchDims: number,
+): Addressing {
+  if (op === "TensorScatter") return "sequence";
+  if (batchDims > 0) return "batch";
+  const isWhole = axes.length === addressed && axes.every((axis, number) => axis === number);
+  if (!isWhole) return "part";
+  return op.includes("ND") ? "tuple" : "index";
+}
+
+/** A negative number counts from the rank of indices. */
+function batchDimsOf({ attributes, inputs }: State): number {
+  const given = Number(attributes["batch_dims"] ?? 0);
+  return given < 0 ? given + (inputs[1]?.shape.length ?? 0) : given;
+}
+
+/** `row 1`, by the number of a slice of data. */
+export const sliceName = ({ shape, story: { addressed } }: Scene, slice: number): string =>
+  nameOf(coordinatesOf(slice, shape.slice(0, addressed)), shape, addressed);
+
+/** `A`, or the place in indices where a call has more tuples than letters. */
+export function letterIn({ picture: { links }, words }: Scene, tuple: Tuple): string {
+  return links.tuples.length <= MOST_LETTERS ? tuple.letter : words.indexName(tuple);
+}
+
+/** The slices of data that nothing names: the first ones, and how many they are. */
+export function unnamed({ shape, story: { addressed }, picture: { links } }: Scene): {
+  readonly slices: readonly number[];
+  readonly count: number;
+} {
+  const total = sizeOf(shape.slice(0, addressed));
+  const slices: number[] = [];
+  for (let slice = 0; slice < total && slices.length < MOST_SLICES; slice++) {
+    if (!links.reached.has(slice)) slices.push(slice);
+  }
+  return { slices, count: total - links.reached.size };
+}
+
+/** Slices that are framed; more would frame the whole table. */
+const MOST_SLICES = 64;
+
+/** The slice that most updates, or reads, name, with their orders; null where none is named twice. */
+export function agreed({ picture: { links } }: Scene): {
+  readonly slice: number;
+  readonly orders: readonly number[];
+} | null {
+  let found: { slice: number; orders: readonly number[] } | null = null;
+  for (const [slice, orders] of links.reached) {
+    if (orders.length > 1 && orders.length > (found?.orders.length ?? 1)) found = { slice, orders };
+  }
+  return found;
+}

@@ -1,0 +1,67 @@
+/** One step of a lesson: its sentence, and the ways on, back and out. */
+
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Session } from "../page/use-session.ts";
+import { otherLessons } from "./lessons.ts";
+import { withCode } from "./with-code.tsx";
+
+/** The button that starts a lesson; the focus goes there when the lesson ends. */
+export const LESSON_OPENER = "lesson-opener";
+
+interface StripProps {
+  readonly session: Session;
+  /** The sentence that is shown. */
+  readonly sentence: string;
+}
+
+/** Screen readers hear the sentence from the page's status line, so nothing here is announced again. */
+export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
+  const { lesson, preset } = session;
+  const { at, count, go, end } = lesson;
+  const strip = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const { current } = strip;
+    return () => {
+      // A button of the strip that had the focus is gone with it.
+      const isLost =
+        document.activeElement === document.body || current?.contains(document.activeElement);
+      if (isLost === true)
+        requestAnimationFrame(() => document.getElementById(LESSON_OPENER)?.focus());
+    };
+  }, []);
+  const isLast = at === count - 1;
+  return (
+    <section class="lesson" aria-label="lesson" ref={strip}>
+      <p class="lesson-sentence">{withCode(sentence)}</p>
+      <div class="lesson-ways">
+        <span class="lesson-at">
+          {at + 1} of {count}
+        </span>
+        <button
+          type="button"
+          aria-disabled={at === 0}
+          title="←"
+          onClick={() => at > 0 && go(at - 1)}
+        >
+          Back
+        </button>
+        {/* One element for both, so that it keeps the focus. */}
+        <button type="button" class="main" title={isLast ? "Esc" : "→"} onClick={() => go(at + 1)}>
+          {isLast ? "Done" : "Next"}
+        </button>
+        {isLast ? (
+          otherLessons(preset).map(({ title, preset: id }) => (
+            <button type="button" class="link" key={id} onClick={() => lesson.choose(id)}>
+              {title}
+            </button>
+          ))
+        ) : (
+          <button type="button" class="link" title="Esc" onClick={end}>
+            Skip
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+/** Names of targets in sentences: `row 1`, `element [1, 2]`, `slice [1, :, :]`, and counts of them. */
+
+import { printShape } from "ndscatter";
+
+export const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** The word for a target: a row of a matrix, an element where every axis is addressed, else a slice. */
+export function unitOf(addressed: number, { length: rank }: readonly number[]): string {
+  if (addressed === rank) return "element";
+  return addressed === 1 && rank === 2 ? "row" : "slice";
+}
+
+/** `row 1`, `element [1, 2]`, `slice [1, :, :]`. */
+export function nameOf(
+  coordinates: readonly number[],
+  shape: readonly number[],
+  addressed: number,
+): string {
+  const unit = unitOf(addressed, shape);
+  if (unit === "row") return `row ${coordinates[0]}`;
+  if (unit === "element") return `element ${printShape(coordinates)}`;
+  const rest = Array<string>(shape.length - addressed).fill(":");
+  return `slice [${[...coordinates, ...rest].join(", ")}]`;
+}
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+export const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
+
+/** Where an index leads: a target where the index alone says which, else a place on its axis. */
+export function placeOf(
+  axes: readonly number[],
+  places: readonly number[],
+  shape: readonly number[],
+  addressed: number,
+): string {
+  const isWhole = axes.length === addressed && axes.every((axis, number) => axis === number);
+  if (isWhole) return nameOf(places, shape, addressed);
+  const rest = axes.map((axis, number) => `place ${places[number]} on axis ${axis}`);
+  return rest.join(", ");
+}

@@ -1,0 +1,124 @@
+/** The lesson that is on: its steps, and what moves the picture with them. */
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Picture } from "../cells/view.ts";
+import type { LessonStep } from "./lesson.ts";
+import { isCalm } from "../widgets/calm.ts";
+
+/** Milliseconds between the frame of an update and its move. */
+const PAUSE = 700;
+
+export interface Lesson {
+  readonly isOn: boolean;
+  /** The step that is shown; null while no lesson is on, or while its texts are loaded. */
+  readonly now: LessonStep | null;
+  /** The number of the step, from 0. */
+  readonly at: number;
+  /** How many steps the lesson has. */
+  readonly count: number;
+  /** Whether the call that is shown can have a lesson. */
+  readonly isThere: boolean;
+  /** Goes to a step of the lesson about the call that is shown. Beyond the last step the lesson ends. */
+  go(at: number): void;
+  /** Shows the example of a lesson, and its first step. */
+  choose(preset: string): void;
+  /** Ends the lesson. The whole picture is shown again. */
+  end(): void;
+  /** Ends the lesson, and leaves the picture to what ended it. */
+  leave(): void;
+}
+
+const NONE: readonly LessonStep[] = [];
+
+/** @param goStep shows the picture after so many steps of the player; null: after all */
+export function useLesson(
+  picture: Picture | null,
+  step: number | null,
+  goStep: (step: number | null) => void,
+  showPreset: (id: string) => void,
+): Lesson {
+  const [at, setAt] = useState<number | null>(null);
+  const isOn = at !== null && picture !== null;
+  const lessonOf = useTexts(isOn, () => setAt(null));
+  const steps = useMemo(
+    () => (isOn && lessonOf !== null ? lessonOf(picture) : NONE),
+    [isOn, lessonOf, picture],
+  );
+  const now = at === null ? null : (steps[at] ?? null);
+  const shown = useRef(step);
+  shown.current = step;
+  const end = (): void => {
+    setAt(null);
+    goStep(null);
+  };
+  useLayoutEffect(() => {
+    if (now === null) return;
+    const before = now.step - 1;
+    const isMoving = now.isMoving && !isCalm();
+    const isReady = shown.current === before;
+    goStep(isMoving && !isReady ? before : now.step);
+    if (!isMoving || isReady) return;
+    const timer = setTimeout(() => goStep(now.step), PAUSE);
+    return () => clearTimeout(timer);
+  }, [now]);
+  useLessonKeys(now === null ? null : at, setAt, steps.length, end);
+  return {
+    isOn,
+    now,
+    at: at ?? 0,
+    count: steps.length,
+    isThere: picture !== null && picture.links.count > 0,
+    go: (next) => (next >= 0 && next < Math.max(steps.length, 1) ? setAt(next) : end()),
+    choose(preset) {
+      showPreset(preset);
+      setAt(0);
+    },
+    end,
+    leave: () => setAt(null),
+  };
+}
+
+type LessonOf = (typeof import("./lesson.ts"))["lessonOf"];
+
+/** What the lesson says, loaded with the first lesson; null until then. */
+function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
+  const [found, setFound] = useState<{ readonly lessonOf: LessonOf } | null>(null);
+  useEffect(() => {
+    // Without its texts there can be no lesson. The page does all else.
+    if (isOn && found === null) void import("./lesson.ts").then(setFound, onFailure);
+  }, [isOn]);
+  return found?.lessonOf ?? null;
+}
+
+/** Arrow keys go through the steps and Escape ends the lesson, where no cell, field or dialog takes the key itself. */
+function useLessonKeys(
+  at: number | null,
+  setAt: (at: number) => void,
+  count: number,
+  end: () => void,
+): void {
+  useEffect(() => {
+    if (at === null) return;
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, target, altKey, ctrlKey, metaKey } = event;
+      const element = target instanceof Element ? target : null;
+      const isTaken =
+        event.defaultPrevented ||
+        altKey ||
+        ctrlKey ||
+        metaKey ||
+        document.querySelector("dialog[open]") !== null ||
+        element?.closest("input, select, textarea") != null;
+      if (isTaken) return;
+      const isCell = element?.closest("td") != null;
+      if (key === "Escape") end();
+      else if (key === "ArrowRight" && !isCell && at + 1 < count) setAt(at + 1);
+      else if (key === "ArrowLeft" && !isCell && at > 0) setAt(at - 1);
+      else return;
+      event.preventDefault();
+    };
+    // Before the keys of the page, which leave an event alone that was taken.
+    document.addEventListener("keydown", onKey, { capture: true });
+    return () => document.removeEventListener("keydown", onKey, { capture: true });
+  }, [at, count, end]);
+}

@@ -1,0 +1,129 @@
+/** Parts of calls that are larger than the page shows: what is wrong with the whole is wrong with the part. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gather, run, tensor, type Tensor } from "ndscatter";
+import { writeNpy } from "ndscatter/npy";
+import { explainState, readState } from "../../src/document/read-state.ts";
+import { fromHash } from "../../src/document/hash.ts";
+import { withOperator } from "../../src/document/with-operator.ts";
+import { cropOf, type Cropped } from "../../src/reading/crop.ts";
+import { largeOf } from "../../src/reading/large.ts";
+import { MOST_ELEMENTS } from "../../src/values/limits.ts";
+import { SUM } from "../support/states.ts";
+
+const found = fromHash(SUM);
+assert.ok("state" in found);
+const BASE = found.state;
+const under = (op: string, opset: number) =>
+  withOperator(BASE, { domain: "ai.onnx", op, opset }).state;
+
+const ROWS = 5000;
+const WIDTH = 40;
+const COUNT = 3000;
+/** A value says its row and its column. */
+const DATA = tensor(
+  "float32",
+  [ROWS, WIDTH],
+  Array.from({ length: ROWS * WIDTH }, (_, n) => n),
+) as Tensor;
+/** All rows once, but the last ten are row 77, one is out of range, and one counts from the end. */
+const targets = Array.from({ length: COUNT }, (_, n) => (n >= COUNT - 10 ? 77 : n + 1000));
+targets[1500] = ROWS + 3;
+targets[1501] = -1;
+const INDICES = tensor("int64", [COUNT, 1], targets) as Tensor;
+const UPDATES = tensor(
+  "float32",
+  [COUNT, WIDTH],
+  Array.from({ length: COUNT * WIDTH }, (_, n) => -n),
+) as Tensor;
+
+function cropped(state: typeof BASE, tensors: readonly Tensor[]): Cropped {
+  const part = cropOf(state, tensors);
+  assert.ok(part);
+  for (const input of part.state.inputs)
+    assert.ok(input !== null && input.values.length <= MOST_ELEMENTS);
+  return part;
+}
+
+test("ScatterND: the index out of range and the shared target are in the part", () => {
+  const { state, remarks } = cropped(BASE, [DATA, INDICES, UPDATES]);
+  const { explanation, faults } = explainState(state);
+  assert.equal(faults.length, 1);
+  assert.deepEqual(
+    explanation?.badIndices.map(({ got }) => Number(got) - (state.inputs[0]?.shape[0] ?? 0)),
+    [3],
+  );
+  const [, indices] = state.inputs;
+  const row = String(indices?.values.at(-1));
+  assert.ok((indices?.values.filter((one) => one === row).length ?? 0) >= 10);
+  assert.ok(
+    remarks.some(
+      (one) =>
+        one ===
+        "Of 3,000 index tuples, 1 are out of range and 10 share a target; these come first.",
+    ),
+  );
+});
+
+test("ScatterND without the bad index: the part gives what the whole gives there", () => {
+  const right = tensor("int64", [COUNT, 1], targets.with(1500, 0)) as Tensor;
+  const { state, remarks } = cropped(BASE, [DATA, right, UPDATES]);
+  const { node, inputs, faults } = readState(state);
+  assert.deepEqual(faults, []);
+  const [whole] = run({ ...node }, [DATA, right, UPDATES]);
+  const [part] = run(node, inputs);
+  const named = /coordinates ([\d, …]+) of/.exec(remarks[1])?.[1].split(/, (?=\d)/) ?? [];
+  const rows = named.slice(0, 5).map((one) => Number(one.replaceAll(/[^\d]/g, "")));
+  const picked = gather(
+    gather(whole, tensor("int64", [5], rows)),
+    tensor("int64", [8], [0, 1, 2, 3, 4, 5, 6, 7]),
+    { axis: 1 },
+  );
+  assert.deepEqual(picked.toArray(), gather(part, tensor("int64", [5], [0, 1, 2, 3, 4])).toArray());
+});
+
+test("Gather, GatherND, ScatterElements and GatherElements keep what is wrong", () => {
+  const flat = tensor("int64", [COUNT], targets) as Tensor;
+  const full = tensor(
+    "int64",
+    [COUNT, WIDTH],
+    Array.from({ length: COUNT * WIDTH }, (_, n) => (n === 77_777 ? -ROWS - 2 : n % ROWS)),
+  ) as Tensor;
+  const calls = [
+    [under("Gather", 13), [DATA, flat]],
+    [under("GatherND", 13), [DATA, INDICES]],
+    [under("ScatterElements", 18), [DATA, full, UPDATES]],
+    [under("GatherElements", 13), [DATA, full]],
+  ] as const;
+  for (const [state, tensors] of calls) {
+    const part = cropped(state, tensors);
+    const { explanation } = explainState(part.state);
+    assert.equal(explanation?.badIndices.length, 1, state.op);
+    assert.match(part.remarks[0], /1 are out of range/);
+  }
+});
+
+test("other operators and batches have no part", () => {
+  assert.equal(cropOf(under("TensorScatter", 24), [DATA, UPDATES, null]), null);
+  const batched = { ...under("GatherND", 13), attributes: { batch_dims: "1" } };
+  assert.equal(cropOf(batched, [DATA, INDICES]), null);
+});
+
+test("files: a part and the command; nothing where all can be shown", async () => {
+  const files = [
+    { name: "u.npy", bytes: writeNpy(UPDATES) },
+    { name: "x.npy", bytes: writeNpy(DATA) },
+    { name: "idx.npy", bytes: writeNpy(INDICES) },
+  ];
+  const large = await largeOf(files, BASE);
+  assert.ok(large);
+  assert.equal(large.choices.length, 1);
+  assert.equal(
+    large.command,
+    "npx ndscatter explain ScatterND --opset 18 --attr reduction=add x.npy idx.npy u.npy",
+  );
+  const small = [{ name: "x.npy", bytes: writeNpy(tensor("float32", [2], [1, 2])) }];
+  assert.equal(await largeOf(small, BASE), null);
+  assert.equal(await largeOf([{ name: "x.npy", bytes: new Uint8Array(9) }], BASE), null);
+});
