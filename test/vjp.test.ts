@@ -91,6 +91,15 @@ test("operands that tie share the gradient, or one or all of them have it", () =
       assert.deepEqual(lists(found), [[data], null, updates], `${reduction} of ${value}, ${ties}`);
     }
   }
+  const replacing = { reduction: "max", includeSelf: false };
+  for (const [ties, updates] of [
+    ["first", [9, 0, 0]],
+    ["last", [0, 0, 9]],
+  ] as const) {
+    const inputs = [f64([5]), i64([0, 0, 0]), f64([5, 1, 5])];
+    const found = vjp({ function: "scatterND", options: replacing }, inputs, f64([9]), { ties });
+    assert.deepEqual(lists(found), [[0], null, updates], ties);
+  }
   const zero = [f64([0]), i64([0]), f64([-0])];
   const found = vjp({ function: "scatterND", options: { reduction: "max" } }, zero, f64([4]));
   assert.deepEqual(lists(found), [[2], null, [2]]);
