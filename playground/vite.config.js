@@ -1,7 +1,7 @@
 import path from "node:path";
 import { defineConfig } from "vite";
 import { ENTRIES, REPOSITORY, ROOT, VERSION } from "./scripts/entries.js";
-import { reference } from "./scripts/reference.js";
+import { siteAround } from "./scripts/site.js";
 
 /** The page may load its own files and pictures that it makes itself. It may send nothing anywhere. */
 const POLICY = [
@@ -30,7 +30,7 @@ export default defineConfig({
   root: import.meta.dirname,
   // Relative addresses, so that the files work from any path.
   base: "./",
-  plugins: [policy, reference],
+  plugins: [policy, siteAround],
   define: { REPOSITORY: JSON.stringify(REPOSITORY), VERSION: JSON.stringify(VERSION) },
   resolve: {
     alias: Object.entries(ENTRIES).map(([name, file]) => ({

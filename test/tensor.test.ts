@@ -218,6 +218,28 @@ test("a detached buffer is `disposed` wherever it is used", () => {
   throws("disposed", "is gone", () => empty.toArray());
 });
 
+test("memory that is gone, shorter or longer is noticed, however often a tensor was used", () => {
+  type Resizable = ArrayBuffer & { resize(bytes: number): void };
+  const changes: ((buffer: Resizable) => unknown)[] = [
+    (buffer) => structuredClone(buffer, { transfer: [buffer] }),
+    (buffer) => buffer.resize(0),
+    (buffer) => buffer.resize(8),
+    (buffer) => buffer.resize(24),
+  ];
+  for (const uses of [0, 1, 63, 64, 65, 66, 1000]) {
+    for (const [position, change] of changes.entries()) {
+      const isFixed = position === 0;
+      if (!isFixed && !("resize" in ArrayBuffer.prototype)) continue;
+      const options = isFixed ? [] : [{ maxByteLength: 32 }];
+      const buffer: Resizable = Reflect.construct(ArrayBuffer, [16, ...options]);
+      const made = tensor("float32", [4], new Float32Array(buffer));
+      for (let use = 0; use < uses; use++) assert.equal(asTensor(made, {}), made);
+      change(buffer);
+      for (let look = 0; look < 2; look++) throws("disposed", "is gone", () => asTensor(made, {}));
+    }
+  }
+});
+
 test("tensors of onnxruntime and of another copy of this package are tensors", () => {
   const runtime = { type: "float32", dims: [2], data: Float32Array.of(1, 2) };
   const other = { dtype: "int64", shape: [1, 1], data: BigInt64Array.of(1n) };

@@ -8,32 +8,14 @@ import { tensor } from "ndscatter";
 import { writeNpy } from "ndscatter/npy";
 import { buildModel, readModel, writeTensor } from "ndscatter/onnx";
 import { writeIR } from "ndscatter/openvino";
-import type { Page } from "playwright-core";
 import { asNumPy } from "../src/writing/as-numpy.ts";
 import { asOnnxPython } from "../src/writing/as-onnx-python.ts";
 import { asTypeScript } from "../src/writing/as-typescript.ts";
 import { fromHash } from "../src/document/hash.ts";
+import { drop } from "./support/drop.ts";
 import { cellsOf, REPOSITORY, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
-
-interface Dropped {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
-
-/** Drops files on a part of the page. */
-async function drop(page: Page, target: string, files: readonly Dropped[]): Promise<void> {
-  const plain = files.map(({ name, bytes }) => ({ name, bytes: [...bytes] }));
-  const transfer = await page.evaluateHandle((list) => {
-    const data = new DataTransfer();
-    for (const { name, bytes } of list) data.items.add(new File([new Uint8Array(bytes)], name));
-    return data;
-  }, plain);
-  for (const type of ["dragover", "drop"]) {
-    await page.dispatchEvent(target, type, { dataTransfer: transfer });
-  }
-}
 
 test("a .npy file that is dropped on an input becomes that input", async () => {
   await using opened = await site.open(SUM);

@@ -28,21 +28,54 @@ for (const [width, height] of [
   });
 }
 
-test("at 390 × 844 cells of the indices and of the output are on the first screen", async (t) => {
-  const viewport = { width: 390, height: 844 };
-  await using opened = await site.open(SUM, { viewport });
-  const { page } = opened;
-  for (const { id, state } of PRESETS) {
-    await t.test(id, async () => {
-      await showState(page, toHash(state));
-      assert.deepEqual(missingIn(await measure(page), viewport, id), []);
-      const title = await page
-        .locator(".title-line")
-        .evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
-      assert.ok(title <= 0, `the title is ${title} px too tall`);
-    });
-  }
-});
+for (const [name, viewport, file] of [
+  ["390 × 844", { width: 390, height: 844 }, ""],
+  ["844 × 390", { width: 844, height: 390 }, ""],
+  ["400 × 300, in a frame", { width: 400, height: 300 }, "?embed=1"],
+] as const) {
+  test(`at ${name} cells of every tensor are seen without scrolling`, async (t) => {
+    await using opened = await site.open(SUM, { viewport }, file);
+    const { page } = opened;
+    for (const { id, state } of PRESETS) {
+      await t.test(id, async () => {
+        await showState(page, toHash(state));
+        assert.deepEqual(missingIn(await measure(page), viewport), []);
+      });
+    }
+  });
+}
+
+for (const viewport of [
+  { width: 390, height: 844 },
+  { width: 844, height: 390 },
+  { width: 1024, height: 768 },
+]) {
+  test(`at ${viewport.width} × ${viewport.height} every title and note can be read`, async (t) => {
+    await using opened = await site.open(SUM, { viewport });
+    const { page } = opened;
+    const cutIn = () =>
+      page
+        .locator("#note")
+        .evaluate((box) =>
+          [...box.children].some(
+            ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+              scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
+          ),
+        );
+    for (const { id, state, note } of PRESETS) {
+      await t.test(id, async () => {
+        await showState(page, toHash(state));
+        const more = page.locator(".whole-note");
+        if (!(await cutIn())) return;
+        await more.click();
+        assert.equal(await cutIn(), false);
+        assert.equal(await page.locator(".note-of-preset").innerText(), note);
+        await more.click();
+        assert.equal(await more.getAttribute("aria-expanded"), "false");
+      });
+    }
+  });
+}
 
 /** The corners of everything that must not move. */
 const placesOf = (page: Page): Promise<Record<string, string>> =>

@@ -28,6 +28,8 @@ const chooseAtOnce = (page: Page, id: string): Promise<void> =>
       await new Promise(requestAnimationFrame);
     };
     await click('[aria-label="Examples"]');
+    // The dialog is loaded when it opens first.
+    while (document.querySelector(".examples") === null) await new Promise(requestAnimationFrame);
     await click(`[data-example="${wanted}"]`);
   }, id);
 
@@ -100,7 +102,7 @@ test("the story of a cell is in order, when it is pointed at and when it is in f
   ];
   assert.equal(
     await story.locator(".title").innerText(),
-    "output[1, 1] is 101: 2 updates, in this order",
+    "output[1, 1] is 101 after two updates in this order",
   );
   assert.deepEqual(await story.locator("li").allInnerTexts(), lines);
   // The lines of both updates stand out, and the third is faint.
@@ -121,7 +123,7 @@ test("the story of a cell is in order, when it is pointed at and when it is in f
   await page.focus("#cell-output-0");
   assert.match(
     await story.innerText(),
-    /no update reaches it, so it keeps the value of data\[0, 0\]/,
+    /no update goes here, so the cell keeps the value of data\[0, 0\]/,
   );
 });
 
@@ -133,10 +135,10 @@ test("a gather shows where each element comes from, and which elements read one"
   const story = page.locator(".story");
   assert.equal(await story.locator(".title").innerText(), "output[1, 0] is 0");
   assert.deepEqual(await story.locator("li").allInnerTexts(), [
-    "B\nit is data[0, 0], through indices[1] = [-2] (-2 is 0)",
+    "B\ncopied from data[0, 0], through indices[1] = [-2] (-2 is 0)",
   ]);
   await page.hover("#cell-0-3");
-  assert.equal(await story.locator(".title").innerText(), "data[1, 1] is read 2 times");
+  assert.equal(await story.locator(".title").innerText(), "data[1, 1] is read twice");
   assert.deepEqual(await story.locator("li").allInnerTexts(), [
     "A\noutput[0, 1], through indices[0] = [1]",
     "C\noutput[2, 1], through indices[2] = [1]",

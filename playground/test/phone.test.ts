@@ -70,7 +70,7 @@ const VISITS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.keyboard.type("rows added");
     await dialog.locator("[data-example=first]").tap();
     await checkFree(page);
-    assert.equal(await page.locator(".title-line h2").innerText(), "Rows added to rows");
+    assert.equal(await page.locator(".title-line h2").innerText(), "Where did my row go?");
   },
   "the call is given as code": async (page) => {
     await choose(page, "Share");
@@ -88,7 +88,9 @@ const VISITS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
   },
   "a file is opened, becomes an input, and is undone and done again": async (page) => {
-    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), choose(page, "Open")]);
+    await choose(page, "Open");
+    const choosing = page.getByRole("button", { name: "Choose files" });
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), choosing.click()]);
     const bytes = writeNpy(tensor("float32", [2], [100, 200]));
     await chooser.setFiles({
       name: "data.npy",

@@ -82,6 +82,63 @@ test("Space plays, arrows step, and the picture of each step is that of the libr
   );
 });
 
+/** The box of an element, as whole pixels. */
+const boxOf = async (page: Page, selector: string): Promise<Record<string, number>> =>
+  page.locator(selector).evaluate((element) => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return { left, top, right, bottom };
+  });
+
+test("all that a step touches has one frame in each table, and the last step too", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  assert.equal(await page.locator(".frame").count(), 0);
+  // The updates go to rows 1, 3 and 1.
+  for (const [step, row] of [1, 3, 1].entries()) {
+    await page.keyboard.press("ArrowRight");
+    const cells: Readonly<Record<string, readonly [first: string, last: string]>> = {
+      indices: [`1-${step}`, `1-${step}`],
+      updates: [`2-${step * 3}`, `2-${step * 3 + 2}`],
+      data: [`0-${row * 3}`, `0-${row * 3 + 2}`],
+      output: [`output-${row * 3}`, `output-${row * 3 + 2}`],
+    };
+    for (const [role, [first, last]] of Object.entries(cells)) {
+      const frame = await boxOf(page, `.lane.${role} .frame`);
+      const begin = await boxOf(page, `#cell-${first}`);
+      const end = await boxOf(page, `#cell-${last}`);
+      for (const [side, inside] of [
+        ["left", begin["left"] - frame["left"]],
+        ["top", begin["top"] - frame["top"]],
+        ["right", frame["right"] - end["right"]],
+        ["bottom", frame["bottom"] - end["bottom"]],
+      ] as const) {
+        assert.ok(inside >= 2 && inside <= 4, `step ${step + 1}, ${role}, ${side}: ${inside}`);
+      }
+    }
+  }
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await page.locator(".frame").count(), 0);
+});
+
+test("with 20,000 updates all tables follow the step that is played", async () => {
+  await using opened = await site.open(SCALARS);
+  const { page } = opened;
+  for (const step of [12_000, 20_000, 1]) {
+    await page.locator(".player input").fill(String(step));
+    const target = ((step - 1) * 7919) % 20_000;
+    for (const cell of [`1-${step - 1}`, `2-${step - 1}`, `0-${target}`, `output-${target}`]) {
+      await page.locator(`#cell-${cell}`).waitFor();
+    }
+    assert.equal(await page.locator(".frame").count(), 4);
+  }
+  // While it plays, too: the second step goes to row 7919, the third to 15838.
+  await page.selectOption(".speed select", "15");
+  await page.locator(".player .play").click();
+  await page.locator("#cell-output-15838").waitFor();
+});
+
 test("dragging across the updates plays to the one under the pointer", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;

@@ -127,3 +127,133 @@ test("a link on the page is followed, and Back shows the call before it", async 
   await page.waitForFunction(() => document.querySelector("#cell-0-0")?.textContent === "5");
   assert.equal(await dataAt(page), "5 0 0 1 1 1 2 2 2 3 3 3");
 });
+
+const undo = (page: Page): Promise<void> => page.getByRole("button", { name: "undo" }).click();
+const redo = (page: Page): Promise<void> => page.getByRole("button", { name: "redo" }).click();
+
+test("undo and redo outlive a reload, over edits, a shape and an example", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await typeAt(page, "#cell-0-0", "5");
+  await page.fill(dimension, "2");
+  await page.keyboard.press("Enter");
+  await chooseExample(page, PRESETS[0].id);
+  const example = await dataAt(page);
+  await typeAt(page, "#cell-0-0", "77");
+  await undo(page);
+  await page.reload();
+  await page.waitForSelector("td[data-element]");
+  assert.equal(await dataAt(page), example);
+  await redo(page);
+  assert.equal(await dataAt(page), example.replace(/^\S+/, "77"));
+  await undo(page);
+  await undo(page);
+  assert.equal(await dataAt(page), "5 0 0 1 1 1");
+  await undo(page);
+  assert.equal(await dataAt(page), "5 0 0 1 1 1 2 2 2 3 3 3");
+  // A second reload has what the first had.
+  await page.reload();
+  await page.waitForSelector("td[data-element]");
+  await undo(page);
+  assert.equal(await dataAt(page), FULL);
+  assert.equal(
+    await page.getByRole("button", { name: "undo" }).getAttribute("aria-disabled"),
+    "true",
+  );
+});
+
+test("what is left of another visit, or is not what the page left, is no undo", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.evaluate(() =>
+    sessionStorage.setItem(
+      "ndscatter-left",
+      JSON.stringify({
+        at: location.hash,
+        to: location.hash,
+        around: { past: [["nonsense", null], 7], future: "x" },
+      }),
+    ),
+  );
+  // The page writes its own on leaving, so the text is put back before the page reads it.
+  await page.addInitScript(
+    (text) => sessionStorage.setItem("ndscatter-left", text),
+    await page.evaluate(() => sessionStorage.getItem("ndscatter-left") ?? ""),
+  );
+  await page.reload();
+  await page.waitForSelector("td[data-element]");
+  assert.equal(await dataAt(page), FULL);
+  assert.equal(
+    await page.getByRole("button", { name: "undo" }).getAttribute("aria-disabled"),
+    "true",
+  );
+});
+
+test("after Back, undo and redo are those of the step that is shown", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await typeAt(page, "#cell-0-0", "5");
+  await typeAt(page, "#cell-0-0", "6");
+  await chooseExample(page, PRESETS[0].id);
+  const example = await dataAt(page);
+  await page.goBack();
+  await page.waitForFunction(
+    () => document.querySelector("#cell-0-0")?.firstChild?.textContent === "6",
+  );
+  await undo(page);
+  assert.equal(await dataAt(page), FULL.replace("0", "5"));
+  await redo(page);
+  assert.equal(await dataAt(page), FULL.replace("0", "6"));
+  await page.goForward();
+  await page.waitForFunction(
+    (text) => document.querySelector("#cell-0-0")?.firstChild?.textContent === text,
+    example.split(" ")[0],
+  );
+  await undo(page);
+  assert.equal(await dataAt(page), FULL.replace("0", "6"));
+});
+
+test("a link that cannot be read stays in the address and in a field, until it is corrected", async () => {
+  const wrong = SUM.replace("float32:4,3", "flaot32:4,3");
+  await using opened = await site.open(wrong);
+  const { page } = opened;
+  const field = page.getByLabel("the link");
+  await field.waitFor();
+  assert.equal(await field.inputValue(), wrong);
+  assert.match(await page.locator(".repair .faults").innerText(), /cannot be read: "flaot32"/);
+  // The error is said once, and its place is selected.
+  assert.equal(await page.getByText(/cannot be read/).count(), 1);
+  assert.equal(
+    await field.evaluate((one: HTMLTextAreaElement) =>
+      one.value.slice(one.selectionStart, one.selectionEnd),
+    ),
+    "flaot32",
+  );
+  await page.waitForTimeout(500);
+  assert.ok(page.url().endsWith(`#${wrong}`));
+  await page.reload();
+  await field.waitFor();
+  await field.fill("https://example.org/any#ai.onnx/Nothing/1");
+  await page.keyboard.press("Enter");
+  await page.locator(".repair .faults").getByText("Nothing").waitFor();
+  await field.fill(SUM);
+  await page.getByRole("button", { name: "Open the corrected link" }).click();
+  await field.waitFor({ state: "detached" });
+  assert.equal(await dataAt(page), FULL);
+  await page.waitForTimeout(500);
+  assert.ok(page.url().endsWith(`#${SUM}`), page.url());
+});
+
+test("a link that cannot be read changes nothing of an open page, and an edit takes its place", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.evaluate(() => {
+    location.hash = "nonsense";
+  });
+  await page.getByLabel("the link").waitFor();
+  assert.equal(await dataAt(page), FULL);
+  await typeAt(page, "#cell-0-0", "5");
+  await page.getByLabel("the link").waitFor({ state: "detached" });
+  await page.waitForTimeout(500);
+  assert.match(page.url(), /float32:4,3:5,0,0,1/);
+});

@@ -22,7 +22,11 @@ const MOST_THREADS = 64;
 export interface EngineOptions {
   /** `"auto"`, the default, takes WebAssembly where it is to be had and pays, and JavaScript else. */
   readonly kind?: EngineKind | undefined;
-  /** How many threads may work on tensors that the engine has allocated, and on long gathers of others; 1 by default. */
+  /**
+   * How many threads may work on tensors that the engine has allocated, and on long gathers of others; 1 by default. With
+   * more than 1, a further worker of Node makes memory ready for the next result where results of more than 32 MB and one
+   * length follow each other and nobody disposes of them: one buffer, which is freed after a second without such results.
+   */
   readonly threads?: number | undefined;
 }
 

@@ -9,6 +9,7 @@ import { createJs } from "../../src/core/engines/js.ts";
 import { WasmExecutor } from "../../src/core/engines/wasm/executor.ts";
 import type { KernelMemory } from "../../src/core/engines/wasm/kernel-memory.ts";
 import { WasmPlatform } from "../../src/core/engines/wasm/platform.ts";
+import { Reserve } from "../../src/core/engines/wasm/reserve.ts";
 import type { Path } from "../../src/core/engines/wasm/session.ts";
 import { Threads } from "../../src/core/engines/wasm/threads.ts";
 import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";
@@ -53,7 +54,7 @@ export async function tracedEngine(
   const pool = threads > 1 && memory !== null ? poolOf(memory) : null;
   const seen: Path[] = [];
   const executor = new WasmExecutor({
-    js: createJs(),
+    js: createJs(pool === null ? undefined : new Reserve()),
     platform: on,
     makeShared: () => memory,
     threading: pool && memory && new Threads(pool, memory),

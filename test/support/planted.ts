@@ -284,7 +284,90 @@ function refused(sample: Sample, random: Random): number[] | null {
   return runWith(sample).map((value, cell) => (cell < stop ? value : 0));
 }
 
+/** Tuples with their coordinates in another order: the last first, or two neighbours as each other. */
+function withCoordinatesSwapped(sample: Sample, random: Random): Sample {
+  const { indices } = sample;
+  const k = indices.shape[indices.shape.length - 1];
+  const j = k > 2 && random(2) === 0 ? random(k - 1) : null;
+  const from = (to: number): number =>
+    j === null ? k - 1 - to : to === j ? j + 1 : to === j + 1 ? j : to;
+  const turned = gridOf(indices.shape, (place) =>
+    at(indices, [...place.slice(0, -1), from(place[place.length - 1])]),
+  );
+  return { ...sample, indices: turned };
+}
+
+const isPaired = ({ indices }: Sample): boolean => indices.shape[indices.shape.length - 1] > 1;
+
+/** Whether some index lies outside its axis. */
+const hasOutside = (sample: Sample): boolean => linksOf(sample, leftOut(sample)).includes(null);
+
+/** What a function without data makes: it sums the updates of a target, or the last one stays. */
+function withoutData(sample: Sample, isSummed: boolean): number[] {
+  const zeros = gridOf(sample.data.shape, () => 0);
+  return runWith({ ...sample, data: zeros }, isSummed ? { word: "add" } : {});
+}
+
 export const PLANTED: readonly Planted[] = [
+  {
+    id: "swapped-coordinates",
+    sample: (random) =>
+      anyCall(random, { ops: ["ScatterND", "GatherND"], isCube: random(2) === 0 }),
+    wrong(sample, random) {
+      if (!isPaired(sample)) return null;
+      const other = withCoordinatesSwapped(sample, random);
+      // What such a tuple does when it lies outside is left open; here its update or element is left out.
+      return reading(leftOut)(other);
+    },
+  },
+  {
+    id: "swapped-coordinates",
+    isError: true,
+    // The call was meant for axes in the other order.
+    sample(random) {
+      const sample = anyCall(random, { ops: ["ScatterND", "GatherND"] });
+      const other = isPaired(sample) ? withCoordinatesSwapped(sample, random) : sample;
+      return hasOutside(other) ? other : justOutside(sample, random);
+    },
+    wrong(sample, random) {
+      if (!isPaired(sample)) return null;
+      const other = withCoordinatesSwapped(sample, random);
+      return hasOutside(other) ? null : runWith(other);
+    },
+  },
+  {
+    id: "zeros-for-data",
+    sample: (random) => anyCall(random, { ops: SCATTERS, words: ["none", "none", "add", "max"] }),
+    wrong: (sample, random) =>
+      withoutData(
+        sample,
+        sample.reduction === "add" || (sample.reduction === "none" && random(2) === 0),
+      ),
+  },
+  {
+    id: "indices-from-one",
+    sample: (random) => anyCall(random),
+    wrong(sample, random) {
+      const by = random(2) === 0 ? 1 : -1;
+      const wraps = random(2) === 0;
+      return reading(() => (index, dim) => {
+        const place = wraps && index + by < 0 ? index + by + dim : index + by;
+        return place >= 0 && place < dim ? place : null;
+      })(sample);
+    },
+  },
+  {
+    id: "indices-from-one",
+    isError: true,
+    sample(random) {
+      const sample = anyCall(random, { negative: 0 });
+      const values = sample.indices.values.map((index) => index + 1);
+      const other = { ...sample, indices: { ...sample.indices, values } };
+      return hasOutside(other) ? other : justOutside(sample, random);
+    },
+    wrong: (sample) =>
+      sample.indices.values.includes(0) ? null : reading(() => (index) => index - 1)(sample),
+  },
   {
     id: "not-applied",
     sample: (random) => anyCall(random, { negative: 0 }),

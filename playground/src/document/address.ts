@@ -3,6 +3,8 @@
  * nothing of undo, nor of what a state means.
  */
 
+import { suffixIn } from "./hash.ts";
+
 /** What the address needs of a document. */
 interface Entry {
   /** The address of its state, without `#`. */
@@ -40,6 +42,8 @@ export class Address<E extends Entry> {
   timer: number | undefined;
   writtenAt = -Infinity;
   count = 0;
+  /** What stands behind each state in the address: what it is compared with. */
+  suffix: string;
   key: string;
   /** The address that is handled, and the one before it in the same entry. */
   known: string;
@@ -49,6 +53,7 @@ export class Address<E extends Entry> {
     this.host = host;
     this.known = host.location.hash;
     this.before = this.known;
+    this.suffix = suffixIn(this.known);
     this.key = keyIn(host.history.state) ?? this.newKey();
     this.keep(first);
   }
@@ -62,6 +67,8 @@ export class Address<E extends Entry> {
     const [oldest] = stops.keys();
     if (stops.size > MOST_STOPS && oldest !== undefined) stops.delete(oldest);
   }
+
+  hashOf = (entry: E): string => `#${entry.hash()}${this.suffix}`;
 
   /** Writes the address of an entry in place of the current one, as soon as the browser allows. */
   write(entry: E): void {
@@ -78,7 +85,7 @@ export class Address<E extends Entry> {
     this.key = this.newKey();
     this.keep(entry);
     this.attempt(entry, () =>
-      this.host.history.pushState({ stop: this.key }, "", `#${entry.hash()}`),
+      this.host.history.pushState({ stop: this.key }, "", this.hashOf(entry)),
     );
   }
 
@@ -89,7 +96,7 @@ export class Address<E extends Entry> {
     this.forget();
     const { history, location, performance } = this.host;
     this.writtenAt = performance.now();
-    const hash = `#${entry.hash()}`;
+    const hash = this.hashOf(entry);
     if (hash === location.hash) return;
     this.attempt(entry, () => history.replaceState({ stop: this.key }, "", hash));
   };
@@ -137,6 +144,7 @@ export class Address<E extends Entry> {
       // What is unwritten belongs to the entry that was left, which is kept whole.
       this.forget();
       this.known = host.location.hash;
+      this.suffix = suffixIn(this.known);
       this.key = stop ?? this.newKey();
       onArrive(this.stops.get(this.key) ?? null);
     };

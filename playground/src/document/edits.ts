@@ -52,7 +52,7 @@ export function editsOf(version: OperatorVersion | null, position: number, page:
 }
 
 const NOT_LOADED: Edited = {
-  error: "what reads texts is not loaded yet: try again, or reload the page",
+  error: "The part of the page that reads texts is not loaded yet: try again, or reload the page.",
 };
 
 /** Whether a paste left the tensor as it is but for some of its cells. */

@@ -5,6 +5,7 @@
  *
  * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
  * that is left out. `0*8` is eight zeros. Characters that mean something in the format are percent-encoded in UTF-8.
+ * An output that is compared may follow, after a `!` (see `why/compared-link.ts`).
  * Half of a surrogate pair, for which UTF-8 has no bytes, is written as `%uD800`.
  */
 
@@ -23,7 +24,7 @@ export function toHash({ domain, op, opset, attributes, inputs }: State): string
   return [id, ...named, ...inputs.map(printInput)].join(";");
 }
 
-function printInput(input: TensorText | null): string {
+export function printInput(input: TensorText | null): string {
   if (input === null) return "-";
   const { dtype, shape, values } = input;
   const runs: string[] = [];
@@ -44,7 +45,10 @@ function printInput(input: TensorText | null): string {
 
 /** Reads what {@link toHash} made, with or without its `#`. It never throws. */
 export const fromHash = (hash: string): { readonly state: State } | { readonly error: string } =>
-  attempt(() => ({ state: parseState(hash.replace(/^#/, "")) }));
+  attempt(() => ({ state: parseState(hash.replace(/^#|!.*$/gs, "")) }));
+
+/** What stands behind the state in an address, with its `!`: an output that is compared. */
+export const suffixIn = (hash: string): string => /!.*$/s.exec(hash)?.[0] ?? "";
 
 function parseState(text: string): State {
   if (text.length > LONGEST) throw wrong(`it has more than ${LONGEST} characters`);
@@ -83,7 +87,7 @@ function parseAttribute(part: string): readonly [string, string] {
   return [decode(part.slice(0, at)), decode(part.slice(at + 1))];
 }
 
-function parseInput(part: string): TensorText | null {
+export function parseInput(part: string): TensorText | null {
   if (part === "-") return null;
   const [dtype, dims, list, ...more] = part.split(":");
   if (list === undefined || more.length > 0) {
@@ -91,7 +95,7 @@ function parseInput(part: string): TensorText | null {
       `an input is a data type, a shape and values with colons between them, not ${quote(part)}`,
     );
   }
-  if (!isDType(dtype)) throw wrong(`${quote(dtype)} is no data type`);
+  if (!isDType(dtype)) throw wrong(`${quote(dtype)} is not a data type`);
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
@@ -116,7 +120,7 @@ function parseInput(part: string): TensorText | null {
 
 function parseSize(text: string): number {
   const size = /^\d{1,15}$/.test(text) ? Number(text) : -1;
-  if (size === -1) throw wrong(`${quote(text)} is no size`);
+  if (size === -1) throw wrong(`${quote(text)} is not a size`);
   return size;
 }
 
@@ -146,7 +150,7 @@ function decode(text: string): string {
       try {
         return decodeURIComponent(bytes ?? "");
       } catch {
-        throw wrong(`${quote(bytes ?? "")} is no text in UTF-8`);
+        throw wrong(`${quote(bytes ?? "")} is not text in UTF-8`);
       }
     },
   );

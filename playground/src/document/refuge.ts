@@ -1,4 +1,6 @@
-/** What outlives a load of the page: a state that the address does not hold yet, and the user's own call. */
+/** What outlives a load of the page: a state that the address does not hold yet, its undo, and the user's own call. */
+
+import { readAround, type Around } from "./history-text.ts";
 
 interface Left {
   /** The address when the page was left, with its `#`. */
@@ -10,6 +12,8 @@ interface Left {
   readonly to: string | null;
   /** The address of the user's own call; null where there is none. */
   readonly own: string | null;
+  /** What undo and redo lead to. */
+  readonly around: Around;
 }
 
 const KEY = "ndscatter-left";
@@ -35,7 +39,8 @@ export function arrive(): Left | null {
     const stop = textOf("stop" in left ? left.stop : null) ?? "";
     const at = textOf(left.at) ?? "";
     const was = textOf("was" in left ? left.was : null) ?? at;
-    return { at, was, stop, to: textOf(to), own: textOf(own) };
+    const around = readAround("around" in left ? left.around : null);
+    return { at, was, stop, to: textOf(to), own: textOf(own), around };
   } catch {
     return null;
   }

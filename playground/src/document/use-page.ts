@@ -2,7 +2,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
-import { lived, Visit, type Change, type Page } from "./visit.ts";
+import type { History } from "./history.ts";
+import { lived, Visit, type BrokenLink, type Change, type Page } from "./visit.ts";
 
 export type { Change, Page } from "./visit.ts";
 
@@ -14,6 +15,12 @@ interface Shown {
   readonly preset: string | null;
   /** Increases with every change. */
   readonly edition: number;
+  /** The link of the address, while it cannot be read. */
+  readonly broken: BrokenLink | null;
+}
+
+interface Drawn extends Omit<Shown, "state" | "preset"> {
+  readonly history: History;
 }
 
 /** @param onChange is called before each change */
@@ -28,25 +35,33 @@ export function usePage(onChange: (change: Change) => void): {
   /** Shows the user's own call again, as it was before an example was chosen. */
   showOwn(): void;
   readonly hasOwn: boolean;
+  /** Opens a link that was corrected, or gives it up. */
+  openLink(link: string): void;
+  dropLink(): void;
 } {
   const [visit] = useState(() => new Visit());
-  const { history: first, remarks: said } = visit;
-  const [drawn, setDrawn] = useState({ history: first, remarks: said, edition: 0 });
+  const { history: first, broken: unread } = visit;
+  const [drawn, setDrawn] = useState<Drawn>({
+    history: first,
+    broken: unread,
+    remarks: [],
+    edition: 0,
+  });
   const changed = useRef(onChange);
   changed.current = onChange;
   useEffect(() => {
-    visit.onChange = (history, remarks, change) => {
+    visit.onChange = ({ history, broken }, remarks, change) => {
       changed.current(change);
-      setDrawn(({ edition }) => ({ history, remarks, edition: edition + 1 }));
+      setDrawn(({ edition }) => ({ history, broken, remarks, edition: edition + 1 }));
     };
     return lived(visit);
   }, []);
 
-  const { history, remarks, edition } = drawn;
+  const { history, broken, remarks, edition } = drawn;
   const { state, preset, own } = history.present;
-  const { undo, redo, showPreset, showOwn } = visit;
+  const { undo, redo, showPreset, showOwn, openLink, dropLink } = visit;
   return {
-    shown: { state, remarks, preset, edition },
+    shown: { state, remarks, preset, edition, broken },
     page: visit,
     undo,
     redo,
@@ -55,5 +70,7 @@ export function usePage(onChange: (change: Change) => void): {
     showPreset,
     showOwn,
     hasOwn: own !== null,
+    openLink,
+    dropLink,
   };
 }

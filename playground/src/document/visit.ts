@@ -22,6 +22,7 @@ import type { State, TensorText } from "../values/state.ts";
 import type { OperatorChoice } from "./with-operator.ts";
 import { Address, keyIn } from "./address.ts";
 import { EXAMPLES } from "../examples/menu.ts";
+import { aroundOf, historyAround } from "./history-text.ts";
 import { arrive, leave } from "./refuge.ts";
 
 /** How a state came to be: by an edit of the one before, a choice, a file, a link or Back, or by undo and redo. */
@@ -46,6 +47,8 @@ export interface Page {
   /** Null until somebody has touched the page, and while it is loading. */
   readonly texts: TextReader | null;
   load(): Promise<TextReader>;
+  /** Puts an output that is compared behind the state in the address; nothing for an empty text. */
+  compare(suffix: string): void;
   /** Chooses an operator or a version. An operator that was left comes back with its tensors. */
   choose(choice: OperatorChoice): void;
 }
@@ -53,21 +56,28 @@ export interface Page {
 /** What reads pasted texts. The first picture does not need it, so it is loaded when somebody touches the page. */
 type TextReader = typeof import("../reading/paste.ts");
 
-/** A document at an address. */
+/** A document at an address, with what undo and redo lead to from there. */
 class Stop {
-  readonly document: Document;
-  constructor(document: Document) {
-    this.document = document;
+  readonly history: History;
+  constructor(history: History) {
+    this.history = history;
   }
   hash(): string {
-    return toHash(this.document.state);
+    return toHash(this.history.present.state);
   }
 }
 
-/** A document, and a sentence where the address could not be read. */
+/** A link that cannot be read, to be corrected. */
+export interface BrokenLink {
+  /** Without its `#`. */
+  readonly text: string;
+  readonly error: string;
+}
+
+/** A document, and the link where the address could not be read. */
 interface Arrival {
   readonly document: Document;
-  readonly remarks: readonly string[];
+  readonly broken: BrokenLink | null;
 }
 
 /** Whether the inputs of two states have as many elements. */
@@ -85,17 +95,18 @@ function presetOf(state: State): string | null {
 /** The state of a link. Where it cannot be read, the document stays; at the beginning that is the first example. */
 function arrivalAt(hash: string, before: Document | null): Arrival {
   const [first] = EXAMPLES;
-  const isEmpty = hash.replace(/^#/, "") === "";
-  const found = isEmpty ? { state: first.state } : fromHash(hash);
-  if ("error" in found && before !== null) return { document: before, remarks: [found.error] };
+  const text = hash.replace(/^#/, "");
+  const found = text === "" ? { state: first.state } : fromHash(hash);
+  const broken = "error" in found ? { text, error: found.error } : null;
+  if (broken !== null && before !== null) return { document: before, broken };
   const state = "error" in found ? first.state : found.state;
   const preset = presetOf(state);
   const document = before === null ? documentOf(state, preset) : withOpened(before, state, preset);
-  return { document, remarks: "error" in found ? [found.error] : [] };
+  return { document, broken };
 }
 
-/** What the page begins with: the state of its address, or one that the address did not hold in time. */
-function firstArrival(): Arrival {
+/** What the page begins with: the state of its address, or one that the address did not hold in time, with its undo. */
+function firstArrival(): Omit<Arrival, "document"> & { readonly history: History } {
   const left = arrive();
   // A frame that WebKit loads again has its address, but not its key.
   const isHere =
@@ -104,10 +115,11 @@ function firstArrival(): Arrival {
   const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
-  if (own === null || "error" in own) return found;
   // Opened first, it is kept beside what the address holds.
-  const { document } = arrivalAt(hash, documentOf(own.state, null));
-  return { ...found, document };
+  const { document } =
+    own === null || "error" in own ? found : arrivalAt(hash, documentOf(own.state, null));
+  const isSame = isHere && left?.to === `#${toHash(document.state)}`;
+  return { ...found, history: isSame ? historyAround(document, left.around) : historyOf(document) };
 }
 
 /** The address of the user's own call, to be left for the next load; null where the next address may hold it. */
@@ -117,21 +129,21 @@ function ownHash({ preset, state, own }: Document): string | null {
 }
 
 /** Hears of every change: before the page is drawn, with what it is to show. */
-export type Listener = (history: History, remarks: readonly string[], change: Change) => void;
+export type Listener = (visit: Visit, remarks: readonly string[], change: Change) => void;
 
 export class Visit implements Page {
   history: History;
-  /** What the page says at first. */
-  readonly remarks: readonly string[];
+  /** The link of the address, as long as it cannot be read and nothing else is shown in its place. */
+  broken: BrokenLink | null;
   readonly address: Address<Stop>;
   onChange: Listener = () => {};
   texts: TextReader | null = null;
 
   constructor() {
-    const { document, remarks } = firstArrival();
-    this.history = historyOf(document);
-    this.remarks = remarks;
-    this.address = new Address(window, new Stop(document));
+    const { history, broken } = firstArrival();
+    this.history = history;
+    this.broken = broken;
+    this.address = new Address(window, new Stop(history));
   }
 
   get document(): Document {
@@ -148,10 +160,14 @@ export class Visit implements Page {
   put(document: Document, remarks: readonly string[], change: Change): void {
     const isNew = document !== this.document;
     const isStep = change === "operator" || change === "example" || change === "file";
-    if (isNew && isStep) this.address.push(new Stop(document));
-    else if (isNew && change !== "link") this.address.write(new Stop(document));
-    if (isNew) this.history = pushed(this.history, document);
-    this.onChange(this.history, remarks, change);
+    if (isNew) {
+      this.history = pushed(this.history, document);
+      this.broken = null;
+      const stop = new Stop(this.history);
+      if (isStep) this.address.push(stop);
+      else if (change !== "link") this.address.write(stop);
+    }
+    this.onChange(this, remarks, change);
   }
 
   show: Page["show"] = (next, remarks = [], change = "edit") => {
@@ -175,6 +191,12 @@ export class Visit implements Page {
 
   give = (input: number): void => this.put(withInputGiven(this.document, input), [], "edit");
 
+  compare = (suffix: string): void => {
+    if (suffix === this.address.suffix) return;
+    this.address.suffix = suffix;
+    this.address.write(new Stop(this.history));
+  };
+
   choose = (choice: OperatorChoice): void => {
     const { document, remarks } = withChoice(this.document, choice);
     this.put(document, remarks, "operator");
@@ -194,18 +216,46 @@ export class Visit implements Page {
   walk(history: History): void {
     if (history === this.history) return;
     this.history = history;
-    this.address.write(new Stop(history.present));
-    this.onChange(history, [], "undo");
+    this.broken = null;
+    this.address.write(new Stop(history));
+    this.onChange(this, [], "undo");
   }
 
-  /** Shows the document of a step of Back or Forward; without one, what the address says. */
+  /** Shows a step of Back or Forward with its undo and redo; without one, what the address says. */
   arrive = (stop: Stop | null): void => {
-    const found =
-      stop === null
-        ? arrivalAt(location.hash, this.document)
-        : { document: stop.document, remarks: [] };
-    this.put(found.document, found.remarks, "link");
+    if (stop !== null) {
+      this.history = stop.history;
+      this.broken = null;
+      this.onChange(this, [], "link");
+      return;
+    }
+    const { document, broken } = arrivalAt(location.hash, this.document);
+    this.put(document, [], "link");
+    this.breakAt(broken);
   };
+
+  /** Opens a link that was corrected: all of it, or what stands after its `#`. */
+  openLink = (link: string): void => {
+    const text = link.trim().replace(/^[^#]*#/, "");
+    const { document, broken } = arrivalAt(text, this.document);
+    if (broken !== null) this.breakAt(broken);
+    else this.showInstead(document);
+  };
+
+  /** Gives a broken link up: the address holds what is shown. */
+  dropLink = (): void => this.showInstead(this.document);
+
+  showInstead(document: Document): void {
+    this.put(document, [], "link");
+    this.address.write(new Stop(this.history));
+    this.breakAt(null);
+  }
+
+  breakAt(broken: BrokenLink | null): void {
+    if (broken === this.broken) return;
+    this.broken = broken;
+    this.onChange(this, [], "link");
+  }
 }
 
 /** Listens to Back and links, and keeps what is unwritten when the page is left. Returns the end of it. */
@@ -217,12 +267,13 @@ export function lived(visit: Visit): () => void {
   for (const touch of touches) window.addEventListener(touch, prepare, { once: true });
   const stop = address.listen(visit.arrive);
   // A state that the address did not hold in time is written now.
-  address.write(new Stop(visit.document));
+  if (visit.broken === null) address.write(new Stop(visit.history));
   const onLeave = (): void => {
-    const [at, { document }] = [location.hash, visit];
+    const [at, { document, history, broken }] = [location.hash, visit];
     // The browser may have begun to load the page again, so writing the address now can come too late.
-    const to = `#${toHash(document.state)}`;
-    leave({ at, was: address.before, stop: address.key, to, own: ownHash(document) });
+    const to = broken === null ? `#${toHash(document.state)}` : null;
+    const around = aroundOf(history);
+    leave({ at, was: address.before, stop: address.key, to, own: ownHash(document), around });
     address.flush();
   };
   const onHide = (): void => {

@@ -18,6 +18,7 @@ import { TensorDialog } from "../inputs/tensor-dialog.tsx";
 import { Title } from "./title.tsx";
 import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
+import { suffixIn } from "../document/hash.ts";
 import type { Asked, WhyProps } from "../why/use-why.ts";
 
 const WhyPanel = later<WhyProps>(async () => (await import("../why/why-panel.tsx")).Why);
@@ -34,11 +35,12 @@ export function App(): JSX.Element {
   const windows = useCorners(layout, `${generation} ${state.op}`);
   const [text, setText] = useState<number | null>(null);
   const [panel, setPanel] = useState<Panel | null>(null);
-  const [asked, setAsked] = useState<Asked>(undefined);
+  const [asked, setAsked] = useState<Asked>(askedByAddress);
   // Back shows another call, so a dialog that is open for this call closes.
   useLayoutEffect(() => {
     setText(null);
     setPanel(null);
+    setAsked((before) => askedByAddress() ?? before);
   }, [generation]);
   const isFrame = isEmbedded();
   useTravel(session);
@@ -58,13 +60,7 @@ export function App(): JSX.Element {
         />
       )}
       <main tabIndex={-1}>
-        {!isFrame && (
-          <Title
-            session={session}
-            onExamples={() => setPanel("Examples")}
-            onOpen={() => setPanel("Open")}
-          />
-        )}
+        <Title session={session} isFrame={isFrame} onPanel={setPanel} />
         <div class="middle" ref={middle}>
           <Stage
             session={session}
@@ -86,6 +82,12 @@ export function App(): JSX.Element {
   );
 }
 
+/** What the address asks to compare. */
+function askedByAddress(): Asked {
+  const link = suffixIn(location.hash);
+  return link === "" ? undefined : { actual: null, link };
+}
+
 interface SideProps {
   readonly session: Session;
   readonly asked: Asked;
@@ -103,6 +105,11 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
       class={isOpen || asked !== undefined ? "open" : undefined}
       aria-label="story"
       tabIndex={0}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !isOpen) return;
+        event.currentTarget.querySelector<HTMLElement>(".opener")?.focus();
+        setOpen(false);
+      }}
     >
       {asked === undefined ? (
         <>
@@ -132,6 +139,8 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
             state={state}
             explanation={explanation}
             actual={asked.actual}
+            link={asked.link}
+            onAddress={session.page.compare}
             onRule={others.setRule}
             onActual={others.setActual}
             onClose={() => {

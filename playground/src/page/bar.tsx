@@ -18,11 +18,13 @@ const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string })
 
 interface BarProps {
   readonly session: Session;
+  /** What stands between the sentence and the buttons. */
+  readonly middle: ComponentChildren;
   /** The buttons at the right. */
   readonly children: ComponentChildren;
 }
 
-export function Bar({ session, children }: BarProps): JSX.Element {
+export function Bar({ session, middle, children }: BarProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const more = useRef<HTMLButtonElement>(null);
   // The focus must not stay on an entry that is now hidden. On a wide screen this button is hidden, and does not take the
@@ -42,6 +44,7 @@ export function Bar({ session, children }: BarProps): JSX.Element {
         </a>
       </h1>
       <Sentence session={session} />
+      {middle}
       <button
         ref={more}
         type="button"

@@ -11,15 +11,16 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Tab, arrows", "go to a cell; its story appears"],
   ["Home, End, PageUp, PageDown", "go far; with Ctrl to the first and the last cell"],
   ["Enter, F2, or any character", "change the cell; Enter takes the value, Esc does not"],
+  ["Esc", "back to the story of the whole call; out of a dialog or a lesson"],
   ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Space", "play, pause"],
   ["←, →", "one update back, one on"],
-  ["→, ←, Esc", "in a lesson: the next step, the step before, the end"],
+  ["→, ←", "in a lesson: the next step, the step before"],
   ["?", "this help"],
 ];
 
-interface HelpProps {
+export interface HelpProps {
   /** Shows the example of a lesson, and begins the lesson. */
   onLesson(preset: string): void;
 }
@@ -59,6 +60,8 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
     <p class="kinds">
       <ThemeMenu />
       <a href="./reference/">Reference of all operators</a>
+      <a href="./docs/">Documents</a>
+      <a href="./api/">API</a>
       <a href="./gpu.html">Check this GPU</a>
       {REPOSITORY !== "" && <a href={REPOSITORY}>Source</a>}
     </p>

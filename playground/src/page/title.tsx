@@ -6,42 +6,65 @@ import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
 import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
+import type { Panel } from "./panels.tsx";
+import type { RepairProps } from "../document/broken-link.tsx";
+import { later } from "../widgets/later.tsx";
 import type { Session } from "./use-session.ts";
+
+const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
 /** What the page is, for those who begin with a lesson. */
 const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
-  "The address of this page holds it: copy the link to share it. Examples keep it beside them.";
+  "The address of this page holds the whole call, so its link shares it. Examples do not erase it.";
 
 interface TitleProps {
   readonly session: Session;
-  onExamples(): void;
-  onOpen(): void;
+  onPanel(panel: Panel): void;
 }
 
 /** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
-const OwnData = ({ onOpen }: Pick<TitleProps, "onOpen">): JSX.Element => (
-  <button type="button" class="own-data" aria-haspopup="dialog" onClick={onOpen}>
-    Drop files or paste a call
+const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
+  <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
+    Your own data
   </button>
 );
 
-export function Title({ session, onExamples, onOpen }: TitleProps): JSX.Element {
-  const { lesson } = session;
+export function Title({
+  session,
+  isFrame,
+  onPanel,
+}: TitleProps & { readonly isFrame: boolean }): JSX.Element {
+  const { lesson, state, version, broken } = session;
+  if (isFrame) {
+    // A frame has no bar and no note, so its heading is for those who hear the page.
+    return (
+      <h1 class="hidden">
+        {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
+      </h1>
+    );
+  }
+  if (broken !== null) {
+    return (
+      <div class="title-line teaching">
+        <Repair link={broken} onOpen={session.openLink} onDrop={session.dropLink} />
+      </div>
+    );
+  }
   return lesson.isOn ? (
     <div class="title-line teaching">
       <h2>{WHAT}</h2>
       <LessonStrip session={session} sentence={lesson.now?.sentence ?? ""} />
-      <OwnData onOpen={onOpen} />
+      <OwnData onPanel={onPanel} />
     </div>
   ) : (
-    <Note session={session} onExamples={onExamples} onOpen={onOpen} />
+    <Note session={session} onPanel={onPanel} />
   );
 }
 
 /** The question and the note of an example, or of one's own call, and the ways on from there. */
-function Note({ session, onExamples, onOpen }: TitleProps): JSX.Element {
+function Note({ session, onPanel }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
   const title = example?.question ?? OWN;
@@ -75,13 +98,18 @@ function Note({ session, onExamples, onOpen }: TitleProps): JSX.Element {
         {preset !== null && <Sides session={session} preset={preset} />}
         {lesson.isThere && (
           <button type="button" id={LESSON_OPENER} class="link" onClick={() => lesson.go(0)}>
-            In four steps
+            <span class="long">Explain in </span>4 steps
           </button>
         )}
-        <button type="button" class="link" aria-haspopup="dialog" onClick={onExamples}>
+        <button
+          type="button"
+          class="link long"
+          aria-haspopup="dialog"
+          onClick={() => onPanel("Examples")}
+        >
           More questions
         </button>
-        <OwnData onOpen={onOpen} />
+        <OwnData onPanel={onPanel} />
       </div>
     </div>
   );

@@ -9,6 +9,7 @@ import type { Asked } from "../why/use-why.ts";
 import { Bar } from "./bar.tsx";
 import { useFiles } from "../reading/use-files.ts";
 import { FileDialog } from "../reading/open-file.tsx";
+import { WayInLine } from "../reading/way-in.tsx";
 import { Panels, type Panel } from "./panels.tsx";
 import type { SceneOf } from "../writing/scene-of.ts";
 import type { Session } from "./use-session.ts";
@@ -26,7 +27,7 @@ export function Top({ session, sceneOf, asked, panel, onAsk, onPanel }: TopProps
   const files = useFiles(session, onAsk);
   return (
     <>
-      <Bar session={session}>
+      <Bar session={session} middle={<WayInLine files={files} />}>
         <Actions session={session} asked={asked} onAsk={onAsk} onPanel={onPanel} />
       </Bar>
       <Panels

@@ -40,6 +40,8 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
   else if (key === "?") onHelp();
+  // The focus stays where it is, and the story is of the whole call again.
+  else if (key === "Escape" && isCell) session.onSpot(null, true);
   else return false;
   return true;
 }

@@ -120,8 +120,8 @@ const linksIn = (picture: Picture | null) => ({
   count: picture?.links.count ?? 0,
 });
 
-const summaryAt = ({ picture }: CallView): readonly string[] =>
-  picture === null ? [] : summaryOf(picture.explanation);
+const summaryAt = ({ picture, state }: CallView): readonly string[] =>
+  picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
 
 /** What mends a call. What finds it is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {

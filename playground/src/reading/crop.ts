@@ -88,8 +88,11 @@ function census(count: number, targetOf: (position: number) => number): Census {
   return found;
 }
 
+const are = ({ length }: readonly unknown[]): string =>
+  length === 1 ? "1 is" : `${length.toLocaleString("en")} are`;
+
 const countsOf = ({ bad, shared }: Census, count: number, what: string): string =>
-  `Of ${count.toLocaleString("en")} ${what}, ${bad.length.toLocaleString("en")} are out of range and ${shared.length.toLocaleString("en")} share a target; these come first.`;
+  `Of ${count.toLocaleString("en")} ${what}, ${are(bad)} out of range and ${shared.length.toLocaleString("en")} share a target; these come first.`;
 
 /** At most that many positions, what is wrong first, in their own order. A third is left for what is right. */
 function chosen({ bad, shared, rest }: Census, most: number): number[] {
@@ -233,7 +236,7 @@ function ofRows({ data, indices }: Tensors, written: number): Part | null {
       ),
     },
     remarks: [
-      `Of ${count.toLocaleString("en")} indices, ${found.bad.length.toLocaleString("en")} are out of range; these come first.`,
+      `Of ${count.toLocaleString("en")} indices, ${are(found.bad)} out of range; these come first.`,
       ...own.remark(axis),
     ],
   };

@@ -64,6 +64,6 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
     number === null ? [] : [`${named[number].name} as ${inputs[position]}`],
   );
   const title = `Show the part that matters: ${parts.join(", ")}`;
-  const choice = { kind: "node", title, state: crop.state, remarks: crop.remarks } as const;
+  const choice = { kind: "node", title, state: crop.state, remarks: [] } as const;
   return { choices: [choice], remarks: [...remarks, ...crop.remarks], command };
 }

@@ -94,6 +94,7 @@ const OperatorMenu = ({ tensors, state, base, onChosen }: OperatorMenuProps): JS
   <label>
     operator
     <select
+      aria-label="operator"
       value={keyOf(base)}
       onChange={(event) => {
         const [domain, op] = event.currentTarget.value.split("/");
@@ -126,6 +127,7 @@ const InputMenu = ({ name, tensors, number, onNumber }: InputMenuProps): JSX.Ele
   <label>
     {name}
     <select
+      aria-label={name}
       value={String(number ?? "")}
       onChange={({ currentTarget: { value } }) => onNumber(value === "" ? null : Number(value))}
     >

@@ -1,6 +1,6 @@
-/** The way in with one's own data: a place for files, and a field for a text. It needs nothing but the files of the page. */
+/** The way in with one's own data: a place for files, and a field for a text; and both in one line of the bar. */
 
-import type { JSX } from "preact";
+import type { JSX, TargetedClipboardEvent, TargetedInputEvent } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 import type { Files } from "./use-files.ts";
 
@@ -51,15 +51,35 @@ function DropZone({ files, onGiven }: WayInProps): JSX.Element {
   );
 }
 
-function PasteField({ files, onGiven }: WayInProps): JSX.Element {
+/** A text that is typed or pasted, and what becomes of it. */
+function useText({ files, onGiven }: WayInProps) {
   const [text, setText] = useState("");
-  const id = useId();
   const read = (given: string): void => {
     if (given.trim() === "") return;
     onGiven?.();
     setText("");
     files.takeText(given);
   };
+  const field = {
+    spellcheck: false,
+    autocomplete: "off",
+    value: text,
+    onInput: ({ currentTarget }: TargetedInputEvent<HTMLTextAreaElement>) =>
+      setText(currentTarget.value),
+    onPaste: (event: TargetedClipboardEvent<HTMLTextAreaElement>): void => {
+      const pasted = event.clipboardData?.getData("text/plain") ?? "";
+      // Into an empty field a text is pasted to be read. One that was begun by hand goes on.
+      if (text !== "" || pasted.trim() === "") return;
+      event.preventDefault();
+      read(pasted);
+    },
+  } as const;
+  return { text, field, read };
+}
+
+function PasteField(props: WayInProps): JSX.Element {
+  const { text, field, read } = useText(props);
+  const id = useId();
   return (
     <form
       class="paste-field"
@@ -72,20 +92,10 @@ function PasteField({ files, onGiven }: WayInProps): JSX.Element {
         <b>Paste code</b>, an array, or an error message
       </label>
       <textarea
+        {...field}
         id={id}
         rows={3}
         placeholder={HINT}
-        spellcheck={false}
-        autocomplete="off"
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onPaste={(event) => {
-          const pasted = event.clipboardData?.getData("text/plain") ?? "";
-          // Into an empty field a text is pasted to be read. One that was begun by hand goes on.
-          if (text !== "" || pasted.trim() === "") return;
-          event.preventDefault();
-          read(pasted);
-        }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
           event.preventDefault();
@@ -96,5 +106,24 @@ function PasteField({ files, onGiven }: WayInProps): JSX.Element {
         Read
       </button>
     </form>
+  );
+}
+
+/** The way in as one line: files are dropped on it as anywhere, and a text is pasted. */
+export function WayInLine(props: WayInProps): JSX.Element {
+  const { text, field, read } = useText(props);
+  return (
+    <textarea
+      {...field}
+      class="way-in-line"
+      rows={1}
+      aria-label="your own data: paste code, an array or an error message"
+      placeholder="Drop files, or paste code or an error"
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || event.shiftKey) return;
+        event.preventDefault();
+        read(text);
+      }}
+    />
   );
 }

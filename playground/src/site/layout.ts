@@ -1,14 +1,17 @@
-/** What every page of the reference has: its head, the bar, and the list of its sections. */
+/** What every page of the site has: its head, the bar, and the list of its sections. */
 
 import { html, type Html } from "./html.ts";
 
-/** The files that pages refer to, as addresses from a page of the reference. */
+/** The files that pages refer to, as addresses from the folder of the site. */
 export interface Files {
   readonly style: string;
   /** Null while Vite serves the page. */
   readonly icon: string | null;
-  /** The script that takes over the colours that were chosen on the page. */
-  readonly theme: string | null;
+  /** The script that takes over the colours that were chosen on the page, before anything is drawn. */
+  readonly theme: string;
+  /** The script of the search, which loads the index when it is asked for. */
+  readonly search: string;
+  readonly index: string;
 }
 
 export interface Entry {
@@ -18,11 +21,25 @@ export interface Entry {
 }
 
 export interface Page {
+  /** Within the folder of the site. */
   readonly file: string;
   readonly title: string;
   readonly description: string;
   readonly contents: readonly Entry[];
   readonly body: Html;
+  /** What the search finds on the page. */
+  readonly finds: readonly Find[];
+}
+
+/** A place that the search finds. */
+export interface Find {
+  readonly kind: string;
+  readonly title: string;
+  /** What the place belongs to: an operator, a document. */
+  readonly of: string;
+  /** The place on the page; empty for the page itself. */
+  readonly id: string;
+  readonly text: string;
 }
 
 /** Pages show pictures of the site, and frames of the page itself. They send nothing anywhere. */
@@ -36,18 +53,22 @@ const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
-const LINKS: readonly (readonly [string, string])[] = [
-  ["index.html", "Operators"],
-  ["semantics.html", "Semantics"],
-  ["errata.html", "Errata"],
-  ["dialects.html", "Dialects"],
+/** The parts of the site, and the folders whose pages belong to them. */
+const PARTS: readonly { readonly to: string; readonly text: string; readonly is: RegExp }[] = [
+  { to: "reference/", text: "Operators", is: /^reference\// },
+  { to: "docs/", text: "Documents", is: /^docs\// },
+  { to: "api/", text: "API", is: /^api\// },
 ];
+
+/** The way from a page to the folder of the site. */
+export const rootFrom = (file: string): string => "../".repeat(file.split("/").length - 1);
 
 export function documentFrom(page: Page, files: Files): string {
   const { file, title, description, contents, body } = page;
-  const links = LINKS.map(
-    ([to, text]) =>
-      html`<a href="${to}" ${to === file ? html` aria-current="page"` : ""}>${text}</a>`,
+  const root = rootFrom(file);
+  const links = PARTS.map(
+    ({ to, text, is }) =>
+      html`<a href="${root}${to}" ${is.test(file) ? html` aria-current="true"` : ""}>${text}</a>`,
   );
   const { markup } = html`<!doctype html>
     <html lang="en">
@@ -57,31 +78,43 @@ export function documentFrom(page: Page, files: Files): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="description" content="${description}" />
-        <title>${title} · ndscatter reference</title>
-        ${files.icon === null ? "" : html`<link rel="icon" href="${files.icon}" type="image/svg+xml" />`}
-        <link rel="stylesheet" href="${files.style}" />
-        ${files.theme === null ? "" : html`<script src="${files.theme}"></script>`}
+        <title>${title} · ndscatter</title>
+        ${files.icon === null ? "" : html`<link rel="icon" href="${root}${files.icon}" type="image/svg+xml" />`}
+        <link rel="stylesheet" href="${root}${files.style}" />
+        <script src="${root}${files.theme}"></script>
+        <script
+          defer
+          src="${root}${files.search}"
+          data-root="${root}"
+          data-index="${root}${files.index}"
+        ></script>
       </head>
       <body>
         <a class="skip" href="#content">Skip to the text</a>
         <header class="bar">
-          <a class="brand" href="../">ndscatter</a>
-          <nav aria-label="Reference">${links}</nav>
-          <a href="../gpu.html">This GPU</a>
-          <a class="open" href="../">Playground</a>
+          <a class="brand" href="${root}">ndscatter</a>
+          <nav aria-label="Site">${links}</nav>
+          <button type="button" class="find" hidden aria-haspopup="dialog" aria-keyshortcuts="/">
+            <span class="word">Search</span> <kbd>/</kbd>
+          </button>
+          <a class="gpu" href="${root}gpu.html">This GPU</a>
+          <a class="open" href="${root}">Playground</a>
         </header>
         <div class="columns">
-          <nav class="contents" aria-label="On this page">
-            <ul>
-              ${contents.map(entryOf)}
-            </ul>
-          </nav>
+          ${contents.length === 0 ? html`<div></div>` : contentsOf(contents)}
           <main id="content">${body}</main>
         </div>
       </body>
     </html> `;
   return markup;
 }
+
+const contentsOf = (contents: readonly Entry[]): Html =>
+  html`<nav class="contents" aria-label="On this page">
+    <ul>
+      ${contents.map(entryOf)}
+    </ul>
+  </nav>`;
 
 const entryOf = ({ id, title, inner = [] }: Entry): Html =>
   html`<li>
@@ -101,3 +134,18 @@ export function heading(level: 2 | 3, id: string, title: string): Html {
     ? html`<h2 id="${id}">${title} ${anchor}</h2>`
     : html`<h3 id="${id}">${title} ${anchor}</h3>`;
 }
+
+/** A heading that opens what belongs to it. A link to a place within opens it too. */
+export const folded = (
+  level: 2 | 3,
+  id: string,
+  title: Html | string,
+  body: Html,
+  isOpen = false,
+): Html =>
+  html`<details class="fold" ${isOpen ? "open" : ""}>
+    <summary>
+      ${level === 2 ? html`<h2 id="${id}">${title}</h2>` : html`<h3 id="${id}">${title}</h3>`}
+    </summary>
+    ${body}
+  </details>`;

@@ -67,16 +67,27 @@ interface Plan {
 /** The layout of a call: the largest cells with which every table fits as a whole, else windows. */
 export function layOut(call: Call, room: Room): Layout {
   const plan = planOf(call, room);
-  let best: { readonly tiers: Tiers; readonly pitch: number } | null = null;
+  let best: Way | null = null;
   const worth = WORTH[room.isNarrow ? "narrow" : "wide"];
   const all = tiersOf(plan.kind, call.tensors.length);
-  for (const tiers of all) {
-    let pitch = LARGEST;
-    while (pitch >= room.least && !fits(plan, tiers, plan.metricsAt(pitch))) pitch--;
-    if (pitch < room.least) continue;
-    if (best === null || pitch > best.pitch * worth) best = { tiers, pitch };
+  for (const isTight of [false, true]) {
+    for (const tiers of all) {
+      let pitch = LARGEST;
+      const fits = (): boolean => hasRoom(plan, { tiers, pitch, isTight });
+      while (pitch >= room.least && !fits()) pitch--;
+      if (pitch < room.least) continue;
+      if (best === null || pitch > best.pitch * worth) best = { tiers, pitch, isTight };
+    }
   }
-  return best === null ? windowed(plan, all) : whole(plan, best.tiers, best.pitch);
+  return best === null ? windowed(plan, all) : whole(plan, best);
+}
+
+/** A way to show all of every table. */
+interface Way {
+  readonly tiers: Tiers;
+  readonly pitch: number;
+  /** Whether types and shapes above tables may be cut. */
+  readonly isTight: boolean;
 }
 
 function planOf({ op, axis, tensors }: Call, room: Room): Plan {
@@ -172,8 +183,9 @@ const above = ({ head }: Plan, tiers: Tiers): number =>
 const isTooWide = (plan: Plan, tiers: Tiers, lanes: readonly Lane[], metrics: Metrics): boolean =>
   tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > plan.room.width);
 
-function fits(plan: Plan, tiers: Tiers, metrics: Metrics): boolean {
-  const lanes = plan.lanesAt(metrics, true);
+function hasRoom(plan: Plan, { tiers, pitch, isTight }: Way): boolean {
+  const metrics = plan.metricsAt(pitch);
+  const lanes = plan.lanesAt(metrics, isTight);
   const { height } = plan.room;
   if (isTooWide(plan, tiers, lanes, metrics)) return false;
   const tables = tiers.reduce((sum, tier) => sum + tallest(tier, lanes, metrics), 0);
@@ -181,11 +193,10 @@ function fits(plan: Plan, tiers: Tiers, metrics: Metrics): boolean {
 }
 
 /** The layout with all of every table. Rows get the height that is left, while cells are still wider than high. */
-function whole(plan: Plan, tiers: Tiers, pitch: number): Layout {
+function whole(plan: Plan, { tiers, pitch, isTight }: Way): Layout {
   const { kind, gutters, head, room } = plan;
   let metrics = plan.metricsAt(pitch);
-  const loose = plan.lanesAt(metrics, false);
-  const lanes = isTooWide(plan, tiers, loose, metrics) ? plan.lanesAt(metrics, true) : loose;
+  const lanes = plan.lanesAt(metrics, isTight);
   const narrowest = Math.min(...lanes.map(({ cell }) => cell));
   const most = Math.min(LARGEST, Math.max(narrowest * HIGHEST, room.isNarrow ? FINGER : 0));
   const isHigh = (next: Metrics): boolean =>

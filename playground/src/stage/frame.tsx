@@ -58,9 +58,9 @@ export function boxOf(
   const band = bandOf(lane, metrics, corner, row, last);
   if (right <= left || band.top === band.bottom) return null;
   return {
-    left: side + SPACING + (left - from) * (cell + SPACING),
+    left: (side > 0 ? side + SPACING : 0) + SPACING + (left - from) * (cell + SPACING),
     top: HEADS[head] - SPACING + (hasMaps ? MINIMAP : 0) + band.top,
     width: (right - left) * (cell + SPACING) - SPACING,
-    height: band.bottom - band.top - SPACING,
+    height: band.bottom - band.top,
   };
 }

@@ -17,18 +17,18 @@ const TYPE = 7;
 
 /**
  * The width that the name, the data type and the shape of a lane need.
- * @param isTight whether the type and the shape may be cut, where the room is low: their button opens them
+ * @param isTight whether the type and the shape may be cut, where the room is small: their button opens them
  */
 function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
   if (head === "full") {
     return Math.max(
       name.length * 9.6 + (id === "output" ? 4 : 46),
       shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) +
-        (id === "output" ? 0 : 52),
+        (id === "output" ? 0 : 56),
       84,
     );
   }
-  if (head === "low" && isTight) return name.length * 8;
+  if (isTight) return name.length * 8.6;
   const dims = shape.reduce((sum, dim) => sum + String(dim).length + 2, 0);
   const type = TYPE + 1 + Math.max(dims, 2);
   return head === "short"
@@ -71,7 +71,7 @@ export function withWindow(lane: Lane, rows: number, columns: number, head: Head
   const own = { ...whole, group: 0, span: whole.span > rows / 2 ? 1 : whole.span };
   const shown = {
     rows: Math.min(own.rows, LARGEST_WINDOW.rows, Math.max(Math.floor(rows / own.span), 1)),
-    columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 2)),
+    columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 1)),
   };
   const tableWidth = tableWidthOf(side, shown.columns, cell);
   const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane, head, true), lane.width));

@@ -26,13 +26,12 @@ export function describeRead(
   const orders = [links.carried[element]];
   const tuple = links.tupleOf[links.carried[element]];
   const title = `${words.nameOf("output")}${printShape(at)} is ${words.print(value)}`;
-  const through = words.through(links.tuples[tuple]);
   if (source === null) {
-    const text = `${through}: it is out of range, which gives 0`;
+    const text = `${words.indexName(links.tuples[tuple])} is out of range, so the output is 0 here`;
     return { title, lines: [{ tuple, text }], arrows: [words.indexArrow(tuple, here)], orders };
   }
   const from = { tensor: data, element: positionOf(source, words.shapeOf(data)) };
-  const text = `it is ${words.nameOf(data)}${printShape(source)}, ${through}`;
+  const text = `copied from ${words.nameOf(data)}${printShape(source)}, ${words.through(links.tuples[tuple])}`;
   const arrows = [arrow(from, here, tuple), words.indexArrow(tuple, from)];
   return {
     title,
@@ -41,6 +40,8 @@ export function describeRead(
     orders,
   };
 }
+
+const TIMES: readonly (string | undefined)[] = [undefined, "once", "twice"];
 
 /** An element of data: the elements of the output that read it. */
 export function describeSource(
@@ -53,7 +54,7 @@ export function describeSource(
   const data = words.positionOf("data");
   const orders = reaching(links, element);
   const name = `${words.nameOf(data)}${printShape(coordinates)}`;
-  if (orders.length === 0) return { title: `nothing reads ${name}`, lines: [], arrows: [], orders };
+  if (orders.length === 0) return { title: `${name} is not read`, lines: [], arrows: [], orders };
   const within = coordinates.slice(story.addressed);
   const here = { tensor: data, element };
   const arrows: Arrow[] = [];
@@ -65,6 +66,6 @@ export function describeSource(
     const text = `${words.nameOf("output")}${printShape(at)}, ${words.through(links.tuples[tuple])}`;
     return { tuple, text };
   });
-  const times = orders.length === 1 ? "once" : `${orders.length} times`;
+  const times = TIMES[orders.length] ?? `${orders.length} times`;
   return { title: `${name} is read ${times}`, lines, arrows, orders };
 }

@@ -3,6 +3,7 @@
 import { printShape, type ScatterStory } from "ndscatter";
 import type { TensorId } from "../stage/layout.ts";
 import { coordinatesOf, positionOf } from "../values/shape.ts";
+import { inWords } from "./target-names.ts";
 import {
   arrow,
   MOST_ARROWS,
@@ -28,18 +29,18 @@ export function describeTarget(
   const data = { tensor: words.positionOf("data"), element };
   if (cell.count === 0) {
     const title = `${words.nameOf("output")}${place} is ${value}`;
-    const text = `no update reaches it, so it keeps the value of ${words.nameOf(data.tensor)}${place}`;
+    const text = `no update goes here, so the cell keeps the value of ${words.nameOf(data.tensor)}${place}`;
     const lines = [{ tuple: null, text }];
     return { title, lines, arrows: [arrow(data, here, null)], orders: [] };
   }
   const steps = [...cell.steps()];
   const [{ before }] = steps;
-  const times = cell.count === 1 ? "one update" : `${cell.count} updates, in this order`;
+  const times = cell.count === 1 ? "one update" : `${inWords(cell.count)} updates in this order`;
   const name = `${words.nameOf(tensor)}${place}`;
   const title =
     tensor === "output"
-      ? `${name} is ${value}: ${times}`
-      : `${name} is ${words.print(before)}, and becomes ${value}: ${times}`;
+      ? `${name} is ${value} after ${times}`
+      : `${name} is ${words.print(before)}, and becomes ${value} after ${times}`;
   const lines = words.firstLines(steps, (step): Line => words.lineOf(step));
   const arrows: Arrow[] = [];
   for (const step of steps.slice(0, MOST_ARROWS)) {
@@ -63,7 +64,7 @@ export function describeUpdate(
   const position = words.positionOf("updates");
   const update = story.updates.at(order);
   if (update === undefined) {
-    const title = `no index leads ${words.nameOf(position)} anywhere`;
+    const title = `no index uses this element of ${words.nameOf(position)}`;
     return { title, lines: [], arrows: [], orders: [] };
   }
   const at = coordinatesOf(element, words.shapeOf(position));
@@ -77,12 +78,10 @@ export function describeUpdate(
   if (following.length > 0) {
     const letters = following.map((step) => links.tuples[links.tupleOf[step.order]].letter);
     const list = letters.slice(0, MOST_LINES).join(", ");
-    const text =
-      story.reduction === "none"
-        ? "a later update of the same cell replaces it"
-        : "later updates meet the same cell";
-    const end = `in the end it is ${words.print(cell.value)}`;
-    lines.push({ tuple: null, text: `${text}: ${list}; ${end}` });
+    const deed = story.reduction === "none" ? "replace it later" : "are combined with it later";
+    const one = story.reduction === "none" ? "replaces it later" : "is combined with it later";
+    const end = `the cell ends as ${words.print(cell.value)}`;
+    lines.push({ tuple: null, text: `${list} ${following.length === 1 ? one : deed}, and ${end}` });
   }
   const here = { tensor: position, element };
   const to = { tensor: "output", element: positionOf(target, output.shape) } as const;

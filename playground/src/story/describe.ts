@@ -26,7 +26,12 @@ export function describeCell(explained: Explained, { tensor, element }: Spot): D
   const words = new Vocabulary(explanation, story, output, links);
   if (role === "indices") return describeIndex(words, element, subject.shape);
   if (role === "axis") {
-    return { title: `${words.nameOf(tensor)} is an axis`, lines: [], arrows: [], orders: [] };
+    return {
+      title: `${words.nameOf(tensor)} says which axis of data indices address`,
+      lines: [],
+      arrows: [],
+      orders: [],
+    };
   }
   const at = coordinatesOf(element, subject.shape);
   if (story.kind === "gather") {
@@ -63,7 +68,7 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
   if (tuple === undefined) {
     const at = printShape(coordinatesOf(element, shape));
     const name = words.nameOf(words.positionOf("indices"));
-    return { title: `${name}${at} leads nowhere`, lines: [], arrows: [], orders: [] };
+    return { title: `${name}${at} is not used`, lines: [], arrows: [], orders: [] };
   }
   const orders: number[] = [];
   links.tupleOf.forEach((one, order) => {
@@ -76,7 +81,7 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
     return { tuple: number, text: step.text };
   });
   return {
-    title: `${words.indexName(tuple)} leads to ${words.placeOf(tuple)}${words.wrapsOf(tuple)}`,
+    title: `${words.indexName(tuple)} names ${words.placeOf(tuple)}${words.wrapsOf(tuple)}`,
     lines,
     arrows: arrows.slice(0, MOST_ARROWS),
     orders,

@@ -55,7 +55,9 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
     const [own, other] = axis === 0 ? ["row", "column"] : ["column", "row"];
     const said = isMatrix ? `${own} ${place}` : `place ${place} on axis ${axis}`;
     const rest = isMatrix ? `the ${other}` : "the rest";
-    return `${subjectOf(scene)} is part of an address: ${wrapOf(scene)}it says ${said}, and its own position gives ${rest}: ${targetOf(scene)}.`;
+    const negative = scene.hero.index.given.find((value) => value < 0);
+    const says = negative === undefined ? "it says" : `${negative} is`;
+    return `${subjectOf(scene)} is part of an address: ${says} ${said}, and its own position gives ${rest}: ${targetOf(scene)}.`;
   },
   batch: (scene) => {
     const batch = scene.hero.index.at.slice(0, scene.batchDims);

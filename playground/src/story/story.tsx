@@ -11,8 +11,12 @@ const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
   const { tuples, isStale, lesson } = session;
-  // The sentence of a lesson stands above the stage.
-  const description = session.description === lesson.now?.description ? null : session.description;
+  // The sentence of a lesson stands above the stage, and a fault of a cell with the other faults.
+  const isSaid = ({ title }: Description): boolean =>
+    title === lesson.now?.description.title ||
+    (isStale && session.call.faults.some(({ sentence }) => sentence === title));
+  const { description: described } = session;
+  const description = described === null || isSaid(described) ? null : described;
   return (
     <section class="story" aria-label="story">
       {description !== null ? (

@@ -16,16 +16,26 @@ import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-nam
 /** Names that are listed before the rest is counted. */
 const MOST_NAMES = 2;
 
-/** The sentences; none for a call with errors. */
-export function summaryOf({ story, inputs, output }: Explanation): readonly string[] {
+/**
+ * The sentences; none for a call with errors.
+ * @param called the name that the call gives its reduction: OpenVINO says sum, and the story add
+ */
+export function summaryOf(
+  { story, inputs, output }: Explanation,
+  called?: string,
+): readonly string[] {
   const data = inputs.find(({ role }) => role === "data")?.tensor;
   if (story === null || output === null || data === undefined || data === null) return [];
   return story.kind === "scatter"
-    ? scatterSentences(story, data.shape)
+    ? scatterSentences(story, data.shape, called)
     : gatherSentences(story, data.shape);
 }
 
-function scatterSentences(story: ScatterStory, shape: readonly number[]): readonly string[] {
+function scatterSentences(
+  story: ScatterStory,
+  shape: readonly number[],
+  called: string = story.reduction,
+): readonly string[] {
   const { summary, addressed, reduction, includeSelf } = story;
   const { count, targets, repeats, untouched } = summary;
   if (count === 0) return ["No updates: the output is a copy of data."];
@@ -34,7 +44,7 @@ function scatterSentences(story: ScatterStory, shape: readonly number[]): readon
       ? targets === 1
         ? `${oneName(story, shape)} receives one update.`
         : `${targets} ${unitOf(addressed, shape)}s receive one update each.`
-      : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story)}.`;
+      : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story, called)}.`;
   const base =
     reduction !== "none" && !includeSelf ? "The values of data there are not used." : null;
   const kept =
@@ -123,9 +133,12 @@ function repeated(
 }
 
 /** What a reduction makes of updates of one target. */
-function meaningOf({ reduction, summary: { repeats, most } }: ScatterStory): string {
+function meaningOf(
+  { reduction, summary: { repeats, most } }: ScatterStory,
+  called: string,
+): string {
   const isPair = repeats === most.length && most.every(({ count }) => count === 2);
-  return `\`${reduction}\` ${MEANINGS[reduction].replace("all", isPair ? "both" : "all of them")}`;
+  return `\`${called}\` ${MEANINGS[reduction].replace("all", isPair ? "both" : "all of them")}`;
 }
 
 const MEANINGS: Readonly<Record<Reduction, string>> = {

@@ -112,8 +112,9 @@ function useLessonKeys(
       if (isTaken) return;
       const isCell = element?.closest("td") != null;
       if (key === "Escape") end();
-      else if (key === "ArrowRight" && !isCell && at + 1 < count) setAt(at + 1);
-      else if (key === "ArrowLeft" && !isCell && at > 0) setAt(at - 1);
+      // At its ends the lesson takes the keys, too: the player would end it.
+      else if (key === "ArrowRight" && !isCell) setAt(Math.min(at + 1, count - 1));
+      else if (key === "ArrowLeft" && !isCell) setAt(Math.max(at - 1, 0));
       else return;
       event.preventDefault();
     };

@@ -8,6 +8,7 @@ import {
   printShape,
   type Explanation,
   type GatherStory,
+  type Reduction,
   type Scalar,
   type ScatterStory,
   type StoryStep,
@@ -118,7 +119,7 @@ export class Vocabulary {
     const to = { tensor: "output", element: firstOf(at, output) } as const;
     const name = `${this.nameOf("output")}${partOf(at, output.length)}`;
     if (target === null) {
-      const text = `${name} is 0: the index is out of range`;
+      const text = `${name} is 0, because the index is out of range`;
       return { text, arrows: [this.indexArrow(tuple, to)] };
     }
     const from = { tensor: data, element: firstOf(target, shape) };
@@ -139,7 +140,7 @@ export class Vocabulary {
     const from = { tensor: position, element: firstOf(at, updates) };
     const update = `${this.nameOf(position)}${partOf(at, updates.length)}`;
     const cell = `${this.nameOf("output")}${partOf(target, output.length)}`;
-    const text = `${update} ${VERBS[story.reduction]} ${cell}`;
+    const text = DEEDS[story.reduction](update, cell);
     return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
   }
 
@@ -194,10 +195,10 @@ export class Vocabulary {
     return `through ${this.indexName(tuple)}${this.wrapsOf(tuple)}`;
   }
 
-  /** `2 on axis 0, 1 on axis 1`: where a tuple leads to. */
+  /** `place 2 on axis 0, place 1 on axis 1`: what a tuple names. */
   placeOf({ axes, places }: Tuple): string {
-    if (places === null) return "nowhere: it is out of range";
-    return places.map((place, j) => `${place} on axis ${axes[j]}`).join(", ");
+    if (places === null) return "nothing, because it is out of range";
+    return places.map((place, j) => `place ${place} on axis ${axes[j]}`).join(", ");
   }
 
   /** ` (-1 is 3)` for each negative index of a tuple. */
@@ -211,15 +212,16 @@ export class Vocabulary {
   }
 }
 
-const VERBS = {
-  none: "replaces",
-  add: "is added to",
-  sub: "is subtracted from",
-  mul: "multiplies",
-  max: "competes, as the greater, with",
-  min: "competes, as the lesser, with",
-  mean: "is averaged into",
-} as const;
+/** What an update does to its part of the output. */
+const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string>> = {
+  none: (update, cell) => `${update} replaces ${cell}`,
+  add: (update, cell) => `${update} is added to ${cell}`,
+  sub: (update, cell) => `${update} is subtracted from ${cell}`,
+  mul: (update, cell) => `${cell} is multiplied by ${update}`,
+  max: (update, cell) => `${cell} keeps its value or that of ${update}, whichever is greater`,
+  min: (update, cell) => `${cell} keeps its value or that of ${update}, whichever is less`,
+  mean: (update, cell) => `${update} is added up for the mean of ${cell}`,
+};
 
 type Result = (before: string, update: string, after: string) => string;
 

@@ -19,7 +19,7 @@ import {
 } from "ndscatter";
 import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
-import { rulesOf, type Rule } from "./dialect-view.ts";
+import { rulesOf, type Rule, type Rules } from "./dialect-view.ts";
 import { withText } from "../reading/paste.ts";
 import { isPrintedAs, roundingOf, type Rounding } from "./printed-digits.ts";
 import { readState, type Reading } from "../document/read-state.ts";
@@ -43,9 +43,12 @@ export interface Actual {
   readonly rounding: Rounding | null;
   /** Sentences on how it was read. */
   readonly remarks: readonly string[];
+  /** The same with its own shape, where that is another one. */
+  readonly unfit?: TensorText;
 }
 
-export type ReadActual = Actual | { readonly error: string };
+/** What cannot be read, or is no such output; a tensor that has only another shape is kept. */
+export type ReadActual = Actual | { readonly error: string; readonly unfit?: TensorText };
 
 /** The type of the output of a call, also of one with an index out of range; or why there is none. */
 export function outputTypeOf({
@@ -73,9 +76,13 @@ export function readActual(text: string, output: OutputType): ReadActual {
   return fitted(read.input, output, "The text", rounding);
 }
 
-/** A tensor of a file as the output of a call. */
-export const fitActual = (input: TensorText, output: OutputType): ReadActual =>
-  fitted(input, output, "The file", null);
+/** A tensor of a file or a link as the output of a call. */
+export const fitActual = (
+  input: TensorText,
+  output: OutputType,
+  rounding: Rounding | null = null,
+  what = "The file",
+): ReadActual => fitted(input, output, what, rounding);
 
 function fitted(
   input: TensorText,
@@ -92,6 +99,7 @@ function fitted(
   if (got !== sizeOf(shape)) {
     return {
       error: `${what} has ${counted(got, "element")}, but the output of this call, ${wanted}, has ${sizeOf(shape)}.`,
+      unfit: input,
     };
   }
   const { tensor: flat, wrong } = flatOf(input);
@@ -104,6 +112,7 @@ function fitted(
     text: { dtype, shape, values: valueTexts(flat) },
     rounding,
     remarks: isReshaped ? [remark] : [],
+    ...(isReshaped && { unfit: input }),
   };
 }
 
@@ -129,8 +138,12 @@ export interface Comparison {
   } | null;
   /** What may have been done; the best explanations come first. */
   readonly causes: readonly Cause[];
-  /** The other runtime's output as a tensor of the output's shape. */
+  /** The other runtime's output as a tensor; of the output's shape, unless that is what differs. */
   readonly output: Tensor;
+  /** The exact elements; null for an element without an exact value, and as a whole where none has one. */
+  readonly base: Base | null;
+  /** Whether it is the shape that differs, so that cells cannot be compared. */
+  readonly isOtherShape: boolean;
 }
 
 /** One diagnosis. */
@@ -149,11 +162,13 @@ export interface Cause {
 /**
  * Compares another runtime's output with the exact one, bit for bit, but that every NaN is the same.
  * @param explanation of the state
+ * @param rules what other systems make of the call, if that is known already
  */
 export function compareActual(
   state: State,
   explanation: Explanation | null,
   actual: Actual,
+  rules: Rules | null = null,
 ): Comparison | { readonly error: string } {
   const reading = readState(state);
   const { node, inputs } = reading;
@@ -188,14 +203,43 @@ export function compareActual(
               actual: values[at],
               exact: isExact && base ? base[at] : null,
             },
-      causes: causesOf(causes, isScatter(reading)),
+      causes: causesOf(causes, isScatter(reading), rules ?? rulesOf(node, inputs)),
       output,
+      base,
+      isOtherShape: false,
     };
   });
 }
 
+/** A comparison with an output of another shape; null where nothing known gives this shape and all its elements. */
+export function compareShape(state: State, unfit: TensorText, rules: Rules): Comparison | null {
+  const reading = readState(state);
+  const type = outputTypeOf(reading);
+  if ("error" in type || isOfType(unfit, type)) return null;
+  const found = attempt(() => {
+    const { tensor: flat, wrong } = flatOf(unfit);
+    if (wrong.length > 0) return null;
+    const output = tensor(unfit.dtype, unfit.shape, flat.data);
+    return { output, causes: diagnose(reading.node, reading.inputs, output) };
+  });
+  if (found === null || "error" in found || found.causes.length === 0) return null;
+  const { output, causes } = found;
+  return {
+    texts: valueTexts(output),
+    differing: new Set(),
+    sentences: [
+      `Yours has the shape ${printShape(unfit.shape)}; the exact output has ${printShape(type.shape)}.`,
+    ],
+    first: null,
+    causes: causesOf(causes, isScatter(reading), rules),
+    output,
+    base: null,
+    isOtherShape: true,
+  };
+}
+
 /** The text of each element of the exact output; null for an element without an exact value. */
-type Base = readonly (string | null)[];
+export type Base = readonly (string | null)[];
 
 /**
  * The exact output. Of a call that is an error, the result without its bad indices, as far as the rule of a system that
@@ -250,10 +294,20 @@ function verdictOf(
 const lostOf = (count: number, rounding: Rounding | null): string =>
   `${counted(count, "cell")} ${count === 1 ? "counts" : "count"} as equal, because the text shows only ${rounding?.decimals ?? 0} decimals.`;
 
-function causesOf(found: readonly Diagnosis[], isOfScatter: boolean): Cause[] {
+function causesOf(
+  found: readonly Diagnosis[],
+  isOfScatter: boolean,
+  rules: Rules,
+): readonly Cause[] {
   const all = found.length === 0 ? [] : dialects();
+  // A system that gives the exact result of this call does not do here what it does in others.
+  const agreeing = new Set(
+    "error" in rules
+      ? []
+      : rules.choices.flatMap(({ agrees, rows }) => (agrees ? rows.map(({ id }) => id) : [])),
+  );
   return found.map((one) => {
-    const systems = all.filter(({ id }) => one.dialects.includes(id));
+    const systems = all.filter(({ id }) => one.dialects.includes(id) && !agreeing.has(id));
     return causeOf(
       one,
       systems.filter((system) => isKnownFor(system, one.id, isOfScatter)),
@@ -292,7 +346,10 @@ function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boole
 }
 
 /** Whether the other runtime's output is what a rule gives, in all elements that the rule decides. */
-export function isResultOf({ output, undecided }: Rule, comparison: Comparison): boolean {
+export function isResultOf(
+  { output, undecided }: Pick<Rule, "output" | "undecided">,
+  comparison: Comparison,
+): boolean {
   const [one, other] = [output, comparison.output].map(valueTexts);
   return one.every((text, p) => undecided.has(p) || text === other[p]);
 }

@@ -1,15 +1,19 @@
 /** What the panel "Why is mine different?" knows: what was taken, what was found for the state, and which toggle is pressed. */
 
-import type { Explanation } from "ndscatter";
+import type { DialectId, Explanation } from "ndscatter";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readState } from "../document/read-state.ts";
 import type { State, TensorText } from "../values/state.ts";
 import {
   compareActual,
+  compareShape,
+  firstBeside,
   fitActual,
   isOfType,
   outputTypeOf,
+  printCompared,
   readActual,
+  readCompared,
   rulesOf,
   type Actual,
   type Comparison,
@@ -32,13 +36,19 @@ export interface ShownActual {
 }
 
 /** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
-export type Asked = { readonly actual: TensorText | null } | undefined;
+export type Asked =
+  | { readonly actual: TensorText | null; readonly link?: string | undefined }
+  | undefined;
 
 export interface WhyProps {
   readonly state: State;
   readonly explanation: Explanation | null;
   /** What a runtime gave, from a file that was opened or dropped; it is compared at once. */
   readonly actual?: TensorText | null;
+  /** The end of an address that holds a comparison. */
+  readonly link?: string | undefined;
+  /** Gets the end of the address for what is compared; empty for nothing. */
+  onAddress(suffix: string): void;
   onRule(rule: ShownRule | null): void;
   onActual(actual: ShownActual | null): void;
   onClose(): void;
@@ -67,6 +77,9 @@ interface Found {
 
 /** What the panel draws, and what its form calls. */
 interface Why {
+  /** The system beside yours and the exact output. */
+  readonly beside: DialectId | null;
+  onBeside(id: DialectId): void;
   /** Null until the first is there. */
   readonly found: Found | null;
   readonly hasSource: boolean;
@@ -77,8 +90,9 @@ interface Why {
   onClear(): void;
 }
 
-export function useWhy({ state, explanation, actual = null, ...tells }: WhyProps): Why {
+export function useWhy({ state, explanation, actual = null, link, ...tells }: WhyProps): Why {
   const [source, setSource] = useState<Source | null>(null);
+  const [chosen, setChosen] = useState<DialectId | null>(null);
   const [pressed, setPressed] = useState<string | null>(null);
   const found = useFound(state, explanation, source);
   const latest = useRef(tells);
@@ -91,6 +105,19 @@ export function useWhy({ state, explanation, actual = null, ...tells }: WhyProps
   useEffect(() => {
     if (actual !== null) onFile(actual);
   }, [actual]);
+  useEffect(() => {
+    const linked = link === undefined ? null : readCompared(link);
+    if (linked === null) return;
+    take((output) => fitActual(linked.text, output, linked.rounding, "The output of the link"));
+    setChosen(linked.beside);
+  }, [link]);
+  useEffect(() => {
+    if (found === null || found.source !== source) return;
+    // What cannot be compared for the moment, as a call that is being edited, stays in the address.
+    if (source === null) latest.current.onAddress("");
+    else if (found.actual !== null)
+      latest.current.onAddress(printCompared({ ...found.actual, beside: chosen }));
+  }, [found, chosen]);
   useEffect(() => latest.current.onActual(found && shownOf(found)), [found]);
   useEffect(() => {
     const rule = pressed === null || found === null ? null : ruleOf(pressed, found);
@@ -100,11 +127,15 @@ export function useWhy({ state, explanation, actual = null, ...tells }: WhyProps
     () => () => {
       latest.current.onRule(null);
       latest.current.onActual(null);
+      latest.current.onAddress("");
     },
     [],
   );
+  const { comparison = null, rules = null } = found ?? {};
   return {
     found,
+    beside: chosen ?? (comparison && rules && firstBeside(rules, comparison)),
+    onBeside: setChosen,
     hasSource: source !== null,
     pressing: { pressed, onPress: (key) => setPressed(key === pressed ? null : key) },
     onText: (text) => take((output) => readActual(text, output)),
@@ -151,8 +182,14 @@ function find(
   // A large text takes longer to read than the rest, and most edits leave the type of the output alone.
   const known = before?.source === source ? before.actual : null;
   const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
+  const { unfit } = actual;
+  const other = unfit === undefined ? null : compareShape(state, unfit, rules);
+  if (unfit !== undefined && other !== null) {
+    const own = { text: unfit, rounding: null, remarks: [] };
+    return { ...nothing, actual: own, comparison: other };
+  }
   if ("error" in actual) return { ...nothing, error: actual.error };
-  const comparison = compareActual(state, explanation, actual);
+  const comparison = compareActual(state, explanation, actual, rules);
   return "error" in comparison
     ? { ...nothing, error: comparison.error }
     : { ...nothing, actual, comparison };

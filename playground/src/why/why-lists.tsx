@@ -1,6 +1,7 @@
 /** The lists of the panel "Why is mine different?": what may be the cause, and what other systems make of the call. */
 
 import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
 import {
   isResultOf,
   type Cause,
@@ -20,21 +21,24 @@ const MOST_CAUSES = 5;
 
 export function Causes(props: ListProps & { readonly comparison: Comparison }): JSX.Element | null {
   const { comparison, rules, pressing } = props;
-  const { causes } = comparison;
-  if (causes.length === 0) return null;
+  const [isAsked, setAsked] = useState(false);
+  const whole = comparison.causes.filter(({ isWhole }) => isWhole);
+  const guesses = comparison.causes.length - whole.length;
+  const causes = isAsked ? comparison.causes : whole;
+  if (comparison.causes.length === 0) return null;
   const rest = causes.length - MOST_CAUSES;
   return (
     <>
-      <h3>What may have happened</h3>
+      {causes.length > 0 && <h3>Why</h3>}
       <ol class="why-list">
-        {causes.slice(0, MOST_CAUSES).map((cause, number) => (
+        {causes.slice(0, MOST_CAUSES).map((cause) => (
           <li key={`${cause.id} ${cause.sentence}`}>
             <p>
               {sentenceCase(cause.sentence)}. This {cause.share}.
             </p>
             {cause.dialects.length > 0 && <p class="why-soft">{cause.who}</p>}
             <div class="why-buttons">
-              {togglesOf(cause, number, rules).map(({ key, name, text }) => (
+              {togglesOf(cause, comparison, rules).map(({ key, name, text }) => (
                 <Toggle key={key} id={key} name={name} pressing={pressing}>
                   {text}
                 </Toggle>
@@ -44,6 +48,13 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
         ))}
       </ol>
       {rest > 0 && <p class="why-soft">{rest} more would give the same cells.</p>}
+      {guesses > 0 && (
+        <div class="why-buttons">
+          <button type="button" aria-pressed={isAsked} onClick={() => setAsked(!isAsked)}>
+            Faults that give only some of the cells
+          </button>
+        </div>
+      )}
     </>
   );
 }
@@ -56,7 +67,8 @@ interface ToggleText {
 }
 
 /** The systems that do so and have a result for the call; where there is none, the result that the cause explains. */
-function togglesOf(cause: Cause, number: number, rules: Rules): ToggleText[] {
+function togglesOf(cause: Cause, { causes, isOtherShape }: Comparison, rules: Rules): ToggleText[] {
+  if (isOtherShape) return [];
   const choices = "error" in rules ? [] : rules.choices;
   const known = choices.flatMap(({ key, rule, rows, agrees }) => {
     const row = rows.find(({ id }) => cause.dialects.includes(id));
@@ -64,7 +76,13 @@ function togglesOf(cause: Cause, number: number, rules: Rules): ToggleText[] {
     return [{ key, text: `Show ${row.name}` }];
   });
   if (known.length > 0 || !cause.isWhole) return known;
-  return [{ key: causeKey(number), name: `Show the result when ${cause.sentence}`, text: "Show" }];
+  return [
+    {
+      key: causeKey(causes.indexOf(cause)),
+      name: `Show the result when ${cause.sentence}`,
+      text: "Show",
+    },
+  ];
 }
 
 const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -4,8 +4,12 @@
  */
 
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { toHash } from "../document/hash.ts";
+import { Dialog } from "../widgets/dialog.tsx";
 import type { Actual, Comparison } from "./on-demand.ts";
+import { printCompared } from "./on-demand.ts";
+import { SideView } from "./side-view.tsx";
 import { ActualForm } from "./why-form.tsx";
 import { Causes, OtherSystems } from "./why-lists.tsx";
 import { useWhy, type WhyProps } from "./use-why.ts";
@@ -15,13 +19,17 @@ export function Why(props: WhyProps): JSX.Element {
   const why = useWhy(props);
   const { found, pressing } = why;
   const { actual = null, comparison = null } = found ?? {};
+  // Who opens a link to a comparison sees it at once.
+  const [isBeside, setBeside] = useState(props.link !== undefined);
+  const canStand = comparison !== null && !comparison.isOtherShape && actual !== null;
   return (
     <section
       class="why"
       aria-label="Why is mine different?"
       aria-busy={found?.state !== state}
       data-tensor="actual"
-      onKeyDown={(event) => event.key === "Escape" && onClose()}
+      // Esc in the dialog closes the dialog.
+      onKeyDown={(event) => event.key === "Escape" && !isBeside && onClose()}
     >
       <Head onClose={onClose} />
       <ActualForm {...why} error={found?.error ?? null} />
@@ -30,13 +38,59 @@ export function Why(props: WhyProps): JSX.Element {
           <Result actual={actual} comparison={comparison} />
         )}
       </div>
+      {canStand && (
+        <div class="why-buttons">
+          <button type="button" class="main" aria-haspopup="dialog" onClick={() => setBeside(true)}>
+            Side by side, link and picture
+          </button>
+        </div>
+      )}
       {found !== null && comparison !== null && (
         <Causes comparison={comparison} rules={found.rules} pressing={pressing} />
       )}
       {found !== null && (
         <OtherSystems rules={found.rules} comparison={comparison} pressing={pressing} />
       )}
+      <BesideDialog
+        {...props}
+        why={why}
+        isOpen={isBeside && canStand}
+        onLeave={() => setBeside(false)}
+      />
     </section>
+  );
+}
+
+interface BesideProps extends WhyProps {
+  readonly why: ReturnType<typeof useWhy>;
+  readonly isOpen: boolean;
+  onLeave(): void;
+}
+
+function BesideDialog({ explanation, why, isOpen, onLeave }: BesideProps): JSX.Element {
+  const { found, beside, onBeside } = why;
+  const { actual = null, comparison = null } = found ?? {};
+  return (
+    <Dialog
+      label="Side by side"
+      isWide
+      isOpen={isOpen}
+      onClose={onLeave}
+      content={() =>
+        found !== null &&
+        comparison !== null &&
+        actual !== null && (
+          <SideView
+            {...{ explanation, comparison, beside, onBeside }}
+            state={found.state}
+            rules={found.rules}
+            link={() =>
+              `${location.href.replace(/#.*$/, "")}#${toHash(found.state)}${printCompared({ ...actual, beside })}`
+            }
+          />
+        )
+      }
+    />
   );
 }
 
@@ -97,8 +151,8 @@ function Result({
           {sentence}
         </p>
       ))}
-      {differing.size > 0 && causes.length === 0 && (
-        <p>Nothing that is known explains these cells.</p>
+      {differing.size > 0 && !causes.some(({ isWhole }) => isWhole) && (
+        <p>No known fault gives all of these cells.</p>
       )}
     </>
   );

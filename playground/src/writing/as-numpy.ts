@@ -1,22 +1,31 @@
 /**
- * A state as a program with NumPy. A scatter is a loop in the order of the updates, as the documents define it. An
- * assignment through an array of indices would not do: NumPy leaves its order open where targets repeat.
+ * A state as a program with NumPy, without loops. Where targets repeat, an assignment leaves the last update of each, and
+ * the `at` of a function applies all of them in order.
  */
 
 import { roleOf, DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
+import {
+  along,
+  batchShape,
+  factsOf,
+  hasEmptyTuples,
+  pythonShape,
+  spreadOf,
+  writesNothing,
+  type CallFacts,
+  type Form,
+} from "./call-facts.ts";
 import { headerOf, writableCall, oneLine, printNested, type WritableCall } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
-import { defaultText } from "../values/schema.ts";
 
 /** Python that prints the output; only comments where a value must be corrected first. */
 export function asNumPy(state: State): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
+  const facts = factsOf(state, call);
   const { version, inputs, refusal } = call;
-  const body = BODIES[`${version.domain}/${version.name}`];
-  if (body === undefined) return `# There is no NumPy for ${version.name} here.\n`;
-  const facts = factsOf(call);
+  if (facts === null) return `# There is no NumPy for ${version.name} here.\n`;
   const arrays = version.inputs.flatMap((schema, position) => {
     const input = inputs[position];
     // The axis is a number in the code.
@@ -31,8 +40,10 @@ export function asNumPy(state: State): string {
     ...arrays,
     "",
     ...(refusal === null ? [] : [`# ndscatter refuses this call: ${oneLine(refusal)}`]),
-    ...body(facts),
-    `print(repr(${version.outputs[0].name}))`,
+    ...(writesNothing(facts)
+      ? [`${facts.names.output} = ${facts.names.data}.copy()`]
+      : BODIES[facts.form](facts)),
+    `print(repr(${facts.names.output}))`,
     "",
   ].join("\n");
 }
@@ -83,8 +94,20 @@ export function printArray(input: Tensor): string {
   // In NumPy an empty list has one axis, so the shape has to be given.
   if (shape.includes(0))
     return `np.zeros((${shape.join(", ")}${shape.length === 1 ? "," : ""}), dtype=${name})`;
-  const words = elementsOf(input).map((value) => printPython(dtype, value));
-  return `np.array(${printNested(shape, words)}, dtype=${name})`;
+  return `np.array(${printPythonList(input, "np.")}, dtype=${name})`;
+}
+
+/**
+ * The elements as nested lists of Python.
+ * @param home what stands before `nan` and `inf`: `np.`
+ */
+export function printPythonList(input: Tensor, home: string): string {
+  const words = elementsOf(input).map((value) =>
+    typeof value === "string"
+      ? printPython(input.dtype, value)
+      : printPython(input.dtype, value).replaceAll("np.", home),
+  );
+  return printNested(input.shape, words);
 }
 
 function printPython(dtype: DType, value: Scalar): string {
@@ -105,112 +128,90 @@ function printFloat(text: string): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** The parts of a call that the loops are written with. */
-interface Facts {
-  readonly names: {
-    readonly data: string;
-    readonly indices: string | null;
-    readonly updates: string;
-    readonly output: string;
-  };
-  readonly attribute: (name: string) => string;
-  /** An expression; `-1 % data.ndim` for a negative axis. */
-  readonly axis: string;
-  readonly call: WritableCall;
-}
-
-function factsOf(call: WritableCall): Facts {
-  const { version, node, inputs } = call;
-  const nameOf = (role: string): string | null => {
-    const position = version.inputs.findIndex((one) => roleOf(one) === role);
-    return inputs[position] === undefined ? null : version.inputs[position].name;
-  };
-  const attribute = (name: string): string =>
-    String(node.attributes?.[name] ?? defaultText(version, name) ?? "");
-  const names = {
-    data: nameOf("data") ?? "data",
-    indices: nameOf("indices"),
-    updates: nameOf("updates") ?? "updates",
-    output: version.outputs[0].name,
-  };
-  const position = version.inputs.findIndex((one) => roleOf(one) === "axis");
-  const typed = inputs[position];
-  const axis = Number(typed === undefined ? attribute("axis") || 0 : elementsOf(typed)[0]);
-  return { names, attribute, axis: axis < 0 ? `${axis} % ${names.data}.ndim` : String(axis), call };
-}
-
-type Body = (facts: Facts) => string[];
+type Body = (facts: CallFacts) => string[];
 
 /** NumPy's functions by the words for reductions. */
-const UFUNCS: Readonly<Record<string, string>> = {
+const UFUNCS = {
   add: "add",
-  sum: "add",
   mean: "add",
   mul: "multiply",
-  prod: "multiply",
   max: "maximum",
   min: "minimum",
   sub: "subtract",
-};
+} as const;
 
-/** A line that applies one update to `target`. It uses `at` of a function, which is not buffered. */
-function applied({ names, attribute, call }: Facts, update: string): string {
-  const ufunc = UFUNCS[attribute("reduction")];
-  if (ufunc === undefined) return `${names.output}[target] = ${update}`;
+/** A line that applies updates to `where` of `target`. It uses `at` of a function, which takes them one by one. */
+function applied(facts: CallFacts, target: string, where: string, updates: string): string {
+  const { reduction, data } = facts;
+  if (reduction === "none") return `${target}[${where}] = ${updates}`;
   // NumPy does not subtract booleans.
-  const isBool = call.inputs[0]?.dtype === "bool" && ufunc === "subtract";
-  return `np.${isBool ? "logical_xor" : ufunc}.at(${names.output}, target, ${update})`;
+  const ufunc = data.dtype === "bool" && reduction === "sub" ? "logical_xor" : UFUNCS[reduction];
+  return `np.${ufunc}.at(${target}, ${where}, ${updates})`;
 }
 
-const scatterND: Body = (facts) => {
-  const { data, updates, output } = facts.names;
-  const position = facts.call.version.inputs.findIndex((one) => roleOf(one) === "updates");
-  const [tensor, indices, given] = [
-    facts.call.inputs[0],
-    facts.call.inputs[1],
-    facts.call.inputs[position],
-  ];
+/** Indices of a type that NumPy takes. */
+const whole = ({ names, indices }: CallFacts): string =>
+  ["int32", "int64"].includes(indices?.dtype ?? "")
+    ? `${names.indices}`
+    : `${names.indices}.astype(np.int64)`;
+
+const scatterTuples: Body = (facts) => {
+  const { names, data, indices, updates } = facts;
+  const { output } = names;
   // OpenVINO takes one element of any rank in place of a scalar.
-  const isScalar = indices?.shape.length === 1 && indices.shape[0] === tensor?.shape.length;
-  const isRanked = isScalar && given !== undefined && given.shape.length > 0 && given.size === 1;
+  const isScalar = indices?.shape.length === 1 && indices.shape[0] === data.shape.length;
+  const isRanked = isScalar && updates !== null && updates.shape.length > 0 && updates.size === 1;
+  if (hasEmptyTuples(facts)) {
+    return [
+      "# Each empty tuple means all of data, here the first row of one.",
+      `${output} = ${names.data}[np.newaxis].copy()`,
+      `at = (np.zeros(${names.indices}.shape[:-1], dtype=int),)`,
+      applied(facts, output, "at", names.updates),
+      `${output} = ${output}[0]`,
+    ];
+  }
   return [
-    ...(isRanked ? [`${updates} = ${updates}.reshape(())`] : []),
-    `${output} = ${data}.copy()`,
-    "for at in np.ndindex(indices.shape[:-1]):",
-    "    target = tuple(indices[at])",
-    `    ${applied(facts, `${updates}[at]`)}`,
+    ...(isRanked ? [`${names.updates} = ${names.updates}.reshape(())`] : []),
+    `${output} = ${names.data}.copy()`,
+    `at = tuple(np.moveaxis(${whole(facts)}, -1, 0))`,
+    applied(facts, output, "at", names.updates),
   ];
 };
 
 const scatterElements: Body = (facts) => {
-  const { data, updates, output } = facts.names;
-  const isReduced = facts.attribute("reduction") !== "none" && facts.attribute("reduction") !== "";
-  const isFresh = isReduced && facts.attribute("use_init_val") === "false";
-  const isMean = facts.attribute("reduction") === "mean";
-  const lines = [
-    `axis = ${facts.axis}`,
+  const { names, axis, reduction, isFresh } = facts;
+  const { data, output, updates } = names;
+  const isSplit = reduction !== "none" && (isFresh || reduction === "mean");
+  const places = [
     `${output} = ${data}.copy()`,
-    ...(isFresh || isMean
-      ? [`count = np.${isFresh ? "zeros" : "ones"}(${data}.shape, dtype=np.int64)`]
-      : []),
-    "for at in np.ndindex(indices.shape):",
-    "    target = at[:axis] + (indices[at],) + at[axis + 1 :]",
+    `at = list(np.indices(${names.indices}.shape, sparse=True))`,
+    `at[${axis}] = ${whole(facts)}${isSplit ? ` % ${data}.shape[${axis}]` : ""}`,
   ];
-  const apply = applied(facts, `${updates}[at]`);
-  if (isFresh) {
-    lines.push("    if count[target] == 0:");
-    lines.push(`        ${output}[target] = ${updates}[at]`);
-    lines.push("    else:");
-    lines.push(`        ${apply}`);
-  } else lines.push(`    ${apply}`);
-  if (isFresh || isMean) lines.push("    count[target] += 1");
-  if (isMean) lines.push(...division(facts));
-  return lines;
+  if (!isSplit) return [...places, applied(facts, output, "tuple(at)", updates)];
+  return [
+    ...places,
+    `flat = np.ravel_multi_index(np.broadcast_arrays(*at), ${data}.shape).ravel()`,
+    `values = ${updates}.ravel()`,
+    ...(isFresh
+      ? [
+          "# The first update of each target replaces data; the later ones are combined with it.",
+          "_, first = np.unique(flat, return_index=True)",
+          "later = np.delete(np.arange(flat.size), first)",
+          `${output}.reshape(-1)[flat[first]] = values[first]`,
+          applied(facts, `${output}.reshape(-1)`, "flat[later]", "values[later]"),
+        ]
+      : [applied(facts, `${output}.reshape(-1)`, "flat", "values")]),
+    ...(reduction === "mean"
+      ? [
+          `count = np.bincount(flat, minlength=${data}.size).reshape(${data}.shape)${isFresh ? "" : " + 1"}`,
+          ...division(facts),
+        ]
+      : []),
+  ];
 };
 
 /** Divides sums by their counts: integers are rounded down, others are divided as doubles. */
-function division({ names: { output }, call }: Facts): string[] {
-  const dtype = call.inputs[0]?.dtype ?? "float32";
+function division({ names: { output }, data: { dtype } }: CallFacts): string[] {
   const { family } = DTYPES[dtype];
   const isWhole = family === "int" || family === "int64";
   const wide = family === "complex" ? "np.complex128" : "np.float64";
@@ -223,96 +224,84 @@ function division({ names: { output }, call }: Facts): string[] {
 }
 
 /** OpenVINO's ScatterUpdate: in updates the axes of indices replace the axis. */
-const scatterUpdate: Body = (facts) => {
-  const { data, updates, output } = facts.names;
+const scatterSlices: Body = (facts) => {
+  const { names, axis } = facts;
   return [
-    `axis = ${facts.axis}`,
-    `${output} = ${data}.copy()`,
-    "before = (slice(None),) * axis",
-    "for at in np.ndindex(indices.shape):",
-    `    ${output}[before + (indices[at],)] = ${updates}[before + at]`,
+    `${names.output} = ${names.data}.copy()`,
+    `${names.output}[${along(axis, whole(facts))}] = ${names.updates}`,
   ];
 };
 
-const tensorScatter: Body = (facts) => {
-  const { data, indices, updates, output } = facts.names;
-  const begin = indices === null ? "0" : `${indices}[batch[0]]`;
-  const isRing = facts.attribute("mode") === "circular";
+const scatterSequences: Body = (facts) => {
+  const { names, axis, isRing } = facts;
+  const { data, output } = names;
+  const begin = names.indices === null ? "" : `${names.indices}.reshape(${batchShape(facts)}) + `;
+  const place = `${begin}at[${axis}]`;
   return [
-    `axis = ${facts.axis}`,
     `${output} = ${data}.copy()`,
-    `for batch in np.ndindex(${updates}.shape[:axis]):`,
-    `    for step in range(${updates}.shape[axis]):`,
-    isRing
-      ? `        place = (${begin} + step) % ${data}.shape[axis]`
-      : `        place = ${begin} + step`,
-    `        ${output}[batch + (place,)] = ${updates}[batch + (step,)]`,
+    `at = list(np.indices(${names.updates}.shape, sparse=True))`,
+    `at[${axis}] = ${isRing ? `(${place}) % ${data}.shape[${axis}]` : place}`,
+    `${output}[tuple(at)] = ${names.updates}`,
   ];
 };
 
-const gatherND: Body = (facts) => {
-  const { data, output } = facts.names;
-  const b = Number(facts.attribute("batch_dims") || 0);
-  if (b === 0) return [`${output} = ${data}[tuple(np.moveaxis(indices, -1, 0))]`];
-  const { fusesBatches } = facts.call.version;
+const gatherTuples: Body = (facts) => {
+  const { names, batchDims: b, call } = facts;
+  const { data, output } = names;
+  if (hasEmptyTuples(facts)) {
+    const shape = `${names.indices}.shape[:-1] + ${data}.shape[${b}:]`;
+    if (b === 0) return [`${output} = np.broadcast_to(${data}, ${shape})`];
+  }
+  const tuples = `np.moveaxis(${whole(facts)}, -1, 0)`;
+  if (b === 0) return [`${output} = ${data}[tuple(${tuples})]`];
   return [
-    `b = ${b}`,
-    "k = indices.shape[-1]",
-    `${output} = np.empty(indices.shape[:-1] + ${data}.shape[b + k :], dtype=${data}.dtype)`,
-    "for at in np.ndindex(indices.shape[:-1]):",
-    `    ${output}[at] = ${data}[at[:b] + tuple(indices[at])]`,
-    ...(fusesBatches === true
+    `batches = np.indices(${names.indices}.shape[:-1], sparse=True)[:${b}]`,
+    `${output} = ${data}[(*batches, *${tuples})]`,
+    ...(call.version.fusesBatches === true
       ? [
           "# Version 5 makes one axis of the batches.",
-          `${output} = ${output}.reshape((np.prod(indices.shape[:b], dtype=int),) + ${output}.shape[b:])`,
+          `${output} = ${output}.reshape((np.prod(${names.indices}.shape[:${b}], dtype=int),) + ${output}.shape[${b}:])`,
         ]
       : []),
   ];
 };
 
 const gatherElements: Body = (facts) => {
-  const { data, output } = facts.names;
+  const { names, axis } = facts;
   return [
-    `axis = ${facts.axis}`,
     "# Off the axis indices may be smaller than data.",
-    `part = tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(indices.shape))`,
-    `${output} = np.take_along_axis(${data}[part], indices, axis)`,
+    `part = tuple(slice(None) if d == ${axis} else slice(n) for d, n in enumerate(${names.indices}.shape))`,
+    `${names.output} = np.take_along_axis(${names.data}[part], ${whole(facts)}, ${axis})`,
   ];
 };
 
-const gather: Body = (facts) => [
-  `axis = ${facts.axis}`,
-  `${facts.names.output} = np.take(${facts.names.data}, indices, axis=axis)`,
+const gatherSlices: Body = (facts) => [
+  `${facts.names.output} = np.take(${facts.names.data}, ${whole(facts)}, axis=${facts.axis})`,
 ];
 
 /** OpenVINO's Gather, with batches, and 0 for an index out of range. */
 const gatherOrZero: Body = (facts) => {
-  const { data, output } = facts.names;
-  const b = Number(facts.attribute("batch_dims"));
+  const { names, axis } = facts;
+  const { data, output } = names;
+  const { output: shape, indices: spread, after, size } = spreadOf(facts);
+  if (size === 0) return [`${output} = np.zeros(${pythonShape(shape)}, dtype=${data}.dtype)`];
   return [
-    `axis = ${facts.axis}`,
-    `b = ${b < 0 ? `${b} % indices.ndim` : b}`,
-    `shape = ${data}.shape[:axis] + indices.shape[b:] + ${data}.shape[axis + 1 :]`,
-    `${output} = np.zeros(shape, dtype=${data}.dtype)`,
-    "between = (slice(None),) * (axis - b)",
-    "for at in np.ndindex(indices.shape):",
-    `    if -${data}.shape[axis] <= indices[at] < ${data}.shape[axis]:`,
-    `        ${output}[at[:b] + between + at[b:]] = ${data}[at[:b] + between + (indices[at],)]`,
+    `grid = np.indices(${pythonShape(shape)}, sparse=True)`,
+    `places = ${whole(facts)}.reshape(${pythonShape(spread)})`,
+    `inside = (-${size} <= places) & (places < ${size})`,
+    `found = ${data}[(*grid[:${axis}], np.where(inside, places, 0), *grid[${after}:])]`,
+    "# An index out of range gives 0.",
+    `${output} = np.where(inside, found, np.zeros((), dtype=${data}.dtype))`,
   ];
 };
 
-const BODIES: Readonly<Record<string, Body | undefined>> = {
-  "ai.onnx/ScatterND": scatterND,
-  "ai.onnx/ScatterElements": scatterElements,
-  "ai.onnx/Scatter": scatterElements,
-  "ai.onnx/GatherND": gatherND,
-  "ai.onnx/GatherElements": gatherElements,
-  "ai.onnx/Gather": gather,
-  "ai.onnx/TensorScatter": tensorScatter,
-  "openvino/ScatterNDUpdate": scatterND,
-  "openvino/ScatterElementsUpdate": scatterElements,
-  "openvino/ScatterUpdate": scatterUpdate,
-  "openvino/Gather": gatherOrZero,
-  "openvino/GatherND": gatherND,
-  "openvino/GatherElements": gatherElements,
+const BODIES: Readonly<Record<Form, Body>> = {
+  "scatter-tuples": scatterTuples,
+  "scatter-elements": scatterElements,
+  "scatter-slices": scatterSlices,
+  "scatter-sequences": scatterSequences,
+  "gather-tuples": gatherTuples,
+  "gather-elements": gatherElements,
+  "gather-slices": gatherSlices,
+  "gather-or-zero": gatherOrZero,
 };

@@ -1,6 +1,7 @@
 /** What is seen of the stage, as data for a picture. */
 
 import { printShape } from "ndscatter";
+import { titleOf } from "../document/title-of.ts";
 import type { Layout } from "../stage/layout.ts";
 import { tintsOf } from "../cells/targets.ts";
 import type { Scene } from "./scene.ts";
@@ -23,10 +24,9 @@ export function sceneOf(
   isMoving: boolean,
 ): Scene {
   const { state, version, picture, isStale, explanation, call } = session;
-  const given = Object.entries(state.attributes).map(([name, text]) => `, ${name} = ${text}`);
   const isDrawn = picture !== null && !isStale;
   return {
-    title: `${state.op}-${version?.sinceVersion ?? state.opset}${given.join("")}`,
+    title: titleOf({ ...state, opset: version?.sinceVersion ?? state.opset }),
     sentences: [
       ...(explanation?.shapes ?? []).map(({ sentence }) => sentence),
       ...new Set(call.faults.map(({ sentence }) => sentence)),

@@ -1,15 +1,22 @@
-/** What the page gives: the call as code, the picture as a file, the address as a link. */
+/** What the page gives: a link, a frame for other pages, the call as text or code, and the picture as a file. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { asNumPy } from "./as-numpy.ts";
-import { asOnnxPython } from "./as-onnx-python.ts";
-import { asTypeScript } from "./as-typescript.ts";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
-import { toSVG } from "./svg.ts";
-import type { SceneOf } from "./scene-of.ts";
 import { isDark } from "../widgets/theme.tsx";
+import { asJax } from "./as-jax.ts";
+import { asMarkdown } from "./as-markdown.ts";
+import { asNumPy } from "./as-numpy.ts";
+import { asOnnxPython } from "./as-onnx-python.ts";
+import { asPyTorch } from "./as-pytorch.ts";
+import { asTensorFlow } from "./as-tensorflow.ts";
+import { asTypeScript } from "./as-typescript.ts";
+import { Embed } from "./embed.tsx";
+import { linkRemark } from "./link-length.ts";
+import { copyPicture, copyText, download, savePicture } from "./save.ts";
+import type { SceneOf } from "./scene-of.ts";
+import { toSVG } from "./svg.ts";
 
 export interface ShareProps {
   readonly state: State;
@@ -21,16 +28,28 @@ interface Kind {
   print(state: State): string;
 }
 
-const KINDS: readonly [Kind, ...Kind[]] = [
-  { name: "Link", print: (state) => `${location.href.replace(/#.*$/, "")}#${toHash(state)}` },
+const pageAddress = (): string => location.href.replace(/[?#].*$/, "");
+
+const linkTo = (state: State): string => `${pageAddress()}#${toHash(state)}`;
+
+const LINK: Kind = { name: "Link", print: linkTo };
+const EMBED: Kind = { name: "Embed", print: linkTo };
+
+const KINDS: readonly Kind[] = [
+  LINK,
+  EMBED,
+  { name: "Markdown", print: (state) => asMarkdown(state, linkTo(state)) },
   { name: "TypeScript", print: asTypeScript },
   { name: "NumPy", print: asNumPy },
   { name: "ONNX Python", print: asOnnxPython },
+  { name: "PyTorch", print: asPyTorch },
+  { name: "JAX", print: asJax },
+  { name: "TensorFlow", print: asTensorFlow },
 ];
 
 /** The content of the dialog. */
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
-  const [kind, setKind] = useState<Kind>(KINDS[0]);
+  const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
   const text = printed(kind, state);
   return (
@@ -50,37 +69,81 @@ export function Share({ state, sceneOf }: ShareProps): JSX.Element {
           </button>
         ))}
       </div>
-      <textarea class="code" aria-label="code" readOnly value={text} rows={12} spellcheck={false} />
+      {kind === EMBED ? (
+        <Embed address={pageAddress()} hash={toHash(state)} title={state.op} onRemark={setRemark} />
+      ) : (
+        <>
+          <textarea
+            class="code"
+            aria-label="code"
+            readOnly
+            value={text}
+            rows={kind === LINK ? 4 : 14}
+            spellcheck={false}
+          />
+          {kind === LINK && <p class="share-length">{linkRemark(text)}</p>}
+          <div class="kinds">
+            <button type="button" class="main" onClick={() => void copyText(text).then(setRemark)}>
+              Copy
+            </button>
+          </div>
+        </>
+      )}
+      <Pictures state={state} sceneOf={sceneOf} onRemark={setRemark} />
       <p role="status">{remark}</p>
-      <Buttons
-        onCopy={async () => setRemark(await copy(text))}
-        onSave={async (format) => setRemark(await save(format, state, sceneOf))}
-      />
     </>
   );
 }
 
-interface ButtonsProps {
-  onCopy(): Promise<void>;
-  onSave(format: Format): Promise<void>;
+interface PicturesProps extends ShareProps {
+  onRemark(remark: string): void;
 }
 
-const Buttons = ({ onCopy, onSave }: ButtonsProps): JSX.Element => (
-  <div class="kinds">
-    <button type="button" class="main" onClick={() => void onCopy()}>
-      Copy
-    </button>
-    <button type="button" onClick={() => void onSave("svg")}>
-      Save as SVG
-    </button>
-    <button type="button" onClick={() => void onSave("png")}>
-      Save as PNG
-    </button>
-    <button type="button" onClick={() => void onSave("moving")}>
-      Save the steps as a moving SVG
-    </button>
-  </div>
-);
+function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
+  const theme = isDark() ? "dark" : "light";
+  const name = `${state.op}-${state.opset}`;
+  const picture = (isMoving: boolean): string => toSVG(sceneOf(isMoving), theme);
+  const film = async (): Promise<void> => {
+    try {
+      const { filmOf } = await import("./film.ts");
+      const blob = await filmOf(sceneOf(true), theme, (done, count) =>
+        onRemark(`Picture ${done} of ${count} is drawn.`),
+      );
+      download(blob, `${name}-steps.png`);
+      onRemark("The film is an animated PNG; it plays wherever a picture is shown.");
+    } catch (error) {
+      onRemark(`The film could not be made: ${String(error)}`);
+    }
+  };
+  return (
+    <div class="kinds" role="group" aria-label="the picture">
+      <button type="button" onClick={() => void copyPicture(picture(false)).then(onRemark)}>
+        Copy the picture
+      </button>
+      <button
+        type="button"
+        onClick={() => void savePicture(() => picture(false), "svg", name).then(onRemark)}
+      >
+        Save as SVG
+      </button>
+      <button
+        type="button"
+        onClick={() => void savePicture(() => picture(false), "png", name).then(onRemark)}
+      >
+        Save as PNG
+      </button>
+      <button
+        type="button"
+        onClick={() => void savePicture(() => picture(true), "svg", `${name}-steps`).then(onRemark)}
+      >
+        Save the steps as a moving SVG
+      </button>
+      <button type="button" onClick={() => void film()}>
+        Save the steps as a film
+      </button>
+    </div>
+  );
+}
 
 /** The code of a call, or the reason why there is none. */
 function printed(kind: Kind, state: State): string {
@@ -90,66 +153,4 @@ function printed(kind: Kind, state: State): string {
     const reason = error instanceof Error ? error.message : String(error);
     return `This state cannot be written in this form: ${reason}`;
   }
-}
-
-/** Copies a text and says whether that worked. */
-async function copy(text: string): Promise<string> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return "Copied.";
-  } catch {
-    // Pages that were not loaded by HTTPS may not copy; the text can be selected.
-    return "The browser does not let the page copy; select the text instead.";
-  }
-}
-
-type Format = "svg" | "png" | "moving";
-
-/** Downloads the picture; the error as a sentence, or nothing. */
-async function save(format: Format, state: State, sceneOf: SceneOf): Promise<string> {
-  try {
-    const svg = toSVG(sceneOf(format === "moving"), isDark() ? "dark" : "light");
-    const blob = format === "png" ? await asPng(svg) : new Blob([svg], { type: "image/svg+xml" });
-    download(
-      blob,
-      `${state.op}-${state.opset}${format === "moving" ? "-steps" : ""}.${format === "png" ? "png" : "svg"}`,
-    );
-    return "";
-  } catch (error) {
-    return `The picture could not be made: ${String(error)}`;
-  }
-}
-
-/** Pixels for each unit of the picture, so that it is sharp on any screen. */
-const SCALE = 2;
-
-/** The SVG as the browser draws it. */
-async function asPng(svg: string): Promise<Blob> {
-  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-  try {
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    canvas.width = image.naturalWidth * SCALE;
-    canvas.height = image.naturalHeight * SCALE;
-    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve, reject) => {
-      canvas.toBlob((blob) => {
-        if (blob === null) reject(new Error("it is larger than the browser draws"));
-        else resolve(blob);
-      }, "image/png");
-    });
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-}
-
-function download(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // The click starts the download but does not wait for it, so the address must live on.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

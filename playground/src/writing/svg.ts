@@ -3,49 +3,21 @@
 import { bandOf, heightOf, topOf, type Corner, type Lane } from "../stage/layout.ts";
 import { HEAD, SPACING, type Metrics } from "../stage/metrics.ts";
 import type { Scene, SceneLane } from "./scene.ts";
+import {
+  cut,
+  element,
+  FONT,
+  LETTER,
+  round,
+  text,
+  THEMES,
+  type Colours,
+  type SvgTheme,
+} from "./svg-text.ts";
 import { rowLabel } from "../stage/row-label.ts";
 import type { Rows, Wire } from "../stage/wires.ts";
 
-export type SvgTheme = "light" | "dark";
-
-interface Colours {
-  readonly paper: string;
-  readonly cell: string;
-  readonly ink: string;
-  readonly soft: string;
-  readonly line: string;
-  /** Colours that colour-blind people can tell apart; the last is for targets without one. */
-  readonly hues: readonly string[];
-}
-
-const HUES = {
-  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b400", "#8494a5"],
-  dark: ["#e69f00", "#56b4e9", "#12b88a", "#dd8fbb", "#4a9fe0", "#f07c2a", "#f0e442", "#7f90a2"],
-};
-
-const THEMES: Readonly<Record<SvgTheme, Colours>> = {
-  light: {
-    paper: "#f6f7f9",
-    cell: "#ffffff",
-    ink: "#17202a",
-    soft: "#55616e",
-    line: "#d5dbe2",
-    hues: HUES.light,
-  },
-  dark: {
-    paper: "#11161c",
-    cell: "#1f2730",
-    ink: "#e8edf2",
-    soft: "#a3b0bd",
-    line: "#36414d",
-    hues: HUES.dark,
-  },
-};
-
-const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
-
-// In pixels. A character of a monospace font of size 13 is 7.8 wide.
-const LETTER = 7.8;
+// In pixels.
 const MARGIN = 24;
 const LINE = 20;
 /** The name and the type above a table. */
@@ -285,6 +257,10 @@ function drawGutter(position: number, drawing: Drawing): string {
   ].join("");
 }
 
+/** The side of a wire that ends on several rows. */
+const extent = ([top, bottom]: readonly [number, number], at: number): string =>
+  bottom - top < 46 ? "" : `M${round(at)} ${round(top + 2)}V${round(bottom - 2)}`;
+
 function drawWire(
   { hue, isLost }: Wire,
   x: number,
@@ -296,43 +272,10 @@ function drawWire(
   const [y1, y2] = [from, to].map(([begin, end]) => round((begin + end) / 2));
   const [begin, end] = [x + 4, x + width - 4];
   const reach = round((begin + end) / 2);
-  const extent = ([top, bottom]: readonly [number, number], at: number): string =>
-    bottom - top < 46 ? "" : `M${round(at)} ${round(top + 2)}V${round(bottom - 2)}`;
   const line = `M${round(begin)} ${y1}C${reach} ${y1} ${reach} ${y2} ${round(end - 6)} ${y2}${extent(from, begin)}${extent(to, end)}`;
   const dashes = isLost ? ' stroke-dasharray="5 3"' : "";
   return (
     `<path d="${line}" fill="none" stroke="${colour}" stroke-width="1.75"${dashes}/>` +
     `<path d="M${round(end)} ${y2}l-8-4.5v9z" fill="${colour}"/>`
   );
-}
-
-const cut = (value: string, digits: number): string => {
-  const characters = Array.from(value);
-  return characters.length <= digits
-    ? value
-    : `${characters.slice(0, Math.max(digits - 1, 1)).join("")}…`;
-};
-
-const text = (x: number, y: number, content: string, attributes: string): string =>
-  element("text", `x="${round(x)}" y="${round(y)}" ${attributes}`, content);
-
-const element = (name: string, attributes: string, content: string): string =>
-  `<${name}${attributes === "" ? "" : ` ${attributes}`}>${escape(content)}</${name}>`;
-
-const round = (value: number): string => String(Math.round(value * 10) / 10);
-
-/** Text for XML. Characters that XML cannot hold are replaced by pictures of them. */
-const escape = (content: string): string =>
-  content
-    .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
-
-/** Unicode's picture of a control character, or the replacement character. */
-function pictured(character: string): string {
-  if (character === "\n") return "\u23ce";
-  const code = character.charCodeAt(0);
-  return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
 }

@@ -45,7 +45,7 @@ async function testPresets({ presets, sum }: Cases): Promise<void> {
       const onLaptop = misplacedIn(pictureOf(frame.document), LAPTOP);
       found.push(...onLaptop.map((one) => `1024 × 768: ${one}`));
       await frame.resize(PHONE);
-      const onPhone = missingIn(pictureOf(frame.document), PHONE, id);
+      const onPhone = missingIn(pictureOf(frame.document), PHONE);
       found.push(...onPhone.map((one) => `390 × 844: ${one}`));
       return found;
     });

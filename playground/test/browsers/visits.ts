@@ -83,6 +83,8 @@ const exampleChosen: Visit = async (frame, { presets }) => {
   await frame.click("[aria-label=Examples]");
   const dialog = frame.one("dialog[open]");
   const found = dialog.matches(":modal") ? [] : ["the dialog is not modal"];
+  const isThere = (): boolean => frame.document.querySelector(".examples") !== null;
+  await frame.until("the examples are there", isThere);
   await frame.click(`[data-example="${id}"]`);
   found.push(...(frame.document.querySelector("dialog[open]") === null ? [] : ["it stays open"]));
   const hashOf = (): string => decodeURIComponent(frame.window.location.hash.slice(1));

@@ -63,19 +63,19 @@ const REFUSED: readonly (readonly [hash: string, sentence: RegExp])[] = [
   ["ai.onnx/Scatterer/18", /no such operator/],
   ["mars/ScatterND/18", /no domain "mars"/],
   ["ai.onnx/ScatterND/10", /does not have it yet/],
-  ["ai.onnx/ScatterND/x", /"x" is no size/],
+  ["ai.onnx/ScatterND/x", /"x" is not a size/],
   ["ai.onnx/ScatterND/18", /has 3 inputs \(data, indices, updates\), and it holds 0/],
   ["ai.onnx/GatherND/13;axis=1;axis=2;int32:1:5;int64:1:0", /gives the attribute "axis" twice/],
-  ["ai.onnx/GatherND/13;int33:1:5;int64:1:0", /"int33" is no data type/],
+  ["ai.onnx/GatherND/13;int33:1:5;int64:1:0", /"int33" is not a data type/],
   ["ai.onnx/GatherND/13;int32:1;int64:1:0", /an input is a data type, a shape and values/],
-  ["ai.onnx/GatherND/13;int32:-1:5;int64:1:0", /"-1" is no size/],
+  ["ai.onnx/GatherND/13;int32:-1:5;int64:1:0", /"-1" is not a size/],
   ["ai.onnx/GatherND/13;int32:2:5;int64:1:0", /needs 2 values, and it holds 1/],
   ["ai.onnx/GatherND/13;int32:2:5*3;int64:1:0", /no room for "5\*3"/],
   ["ai.onnx/GatherND/13;int32:2:5*99999999999;int64:1:0", /no room/],
   ["ai.onnx/GatherND/13;int32:300,300:0*90000;int64:1:0", /up to 20,000 elements/],
   ["ai.onnx/GatherND/13;int32:0,99999999:;int64:1:0", /up to 20,000 lists/],
   ["ai.onnx/GatherND/13;int32:1,1,1,1,1,1:5;int64:1:0", /up to 5 axes/],
-  ["ai.onnx/GatherND/13;int32:1:%ff;int64:1:0", /"%ff" is no text in UTF-8/],
+  ["ai.onnx/GatherND/13;int32:1:%ff;int64:1:0", /"%ff" is not text in UTF-8/],
 ];
 
 for (const [hash, sentence] of REFUSED) {

@@ -19,10 +19,15 @@ export interface Picture {
   /** The tables of data and of the output, if they are there. */
   readonly data: Box | null;
   readonly output: Box | null;
-  readonly player: Box | null;
+  /** Where the room of the stage ends. */
+  readonly floor: number;
   readonly cells: readonly (Box & { readonly tensor: string })[];
   /** Points on each line. */
   readonly points: readonly { readonly x: number; readonly y: number }[];
+  /** What stands between tables over a background of its own: targets of tuples, and letters of updates. */
+  readonly pills: readonly Box[];
+  /** The numbers of rows and columns. */
+  readonly labels: readonly Box[];
   /** How many pixels each tuple's chip stands below the middle of the nearest row of indices. */
   readonly chips: readonly number[];
   /** By how many pixels the page is too wide. */
@@ -45,7 +50,7 @@ export function pictureOf(root: Document | null): Picture {
   return {
     data: boxOf(page.querySelector(".lane.data :is(table, .empty)")),
     output: boxOf(page.querySelector(".lane.output :is(table, .empty)")),
-    player: boxOf(page.querySelector(".player")),
+    floor: boxOf(page.querySelector(".middle"))?.bottom ?? 0,
     cells: [...page.querySelectorAll("td[data-element]")].map((cell) => {
       const { left, right, top, bottom } = cell.getBoundingClientRect();
       const tensor = cell.closest("[data-tensor]")?.getAttribute("data-tensor") ?? "";
@@ -60,6 +65,14 @@ export function pictureOf(root: Document | null): Picture {
         return { x: x + left, y: y + top };
       });
     }),
+    pills: [...page.querySelectorAll(".chip, .mark")].flatMap((pill) => boxOf(pill) ?? []),
+    labels: [...page.querySelectorAll("[data-tensor] th")].flatMap((head) => {
+      // The text, not the cell of the table around it.
+      const range = page.createRange();
+      range.selectNodeContents(head);
+      const { left, right, top, bottom } = range.getBoundingClientRect();
+      return right > left ? [{ left, right, top, bottom }] : [];
+    }),
     chips: [...page.querySelectorAll(".chip")].map((chip) => {
       const rows = chip
         .closest(".gutter")
@@ -71,11 +84,28 @@ export function pictureOf(root: Document | null): Picture {
   };
 }
 
+/** Whether one box covers a part of another. */
+const covers = (one: Box, other: Box): boolean =>
+  one.left < other.right - 1 &&
+  one.right > other.left + 1 &&
+  one.top < other.bottom - 1 &&
+  one.bottom > other.top + 1;
+
+/** What covers something else, as sentences. */
+function coveredIn({ pills, labels, cells }: Picture): string[] {
+  const found: string[] = [];
+  for (const pill of pills) {
+    if (labels.some((label) => covers(pill, label))) found.push("a chip covers a label");
+    if (cells.some((cell) => covers(pill, cell))) found.push("a chip covers a cell");
+  }
+  return [...new Set(found)];
+}
+
 /** What is wrong with a picture on a wide screen, as sentences. */
 export function misplacedIn(picture: Picture, { width, height }: Size): string[] {
   const { data, output, cells, points, chips, overflow } = picture;
   if (data === null || output === null) return ["data or the output is not there"];
-  const found: string[] = [];
+  const found = coveredIn(picture);
   const claim = (holds: boolean, sentence: string): unknown => holds || found.push(sentence);
   claim(output.left > data.right, "the output is not right of data");
   claim(Math.abs(output.top - data.top) < 2, `data is at ${data.top}, output at ${output.top}`);
@@ -93,26 +123,22 @@ export function misplacedIn(picture: Picture, { width, height }: Size): string[]
   return found;
 }
 
-/** Examples whose indices alone fill a phone's screen, so that the output begins below it. */
-const TALL: ReadonlySet<string> = new Set([
-  "classic-confusions-q-1-the-axes-that-count-tuples-2",
-  "openvino-gather-example-3-batch-dims-2",
-  "openvino-gather-example-4-batches-of-slices",
-  "openvino-gathernd-example-7-batch-dims-3",
-]);
-
-/** What is wrong with the picture of an example on a phone, where the player stands at the bottom, as sentences. */
-export function missingIn(picture: Picture, { width }: Size, id: string): string[] {
-  const { cells, player, overflow } = picture;
-  if (player === null) return ["the player is not there"];
-  const seen = cells.filter(
-    ({ left, right, bottom }) => left >= 0 && right <= width && bottom <= player.top,
+/**
+ * What is wrong with the picture of an example on a small screen, or in a frame: cells of every tensor must be seen above
+ * the player, or the story. As sentences.
+ */
+export function missingIn(picture: Picture, { width }: Size): string[] {
+  const { cells, floor, overflow } = picture;
+  const seen = new Set(
+    cells
+      .filter(({ left, right, bottom }) => left >= 0 && right <= width && bottom <= floor + 1)
+      .map(({ tensor }) => tensor),
   );
-  const isSeen = (isOutput: boolean): boolean =>
-    seen.some(({ tensor }) => (tensor === "output") === isOutput);
-  const found: string[] = [];
-  if (!isSeen(false)) found.push("no cell of an input is above the player");
-  if (!isSeen(true) && !TALL.has(id)) found.push("no cell of the output is above the player");
+  const found = coveredIn(picture);
+  for (const tensor of new Set(cells.map((cell) => cell.tensor))) {
+    if (!seen.has(tensor)) found.push(`no cell of ${tensor} is seen`);
+  }
+  if (!seen.has("output")) found.push("no cell of the output is seen");
   if (overflow > 0) found.push(`the page is ${overflow} px too wide`);
   return found;
 }

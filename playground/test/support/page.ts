@@ -99,7 +99,11 @@ export const cellsOf = (page: Page, tensor: number | "output"): Promise<string[]
 /** Chooses an example by its id, as a user does. */
 export async function chooseExample(page: Page, id: string): Promise<void> {
   await page.getByRole("button", { name: "Examples" }).click();
-  await page.locator(`[data-example="${id}"]`).click();
+  const example = page.locator(`[data-example="${id}"]`);
+  await example.waitFor({ state: "attached" });
+  // Those of documents are in a list behind the cards.
+  if (!(await example.isVisible())) await page.locator(".examples summary").click();
+  await example.click();
 }
 
 /** Shows the state of a link on an open page, without loading the page again. */

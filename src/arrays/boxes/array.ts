@@ -52,7 +52,8 @@ export interface ArrayType {
  * cover only the chunk's part of the array: a chunk at the end of an axis is clipped, even if the file pads it.
  *
  * Methods with `into` and `from` take the elements as bytes in the layout of `Tensor.data` (little-endian, one array
- * entry or two for each element), so that callers can use their memory again. They accept every data type except string.
+ * entry or two for each element), so that callers can use their memory again. They accept every data type except
+ * string.
  */
 export interface ChunkedArray extends ArrayType {
   readonly location: ArrayLocation;

@@ -112,7 +112,7 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
 }
 
 /**
- * The memory of a box in `bytes`, which may be longer.
+ * The part of `bytes` that holds a box; `bytes` may be longer.
  * @param name the name of the bytes in errors
  */
 function checkBytes(

@@ -51,7 +51,7 @@ function readFlags(): number {
   return O_RDONLY | O_NONBLOCK;
 }
 
-/** Bytes; the longest text of a task is the mark of 4096 chunks. */
+/** Maximum bytes of a text; the longest is the mark of a task with 4096 chunks. */
 const MOST_TEXT = 2 ** 20;
 
 /**

@@ -47,7 +47,7 @@ const path = moduleOfNode("node:path") as typeof Path;
 /** Larger counts of elements are not exact. */
 const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
 
-/** Bytes; the headers that NumPy writes are shorter: 64 dimensions take 1.4 kB. */
+/** Maximum bytes of a header; those that NumPy writes are shorter: 64 dimensions take 1.4 kB. */
 const MAX_HEADER_BYTES = 2 ** 20;
 
 /** The suffix of a file that is not complete. */

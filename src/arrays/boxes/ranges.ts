@@ -46,8 +46,8 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
 }
 
 /**
- * True if the ranges of some axis do not overlap, so that the two parts share no element. False is not proof of a shared
- * element, because steps may interleave.
+ * True if the ranges of some axis do not overlap, so that the two parts share no element. False is not proof of a
+ * shared element, because steps may interleave.
  */
 export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolean =>
   a.some((one, axis) => {

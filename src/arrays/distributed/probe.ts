@@ -1,7 +1,7 @@
 /**
  * Finds out why a Redis client gets no answer from a server: TLS on one side only, or silence. The client's own errors
- * do not say. With TLS on its side only, the client waits until the connection times out. With TLS on the server's side
- * only, it sees the connection close.
+ * do not distinguish these cases. With TLS on its side only, the client waits until the connection times out. With TLS
+ * on the server's side only, it sees the connection close.
  */
 
 import * as net from "node:net";

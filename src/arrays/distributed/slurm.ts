@@ -53,7 +53,7 @@ const END = "END_OF_NDSCATTER_TASKS";
  * The script that submits the remaining tasks of a job. Running it twice, or making and running a new one while tasks
  * of the first still run, is harmless: a finished task does nothing when run again.
  * @param core functions for jobs of another kind
- * @throws TensorError for a path or an option that a script cannot contain
+ * @throws TensorError `attribute` for a path or an option that a script cannot contain
  */
 export async function slurmScript(
   job: Job,

@@ -71,8 +71,8 @@ export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boole
 }
 
 /**
- * The id of a job's root, equal for all who submit the folder, so that they share the root. BullMQ's ids contain no
- * colon and must not be numbers.
+ * The id of a job's root, equal for all who submit the folder, so that they share the root. BullMQ's ids must not
+ * contain a colon or be numbers.
  */
 export const rootId = ({ id, folder }: Job): string =>
   `nd-${createHash("sha256").update(`${id}\0${folder}`).digest("hex").slice(0, 24)}`;
@@ -132,13 +132,13 @@ export async function stepRoot(
     }
     // False if no child is pending: none was added, or all finished before the root could wait.
     if (await root.moveToWaitingChildren(token)) return "waiting";
-    // Another submitter of the same job submits it again.
+    // A submitter that still waits for the job submits it again.
     if (await isTakenBack(client, runOf(root))) return "done";
     const next = await nextTasks(core, clock, job, root.data as RootData);
     if (next === null) return "done";
     if ("sentence" in next) return next;
     if (next.round > MOST_ROUNDS) return lostTasks(job, next);
-    // The previous step takes seconds if the listing was stale.
+    // Checked again, because finding the tasks takes seconds if the listing was stale.
     if (await isTakenBack(client, runOf(root))) return "done";
     const { stage, round, remaining } = next;
     await root.updateData({ ...(root.data as RootData), stage, round });

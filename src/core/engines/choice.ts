@@ -1,6 +1,7 @@
 /** Which executor runs: the one that was asked for, or the next best that the platform has. */
 
 import { createJs } from "./js.ts";
+import type { MemorySource } from "./pool.ts";
 import type { Choice, EngineKind } from "./kinds.ts";
 import { WasmExecutor } from "./wasm/executor.ts";
 import type { KernelMemory } from "./wasm/kernel-memory.ts";
@@ -13,6 +14,7 @@ export interface WantedThreads {
   whyNone(): string | null;
   /** @param memory the shared memory of the engine */
   make(memory: KernelMemory): Threading;
+  readonly reserve: MemorySource;
 }
 
 /** WebAssembly as this process has it. */
@@ -23,8 +25,8 @@ let platform: WasmPlatform | undefined;
  * where there are no workers or no shared memory. Nothing is compiled and no worker is started yet.
  */
 export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {
-  const js = createJs();
-  if (kind === "js") return { executor: js, why: () => null };
+  if (kind === "js") return { executor: createJs(), why: () => null };
+  const js = createJs(threads?.reserve);
   const wasm = (platform ??= new WasmPlatform());
   let found: SharedMemory | undefined;
   const shared = (): SharedMemory => (found ??= findSharedMemory(wasm));

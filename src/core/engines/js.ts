@@ -9,7 +9,7 @@ import { allocate, DTYPES, isNumericStorage, viewOf } from "../tensor/dtype.ts";
 import { MEMORY } from "../resources.ts";
 import { bytesOf, copy } from "../tensor/storage.ts";
 import type { Executor, Session } from "./executor.ts";
-import { BufferPool } from "./pool.ts";
+import { BufferPool, type MemorySource } from "./pool.ts";
 import { Queue } from "./queue.ts";
 
 /** @param ended takes the session back */
@@ -43,7 +43,8 @@ function createSession(ended: (session: Session<void>) => void): Session<void> {
   };
 }
 
-export function createJs(): Executor {
+/** @param reserve asked for the memory of a result where no disposed result has left any */
+export function createJs(reserve?: MemorySource): Executor {
   const pool = new BufferPool();
   const queue = new Queue();
   // A session that has ended serves the next call.
@@ -62,7 +63,8 @@ export function createJs(): Executor {
     asyncThreads: 1,
     queue,
     allocate(dtype, size) {
-      const buffer = pool.take(size * DTYPES[dtype].bytes);
+      const bytes = size * DTYPES[dtype].bytes;
+      const buffer = pool.take(bytes) ?? reserve?.take(bytes);
       return buffer === undefined ? allocate(dtype, size) : viewOf(dtype, buffer);
     },
     alloc: allocate,
@@ -77,6 +79,7 @@ export function createJs(): Executor {
     beginAsync: begin,
     dispose() {
       pool.clear();
+      reserve?.clear();
     },
   };
 }

@@ -6,11 +6,18 @@
 import { POOL } from "../limits.ts";
 import { MEMORY } from "../resources.ts";
 
-export class BufferPool {
+/** Memory for results, other than fresh memory. */
+export interface MemorySource {
+  /** A buffer of that length with arbitrary contents, if the source has one. */
+  take(bytes: number): ArrayBuffer | undefined;
+  /** Frees what is kept. */
+  clear(): void;
+}
+
+export class BufferPool implements MemorySource {
   readonly #free = new Map<number, ArrayBuffer[]>();
   #bytes = 0;
 
-  /** A buffer of that length with arbitrary contents, if the pool has one. */
   take(bytes: number): ArrayBuffer | undefined {
     const buffer = this.#free.get(bytes)?.pop();
     if (buffer !== undefined) this.#bytes -= bytes;

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 /**
  * A tensor: a data type, a shape and the array that holds the elements in row-major order. This file alone checks the
  * three against each other; everything behind it may rely on them.
@@ -49,6 +51,9 @@ export interface RuntimeTensor {
 
 /** The key under which a Proxy or a clone of a tensor finds its memory; neither has the tensor's private fields. */
 const MEMORY: unique symbol = Symbol("memory");
+
+/** The key of `using`. Where a runtime has none, compiled code looks for the registered symbol, as esbuild's does. */
+const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 interface Remembered {
   [MEMORY]: unknown;
@@ -150,6 +155,11 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
    */
   dispose(): void {
     memoryOf(this)?.end();
+  }
+
+  /** {@link dispose} at the end of a block, where the tensor is declared by `using`. */
+  [DISPOSE](): void {
+    this.dispose();
   }
 
   /** Whether {@link dispose} was called. */

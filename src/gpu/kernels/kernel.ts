@@ -45,7 +45,10 @@ export interface KernelParts {
   readonly isWhole?: boolean;
 }
 
-/** A kernel with its name. The text is made lazily, because most calls use only kernels that are already compiled. */
+/**
+ * A kernel, identified by its name. The text is made lazily, because most calls use only kernels that are already
+ * compiled.
+ */
 export interface Kernel {
   /** A unique name: kernels with the same name have the same text. */
   readonly name: string;

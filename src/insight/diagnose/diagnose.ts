@@ -9,6 +9,7 @@ import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { checkLike } from "../../core/call/out.ts";
 import { isTensorError, printValue, TensorError, type ErrorFields } from "../../core/errors.ts";
 import type { Reduction } from "../../core/tensor/dtype.ts";
+import { sameShape } from "../../core/tensor/shape.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { cellsOf, differingCells } from "./cells.ts";
@@ -16,7 +17,8 @@ import type { Diagnosis } from "./diagnosis.ts";
 import { DIALECT_IDS, dialectsWith, type DialectId } from "./dialects.ts";
 import { droppingOutside, factsOf, type Facts } from "./hypothesis.ts";
 import { predict, resultOf, type Rule } from "./rule.ts";
-import { search, type Case } from "./search.ts";
+import { searchShape } from "./other-shape.ts";
+import { search, type Case, type Found } from "./search.ts";
 import { PLACES } from "./places.ts";
 import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
 
@@ -49,12 +51,15 @@ export interface DiagnoseOptions {
  * only fault is its reduction is diagnosed as well: the list holds the reductions that give `actual`, with the cells that
  * they change.
  *
+ * The result of a gather may have another shape than the node gives. It is explained if another axis, operator or
+ * batch_dims gives this shape and every element; otherwise the shape is an error.
+ *
  * The value of a cell with thousands of updates cannot show by itself that there was a race, because nearly any value is
  * possible. If `isRace` is true, or `dialect` is known to race in such calls, a race therefore explains every cell whose
  * value is possible.
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
- * @param actual of the data type and shape of the node's output
+ * @param actual of the data type and shape of the node's output, or of a shape that another axis of a gather gives
  * @throws TensorError as `run`, except for an index outside its axis and for a reduction that the version lacks; also
  * `dtype` and `shape-mismatch` for `actual`
  */
@@ -68,6 +73,8 @@ export function diagnose(
   const own = diagnoseOptions(options, call.fields);
   const prepared = prepare(call, tensorsOf(call, inputs));
   const given = asTensor(actual, call.fields, "actual");
+  const reshaped = word === null ? reshapedOf(prepared, given) : [];
+  if (reshaped.length > 0) return reshaped.map(named);
   checkLike(given, prepared.data.dtype, prepared.shape, "actual", call.fields);
   if (given.size === 0) return [];
   const found =
@@ -76,8 +83,16 @@ export function diagnose(
       : reductionsThatGive(given, prepared.data, word, (reduction) =>
           resultWith(reduction, prepared),
         );
-  return found.map((one) => ({ ...one, dialects: dialectsWith(one.id) }));
+  return found.map(named);
 }
+
+const named = (one: Found): Diagnosis => ({ ...one, dialects: dialectsWith(one.id) });
+
+/** The explanations of another shape; none where the shape is that of the call. */
+const reshapedOf = (prepared: PreparedCall, given: Tensor): readonly Found[] =>
+  given.dtype !== prepared.data.dtype || sameShape(given.shape, prepared.shape)
+    ? []
+    : searchShape(readCall(prepared).rule, given);
 
 /**
  * The result with another reduction; null if the data type of data lacks the reduction, or an index lies outside its axis.

@@ -6,6 +6,7 @@ import { bitsOf, CELL_SETS, type CellSet } from "./cell-sets.ts";
 import { cellUpdatesOf } from "./cell-values.ts";
 import { cellsOf, type Cells } from "./cells.ts";
 import type { Diagnosis } from "./diagnosis.ts";
+import { COORDINATES, COUNTING } from "./coordinates.ts";
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { dialectsWith } from "./dialects.ts";
 import { FLOATS } from "./floats.ts";
@@ -38,7 +39,14 @@ interface Sample extends Probe {
 }
 
 /** In the order in which equally good explanations are listed. */
-export const HYPOTHESES: readonly Hypothesis[] = [...SETTINGS, ...PLACES, ...INPUTS, ...FLOATS];
+export const HYPOTHESES: readonly Hypothesis[] = [
+  ...SETTINGS,
+  ...COORDINATES,
+  ...PLACES,
+  ...COUNTING,
+  ...INPUTS,
+  ...FLOATS,
+];
 
 /** A hypothesis that was tried. */
 interface Tried {
@@ -54,7 +62,7 @@ interface Tried {
 }
 
 /** Explanations that fit by chance are rarer than 1 in 2 to this power. */
-const LEAST_BITS = 8;
+export const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
 /** A hypothesis that explains fewer of the sample does not explain half of all. */

@@ -4,21 +4,26 @@ import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.t
 import { findOperators } from "../../core/operators/registry.ts";
 import { signatureOf } from "../../core/operators/signature.ts";
 import { plainVersionOf, type Call } from "../../core/call/call.ts";
-import { isNumericStorage, reductionsOf, type Reduction } from "../../core/tensor/dtype.ts";
+import {
+  allocate,
+  isNumericStorage,
+  reductionsOf,
+  type Reduction,
+} from "../../core/tensor/dtype.ts";
 import { product } from "../../core/tensor/shape.ts";
 import { absoluteOffsets } from "../../core/plan/plan.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 import { hypothesis, type Change, type Hypothesis } from "./hypothesis.ts";
 import { flatPlan, withSettings, type Rule } from "./rule.ts";
 
-const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
+export const hasSetting = ({ call: { version } }: Rule, name: string): boolean =>
   version.attributes.some((attribute) => attribute.name === name) ||
   version.inputs.some((input) => input.name === name);
 
 const axisOf = ({ call, data }: Rule): number =>
   normalizeAxis(Number(call.settings.axis), data.shape.length, call.fields);
 
-const batchDimsOf = ({ call, indices }: Rule): number =>
+export const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
 
 /** Nothing of a gather. */
@@ -95,13 +100,35 @@ export const SETTINGS: readonly Hypothesis[] = [
           ],
     ),
   ),
+  hypothesis("zeros-for-data", "input", ofScatter(zerosForData)),
   hypothesis("other-axis", "operator", otherAxes),
   hypothesis("batch-zero", "input", batchZero),
   hypothesis("other-batch-dims", "operator", otherBatchDims),
   hypothesis("other-operator", "operator", otherOperators),
 ];
 
-function otherAxes(rule: Rule): readonly Change[] {
+/** What functions without data do, such as `tf.scatter_nd`, which also adds repeated updates. */
+function zerosForData(rule: Rule, reduction: Reduction): readonly Change[] {
+  const { dtype, shape, size, data } = rule.data;
+  if (!isNumericStorage(data)) return [];
+  const zeros = {
+    get data() {
+      return new Tensor(dtype, [...shape], size, allocate(dtype, size));
+    },
+  };
+  const begins: Change = ["the result began with zeros, not with data", zeros];
+  return reduction === "none" && reductionsOf(dtype).includes("add")
+    ? [
+        begins,
+        [
+          "the result began with zeros, not with data, and repeated updates were added",
+          { ...withSettings(rule, { reduction: "add" }), ...zeros },
+        ],
+      ]
+    : [begins];
+}
+
+export function otherAxes(rule: Rule): readonly Change[] {
   if (!hasSetting(rule, "axis")) return [];
   const axis = axisOf(rule);
   return rule.data.shape.flatMap((_, other): readonly Change[] =>
@@ -157,7 +184,7 @@ function otherBatchDims(rule: Rule): readonly Change[] {
 }
 
 /** Operators of ai.onnx with a plain function, without the limits of their versions. */
-function otherOperators(rule: Rule): readonly Change[] {
+export function otherOperators(rule: Rule): readonly Change[] {
   const { operator, settings, version } = rule.call;
   if (version.indexForm === "sequences") return [];
   return findOperators(

@@ -67,8 +67,8 @@ interface FileRange {
  * Reads the graph of a model in a file of any size, without the values of large tensors. A constant's values are read
  * from the file on demand, so the file must not change while the model is in use.
  *
- * The model can be inspected and run. The model lacks the parts of the file that `Model` does not represent, so `writeModel`
- * writes no metadata and refuses models with functions or subgraphs.
+ * The model can be inspected and run. The model lacks the parts of the file that `Model` does not represent, so
+ * `writeModel` writes no metadata and refuses models with functions or subgraphs.
  *
  * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB besides tensors, for a name or text of more
  *   than 64 KiB outside of attributes, and for more than 2^24 records

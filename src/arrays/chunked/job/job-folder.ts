@@ -50,7 +50,7 @@ const LOOKS = 5;
 const PAUSE = 20;
 
 /**
- * True if a folder without a job is gone or empty. A run that removes a job deletes the mark `done` last, a moment
+ * True if a folder that holds no job does not exist or is empty. A run that removes a job deletes the mark `done` last, a moment
  * later.
  */
 async function isFree(folder: string, looks = LOOKS): Promise<boolean> {

@@ -66,7 +66,7 @@ export interface PlanParts {
   readonly spec: JobSpec;
   readonly parts: JobParts;
   readonly takes: Pick<JobPlan, "threads" | "taskBytes">;
-  /** The costs of a new array's chunks; null in place. */
+  /** The costs of a new array's chunks; null if data is changed in place. */
   readonly costs: ChunkCosts | null;
 }
 

@@ -14,7 +14,7 @@ import type { JobPlan, TimedPlan } from "./job-plan.ts";
 import { encodingOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";
 
-/** Bytes; longer chunks are not read for a measurement. */
+/** Maximum bytes of a chunk that is read for a measurement. */
 const MOST_CHUNK = 2 ** 28;
 
 /** Bytes that are encoded for a measurement. The slowest levels of codecs encode some megabytes per second. */

@@ -145,7 +145,7 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   return into;
 }
 
-/** A block: its size in bytes, or the size of each of its rows, before the data. */
+/** Decodes a block: each of its rows, or the whole block, is preceded by its size in bytes. */
 async function decodeBlock(
   from: Uint8Array,
   into: Uint8Array,

@@ -13,6 +13,7 @@
  *     async-session.ts                                 what happens in an asynchronous call?
  *     worker-pool.ts, control.ts, worker.ts, spawn.ts  how do workers get their work, and what if one vanishes?
  *     kernel-memory.ts, allocator.ts                   who owns which memory?
+ *     reserve.ts                                       how does the memory of large results get ready?
  *     arena.ts, block.ts                               what does one call take of it?
  *     platform.ts                                      what do all engines of a process share?
  */

@@ -10,7 +10,7 @@ export interface WorkerHandle {
   keepAlive(keep: boolean): void;
 }
 
-interface NodeWorker {
+export interface NodeWorker {
   terminate(): unknown;
   ref(): void;
   unref(): void;
@@ -25,10 +25,22 @@ interface BrowserWorker {
 
 type Constructor<W> = new (source: string | URL, options?: object) => W;
 
-const IN_NODE = `${WORKER}
+export interface NodePort {
+  close(): void;
+}
+
+/** The parts of `node:worker_threads` that are used here. */
+export interface NodeThreads {
+  readonly Worker: Constructor<NodeWorker>;
+  readonly MessageChannel: new () => { readonly port1: NodePort; readonly port2: NodePort };
+  receiveMessageOnPort(port: NodePort): { readonly message: ArrayBuffer } | undefined;
+}
+
+// Functions, because bundlers keep texts that are put together, also for pages that start no worker.
+const nodeSource = (): string => `${WORKER}
 const { parentPort, workerData } = require("node:worker_threads");
 ndscatterWork(workerData, (round) => parentPort.postMessage(round));`;
-const IN_BROWSER = `${WORKER}
+const browserSource = (): string => `${WORKER}
 onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); close(); };`;
 
 /**
@@ -38,21 +50,33 @@ onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); 
  * @throws what the platform throws where workers are forbidden
  */
 export function spawn(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
-  const node = nodeWorker();
-  return node === null ? inBrowser(parts, onMessage, onEnd) : inNode(node, parts, onMessage, onEnd);
+  const node = nodeThreads();
+  if (node === null) return inBrowser(parts, onMessage, onEnd);
+  const worker = startInNode(node, nodeSource(), parts, [], onEnd);
+  worker.on("message", onMessage);
+  return {
+    terminate: () => void worker.terminate(),
+    keepAlive: (keep) => (keep ? worker.ref() : worker.unref()),
+  };
 }
 
-function inNode(
-  Worker: Constructor<NodeWorker>,
-  parts: WorkerParts,
-  onMessage: () => void,
+/**
+ * Starts a worker of Node, for which a process does not wait.
+ * @param transferred ports among its data
+ * @param onEnd called when it failed, or ended
+ */
+export function startInNode(
+  { Worker }: NodeThreads,
+  source: string,
+  workerData: object,
+  transferred: readonly NodePort[],
   onEnd: () => void,
-): WorkerHandle {
+): NodeWorker {
   // Without the arguments of this process, under which the text might be read as a module; and without pipes to its
   // streams, which add listeners to them for each worker.
-  const quiet = { stdout: true, stderr: true };
-  const worker = new Worker(IN_NODE, { eval: true, execArgv: [], workerData: parts, ...quiet });
-  worker.on("message", onMessage);
+  const quiet = { execArgv: [], stdout: true, stderr: true };
+  const options = { eval: true, workerData, transferList: transferred, ...quiet };
+  const worker = new Worker(source, options);
   worker.on("error", onEnd);
   OPEN.workers++;
   worker.on("exit", () => {
@@ -61,15 +85,12 @@ function inNode(
   });
   // A process may end while its workers wait.
   worker.unref();
-  return {
-    terminate: () => void worker.terminate(),
-    keepAlive: (keep) => (keep ? worker.ref() : worker.unref()),
-  };
+  return worker;
 }
 
 function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
   const Worker: Constructor<BrowserWorker> = Reflect.get(globalThis, "Worker");
-  const url = URL.createObjectURL(new Blob([IN_BROWSER], { type: "text/javascript" }));
+  const url = URL.createObjectURL(new Blob([browserSource()], { type: "text/javascript" }));
   const worker = new Worker(url);
   worker.addEventListener("message", onMessage);
   worker.addEventListener("error", (event) => {
@@ -83,17 +104,16 @@ function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void)
   return { terminate: () => void worker.terminate(), keepAlive: () => {} };
 }
 
-/** Node's Worker, without an import that browsers and bundlers would trip over; null elsewhere. Needs Node 20.16. */
-function nodeWorker(): Constructor<NodeWorker> | null {
-  const process: {
-    getBuiltinModule?(name: string): { Worker: Constructor<NodeWorker> } | undefined;
-  } = Reflect.get(globalThis, "process") ?? {};
-  return process.getBuiltinModule?.("node:worker_threads")?.Worker ?? null;
+/** Node's threads, without an import that browsers and bundlers would trip over; null elsewhere. Needs Node 20.16. */
+export function nodeThreads(): NodeThreads | null {
+  const process: { getBuiltinModule?(name: string): NodeThreads | undefined } =
+    Reflect.get(globalThis, "process") ?? {};
+  return process.getBuiltinModule?.("node:worker_threads") ?? null;
 }
 
 /** Why there are no workers here; null where there are. */
 export function whyNoWorkers(): string | null {
-  const isThere = nodeWorker() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
+  const isThere = nodeThreads() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
   return isThere ? null : "there are no workers (Node has them from 20.16 on)";
 }
 

@@ -9,6 +9,7 @@ import type { Session } from "../executor.ts";
 import { AsyncWasmSession } from "./async-session.ts";
 import { gatherFromHeap } from "./heap-gather.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
+import { Reserve } from "./reserve.ts";
 import { attempt, type SessionParts, type Threading, type WasmSession } from "./session.ts";
 import { whyNoWorkers } from "./spawn.ts";
 import { WorkerPool } from "./worker-pool.ts";
@@ -17,6 +18,7 @@ import { WorkerPool } from "./worker-pool.ts";
 export const threadsOf = (count: number): WantedThreads => ({
   whyNone: whyNoWorkers,
   make: (memory) => new Threads(new WorkerPool(count, memory), memory),
+  reserve: new Reserve(),
 });
 
 export class Threads implements Threading {

@@ -43,7 +43,7 @@ export const small = (where?: string): readonly Change[] => [
   ...smallest(where),
 ];
 
-/** The same for operators that accepted 8-bit types earlier. */
+/** Like {@link small}, for operators that accepted 8-bit types in version 19. */
 export const smallSince19 = (where?: string): readonly Change[] => [
   at(19, takes(FLOAT8, where)),
   at(21, takes(INT4, where)),

@@ -1,0 +1,72 @@
+/** A link that cannot be read: its text in a field, with what is wrong, to be corrected. */
+
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { BrokenLink } from "./visit.ts";
+
+export interface RepairProps {
+  readonly link: BrokenLink;
+  onOpen(text: string): void;
+  onDrop(): void;
+}
+
+export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
+  const [text, setText] = useState(link.text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  // What the sentence quotes is selected, so that the place is seen.
+  useLayoutEffect(() => {
+    setText(link.text);
+    const { current } = field;
+    if (current === null) return;
+    const [begin, end] = wrongPart(link);
+    current.value = link.text;
+    current.focus();
+    current.setSelectionRange(begin, end);
+  }, [link]);
+  return (
+    <form
+      class="repair"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onOpen(text);
+      }}
+    >
+      <p class="faults" role="alert">
+        {link.error}
+      </p>
+      <textarea
+        ref={field}
+        aria-label="the link"
+        spellcheck={false}
+        rows={2}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          // A link has no line breaks.
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          onOpen(text);
+        }}
+      />
+      <p>
+        <button>Open the corrected link</button>
+        <button type="button" class="link" onClick={onDrop}>
+          Leave it
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** Where the text stands that the sentence quotes; the end of the link where it quotes nothing. */
+function wrongPart({ text, error }: BrokenLink): readonly [begin: number, end: number] {
+  const [quoted = ""] = /"(?:[^"\\]|\\.)*"/.exec(error) ?? [];
+  try {
+    const part = String(JSON.parse(quoted)).replace(/…$/, "");
+    const begin = part === "" ? -1 : text.indexOf(part);
+    if (begin !== -1) return [begin, begin + part.length];
+  } catch {
+    // It quotes nothing.
+  }
+  return [text.length, text.length];
+}

@@ -1,0 +1,71 @@
+/**
+ * What undo and redo lead to, as texts that outlive a load of the page. A document is written as its address. What was cut
+ * off from its inputs is not, because the documents before it still have it.
+ */
+
+import { documentOf, type Document } from "./document.ts";
+import { fromHash, toHash } from "./hash.ts";
+import { historyOf, pushed, redone, undone, type History } from "./history.ts";
+
+/** The address of a document, and the id of the example that the document is. */
+type Written = readonly [hash: string, preset: string | null];
+
+export interface Around {
+  /** Newest last. */
+  readonly past: readonly Written[];
+  /** Next first. */
+  readonly future: readonly Written[];
+}
+
+const NOTHING: Around = { past: [], future: [] };
+
+/** Characters of all addresses. Browsers keep 5 million for a site, and writing these takes some milliseconds. */
+const MOST = 500_000;
+
+export function aroundOf(history: History): Around {
+  let room = MOST;
+  const walk = (step: (from: History) => History): Written[] => {
+    const found: Written[] = [];
+    for (let [from, to] = [history, step(history)]; to !== from; [from, to] = [to, step(to)]) {
+      const { state, preset } = to.present;
+      const hash = toHash(state);
+      room -= hash.length;
+      if (room < 0) break;
+      found.push([hash, preset]);
+    }
+    return found;
+  };
+  const past = walk(undone).toReversed();
+  return { past, future: walk(redone) };
+}
+
+/** The history of a document, from what was written around it. */
+export function historyAround(present: Document, { past, future }: Around): History {
+  const documentsOf = (list: readonly Written[]): Document[] =>
+    list.flatMap(([hash, preset]) => {
+      const found = fromHash(hash);
+      return "error" in found ? [] : [{ ...documentOf(found.state, preset), own: present.own }];
+    });
+  const all = [...documentsOf(past), present];
+  const later = documentsOf(future);
+  const whole = [...all, ...later]
+    .slice(1)
+    .reduce((history, document) => pushed(history, document), historyOf(all[0]));
+  return later.reduce((history) => undone(history), whole);
+}
+
+/** Reads what {@link aroundOf} made; nothing where it is anything else. */
+export function readAround(value: unknown): Around {
+  if (typeof value !== "object" || value === null || !("past" in value && "future" in value)) {
+    return NOTHING;
+  }
+  return { past: writtenIn(value.past), future: writtenIn(value.future) };
+}
+
+const writtenIn = (list: unknown): Written[] =>
+  Array.isArray(list) && list.every(isWritten) ? list : [];
+
+const isWritten = (one: unknown): one is Written =>
+  Array.isArray(one) &&
+  typeof one[0] === "string" &&
+  (one[1] === null || typeof one[1] === "string");

@@ -1,0 +1,166 @@
+/** The API reference: a page for each entry of the package, from its types and docstrings. */
+
+import { codeBlock, documentOf, inline, plainText, table } from "../documents/markdown.ts";
+import { openingOf } from "../documents/opening.ts";
+import { html, type Html } from "../html.ts";
+import { heading, type Find, type Page } from "../layout.ts";
+import type { Kind } from "./declarations.ts";
+import { docstringOf, firstSentence } from "./docstring.ts";
+import type { ApiEntry, Export } from "./exports.ts";
+
+const GROUPS: readonly { readonly kind: Kind; readonly title: string }[] = [
+  { kind: "function", title: "Functions" },
+  { kind: "class", title: "Classes" },
+  { kind: "constant", title: "Constants" },
+  { kind: "type", title: "Types" },
+];
+
+const groupId = (title: string): string => `all-${title.toLowerCase()}`;
+
+/** `ndscatter/zarr` is `zarr.html`. */
+export const fileOfEntry = (name: string): string => `${name.replace(/^ndscatter\//, "")}.html`;
+
+export function apiPages(entries: readonly ApiEntry[]): Page[] {
+  const homes = homesOf(entries);
+  return [indexPage(entries), ...entries.map((entry) => entryPage(entry, homes))];
+}
+
+/** Where each declaration is documented: on the page of the first entry that exports it. */
+type Homes = ReadonlyMap<string, string>;
+
+const keyOf = ({ file, name }: Export): string => `${file} ${name}`;
+
+function homesOf(entries: readonly ApiEntry[]): Homes {
+  const homes = new Map<string, string>();
+  for (const { name, exports } of entries) {
+    for (const one of exports) {
+      if (!homes.has(keyOf(one))) homes.set(keyOf(one), name);
+    }
+  }
+  return homes;
+}
+
+function indexPage(entries: readonly ApiEntry[]): Page {
+  return {
+    file: "api/index.html",
+    title: "API",
+    description: "All exports of the package, entry by entry",
+    contents: [],
+    body: html`<h1>API</h1>
+      <p class="lead">
+        Everything that the package exports, entry by entry, from its types and docstrings.
+      </p>
+      <div class="cards">
+        ${entries.map(
+          ({ name, doc, exports }) =>
+            html`<section class="card">
+              <h2 class="plain">
+                <a href="${fileOfEntry(name)}"><code>${name}</code></a>
+              </h2>
+              <p>${inline(openingOf(docstringOf(doc).text.replaceAll("\n", " ")), () => null)}</p>
+              <p class="small">${exports.length} exports</p>
+            </section>`,
+        )}
+      </div>`,
+    finds: [],
+  };
+}
+
+/** Links of docstrings, as Markdown: `{@link gather}` is the export of that name, if the entry has one. */
+const linked = (text: string, names: ReadonlySet<string>): string =>
+  text.replaceAll(/\{@link ([A-Za-z]+)([.\w]*)\}/g, (_, name: string, member: string) =>
+    names.has(name) ? `[\`${name}${member}\`](#${name})` : `\`${name}${member}\``,
+  );
+
+function entryPage({ name, doc, exports }: ApiEntry, homes: Homes): Page {
+  const own = exports.filter((one) => homes.get(keyOf(one)) === name);
+  const others = exports.filter((one) => homes.get(keyOf(one)) !== name);
+  const names = new Set(exports.map((one) => one.name));
+  const { text, examples } = docstringOf(doc);
+  const groups = GROUPS.map((group) => ({
+    ...group,
+    members: own.filter(({ kind }) => kind === group.kind),
+  })).filter(({ members }) => members.length > 0);
+  const shared = others.length === 0 ? "" : sharedPart(others, homes);
+  return {
+    file: `api/${fileOfEntry(name)}`,
+    title: name,
+    description: plainText(openingOf(text.replaceAll("\n", " "))),
+    contents: [
+      ...groups.map(({ title, members }) => ({
+        id: groupId(title),
+        title,
+        inner: members.map((one) => ({ id: one.name, title: one.name })),
+      })),
+      ...(others.length === 0 ? [] : [{ id: "all-shared", title: "Shared with other entries" }]),
+    ],
+    body: html`<p class="kind">entry</p>
+      <h1><code>${name}</code></h1>
+      ${documentOf(text).body} ${examples.map(exampleOf)}
+      ${groups.map(
+        ({ title, members }) =>
+          html`${heading(2, groupId(title), title)}${members.map((one) => exportPart(one, names))}`,
+      )}
+      ${shared}`,
+    finds: [
+      { kind: "entry", title: name, of: "API", id: "", text: plainText(text) },
+      ...own.map((one) => findOf(one, name)),
+    ],
+  };
+}
+
+const findOf = ({ name, kind, doc }: Export, of: string): Find => ({
+  kind,
+  title: name,
+  of,
+  id: name,
+  text: plainText(docstringOf(doc).text.replaceAll(/\{@link ([^}]*)\}/g, "$1")),
+});
+
+/** An example is a block of code in a docstring. */
+const exampleOf = (text: string): Html => documentOf(text).body;
+
+function exportPart(one: Export, names: ReadonlySet<string>): Html {
+  const { text, params, returns, throws, examples, see } = docstringOf(one.doc);
+  const said = (part: string): Html =>
+    inline(linked(part.replaceAll("\n", " "), names), (to) => to);
+  const first = plainText(firstSentence(text.replaceAll(/\{@link ([^}]*)\}/g, "$1")));
+  const rows = params.map((param) => [html`<code>${param.name}</code>`, said(param.text)]);
+  return html`<details class="fold export">
+    <summary>
+      <h3 id="${one.name}"><code>${one.name}</code></h3>
+      <span class="first">${first}</span>
+    </summary>
+    ${codeBlock(one.signature)} ${documentOf(linked(text, names), (to) => to).body}
+    ${rows.length === 0 ? "" : table(["parameter", "meaning"], rows)}
+    ${returns === "" ? "" : html`<p><strong>Returns</strong> ${said(returns)}</p>`}
+    ${throws.map((error) => html`<p><strong>Throws</strong> ${said(error)}</p>`)}
+    ${see.map((source) => html`<p class="small">From ${said(source)}</p>`)}
+    ${examples.map(exampleOf)}
+  </details>`;
+}
+
+/** What another entry documents. */
+function sharedPart(others: readonly Export[], homes: Homes): Html {
+  const from = new Map<string, Export[]>();
+  for (const one of others) {
+    const home = homes.get(keyOf(one)) ?? "";
+    from.set(home, [...(from.get(home) ?? []), one]);
+  }
+  return html`${heading(2, "all-shared", "Shared with other entries")}
+  ${[...from].map(
+    ([home, members]) =>
+      html`<p>
+          The same as in <a href="${fileOfEntry(home)}"><code>${home}</code></a
+          >:
+        </p>
+        <ul class="names">
+          ${members.map(
+            ({ name }) =>
+              html`<li>
+                <a href="${fileOfEntry(home)}#${name}"><code>${name}</code></a>
+              </li>`,
+          )}
+        </ul>`,
+  )}`;
+}

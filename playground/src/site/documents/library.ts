@@ -1,0 +1,65 @@
+/** The documents of the repository, and where the page of each is. */
+
+import type { Addresses } from "./markdown.ts";
+import { rootFrom } from "../layout.ts";
+
+/** Documents by their path in the repository. */
+export type Texts = Readonly<Record<string, string>>;
+
+export interface Library {
+  /** In the order in which they are listed. */
+  readonly paths: readonly string[];
+  textOf(path: string): string;
+  /** Where links of a document lead from its page. */
+  addressesFrom(path: string): Addresses;
+}
+
+/** These pages stand among the operators, and one of them shows more than its document. */
+const AMONG_OPERATORS: ReadonlySet<string> = new Set(["errata", "semantics", "dialects"]);
+
+/** The page of a document: `docs/arrays/README.md` is `docs/arrays/index.html`. */
+export function pageOf(path: string): string {
+  const name = path.replace(/^docs\//, "").replace(/\.md$/, "");
+  if (AMONG_OPERATORS.has(name)) return `reference/${name}.html`;
+  const [, example] = /^examples\/([^/]+)\/README$/.exec(name) ?? [];
+  if (example !== undefined) return `docs/examples/${example}.html`;
+  if (name === "arrays/README") return "docs/arrays/index.html";
+  return `docs/${name === name.toUpperCase() ? name.toLowerCase() : name}.html`;
+}
+
+/**
+ * @param pictures the paths of pictures that documents show
+ * @param repository where the sources are; null if nobody knows, and then links to them are left out
+ */
+export function libraryOf(
+  texts: Texts,
+  pictures: readonly string[],
+  repository: string | null,
+): Library {
+  const paths = Object.keys(texts);
+  const isPage = new Set(paths);
+  const isPicture = new Set(pictures);
+  return {
+    paths,
+    textOf(path) {
+      const text = texts[path];
+      if (text === undefined) throw new Error(`the site needs ${path}, which is not there`);
+      return text;
+    },
+    addressesFrom(path) {
+      const root = rootFrom(pageOf(path));
+      return (target) => {
+        if (/^https?:|^#/.test(target)) return target;
+        const [, file, anchor] = /^([^#]*)(#.*)?$/.exec(target) ?? [];
+        const to = resolved(path, file ?? "");
+        if (isPage.has(to)) return `${root}${pageOf(to)}${anchor ?? ""}`;
+        if (isPicture.has(to)) return `${root}${to}`;
+        return repository === null ? null : `${repository}/blob/main/${to}`;
+      };
+    },
+  };
+}
+
+/** A path in the repository, from a link in a file of it. */
+const resolved = (from: string, link: string): string =>
+  new URL(link, `https://repository/${from}`).pathname.slice(1);

@@ -1,0 +1,275 @@
+/**
+ * Documents as HTML. `marked` reads the Markdown; what it reads is written by the templates of `html.ts`, which escape all
+ * text, so that a document cannot bring markup of its own onto a page.
+ */
+
+import { lexer, Lexer, type Token, type Tokens } from "marked";
+import { html, joined, type Html } from "../html.ts";
+
+/** Where a link or a picture of a document leads from a page; null where no page has its target. */
+export type Addresses = (target: string) => string | null;
+
+const NO_ADDRESSES: Addresses = () => null;
+
+/** What is read from documents as data: the texts are Markdown. */
+export type Block =
+  | { readonly kind: "heading"; readonly level: number; readonly text: string; readonly id: string }
+  | { readonly kind: "table"; readonly head: readonly string[]; readonly rows: readonly string[][] }
+  | { readonly kind: "list"; readonly items: readonly string[] }
+  | { readonly kind: "paragraph"; readonly text: string }
+  | { readonly kind: "code"; readonly text: string };
+
+const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ").trim();
+
+/** The blocks of a document. Comments are left out. */
+export function blocksOf(document: string): Block[] {
+  const idOf = anchors();
+  return lexer(document).flatMap((token) => blockFrom(token, idOf));
+}
+
+function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
+  if (isHeading(token)) {
+    return [{ kind: "heading", level: token.depth, text: token.text, id: idOf(token.text) }];
+  }
+  if (isTable(token)) {
+    const head = token.header.map(({ text }) => text);
+    return [{ kind: "table", head, rows: token.rows.map((row) => row.map(({ text }) => text)) }];
+  }
+  if (isList(token)) return [{ kind: "list", items: token.items.map(({ text }) => oneLine(text)) }];
+  if (token.type === "paragraph") return [{ kind: "paragraph", text: oneLine(token.text) }];
+  return token.type === "code" ? [{ kind: "code", text: token.text }] : [];
+}
+
+// A union of all tokens has one member whose type is any string, so a comparison of types does not narrow it.
+const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
+const isTable = (token: Token): token is Tokens.Table => token.type === "table";
+const isList = (token: Token): token is Tokens.List => token.type === "list";
+const isLink = (token: Token): token is Tokens.Link => token.type === "link";
+
+/** The ids of headings, as the sites that show these documents make them, so that links within them hold. */
+function anchors(): (text: string) => string {
+  const counts = new Map<string, number>();
+  return (text) => {
+    const id = text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-");
+    const count = counts.get(id) ?? 0;
+    counts.set(id, count + 1);
+    return count === 0 ? id : `${id}-${count}`;
+  };
+}
+
+/** Text with code, stress and links. */
+export const inline = (text: string, addresses: Addresses): Html =>
+  inlines(Lexer.lexInline(text), addresses);
+
+/** Markdown as people read it, without its marks. */
+export const plainText = (text: string): string => textOf(Lexer.lexInline(oneLine(text)));
+
+const textOf = (tokens: readonly Token[]): string =>
+  tokens
+    .map((token) => ("tokens" in token && token.tokens ? textOf(token.tokens) : rawText(token)))
+    .join("");
+
+const rawText = (token: Token): string =>
+  token.type === "html" ? "" : "text" in token ? String(token.text) : token.raw;
+
+const inlines = (tokens: readonly Token[], addresses: Addresses): Html =>
+  html`${tokens.map((token) => inlineFrom(token, addresses))}`;
+
+function inlineFrom(token: Token, addresses: Addresses): Html | string {
+  if (isLink(token)) {
+    const to = addresses(token.href);
+    const isAddress = token.href === token.text;
+    const shown = isAddress ? html`${token.text}` : inlines(token.tokens, addresses);
+    if (to === null) return shown;
+    return isAddress
+      ? html`<a class="address" href="${to}">${shown}</a>`
+      : html`<a href="${to}">${shown}</a>`;
+  }
+  const inner = (): Html => inlines("tokens" in token ? (token.tokens ?? []) : [], addresses);
+  switch (token.type) {
+    case "codespan":
+      return html`<code>${token.text}</code>`;
+    case "strong":
+      return html`<strong>${inner()}</strong>`;
+    case "em":
+      return html`<em>${inner()}</em>`;
+    case "del":
+      return html`<del>${inner()}</del>`;
+    case "br":
+      return html`<br />`;
+    case "image":
+      return pictureFrom(String(token.href), String(token.text), addresses);
+    default:
+      return rawText(token);
+  }
+}
+
+function pictureFrom(target: string, label: string, addresses: Addresses): Html {
+  const source = addresses(target);
+  return source === null
+    ? html`<em>${label}</em>`
+    : html`<img class="shot" src="${source}" alt="${label}" loading="lazy" />`;
+}
+
+/** A section of a document, by its heading. */
+export interface Section {
+  readonly level: number;
+  readonly id: string;
+  readonly title: string;
+  /** All that it says, without marks. */
+  readonly text: string;
+}
+
+export interface Document {
+  readonly title: string;
+  /** Its first paragraph. */
+  readonly opening: string;
+  readonly sections: readonly Section[];
+  readonly body: Html;
+}
+
+/** A document with the addresses of its page. */
+export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES): Document {
+  const tokens = lexer(source);
+  const idOf = anchors();
+  const sections: Section[] = [];
+  const body = tokens.map((token) => {
+    if (!isHeading(token)) {
+      const last = sections.at(-1);
+      const text = oneLine(textOfBlock(token));
+      if (last !== undefined && text !== "") {
+        sections[sections.length - 1] = { ...last, text: `${last.text} ${text}`.trim() };
+      }
+      return blockHtml(token, addresses);
+    }
+    const title = textOf(token.tokens);
+    const id = idOf(token.text);
+    sections.push({ level: token.depth, id, title, text: "" });
+    return headingHtml(token, id, title, addresses);
+  });
+  const first = tokens.find(({ type }) => type === "paragraph");
+  return {
+    title: sections[0]?.title ?? "",
+    opening: first === undefined ? "" : plainText(first.raw),
+    sections,
+    body: joined(body, "\n"),
+  };
+}
+
+/** All texts of a block. Those of cells and items stand apart. */
+function textOfBlock(token: Token): string {
+  if (isTable(token)) {
+    return [token.header, ...token.rows]
+      .flatMap((row) => row.map(({ tokens }) => textOf(tokens)))
+      .join(" ");
+  }
+  if (isList(token))
+    return token.items.map(({ tokens }) => tokens.map(textOfBlock).join(" ")).join(" ");
+  return "tokens" in token && token.tokens ? textOf(token.tokens) : rawText(token);
+}
+
+function headingHtml(
+  { depth, tokens }: Tokens.Heading,
+  id: string,
+  title: string,
+  addresses: Addresses,
+): Html {
+  const text = inlines(tokens, addresses);
+  if (depth === 1) return html`<h1 id="${id}">${text}</h1>`;
+  const anchor = html`<a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a>`;
+  return depth === 2
+    ? html`<h2 id="${id}">${text} ${anchor}</h2>`
+    : html`<h3 id="${id}">${text} ${anchor}</h3>`;
+}
+
+function blockHtml(token: Token, addresses: Addresses): Html | string {
+  if (isTable(token)) {
+    const cells = (row: readonly Tokens.TableCell[]): Html[] =>
+      row.map(({ tokens }) => inlines(tokens, addresses));
+    const whole = table(cells(token.header), token.rows.map(cells));
+    // A row is a paragraph on a phone.
+    return token.rows.length <= MOST_ROWS
+      ? whole
+      : html`<details class="fold rows">
+          <summary>Table of ${token.rows.length} rows</summary>
+          ${whole}
+        </details>`;
+  }
+  if (isList(token)) {
+    const items = token.items.map(
+      (item) => html`<li>${item.tokens.map((part) => blockHtml(part, addresses))}</li>`,
+    );
+    return token.ordered
+      ? html`<ol start="${token.start}">
+          ${items}
+        </ol>`
+      : html`<ul>
+          ${items}
+        </ul>`;
+  }
+  const inner = (): Html => inlines("tokens" in token ? (token.tokens ?? []) : [], addresses);
+  switch (token.type) {
+    case "paragraph":
+      return html`<p>${inner()}</p>`;
+    case "text":
+      return inner();
+    case "code":
+      return codeBlock(String(token.text));
+    case "blockquote":
+      return html`<blockquote>
+        ${(token.tokens ?? []).map((part: Token) => blockHtml(part, addresses))}
+      </blockquote>`;
+    default:
+      return "";
+  }
+}
+
+/** A block of code, which scrolls by itself, with the keyboard as well. Its line breaks are kept. */
+export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
+
+/** Longer tables open when they are asked for. */
+const MOST_ROWS = 40;
+
+/** Tables with more columns are lists of their cells on a narrow screen. */
+const MOST_NARROW = 3;
+
+/**
+ * A table of facts. Roles are written down because browsers drop them from tables that are shown as lists.
+ */
+export function table(
+  head: readonly (Html | string)[],
+  rows: readonly (readonly (Html | string)[])[],
+  ids: readonly (string | null)[] = [],
+): Html {
+  const isLong = head.length > MOST_NARROW;
+  const role = (name: string): Html | string => (isLong ? html` role="${name}"` : "");
+  const body = rows.map(([first, ...rest], at) => {
+    const id = ids[at] ?? null;
+    const cells = rest.map(
+      (cell, column) =>
+        html`<td${role("cell")}${isLong ? html` data-label="${labelOf(head[column + 1])}"` : ""}>${cell}</td>`,
+    );
+    const anchor = id === null ? "" : html` id="${id}"`;
+    return html`<tr${role("row")}${anchor}><th scope="row"${role("rowheader")}>${first}</th>${cells}</tr>\n`;
+  });
+  const heads = head.map((cell) =>
+    isEmpty(cell)
+      ? html`<td ${role("cell")}></td>`
+      : html`<th scope="col" ${role("columnheader")}>${cell}</th>`,
+  );
+  const kind = isLong ? "facts long" : "facts";
+  return html`<div class="wide"><table class="${kind}"${role("table")}>
+    <thead${role("rowgroup")}><tr${role("row")}>${heads}</tr></thead>
+    <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
+}
+
+/** A head without words is none: it stands above the names of rows. */
+const isEmpty = (head: Html | string): boolean =>
+  (typeof head === "string" ? head : head.markup) === "";
+
+/** The head of a column as an attribute, which holds no markup. */
+const labelOf = (head: Html | string): Html | string =>
+  typeof head === "string" ? head : { markup: head.markup.replaceAll(/<[^>]*>/g, "") };

@@ -1,0 +1,67 @@
+/** The examples of an operator, each called in every version of the operator, and by the rules of other systems. */
+
+import { compareDialects, equals, type DialectComparison, type OperatorVersion } from "ndscatter";
+import { toHash } from "../../document/hash.ts";
+import { PRESETS, type Preset } from "../../examples/presets.ts";
+import { explainState, type ExplainedState } from "../../document/read-state.ts";
+import type { State } from "../../values/state.ts";
+import type { Family } from "./families.ts";
+
+/** What one version makes of an example. */
+export interface Outcome {
+  readonly version: OperatorVersion;
+  /** Whether the version gives the bits that the example's own version gives, or is refused as that is. */
+  readonly is: "same" | "other" | "refused";
+  /** Why the call is refused, or empty. */
+  readonly sentence: string;
+  readonly hash: string;
+}
+
+export interface Example {
+  readonly preset: Preset;
+  readonly explained: ExplainedState;
+  readonly hash: string;
+  /** In the order of the versions. */
+  readonly outcomes: readonly Outcome[];
+  /** What others do; empty where the call is wrong whatever its indices are. */
+  readonly elsewhere: readonly DialectComparison[];
+}
+
+export const examplesOf = ({ domain, name, versions }: Family): Example[] =>
+  PRESETS.filter(({ state }) => state.domain === domain && state.op === name).map((preset) => {
+    const explained = explainState(preset.state);
+    return {
+      preset,
+      explained,
+      hash: toHash(preset.state),
+      outcomes: versions.map((version) => outcomeOf(preset.state, version, explained)),
+      elsewhere: elsewhereOf(explained),
+    };
+  });
+
+/** The same call in another version. */
+export const inVersion = (state: State, { sinceVersion }: OperatorVersion): State => ({
+  ...state,
+  opset: sinceVersion,
+});
+
+function outcomeOf(state: State, version: OperatorVersion, own: ExplainedState): Outcome {
+  const moved = inVersion(state, version);
+  const { faults, explanation } = explainState(moved);
+  const result = explanation?.output ?? null;
+  const wanted = own.explanation?.output ?? null;
+  const isRefused = result === null || faults.length > 0;
+  const isSame = isRefused ? wanted === null : wanted !== null && equals(result, wanted);
+  return {
+    version,
+    is: isSame ? "same" : isRefused ? "refused" : "other",
+    sentence: faults[0]?.sentence ?? "",
+    hash: toHash(moved),
+  };
+}
+
+function elsewhereOf({ node, inputs, explanation }: ExplainedState): readonly DialectComparison[] {
+  if (explanation === null) return [];
+  const { error, badCount } = explanation;
+  return error === null || badCount > 0 ? compareDialects(node, inputs) : [];
+}

@@ -1,0 +1,82 @@
+/** What a version changed, as lines that people read. `compareVersions` finds the changes. */
+
+import { compareVersions, type OperatorVersion, type VersionChange } from "ndscatter";
+import { html, joined, type Html } from "../html.ts";
+
+export interface Line {
+  readonly mark: "+" | "−" | "~";
+  readonly text: Html;
+  /** The paths of the changes that the line tells. */
+  readonly paths: readonly string[];
+}
+
+/** The number of a version changes with each version, which its title says. */
+const TITLE = /^(sinceVersion|opset)$/;
+
+export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
+  const changes = compareVersions(from, to).filter(({ path }) => !TITLE.test(path));
+  const lists = new Map<string, VersionChange[]>();
+  for (const change of changes) {
+    const key = listOf(change, changes);
+    lists.set(key, [...(lists.get(key) ?? []), change]);
+  }
+  return [...lists.values()].map((group) => ({
+    mark: group[0].kind === "added" ? "+" : group[0].kind === "removed" ? "−" : "~",
+    text: textOf(group, to),
+    paths: group.map(({ path }) => path),
+  }));
+}
+
+/**
+ * Words and data types of one list become one line. So does the description of an attribute whose words changed, because
+ * it names the words again.
+ */
+function listOf({ path, kind }: VersionChange, all: readonly VersionChange[]): string {
+  const list = /^(.*\.(types|values))\./.exec(path)?.[1];
+  if (list !== undefined) return `${kind} ${list}`;
+  if (!path.endsWith(".description")) return path;
+  const values = path.replace(/description$/, "values");
+  const others = all.filter((one) => one.path.startsWith(`${values}.`));
+  return kind === "changed" && others.length > 0 ? `${others[0].kind} ${values}` : path;
+}
+
+const code = (text: string): Html => html`<code>${text}</code>`;
+
+/** The sentences of a summary. */
+const sentences = (text: string): string[] => text.split(/(?<=\.) (?=[A-Z])/);
+
+function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
+  const [{ kind, path, value, from, to: now }] = group;
+  const steps = path.split(".");
+  const does = kind === "added" ? "takes" : "no longer takes";
+  if (/\.(types|values)\./.test(path)) {
+    const words = group.filter((one) => one.kind === kind).map((one) => code(String(one.value)));
+    return html`${code(steps[1])} ${does} ${joined(words, ", ")}`;
+  }
+  if (path === "negativeIndices") {
+    return html`a negative index
+    ${now === true ? "counts from the end of its axis" : "is out of range"}`;
+  }
+  if (path === "fusesBatches") {
+    return html`the batch axes of the output are
+    ${kind === "added" ? "fused into one" : "no longer fused into one"}`;
+  }
+  if (path === "summary") return summaryText(String(from), String(now));
+  const added = to.attributes.find(({ name }) => path === `attributes.${name}`);
+  if (kind === "added" && added !== undefined) {
+    return html`the attribute ${code(added.name)}: ${added.description}`;
+  }
+  if (kind !== "changed")
+    return html`${code(path)}${typeof value === "object" ? "" : html`: ${String(value)}`}`;
+  return html`${code(steps.filter((step) => step !== "description").join(" "))}:
+    <del>${String(from)}</del> <ins>${String(now)}</ins>`;
+}
+
+/** Of a summary only the sentences that are new, and those that are gone. */
+function summaryText(from: string, to: string): Html {
+  const [before, after] = [sentences(from), sentences(to)];
+  const gone = before.filter((one) => !after.includes(one));
+  const come = after.filter((one) => !before.includes(one));
+  return html`summary:
+  ${gone.map((one) => html`<del>${one}</del> `)}${come.map((one) => html`<ins>${one}</ins> `)}`;
+}

@@ -1,0 +1,84 @@
+/** What other systems do with the calls of an operator: the facts of `dialects()`, with the address that each is from. */
+
+import { dialects, type Dialect, type DialectAspect, type DialectFact } from "ndscatter";
+import type { Example } from "./calls.ts";
+import type { Family } from "./families.ts";
+import { blocksOf, type Block } from "../documents/markdown.ts";
+
+export interface Row {
+  readonly dialect: Dialect;
+  /** In the order of the aspects; null where the dialect has no such thing. */
+  readonly cells: readonly (Cell | null)[];
+}
+
+export interface Cell {
+  readonly does: string;
+  readonly how: DialectFact["how"];
+  /** Where it is written; null where it is not known. */
+  readonly address: string | null;
+}
+
+const OF_GATHERS: readonly DialectAspect[] = ["negative", "gathers"];
+const OF_SCATTERS: readonly DialectAspect[] = ["negative", "scatters", "repeats"];
+const OF_REDUCTIONS: readonly DialectAspect[] = ["sums", "compares", "halves"];
+
+/** The aspects that matter to an operator. */
+export function aspectsOf({ isScatter, newest }: Family): readonly DialectAspect[] {
+  if (!isScatter) return OF_GATHERS;
+  const reduces = newest.attributes.some(({ name }) => name === "reduction");
+  return reduces ? [...OF_SCATTERS, ...OF_REDUCTIONS] : OF_SCATTERS;
+}
+
+/** Those that have the operator, as far as its examples tell. */
+export function rowsOf(family: Family, examples: readonly Example[], document: string): Row[] {
+  const addresses = addressesIn(document);
+  const form = family.newest.indexForm;
+  const has = new Set(
+    examples.flatMap(({ elsewhere }) =>
+      elsewhere.filter(({ why }) => why !== "missing").map(({ dialect }) => dialect),
+    ),
+  );
+  return dialects()
+    .filter(({ id }) => has.has(id))
+    .map((dialect) => ({
+      dialect,
+      cells: aspectsOf(family).map((aspect) => {
+        const facts = dialect.facts.filter((fact) => fact.aspect === aspect);
+        const fact =
+          facts.find(({ of }) => of !== null && of === form) ?? facts.find(({ of }) => of === null);
+        if (fact === undefined) return null;
+        const { does, how, of } = fact;
+        const key = `${dialect.id} ${of === null ? aspect : `${aspect}, ${of}`}`;
+        return { does, how, address: addresses.get(key) ?? null };
+      }),
+    }));
+}
+
+/** The addresses of single facts, which only the table in `docs/dialects.md` has. */
+function addressesIn(document: string): ReadonlyMap<string, string> {
+  const rows = blocksOf(document).flatMap((block) => (isFacts(block) ? block.rows : []));
+  return new Map(
+    rows.flatMap(([dialect, aspect, , , , address]) => {
+      const found = /^<(.*)>$/.exec(address ?? "");
+      return found === null
+        ? []
+        : [[`${dialect.replaceAll("`", "")} ${aspect}`, found[1]] as const];
+    }),
+  );
+}
+
+const isFacts = (block: Block): block is Block & { kind: "table" } =>
+  block.kind === "table" && block.head[0] === "dialect";
+
+/** What the words of an aspect mean, in Markdown: rows of a table of `docs/dialects.md`. */
+export function wordsFor(
+  aspects: readonly DialectAspect[],
+  document: string,
+): readonly (readonly string[])[] {
+  const rows = blocksOf(document).flatMap((block) =>
+    block.kind === "table" && block.head[0] === "aspect" ? block.rows : [],
+  );
+  return rows.filter(([names]) =>
+    names.split(", ").some((name) => aspects.some((one) => one === name)),
+  );
+}

@@ -1,0 +1,68 @@
+/** The rows of `docs/errata.md`, and the operators and versions that each is about. */
+
+import type { OperatorVersion } from "ndscatter";
+import type { Family } from "./families.ts";
+import { slugOf } from "../html.ts";
+import { blocksOf } from "../documents/markdown.ts";
+
+export interface Erratum {
+  readonly id: string;
+  /** The document, as printed and right, in Markdown. */
+  readonly document: string;
+  readonly printed: string;
+  readonly right: string;
+  readonly concerns: readonly Concern[];
+}
+
+export interface Concern {
+  readonly family: Family;
+  readonly versions: readonly OperatorVersion[];
+}
+
+export function errataOf(document: string, all: readonly Family[]): Erratum[] {
+  const rows = blocksOf(document).flatMap((block) => (block.kind === "table" ? block.rows : []));
+  const ids = new Map<string, number>();
+  return rows.map(([where, printed, right]) => {
+    const words = slugOf(`${where} ${printed}`).slice(0, 48).replace(/-$/, "");
+    const count = (ids.get(words) ?? 0) + 1;
+    ids.set(words, count);
+    return {
+      id: `erratum-${words}${count === 1 ? "" : `-${count}`}`,
+      document: where,
+      printed,
+      right,
+      concerns: concernsOf(where, all),
+    };
+  });
+}
+
+/**
+ * What a document's name says: `GatherND-12, 13` are two versions, `ScatterND` is all of them. Both domains have a
+ * GatherND; the numbers tell which is meant, and without numbers it is ONNX's, which the registry lists first.
+ */
+function concernsOf(where: string, all: readonly Family[]): Concern[] {
+  return [...where.matchAll(/\b([A-Z][A-Za-z]+)\b(?:-(\d+(?:, \d+)*))?/g)].flatMap(
+    ([, name, list]): Concern[] => {
+      const named = all.filter((family) => family.name === name);
+      const numbers = list?.split(", ").map(Number);
+      const withNumbers = (family: Family): readonly OperatorVersion[] =>
+        family.versions.filter(({ sinceVersion }) => numbers?.includes(sinceVersion) ?? true);
+      const family = named.find((one) => withNumbers(one).length > 0);
+      return family === undefined ? [] : [{ family, versions: withNumbers(family) }];
+    },
+  );
+}
+
+/** The errata of an operator; of one of its versions, where one is given. */
+export const errataOn = (
+  errata: readonly Erratum[],
+  family: Family,
+  version?: OperatorVersion,
+): Erratum[] =>
+  errata.filter(({ concerns }) =>
+    concerns.some(
+      (one) =>
+        one.family.file === family.file &&
+        (version === undefined || one.versions.includes(version)),
+    ),
+  );

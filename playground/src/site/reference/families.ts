@@ -1,0 +1,67 @@
+/** The operators of the registry, each with its versions, its page, and the addresses of what documents it. */
+
+import { operators, type OperatorVersion } from "ndscatter";
+import { rolePosition } from "../../values/schema.ts";
+import { slugOf } from "../html.ts";
+
+export interface Family {
+  readonly domain: OperatorVersion["domain"];
+  readonly name: string;
+  /** The name of the domain as people say it. */
+  readonly home: string;
+  /** Oldest first. */
+  readonly versions: readonly OperatorVersion[];
+  readonly newest: OperatorVersion;
+  /** The name of its page. */
+  readonly file: string;
+  readonly isScatter: boolean;
+}
+
+/** Whether the next row is of another operator. */
+const isNewest = (
+  { domain, name }: OperatorVersion,
+  at: number,
+  all: readonly OperatorVersion[],
+): boolean => all[at + 1]?.name !== name || all[at + 1].domain !== domain;
+
+/** In the order of the registry. */
+export function families(): readonly Family[] {
+  return operators()
+    .filter(isNewest)
+    .map((newest) => {
+      const { domain, name } = newest;
+      const versions = operators().filter((one) => one.name === name && one.domain === domain);
+      const isOnnx = domain === "ai.onnx";
+      return {
+        domain,
+        name,
+        home: isOnnx ? "ONNX" : "OpenVINO",
+        versions,
+        newest,
+        file: `${isOnnx ? "onnx" : domain}-${slugOf(name)}.html`,
+        isScatter: rolePosition(newest, "updates") !== -1,
+      };
+    });
+}
+
+/** The id of a version on the page of its operator. */
+export const idOf = ({ sinceVersion }: OperatorVersion): string => `v${sinceVersion}`;
+
+/** `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
+export const numberOf = ({ sinceVersion, opset }: OperatorVersion): string =>
+  opset === undefined || opset === sinceVersion
+    ? String(sinceVersion)
+    : `${sinceVersion} (opset${opset})`;
+
+/** The published document of a version. */
+export function documentOf({ domain, name, sinceVersion }: OperatorVersion): string {
+  if (domain === "ai.onnx") {
+    const anchor = `${name.toLowerCase()}-${sinceVersion}`;
+    return `https://onnx.ai/onnx/operators/onnx__${name}.html#${anchor}`;
+  }
+  // ScatterNDUpdate is scatter-nd-update.
+  const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "-").toLowerCase();
+  const folder =
+    "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement";
+  return `${folder}/${words}-${sinceVersion}.html`;
+}

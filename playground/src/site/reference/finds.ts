@@ -1,0 +1,61 @@
+/** What the search finds on the page of an operator. */
+
+import { dialects } from "ndscatter";
+import { plainText } from "../documents/markdown.ts";
+import type { Find } from "../layout.ts";
+import type { Example } from "./calls.ts";
+import type { Erratum } from "./errata.ts";
+import { idOf, numberOf, type Family } from "./families.ts";
+
+export function findsOn(
+  { name, home, newest, versions }: Family,
+  examples: readonly Example[],
+  errata: readonly Erratum[],
+): Find[] {
+  const of = `${name} (${home})`;
+  const has = new Set(
+    examples.flatMap(({ elsewhere }) =>
+      elsewhere.filter(({ why }) => why !== "missing").map(({ dialect }) => dialect),
+    ),
+  );
+  return [
+    { kind: "operator", title: name, of: home, id: "", text: newest.summary },
+    ...versions.map((version) => ({
+      kind: "version",
+      title: `${name}-${numberOf(version)}`,
+      of,
+      id: idOf(version),
+      text: "",
+    })),
+    ...newest.attributes.map((attribute) => ({
+      kind: "attribute",
+      title: attribute.name,
+      of,
+      id: `${idOf(newest)}-attributes`,
+      text: `${attribute.description} ${attribute.values?.join(" ") ?? ""}`,
+    })),
+    ...examples.map(({ preset: { id, title, note } }) => ({
+      kind: "example",
+      title,
+      of,
+      id,
+      text: note,
+    })),
+    ...errata.map(({ id, document, printed, right }) => ({
+      kind: "erratum",
+      title: plainText(`${document}: ${printed}`),
+      of,
+      id,
+      text: plainText(right),
+    })),
+    ...dialects()
+      .filter(({ id }) => has.has(id))
+      .map((dialect) => ({
+        kind: "dialect",
+        title: dialect.id,
+        of,
+        id: `dialect-${dialect.id}`,
+        text: dialect.facts.map(({ aspect, does }) => `${aspect} ${does}`).join(", "),
+      })),
+  ];
+}

@@ -1,0 +1,85 @@
+/** Tensors as tables. A tensor of more than two axes is one table for each place of its leading axes. */
+
+import { printShape, type Explanation, type Tensor } from "ndscatter";
+import { printElement } from "../../values/scalar-text.ts";
+import { coordinatesOf, gridsOf } from "../../values/shape.ts";
+import { elementsOf } from "../../values/tensor-text.ts";
+import { html, type Html } from "../html.ts";
+
+/** How often an element of the output was written, from 0. */
+export type CountOf = (element: number) => number;
+
+/** An input with its name, data type and shape. */
+export const inputTables = (name: string, source: Tensor): Html =>
+  tensorTables("tensor", name, source, () => 0);
+
+/** The output, with a mark on what updates wrote. */
+export const outputTables = (name: string, source: Tensor, countOf: CountOf): Html =>
+  tensorTables("tensor result", name, source, countOf);
+
+function tensorTables(className: string, name: string, source: Tensor, countOf: CountOf): Html {
+  const { dtype, shape } = source;
+  const texts = elementsOf(source).map((value) => printElement(dtype, value));
+  const cells = texts.map((text, element) => cell(text, countOf(element)));
+  const count = texts.length === 0 ? 0 : gridsOf(shape).grids;
+  const tables = Array.from({ length: count }, (_, grid) => gridTable(grid, shape, cells));
+  const none = texts.length === 0 ? html`<p class="none">no elements</p>` : "";
+  return html`<div class="${className}" data-tensor="${name}">
+    <p class="label">
+      <strong>${name}</strong> <span class="type">${dtype} ${printShape(shape)}</span>
+    </p>
+    <div class="grids">${tables}${none}</div>
+  </div>`;
+}
+
+/** @param cells those of the whole tensor */
+function gridTable(grid: number, shape: readonly number[], cells: readonly Html[]): Html {
+  const { rows, columns } = gridsOf(shape);
+  const hasRows = shape.length > 1;
+  const caption = captionOf(grid, shape);
+  const numbers = Array.from(
+    { length: columns },
+    (_, column) => html`<th scope="col">${column}</th>`,
+  );
+  const head = html`<thead>
+    <tr>
+      ${hasRows ? html`<td></td>` : ""}${numbers}
+    </tr>
+  </thead>`;
+  const body = Array.from({ length: rows }, (_, row) => {
+    const from = (grid * rows + row) * columns;
+    const number = hasRows ? html`<th scope="row">${row}</th>` : "";
+    return html`<tr>
+      ${number}${cells.slice(from, from + columns)}
+    </tr>`;
+  });
+  return html`<table class="grid">
+    ${
+      caption === ""
+        ? ""
+        : html`<caption>
+            ${caption}
+          </caption>`
+    }
+    ${shape.length === 0 ? "" : head}
+    <tbody>
+      ${body}
+    </tbody>
+  </table>`;
+}
+
+/** An element; more than one update is marked by a class and, for those who see no colour, by the line below it. */
+const cell = (text: string, count: number): Html =>
+  count === 0
+    ? html`<td>${text}</td>`
+    : html`<td class="${count === 1 ? "hit" : "hit often"}">${text}</td>`;
+
+/** `[0, 1, :, :]`, for tensors of more than two axes. */
+const captionOf = (grid: number, shape: readonly number[]): string =>
+  shape.length < 3 ? "" : `[${coordinatesOf(grid, shape.slice(0, -2)).join(", ")}, :, :]`;
+
+/** How often each element of a scatter's output is written; never for gathers. */
+export function countsOf({ story, output }: Explanation): CountOf {
+  if (story?.kind !== "scatter" || output === null) return () => 0;
+  return (element) => story.cell(coordinatesOf(element, output.shape)).count;
+}

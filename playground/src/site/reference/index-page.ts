@@ -1,0 +1,99 @@
+/** The first page of the reference: a card for each operator, and what each version changed. */
+
+import { html, joined, type Html } from "../html.ts";
+import { heading, type Page } from "../layout.ts";
+import { table } from "../documents/markdown.ts";
+import { examplesOf } from "./calls.ts";
+import { openingOf } from "../documents/opening.ts";
+import { errataOn, type Erratum } from "./errata.ts";
+import { idOf, numberOf, type Family } from "./families.ts";
+
+export function indexPage(all: readonly Family[], errata: readonly Erratum[]): Page {
+  const homes = [...new Set(all.map(({ home }) => home))];
+  const body = html`<h1>Operators</h1>
+    <p class="lead">
+      The scatter and gather operators of ONNX and OpenVINO, for those who use them and those who
+      implement them: what each version does, where its document is wrong, what other systems do,
+      and calls to try.
+    </p>
+    ${homes.map((home) => {
+      const own = all.filter((family) => family.home === home);
+      return html`${heading(2, home.toLowerCase(), home)}
+        <div class="cards">${own.map((one) => cardOf(one, errata))}</div>`;
+    })}
+    ${heading(2, "all", "For all operators")}
+    <ul>
+      <li>
+        <a href="semantics.html">Semantics</a>: what operators do where their documents leave room.
+      </li>
+      <li>
+        <a href="errata.html">Errata</a>: ${errata.length} mistakes of the published documents, and
+        what is right.
+      </li>
+      <li>
+        <a href="dialects.html">Dialects</a>: what other systems do with indices, repeats and
+        floats.
+      </li>
+      <li>
+        <a href="../gpu.html">This GPU</a>: a check of <code>ndscatter/webgpu</code> on the machine
+        that reads this page.
+      </li>
+    </ul>
+    ${heading(2, "changes", "What each version changed")} ${changesTable(all)}`;
+  return {
+    file: "reference/index.html",
+    title: "Operators",
+    description:
+      "What scatter and gather operators of ONNX and OpenVINO do, version by version, to be tried",
+    contents: [
+      ...homes.map((home) => ({ id: home.toLowerCase(), title: home })),
+      { id: "all", title: "For all operators" },
+      { id: "changes", title: "What each version changed" },
+    ],
+    body,
+    finds: [],
+  };
+}
+
+const count = (number: number, noun: string): string =>
+  `${number} ${number === 1 ? noun : `${noun}s`}`;
+
+function cardOf(family: Family, errata: readonly Erratum[]): Html {
+  const { file, name, newest, versions } = family;
+  const own = errataOn(errata, family).length;
+  return html`<section class="card">
+    <h3><a href="${file}">${name}</a></h3>
+    <p>${openingOf(newest.summary)}</p>
+    <p class="chips">
+      ${versions.map((one) => html`<a href="${file}#${idOf(one)}">${numberOf(one)}</a>`)}
+    </p>
+    <p class="small">
+      <a href="${file}#examples">${count(examplesOf(family).length, "example")}</a>${
+        own === 0
+          ? ""
+          : html`, <a href="${file}#errata">${own === 1 ? "1 erratum" : `${own} errata`}</a>`
+      }
+    </p>
+  </section>`;
+}
+
+/** Where the changes of every version are told. */
+function changesTable(all: readonly Family[]): Html {
+  const rows = all
+    .filter(({ versions }) => versions.length > 1)
+    .map(({ name, home, file, versions }) => [
+      html`<a href="${file}">${name}</a> of ${home}`,
+      joined(
+        versions
+          .slice(1)
+          .map(
+            (to, at) =>
+              html`<a href="${file}#${idOf(to)}-changes"
+                >${versions[at].sinceVersion} → ${to.sinceVersion}</a
+              >`,
+          ),
+        " · ",
+      ),
+    ]);
+  return table(["operator", "from → to"], rows);
+}

@@ -1,0 +1,198 @@
+/** The page of an operator: its versions, its examples, and what the documents and other systems say. */
+
+import type { DialectAspect, OperatorVersion } from "ndscatter";
+import { CONFUSIONS_GROUP } from "../../examples/presets.ts";
+import { boundsOf, probesOf } from "./bounds.ts";
+import { examplesOf, type Example } from "./calls.ts";
+import { aspectsOf, rowsOf, wordsFor } from "./dialects.ts";
+import { errataOn, type Erratum } from "./errata.ts";
+import { exampleSection, versionLinks } from "./example-section.ts";
+import { idOf, numberOf, type Family } from "./families.ts";
+import type { Library } from "../documents/library.ts";
+import { inline, table } from "../documents/markdown.ts";
+import { openingOf } from "../documents/opening.ts";
+import { html, joined, type Html } from "../html.ts";
+import { folded, heading, type Entry, type Page } from "../layout.ts";
+import { findsOn } from "./finds.ts";
+import { pictureOf, type Drawn } from "./picture.ts";
+import { remarksOn } from "./remarks.ts";
+import { prose, versionSection } from "./version-section.ts";
+
+export interface OperatorPage {
+  readonly page: Page;
+  /** Null where no example can be drawn. */
+  readonly picture: Drawn | null;
+}
+
+export function operatorPage(
+  family: Family,
+  errata: readonly Erratum[],
+  library: Library,
+): OperatorPage {
+  const { name, home, versions, newest, file } = family;
+  const examples = examplesOf(family);
+  const sections = versions
+    .toReversed()
+    .map((version) => versionSection(family, version, examples, errataOn(errata, family, version)));
+  const own = errataOn(errata, family);
+  const picture = pictureOf(file.replace(".html", ""), examples);
+  const body = html`<p class="kind">${home} · ${family.isScatter ? "scatter" : "gather"}</p>
+    <h1>${name}</h1>
+    <p class="lead">${prose(openingOf(newest.summary))}</p>
+    ${picture === null ? "" : figureOf(picture)} ${heading(2, "versions", "Versions")}
+    ${versionsTable(versions, examples)} ${sections.map((section) => section.body)}
+    ${heading(2, "examples", "Examples")} ${examplesIntro(family)} ${examples.map(exampleSection)}
+    ${folded(2, "errata", "Errata", errataTable(family, own, library))}
+    ${folded(2, "room", "Where the documents leave room", roomOf(family, library))}
+    ${folded(2, "dialects", "Dialects", dialectsOf(family, examples, library))}`;
+  const page = {
+    file: `reference/${file}`,
+    title: `${name} (${home})`,
+    description: openingOf(newest.summary),
+    contents: [
+      { id: "versions", title: "Versions" },
+      ...sections.map(({ entry }) => entry),
+      { id: "examples", title: "Examples", inner: examples.map(exampleEntry) },
+      { id: "errata", title: "Errata" },
+      { id: "room", title: "Where the documents leave room" },
+      { id: "dialects", title: "Dialects" },
+    ],
+    body,
+    finds: findsOn(family, examples, own),
+  };
+  return { page, picture };
+}
+
+/** The picture in the colours of the theme; the other file is not loaded. */
+function figureOf({ light, dark, preset: { title }, hash }: Drawn): Html {
+  const image = (file: string, theme: string): Html =>
+    html`<img class="on-${theme}" src="${file}" alt="Tables and lines: ${title}" loading="lazy" />`;
+  return html`<figure class="drawn">
+    <div class="sheet" tabindex="0" role="group" aria-label="Picture: ${title}">
+      ${image(light, "light")}${image(dark, "dark")}
+    </div>
+    <figcaption>${title}. <a href="../#${hash}">Change it in the playground</a></figcaption>
+  </figure>`;
+}
+
+const exampleEntry = ({ preset: { id, title } }: Example): Entry => ({ id, title });
+
+const OWN = "rules of their own";
+
+function versionsTable(versions: readonly OperatorVersion[], examples: readonly Example[]): Html {
+  const rows = versions.toReversed().map((version) => {
+    const rule = boundsOf(version, probesOf(version, examples));
+    return [
+      html`<a href="#${idOf(version)}">${numberOf(version)}</a>`,
+      version.attributes.length === 0
+        ? "none"
+        : joined(
+            version.attributes.map((one) => html`<code>${one.name}</code>`),
+            ", ",
+          ),
+      `${version.typeConstraints[0].types.length} types`,
+      rule?.negative ?? OWN,
+      rule?.outOfRange ?? OWN,
+      version.deprecated === undefined ? "" : `deprecated: use ${version.deprecated}`,
+    ];
+  });
+  const head = ["version", "attributes", "data", "negative indices", "out of range", "remark"];
+  const used = rows.some((row) => row[5] !== "") ? 6 : 5;
+  return table(
+    head.slice(0, used),
+    rows.map((row) => row.slice(0, used)),
+  );
+}
+
+function examplesIntro({ isScatter }: Family): Html {
+  const legend = isScatter
+    ? html` An element of the output that an update wrote is <span class="key hit">marked</span>,
+        and one with two or more updates <span class="key hit often">underlined</span>.`
+    : "";
+  return html`<p>
+    The outputs are those of the library.${legend} “${CONFUSIONS_GROUP}” are among them: calls that
+    differ in one thing.
+  </p>`;
+}
+
+function errataTable(family: Family, errata: readonly Erratum[], library: Library): Html {
+  const addresses = library.addressesFrom("docs/errata.md");
+  if (errata.length === 0) return html`<p>No mistakes of the documents are known.</p>`;
+  const rows = errata.map((one) => [
+    inline(one.document, addresses),
+    inline(one.printed, addresses),
+    inline(one.right, addresses),
+    versionLinks(one.concerns.find((concern) => concern.family === family)?.versions ?? []),
+  ]);
+  return html`<p>Where the published documents are wrong, and what is right.</p>
+    ${table(
+      ["document", "as printed", "right", "versions"],
+      rows,
+      errata.map(({ id }) => id),
+    )}`;
+}
+
+function roomOf(family: Family, library: Library): Html {
+  const addresses = library.addressesFrom("docs/semantics.md");
+  const remarks = remarksOn(library.textOf("docs/semantics.md"), family);
+  const items = remarks.map(
+    ({ heading: title, id, text }) =>
+      html`<li>
+        ${inline(text, addresses)} <a class="from" href="semantics.html#${id}">${title}</a>
+      </li>`,
+  );
+  const general = html`<p>
+    What holds for all operators, such as the order of updates and the arithmetic, is in
+    <a href="semantics.html">Semantics</a>.
+  </p>`;
+  return items.length === 0
+    ? general
+    : html`<ul>
+          ${items}
+        </ul>
+        ${general}`;
+}
+
+/** What is compared, as the heads of columns. */
+const TITLES: Readonly<Record<DialectAspect, string>> = {
+  negative: "negative",
+  scatters: "out of range",
+  gathers: "out of range",
+  repeats: "repeats",
+  sums: "order of sums",
+  compares: "max and min",
+  halves: "half floats",
+};
+
+function dialectsOf(family: Family, examples: readonly Example[], library: Library): Html {
+  const document = library.textOf("docs/dialects.md");
+  const addresses = library.addressesFrom("docs/dialects.md");
+  const aspects = aspectsOf(family);
+  const rows = rowsOf(family, examples, document);
+  const body = rows.map(({ dialect, cells }) => [
+    html`<a href="${dialect.source}">${dialect.id}</a>
+      <span class="small">${dialect.version}</span>`,
+    ...cells.map((cell) => {
+      if (cell === null) return "–";
+      const { does, how, address } = cell;
+      const from = address === null ? html`${how}` : html`<a href="${address}">${how}</a>`;
+      const word = joined(does.split(/(?<=[+:])/), html`<wbr />`);
+      return html`<code class="word">${word}</code> <span class="small">${from}</span>`;
+    }),
+  ]);
+  const words = wordsFor(aspects, document).map(([names, meaning]) => [
+    inline(names, addresses),
+    inline(meaning, addresses),
+  ]);
+  return html`<p>
+      What other systems do with the same call, and how that is known.
+      <a href="dialects.html">Dialects</a> has all of them.
+    </p>
+    ${table(
+      ["system", ...aspects.map((one) => TITLES[one])],
+      body,
+      rows.map(({ dialect }) => `dialect-${dialect.id}`),
+    )}
+    <p>What the words mean:</p>
+    ${table(["about", "words"], words)}`;
+}

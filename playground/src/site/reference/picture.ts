@@ -1,0 +1,144 @@
+/**
+ * The picture of a call as the page draws it, made without a browser: the same cells, layout and lines, from the same
+ * code, as a file for each of the two themes.
+ */
+
+import { printShape, roleOf } from "ndscatter";
+import { inputView } from "../../cells/input-view.ts";
+import { NOTHING_SAID } from "../../cells/cells.ts";
+import { tintsOf } from "../../cells/targets.ts";
+import { hitsOf, outputCells, viewOf, type Picture } from "../../cells/view.ts";
+import { sortFaults } from "../../document/faults.ts";
+import type { Preset } from "../../examples/presets.ts";
+import { layOut } from "../../stage/arrange.ts";
+import type { Layout, Placed } from "../../stage/layout.ts";
+import { wiringOf } from "../../stage/wiring.ts";
+import { sizeOf } from "../../values/shape.ts";
+import type { State } from "../../values/state.ts";
+import type { Scene } from "../../writing/scene.ts";
+import { toSVG } from "../../writing/svg.ts";
+import type { Example } from "./calls.ts";
+
+/** Files of one picture, within the folder of the reference. */
+export interface Drawn {
+  readonly light: string;
+  readonly dark: string;
+  readonly preset: Preset;
+  readonly hash: string;
+  readonly files: readonly { readonly name: string; readonly text: string }[];
+}
+
+/** The column of text is at least as wide on a desk; on a phone the picture scrolls by itself. */
+const ROOM = { width: 760, height: 320, isNarrow: false, least: 22 };
+const WIDEST = 1560;
+
+/** More elements are not seen at a glance. */
+const MOST_ELEMENTS = 40;
+
+/**
+ * The picture at the top of an operator's page: the first of its examples that gives a result and whose tensors are small
+ * but not trivial.
+ */
+export function pictureOf(name: string, examples: readonly Example[]): Drawn | null {
+  const right = examples.filter(({ explained }) => explained.faults.length === 0);
+  const fit = right.find((one) => sizeOfCall(one) >= 6 && sizeOfCall(one) <= MOST_ELEMENTS);
+  const example = fit ?? right[0];
+  const scene = example === undefined ? null : sceneOfState(example.preset.state);
+  if (scene === null) return null;
+  const files = (["light", "dark"] as const).map((theme) => ({
+    name: `${name}-${theme}.svg`,
+    text: toSVG(scene, theme),
+  }));
+  const { preset, hash } = example;
+  return { light: files[0].name, dark: files[1].name, preset, hash, files };
+}
+
+/** That of the largest tensor. */
+const sizeOfCall = ({ preset }: Example): number =>
+  Math.max(...preset.state.inputs.map((one) => sizeOf(one?.shape ?? [])));
+
+/** Null for a call with an error. */
+export function sceneOfState(state: State): Scene | null {
+  const { picture } = viewOf(state);
+  if (picture === null) return null;
+  const { explanation, output, links } = picture;
+  const { version } = explanation;
+  if (version === null) return null;
+  const faults = sortFaults([]);
+  const inputs = state.inputs.map((_, at) => inputView(picture, false, state, at, faults));
+  const layout = layoutOf(picture);
+  const given = Object.entries(state.attributes).map(([name, text]) => `, ${name} = ${text}`);
+  const result = {
+    ...NOTHING_SAID,
+    ...outputCells(
+      picture,
+      tintsOf(links, picture.targets, "output", output.size),
+      hitsOf(links, "output", output.size),
+      links.count,
+      null,
+    ),
+  };
+  return {
+    title: `${state.op}-${version.sinceVersion}${given.join("")}`,
+    // The section of the version has the rules of shapes.
+    sentences: [],
+    layout,
+    lanes: layout.lanes.map(({ id, shape }) => ({
+      type: `${id === "output" ? output.dtype : (state.inputs[id]?.dtype ?? "")} ${printShape(shape)}`,
+      cells: id === "output" ? result : inputs[id].cells,
+      corner: { row: 0, column: 0 },
+    })),
+    wiring: wiringOf(picture, layout, []),
+    verb: verbOf(picture),
+    frames: [],
+  };
+}
+
+/** The tables beside each other, as a picture has them: where they do not fit, it is wider. */
+function layoutOf(picture: Picture): Layout {
+  const call = { op: picture.state.op, axis: axisOf(picture), tensors: placedIn(picture) };
+  let { width } = ROOM;
+  for (;;) {
+    const layout = layOut(call, { ...ROOM, width });
+    if (layout.tiers.length === 1 || width > WIDEST) return layout;
+    width += 100;
+  }
+}
+
+function verbOf({ explanation: { story } }: Picture): string {
+  if (story?.kind !== "scatter") return "";
+  return story.reduction === "none" ? "replace" : story.reduction;
+}
+
+const widest = (texts: readonly string[]): number =>
+  texts.reduce((most, { length }) => Math.max(most, length), 1) + 2;
+
+function placedIn({ state, explanation, output, printed }: Picture): Placed[] {
+  const { inputs = [], outputs = [] } = explanation.version ?? {};
+  const given = state.inputs.flatMap((text, id): Placed[] =>
+    text === null
+      ? []
+      : [
+          {
+            id,
+            role: roleOf(inputs[id]),
+            shape: text.shape,
+            digits: widest(text.values),
+            name: inputs[id].name,
+          },
+        ],
+  );
+  const { shape } = output;
+  const digits = widest(printed.texts);
+  return [...given, { id: "output", role: "output", shape, digits, name: outputs[0].name }];
+}
+
+/** The axis along which an operator goes; NaN where nobody says so. */
+function axisOf({ state, explanation }: Picture): number {
+  const { inputs = [] } = explanation.version ?? {};
+  const at = inputs.findIndex((schema) => roleOf(schema) === "axis");
+  const data = inputs.findIndex((schema) => roleOf(schema) === "data");
+  const axis = Number(state.inputs[at]?.values[0] ?? state.attributes["axis"] ?? 0);
+  if (Number(state.attributes["batch_dims"] ?? 0) !== 0) return Number.NaN;
+  return axis < 0 ? axis + (state.inputs[data]?.shape.length ?? 0) : axis;
+}

@@ -1,0 +1,170 @@
+/** Three outputs of one call beside each other, as data: yours, the exact one, and that of another system. */
+
+import { printElement } from "../values/scalar-text.ts";
+import type { DialectId, Explanation } from "ndscatter";
+import { isResultOf, type Comparison } from "./actual.ts";
+import { counted, DIALECT_NAMES } from "./dialect-names.ts";
+import type { DialectRow, Rules } from "./dialect-view.ts";
+import { titleOf } from "../document/title-of.ts";
+import { coordinatesOf } from "../values/shape.ts";
+import { valueTexts } from "../values/tensor-text.ts";
+import type { State } from "../values/state.ts";
+
+/** How a cell stands to the exact one. */
+export type Mark = "same" | "differs" | "open";
+
+export interface Column {
+  readonly name: string;
+  /** What stands under the name: `differs in 2 cells`. */
+  readonly note: string;
+  /** Null where there is no output; `note` says why. */
+  readonly texts: readonly (string | null)[] | null;
+  mark(cell: number): Mark;
+}
+
+export interface SideBySide {
+  readonly title: string;
+  readonly shape: readonly number[];
+  readonly verdict: string;
+  /** Why the cells differ; empty where nothing is known. */
+  readonly reason: string;
+  /** Cells that show it, as sentences. */
+  readonly evidence: readonly string[];
+  readonly columns: readonly Column[];
+  /** The cells in which yours differs. */
+  readonly differing: readonly number[];
+}
+
+interface Given {
+  readonly state: State;
+  readonly explanation: Explanation | null;
+  readonly comparison: Comparison;
+  readonly rules: Rules;
+  /** The other system; null for none. */
+  readonly beside: DialectId | null;
+}
+
+export function sideBySide(given: Given): SideBySide {
+  const { state, comparison, rules, beside } = given;
+  const { output, base, differing, causes, sentences } = comparison;
+  const cause = causes.find(({ isWhole }) => isWhole);
+  const row = rowsOf(rules).find(({ id }) => id === beside);
+  const own = [...differing].toSorted((a, b) => a - b);
+  return {
+    title: titleOf(state),
+    shape: output.shape,
+    verdict: sentences[0],
+    reason:
+      cause === undefined
+        ? own.length === 0
+          ? ""
+          : "No known fault gives all of these cells."
+        : `${sentenceCase(cause.sentence)}. This ${cause.share}.`,
+    evidence: own.slice(0, MOST_EVIDENCE).map((cell) => evidenceOf(cell, given)),
+    differing: own,
+    columns: [
+      {
+        name: "Yours",
+        note: differing.size === 0 ? "equal, bit for bit" : `differs in ${cellsOf(differing.size)}`,
+        texts: comparison.texts,
+        mark: (cell) => (differing.has(cell) ? "differs" : "same"),
+      },
+      {
+        name: "Exact",
+        note: "by the specification",
+        texts: base,
+        mark: () => "same",
+      },
+      ...(row === undefined ? [] : [columnOf(row)]),
+    ],
+  };
+}
+
+const cellsOf = (count: number): string => counted(count, "cell");
+
+/** More cells than anybody reads as sentences. */
+const MOST_EVIDENCE = 3;
+
+/** More updates of one cell than a sentence names. */
+const MOST_UPDATES = 4;
+
+/** `output[1] is 10 in yours and 30 exactly. It holds 2 and receives 10, then 30.` */
+function evidenceOf(cell: number, { comparison, explanation }: Given): string {
+  const { output, texts, base } = comparison;
+  const at = coordinatesOf(cell, output.shape);
+  const exact = base?.[cell] ?? null;
+  const where = `output[${at.join(", ")}]`;
+  const values =
+    exact === null
+      ? `${where} is ${texts[cell]} in yours and has no exact value.`
+      : `${where} is ${texts[cell]} in yours and ${exact} exactly.`;
+  const story = explanation?.story;
+  if (story?.kind !== "scatter") return values;
+  const print = (value: Parameters<typeof printElement>[1]): string =>
+    printElement(output.dtype, value);
+  const { count } = story.cell(at);
+  if (count === 0) return `${values} No update reaches it.`;
+  const updates: string[] = [];
+  let before = "";
+  for (const step of story.cell(at).steps()) {
+    if (step.kind !== "update") continue;
+    if (updates.length === 0) before = print(step.before);
+    if (updates.length === MOST_UPDATES) break;
+    updates.push(print(step.update));
+  }
+  const more = count > MOST_UPDATES ? ` and ${counted(count - MOST_UPDATES, "more update")}` : "";
+  return `${values} Data holds ${before}; the cell receives ${updates.join(", then ")}${more}.`;
+}
+
+function columnOf({
+  name,
+  output,
+  why,
+  agrees,
+  differing,
+  undecided,
+  sentence,
+}: DialectRow): Column {
+  const certain = [...differing].filter((cell) => !undecided.has(cell)).length;
+  const notes = [
+    ...(certain > 0 ? [`differs in ${cellsOf(certain)}`] : []),
+    ...(undecided.size > 0 ? [`${cellsOf(undecided.size)} may differ`] : []),
+  ];
+  return {
+    name,
+    note:
+      output === null
+        ? why === "error"
+          ? "refuses the call"
+          : sentence.replace(`${name} `, "")
+        : agrees || notes.length === 0
+          ? "equal, bit for bit"
+          : notes.join(", "),
+    texts: output === null ? null : valueTexts(output),
+    mark: (cell) => (undecided.has(cell) ? "open" : differing.has(cell) ? "differs" : "same"),
+  };
+}
+
+/** All systems, each with what it makes of the call. */
+export const rowsOf = (rules: Rules): readonly DialectRow[] =>
+  "error" in rules ? [] : rules.choices.flatMap(({ rows }) => rows);
+
+/** The system that stands beside yours at first: one that gives what you have, else one that differs, else any. */
+export function firstBeside(rules: Rules, comparison: Comparison): DialectId | null {
+  const rows = rowsOf(rules).filter(({ output }) => output !== null);
+  const isMine = ({ output, undecided }: DialectRow): boolean =>
+    output !== null && isResultOf({ output, undecided }, comparison);
+  // What ONNX's document leaves open tells less than a system that runs.
+  const others = rows.filter(({ id }) => id !== "onnx");
+  const mine = others.filter(isMine);
+  const found =
+    mine.find(({ undecided }) => undecided.size === 0) ??
+    mine[0] ??
+    others.find(({ agrees }) => !agrees) ??
+    others[0];
+  return found?.id ?? null;
+}
+
+export const isDialect = (text: string): text is DialectId => Object.hasOwn(DIALECT_NAMES, text);
+
+const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

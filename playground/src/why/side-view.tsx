@@ -1,0 +1,137 @@
+/** The dialog "Side by side": yours, the exact output and that of another system, with the reason, to be sent on. */
+
+import type { DialectId, Explanation } from "ndscatter";
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { State } from "../values/state.ts";
+import { coordinatesOf } from "../values/shape.ts";
+import { isDark } from "../widgets/theme.tsx";
+import { copyPicture, copyText, savePicture } from "../writing/save.ts";
+import {
+  isDialect,
+  rowsOf,
+  sideBySide,
+  sidePicture,
+  type Comparison,
+  type Rules,
+  type SideBySide,
+} from "./on-demand.ts";
+
+interface SideViewProps {
+  readonly state: State;
+  readonly explanation: Explanation | null;
+  readonly comparison: Comparison;
+  readonly rules: Rules;
+  readonly beside: DialectId | null;
+  /** The address that opens this comparison. */
+  link(): string;
+  onBeside(id: DialectId): void;
+}
+
+export function SideView(props: SideViewProps): JSX.Element {
+  const { state, rules, beside, link, onBeside } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const room = useWidth(frame);
+  const [remark, setRemark] = useState("");
+  const side = sideBySide(props);
+  const theme = isDark() ? "dark" : "light";
+  // A picture that is sent on has the columns beside each other, whatever the window.
+  const whole = (): string => sidePicture(side, theme, 1200);
+  const save = async (format: "svg" | "png"): Promise<void> =>
+    setRemark(await savePicture(whole, format, `${state.op}-${state.opset}-compared`));
+  return (
+    <>
+      <label class="side-choice">
+        Beside yours and the exact output:{" "}
+        <select
+          value={beside ?? ""}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            if (isDialect(value)) onBeside(value);
+          }}
+        >
+          {rowsOf(rules).map(({ id, name, output, agrees }) => (
+            <option key={id} value={id}>
+              {`${name}${output === null ? " (no result)" : agrees ? " (exact)" : ""}`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div
+        ref={frame}
+        class="side-picture"
+        // The drawing escapes every text that it holds.
+        dangerouslySetInnerHTML={{ __html: room === 0 ? "" : sidePicture(side, theme, room) }}
+      />
+      <div class="kinds">
+        <button type="button" class="main" onClick={() => void copyText(link()).then(setRemark)}>
+          Copy the link
+        </button>
+        <button type="button" onClick={() => void copyPicture(whole()).then(setRemark)}>
+          Copy the picture
+        </button>
+        <button type="button" onClick={() => void save("png")}>
+          Save as PNG
+        </button>
+        <button type="button" onClick={() => void save("svg")}>
+          Save as SVG
+        </button>
+      </div>
+      <p role="status">{remark}</p>
+      <Numbers side={side} />
+    </>
+  );
+}
+
+/** Pixels of the inside of an element; 0 before it is drawn. */
+function useWidth(frame: { readonly current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (current === null) return;
+    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
+    setWidth(current.clientWidth);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+/** More rows than anybody reads. */
+const MOST_NUMBERS = 200;
+
+/** The cells that differ as text, which a picture is not. */
+function Numbers({ side }: { readonly side: SideBySide }): JSX.Element | null {
+  const { columns, differing, shape } = side;
+  if (differing.length === 0) return null;
+  return (
+    <details class="side-numbers">
+      <summary>The cells that differ, as a table</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">cell</th>
+            {columns.map(({ name }) => (
+              <th scope="col" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {differing.slice(0, MOST_NUMBERS).map((cell) => (
+            <tr key={cell}>
+              <th scope="row">[{coordinatesOf(cell, shape).join(", ")}]</th>
+              {columns.map(({ name, texts }) => (
+                <td key={name}>{texts?.[cell] ?? "–"}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {differing.length > MOST_NUMBERS && (
+        <p>{(differing.length - MOST_NUMBERS).toLocaleString("en")} more cells differ.</p>
+      )}
+    </details>
+  );
+}

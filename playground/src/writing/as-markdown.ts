@@ -1,0 +1,36 @@
+/** A call as Markdown: a link, and its tensors as a block of text, for an issue or a chat. */
+
+import { printShape, type Tensor } from "ndscatter";
+import { explainState } from "../document/read-state.ts";
+import { titleOf } from "../document/title-of.ts";
+import type { State } from "../values/state.ts";
+import { valueTexts } from "../values/tensor-text.ts";
+import { oneLine, printNested } from "./source-text.ts";
+
+/** @param link the address of the call */
+export function asMarkdown(state: State, link: string): string {
+  const { explanation, faults } = explainState(state);
+  const inputs = (explanation?.inputs ?? []).flatMap(({ name, tensor }) =>
+    tensor === null ? [] : [printed(name, tensor)],
+  );
+  const output = explanation?.output ?? null;
+  const wrong = explanation?.error?.message ?? faults[0]?.sentence;
+  return [
+    // Parentheses of an address would end the link.
+    `**[${titleOf(state)}](${link.replaceAll("(", "%28").replaceAll(")", "%29")})**`,
+    "",
+    "```text",
+    ...inputs,
+    ...(output === null ? [] : [printed("output", output)]),
+    ...(output === null && wrong !== undefined ? [`error: ${oneLine(wrong)}`] : []),
+    "```",
+    "",
+  ].join("\n");
+}
+
+/** A block of Markdown ends at its fence, so a text that holds one is written another way. */
+const printed = (name: string, tensor: Tensor): string =>
+  `${name} = ${tensor.dtype} ${printShape(tensor.shape)} ${printNested(
+    tensor.shape,
+    valueTexts(tensor).map((text) => oneLine(text).replaceAll("`", "'")),
+  )}`;

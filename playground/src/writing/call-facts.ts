@@ -1,0 +1,141 @@
+/** The parts of a call that a program in another language is written with. */
+
+import { roleOf, type Tensor } from "ndscatter";
+import { explainState } from "../document/read-state.ts";
+import { defaultText } from "../values/schema.ts";
+import type { State } from "../values/state.ts";
+import { elementsOf } from "../values/tensor-text.ts";
+import type { WritableCall } from "./source-text.ts";
+
+/** How indices are read, as far as programs differ by it. */
+export type Form =
+  | "scatter-tuples"
+  | "scatter-elements"
+  | "scatter-slices"
+  | "scatter-sequences"
+  | "gather-tuples"
+  | "gather-elements"
+  | "gather-slices"
+  | "gather-or-zero";
+
+const FORMS: Readonly<Record<string, Form | undefined>> = {
+  "ai.onnx/ScatterND": "scatter-tuples",
+  "ai.onnx/ScatterElements": "scatter-elements",
+  "ai.onnx/Scatter": "scatter-elements",
+  "ai.onnx/GatherND": "gather-tuples",
+  "ai.onnx/GatherElements": "gather-elements",
+  "ai.onnx/Gather": "gather-slices",
+  "ai.onnx/TensorScatter": "scatter-sequences",
+  "openvino/ScatterNDUpdate": "scatter-tuples",
+  "openvino/ScatterElementsUpdate": "scatter-elements",
+  "openvino/ScatterUpdate": "scatter-slices",
+  "openvino/Gather": "gather-or-zero",
+  "openvino/GatherND": "gather-tuples",
+  "openvino/GatherElements": "gather-elements",
+};
+
+export type Word = "none" | "add" | "mul" | "max" | "min" | "sub" | "mean";
+
+/** The library's words by those of the documents. */
+const WORDS: Readonly<Record<string, Word | undefined>> = { sum: "add", prod: "mul", "": "none" };
+
+export interface CallFacts {
+  readonly call: WritableCall;
+  readonly form: Form;
+  readonly names: {
+    readonly data: string;
+    /** Null where they are left out. */
+    readonly indices: string | null;
+    readonly updates: string;
+    readonly output: string;
+  };
+  readonly data: Tensor;
+  readonly indices: Tensor | null;
+  readonly updates: Tensor | null;
+  /** From 0. */
+  readonly axis: number;
+  /** From 0. */
+  readonly batchDims: number;
+  readonly reduction: Word;
+  /** Whether a reduction begins with the first update of a target. */
+  readonly isFresh: boolean;
+  readonly isRing: boolean;
+  /** Whether several updates meet in one target. */
+  readonly hasRepeats: boolean;
+}
+
+/** Null for an operator that no program is written of. */
+export function factsOf(state: State, call: WritableCall): CallFacts | null {
+  const { version, node, inputs } = call;
+  const form = FORMS[`${version.domain}/${version.name}`];
+  if (form === undefined) return null;
+  const positionOf = (role: string): number =>
+    version.inputs.findIndex((one) => roleOf(one) === role);
+  const inputOf = (role: string): Tensor | null => inputs[positionOf(role)] ?? null;
+  const nameOf = (role: string): string | null =>
+    inputOf(role) === null ? null : version.inputs[positionOf(role)].name;
+  const attribute = (name: string): string =>
+    String(node.attributes?.[name] ?? defaultText(version, name) ?? "");
+  const [data, indices, typed] = [inputOf("data"), inputOf("indices"), inputOf("axis")];
+  if (data === null) return null;
+  const axis = Number(typed === null ? attribute("axis") || 0 : elementsOf(typed)[0]);
+  const batchDims = Number(attribute("batch_dims") || 0);
+  const word = attribute("reduction");
+  const story = explainState(state).explanation?.story;
+  return {
+    ...{ call, form, data, indices, updates: inputOf("updates") },
+    names: {
+      data: nameOf("data") ?? "data",
+      indices: nameOf("indices"),
+      updates: nameOf("updates") ?? "updates",
+      output: version.outputs[0].name,
+    },
+    axis: axis < 0 ? axis + data.shape.length : axis,
+    batchDims: batchDims < 0 ? batchDims + (indices?.shape.length ?? 0) : batchDims,
+    reduction: WORDS[word] ?? (word as Word),
+    isFresh: attribute("use_init_val") === "false",
+    isRing: attribute("mode") === "circular",
+    hasRepeats: (story?.kind === "scatter" ? story.summary.repeats : 0) > 0,
+  };
+}
+
+/** A shape as Python writes it: `(3,)`. */
+export const pythonShape = (shape: readonly number[]): string =>
+  `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+
+/** `slice(None)` for each axis before the last part: `(slice(None),) * 2 + (indices,)`. */
+export const along = (axis: number, part: string): string =>
+  axis === 0 ? part : `(slice(None),) * ${axis} + (${part},)`;
+
+/** What OpenVINO's Gather needs where indices are broadcast against its output. */
+export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
+  readonly output: readonly number[];
+  /** The shape that puts each axis of indices on its axis of the output. */
+  readonly indices: readonly number[];
+  /** The axis of the output behind those of indices. */
+  readonly after: number;
+  readonly size: number;
+} {
+  const own = indices?.shape ?? [];
+  const behind = data.shape.slice(axis + 1);
+  return {
+    output: [...data.shape.slice(0, axis), ...own.slice(b), ...behind],
+    indices: [...own.slice(0, b), ...ones(axis - b), ...own.slice(b), ...ones(behind.length)],
+    after: axis + own.length - b,
+    size: data.shape[axis],
+  };
+}
+
+const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
+
+/** The shape of write indices that are broadcast against updates: `(-1, 1, 1)`. */
+export const batchShape = ({ updates }: CallFacts): string =>
+  pythonShape([-1, ...ones((updates?.shape.length ?? 1) - 1)]);
+
+/** Whether nothing is written: the result is data as it was. */
+export const writesNothing = ({ form, updates }: CallFacts): boolean =>
+  form.startsWith("scatter") && updates?.size === 0;
+
+/** Whether index tuples have no coordinate, so that each of them means all of data. */
+export const hasEmptyTuples = ({ form, indices }: CallFacts): boolean =>
+  form.endsWith("tuples") && indices?.shape.at(-1) === 0;

@@ -1,0 +1,14 @@
+/** The line of HTML that shows the page in a frame. */
+
+export function embedCode(source: string, title: string, width: number, height: number): string {
+  return `<iframe src="${escaped(source)}" title="${escaped(title)} in ndscatter" width="${width}" height="${height}" style="border: 0; max-width: 100%" loading="lazy"></iframe>`;
+}
+
+/** A size that was typed, within what a frame can be; `otherwise` for what is no size. */
+export function sizeIn(text: string, otherwise: number): number {
+  const size = /^\d{1,5}$/.test(text.trim()) ? Number(text) : otherwise;
+  return Math.min(Math.max(size, 240), 4000);
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");

@@ -1,0 +1,11 @@
+/** How long a link is, as a sentence. */
+
+/** Servers and chats cut longer addresses; nginx refuses a line of a request beyond 8 kB. */
+export const LONGEST_LINK = 8000;
+
+export function linkRemark(link: string): string {
+  const length = `This link has ${link.length.toLocaleString("en")} characters.`;
+  return link.length <= LONGEST_LINK
+    ? length
+    : `${length} Many chats and mail programs cut links beyond ${LONGEST_LINK.toLocaleString("en")}; send the code or the picture instead.`;
+}

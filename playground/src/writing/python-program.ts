@@ -1,0 +1,95 @@
+/** A program of a Python library: its imports, its tensors, and what gives the output. */
+
+import { roleOf, type DType, type Tensor } from "ndscatter";
+import type { State } from "../values/state.ts";
+import { printPythonList } from "./as-numpy.ts";
+import {
+  factsOf,
+  hasEmptyTuples,
+  pythonShape,
+  writesNothing,
+  type CallFacts,
+  type Form,
+} from "./call-facts.ts";
+import { oneLine, writableCall } from "./source-text.ts";
+
+/** Lines of a program, or the reason why the library cannot say the call. */
+export type Lines = readonly string[] | { readonly no: string };
+
+export interface Library {
+  readonly name: string;
+  readonly imports: readonly string[];
+  /** What stands before the names of functions. */
+  readonly home: string;
+  /** What stands before `nan` and `inf`. */
+  readonly numbers: string;
+  /** Null for a data type that the library lacks. */
+  dtypeOf(dtype: DType): string | null;
+  /** A tensor of a literal; `zeros` for one without elements, whose literal has no shape. */
+  readonly tensor: string;
+  /** A sentence on what the library does with a call that ndscatter refuses. */
+  readonly refuses: string;
+  readonly bodies: Readonly<Record<Form, (facts: CallFacts) => Lines>>;
+}
+
+/** Python that prints the output; only comments where there is no such program. */
+export function printProgram(state: State, library: Library): string {
+  const call = writableCall(state, "#");
+  if (typeof call === "string") return call;
+  const facts = factsOf(state, call);
+  const { version, inputs, refusal } = call;
+  const { name, imports, bodies } = library;
+  if (facts === null) return `# ${version.name} cannot be written with ${name} here.\n`;
+  const lacking = inputs.find((input) => input && library.dtypeOf(input.dtype) === null);
+  if (lacking) return `# ${name} has no data type ${lacking.dtype} for this call.\n`;
+  if (hasEmptyTuples(facts)) return `# ${name} takes no index tuples without a coordinate.\n`;
+  const lines = writesNothing(facts)
+    ? [`${facts.names.output} = ${facts.names.data}`]
+    : bodies[facts.form](facts);
+  if ("no" in lines) return `# ${lines.no}\n`;
+  const made = version.inputs.flatMap((schema, position) => {
+    const input = inputs[position];
+    // The axis is a number in the code.
+    return input === undefined || roleOf(schema) === "axis"
+      ? []
+      : [`${schema.name} = ${tensorOf(input, library)}`];
+  });
+  return [
+    ...imports,
+    "",
+    ...made,
+    "",
+    ...(refusal === null
+      ? []
+      : [`# ndscatter refuses this call: ${oneLine(refusal)}`, `# ${library.refuses}`]),
+    ...(isOpenOrder(facts)
+      ? [`# ${name} may combine updates in another order, so the last digits may differ.`]
+      : []),
+    ...lines,
+    `print(${facts.names.output})`,
+    "",
+  ].join("\n");
+}
+
+function tensorOf(input: Tensor, { home, numbers, tensor, dtypeOf }: Library): string {
+  const dtype = dtypeOf(input.dtype) ?? "";
+  return input.shape.includes(0)
+    ? `${home}zeros(${pythonShape(input.shape)}, dtype=${dtype})`
+    : `${home}${tensor}(${printPythonList(input, numbers)}, dtype=${dtype})`;
+}
+
+const isFloat = (dtype: DType): boolean => dtype.startsWith("float") || dtype.startsWith("bfloat");
+
+const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
+  hasRepeats && ["add", "mul", "sub", "mean"].includes(reduction) && isFloat(data.dtype);
+
+/** The reason why no program gives one output where updates repeat without a reduction. */
+export const openRepeats = (name: string): { readonly no: string } => ({
+  no:
+    `${name} leaves open which of several updates of one target stays, so no program with it is sure to give ` +
+    "this output. Leave out the earlier updates of each target, or use a reduction.",
+});
+
+/** Lines one after the other; a reason of either part stands for both. */
+export const after = (first: Lines, more: Lines): Lines =>
+  "no" in first ? first : "no" in more ? more : [...first, ...more];

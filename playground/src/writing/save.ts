@@ -1,0 +1,80 @@
+/** What a browser does with a picture or a text: copies it, saves it, and turns an SVG into pixels. */
+
+/** Copies a text and says whether that worked. */
+export async function copyText(text: string): Promise<string> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return "Copied.";
+  } catch {
+    // Pages that were not loaded by HTTPS may not copy; the text can be selected.
+    return "The browser does not let the page copy; select the text instead.";
+  }
+}
+
+/** Copies a picture as PNG and says whether that worked. */
+export async function copyPicture(svg: string): Promise<string> {
+  try {
+    // Safari takes the promise only: by the time that the picture is there, the click is over.
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": pngOf(svg) })]);
+    return "The picture is copied.";
+  } catch {
+    return "The browser does not let the page copy pictures; save the picture instead.";
+  }
+}
+
+/** Pixels for each unit of the picture, so that it is sharp on any screen. */
+const SCALE = 2;
+
+/** The SVG as the browser draws it. */
+export async function pngOf(svg: string): Promise<Blob> {
+  const canvas = await canvasOf(svg, SCALE);
+  return await new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => {
+      if (blob === null) reject(new Error("it is larger than the browser draws"));
+      else resolve(blob);
+    }, "image/png");
+  });
+}
+
+async function canvasOf(svg: string, scale: number): Promise<HTMLCanvasElement> {
+  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = image.naturalWidth * scale;
+    canvas.height = image.naturalHeight * scale;
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return canvas;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+export type PictureFormat = "svg" | "png";
+
+/** Downloads a picture; the error as a sentence, or nothing. */
+export async function savePicture(
+  svg: () => string,
+  format: PictureFormat,
+  name: string,
+): Promise<string> {
+  try {
+    const text = svg();
+    const blob = format === "png" ? await pngOf(text) : new Blob([text], { type: "image/svg+xml" });
+    download(blob, `${name}.${format}`);
+    return "";
+  } catch (error) {
+    return `The picture could not be made: ${String(error)}`;
+  }
+}
+
+export function download(blob: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The click starts the download but does not wait for it, so the address must live on.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -1,0 +1,80 @@
+/** Text and colours of pictures that are saved as SVG: the file loads nothing from elsewhere. */
+
+export type SvgTheme = "light" | "dark";
+
+export interface Colours {
+  readonly paper: string;
+  readonly cell: string;
+  readonly ink: string;
+  readonly soft: string;
+  readonly line: string;
+  readonly bad: string;
+  readonly good: string;
+  /** Colours that colour-blind people can tell apart; the last is for targets without one. */
+  readonly hues: readonly string[];
+}
+
+const HUES = {
+  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b400", "#8494a5"],
+  dark: ["#e69f00", "#56b4e9", "#12b88a", "#dd8fbb", "#4a9fe0", "#f07c2a", "#f0e442", "#7f90a2"],
+};
+
+export const THEMES: Readonly<Record<SvgTheme, Colours>> = {
+  light: {
+    paper: "#f6f7f9",
+    cell: "#ffffff",
+    ink: "#17202a",
+    soft: "#55616e",
+    line: "#d5dbe2",
+    bad: "#b3261e",
+    good: "#1b6e3c",
+    hues: HUES.light,
+  },
+  dark: {
+    paper: "#11161c",
+    cell: "#1f2730",
+    ink: "#e8edf2",
+    soft: "#a3b0bd",
+    line: "#36414d",
+    bad: "#ff9d94",
+    good: "#7fd6a0",
+    hues: HUES.dark,
+  },
+};
+
+export const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+
+/** Pixels; a character of a monospace font of size 13. */
+export const LETTER = 7.8;
+
+/** A value in at most so many characters. */
+export const cut = (value: string, digits: number): string => {
+  const characters = Array.from(value);
+  return characters.length <= digits
+    ? value
+    : `${characters.slice(0, Math.max(digits - 1, 1)).join("")}…`;
+};
+
+export const text = (x: number, y: number, content: string, attributes: string): string =>
+  element("text", `x="${round(x)}" y="${round(y)}" ${attributes}`, content);
+
+export const element = (name: string, attributes: string, content: string): string =>
+  `<${name}${attributes === "" ? "" : ` ${attributes}`}>${escape(content)}</${name}>`;
+
+export const round = (value: number): string => String(Math.round(value * 10) / 10);
+
+/** Text for XML. Characters that XML cannot hold are replaced by pictures of them. */
+const escape = (content: string): string =>
+  content
+    .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+
+/** Unicode's picture of a control character, or the replacement character. */
+function pictured(character: string): string {
+  if (character === "\n") return "\u23ce";
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
+}

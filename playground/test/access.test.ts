@@ -1,0 +1,160 @@
+/**
+ * The page and its site for everyone, in each of their states: what axe finds in both themes, the size of targets, what is
+ * left of the page at 200 % and 400 %, and that nothing moves where people ask for stillness.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { cutControls, moving, sidewaysParts, smallTargets } from "./support/access.ts";
+import { violationsOf } from "./support/axe.ts";
+import { PHONE, SUM, useSite } from "./support/page.ts";
+
+const site = useSite();
+
+const ERROR = "ai.onnx/ScatterND/18;reduction=add;float32:4,3:0*12;int64:3,1:1,7,1;float32:3,3:1*9";
+/** An operator whose bar is as long as bars become. */
+const LONG = [
+  "openvino/ScatterElementsUpdate/12",
+  "reduction=mean;use_init_val=false",
+  "float32:3,3:0*9;int64:2,3:1,0,2,0,2,1;float32:2,3:1,1.1,1.2,2,2.1,2.2;int64::0",
+].join(";");
+
+interface State {
+  readonly hash?: string;
+  readonly file?: string;
+  /** What a visitor does to come to the state. */
+  reach?(page: Page): Promise<void>;
+}
+
+/** Opens an entry of the bar, which narrow pages keep behind a button. */
+const entry =
+  (name: string) =>
+  async (page: Page): Promise<void> => {
+    const more = page.locator(".bar .more");
+    if (await more.isVisible()) await more.click();
+    await page.locator(".bar .actions").getByRole("button", { name, exact: true }).click();
+    await page.locator("dialog[open], .why").first().waitFor();
+    // Some panels are loaded when they are opened.
+    await page.waitForTimeout(300);
+  };
+
+const STATES: Readonly<Record<string, State>> = {
+  start: {},
+  "an error": { hash: ERROR },
+  "a long bar": { hash: LONG },
+  "a story": {
+    hash: SUM,
+    reach: async (page) => {
+      await page.focus("#cell-output-4");
+      const more = page.locator(".opener");
+      if (await more.isVisible()) await more.click();
+    },
+  },
+  examples: { hash: SUM, reach: entry("Examples") },
+  share: { hash: SUM, reach: entry("Share") },
+  help: { hash: SUM, reach: entry("Help") },
+  why: { hash: SUM, reach: entry("Compare") },
+  embed: { hash: SUM, file: "?embed=1" },
+  "the check of a GPU": { file: "gpu.html" },
+  "all operators": { file: "reference/index.html" },
+  "an operator": { file: "reference/openvino-gather.html" },
+  "an operator, unfolded": { file: "reference/onnx-tensorscatter.html", reach: unfold },
+  "all documents": { file: "docs/index.html" },
+  "a document": { file: "docs/arrays/zarr.html" },
+  "a document of tables": { file: "reference/dialects.html", reach: unfold },
+  "all entries": { file: "api/index.html" },
+  "an entry, unfolded": { file: "api/webgpu.html", reach: unfold },
+  search: {
+    file: "docs/readme.html",
+    reach: async (page) => {
+      await page.keyboard.press("/");
+      await page.keyboard.type("reduction");
+      await page.locator("[role=option]").first().waitFor();
+    },
+  },
+};
+
+async function unfold(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const one of document.querySelectorAll<HTMLDetailsElement>("details.fold")) {
+      one.open = true;
+    }
+  });
+}
+
+const openState = async ({ hash = "", file = "", reach }: State, options: object) => {
+  const opened = await site.open(hash, { reducedMotion: "reduce", ...options }, file);
+  await reach?.(opened.page);
+  return opened;
+};
+
+/** A phone, and what is left of 1280 × 1024 pixels at 200 % and at 400 %. */
+const ZOOMED = [
+  { width: 390, height: 844 },
+  { width: 640, height: 512 },
+  { width: 320, height: 256 },
+] as const;
+
+for (const [name, state] of Object.entries(STATES)) {
+  test(`axe finds nothing in ${name}, in both themes, and no target is small`, async () => {
+    await using opened = await openState(state, { colorScheme: "light" });
+    const { page } = opened;
+    assert.deepEqual(await violationsOf(page), [], "light");
+    assert.deepEqual(await page.evaluate(smallTargets), []);
+    assert.equal(await page.locator("h1").count(), 1);
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.deepEqual(await violationsOf(page), [], "dark");
+  });
+
+  test(`on a phone axe finds nothing in ${name}, and at 200 % and 400 % nothing is cut off or small`, async () => {
+    await using opened = await openState(state, PHONE);
+    const { page } = opened;
+    assert.deepEqual(await violationsOf(page), []);
+    for (const viewport of ZOOMED) {
+      await page.setViewportSize(viewport);
+      // The layout follows the size in the same or in the next frame.
+      await page.waitForTimeout(50);
+      const at = `${viewport.width}`;
+      assert.deepEqual(await page.evaluate(sidewaysParts), [], at);
+      assert.deepEqual(await page.evaluate(cutControls), [], at);
+      assert.deepEqual(await page.evaluate(smallTargets), [], at);
+    }
+  });
+}
+
+/** Plays two steps by keys, and says what was animated. */
+async function animated(page: Page): Promise<string[]> {
+  await page.evaluate(() => {
+    const { animate } = Element.prototype;
+    Reflect.set(window, "seen", []);
+    Element.prototype.animate = function (...args) {
+      Reflect.get(window, "seen").push(this.tagName);
+      return animate.apply(this, args);
+    };
+  });
+  await page.focus(".player input[type=range]");
+  for (const shown of ["1 of 3 updates", "2 of 3 updates"]) {
+    await page.keyboard.press("ArrowRight");
+    await page.locator(".player output", { hasText: shown }).waitFor();
+  }
+  return page.evaluate(() => Reflect.get(window, "seen"));
+}
+
+test("values travel while a call is played, and nothing moves for those who ask for stillness", async () => {
+  {
+    await using opened = await site.open(SUM, { reducedMotion: "no-preference" });
+    // The first step begins anew, so nothing travels; the second brings the three values of a row.
+    assert.deepEqual(await animated(opened.page), ["SPAN", "SPAN", "SPAN"]);
+  }
+  await using opened = await openState({ hash: SUM }, {});
+  assert.deepEqual(await animated(opened.page), []);
+  assert.deepEqual(await opened.page.evaluate(moving), []);
+});
+
+test("nothing moves by itself in pages and dialogs", async () => {
+  for (const name of ["start", "share", "search", "an operator"]) {
+    await using opened = await openState(STATES[name], {});
+    assert.deepEqual(await opened.page.evaluate(moving), [], name);
+  }
+});

@@ -1,0 +1,146 @@
+/** The lesson of a first visit: what it drives, how it ends, and who does not get it. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { violationsOf } from "./support/axe.ts";
+import { cellsOf, PHONE, SUM, useSite } from "./support/page.ts";
+
+const site = useSite();
+
+const sentence = (page: Page): Promise<string> => page.locator(".lesson-sentence").innerText();
+const isOn = async (page: Page): Promise<boolean> => (await page.locator(".lesson").count()) > 0;
+const lit = (page: Page): Promise<string[]> =>
+  page.$$eval("[data-lit]", (cells) => cells.map(({ id }) => id.replace("cell-", "")).toSorted());
+const begun = (page: Page): Promise<void> =>
+  page
+    .getByText(/^The tuple A/)
+    .first()
+    .waitFor();
+
+test("a first visit begins with four steps that drive the picture", async () => {
+  await using opened = await site.open("", { reducedMotion: "reduce" });
+  const { page } = opened;
+  await begun(page);
+  assert.equal(
+    await sentence(page),
+    "The tuple A = [1] in indices is an address: it names row 1 of data.",
+  );
+  // The tuple, row 1 of data, and row 1 of the output, which is still a copy.
+  assert.deepEqual(await lit(page), [
+    "0-3",
+    "0-4",
+    "0-5",
+    "1-0",
+    "output-3",
+    "output-4",
+    "output-5",
+  ]);
+  assert.deepEqual(await cellsOf(page, "output"), await cellsOf(page, 0));
+  assert.equal(await page.locator("#aloud").innerText(), await sentence(page));
+  // It is heard from the status line, so nothing else of it is announced.
+  assert.equal(
+    await page.locator(".lesson").locator("[role=status], [role=alert], [aria-live]").count(),
+    0,
+  );
+  const next = page.getByRole("button", { name: "Next" });
+  await next.click();
+  assert.match(await sentence(page), /1 \+ 10 = 11/);
+  assert.deepEqual((await cellsOf(page, "output")).slice(3, 6), ["11", "21", "31"]);
+  await next.click();
+  assert.deepEqual(
+    (await lit(page)).filter((id) => id.startsWith("output")),
+    ["output-0", "output-1", "output-2", "output-6", "output-7", "output-8"],
+  );
+  await next.click();
+  assert.match(
+    await sentence(page),
+    /A and C both name row 1: add keeps both, so its first cell ends as 81/,
+  );
+  assert.deepEqual((await cellsOf(page, "output")).slice(3, 6), ["81", "101", "121"]);
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.locator(".lesson").waitFor({ state: "detached" });
+  assert.deepEqual(await lit(page), []);
+});
+
+test("arrows go through the steps, Escape ends them, and the focus goes where they begin again", async () => {
+  await using opened = await site.open("", { reducedMotion: "reduce" });
+  const { page } = opened;
+  await begun(page);
+  await page.keyboard.press("ArrowRight");
+  assert.match(await sentence(page), /^So updates/);
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await sentence(page), /^The tuple A/);
+  await page.getByRole("button", { name: "Next" }).focus();
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.activeElement?.id === "lesson-opener");
+  assert.equal(await isOn(page), false);
+  await page.keyboard.press("Enter");
+  await begun(page);
+});
+
+for (const [name, leave] of [
+  ["an edit", (page: Page) => page.getByLabel("reduction").selectOption("max")],
+  ["the player", (page: Page) => page.locator(".play").click()],
+  ["Skip", (page: Page) => page.getByRole("button", { name: "Skip" }).click()],
+] as const) {
+  test(`${name} ends the lesson`, async () => {
+    await using opened = await site.open();
+    const { page } = opened;
+    await begun(page);
+    await leave(page);
+    await page.locator(".lesson").waitFor({ state: "detached" });
+    assert.ok(await page.locator(".title-line h2").innerText());
+  });
+}
+
+test("a second visit, a link and a frame begin without a lesson; Help has one for each kind", async () => {
+  await using opened = await site.open();
+  const { page } = opened;
+  await begun(page);
+  await page.goto(page.url().replace(/#.*/, ""));
+  await page.locator("td[data-element]").first().waitFor();
+  assert.equal(await isOn(page), false);
+  for (const [title, first] of [
+    ["Gather", /^The tuple A = \[2\]/],
+    ["Elements", /^The index A = 2 .*part of an address/],
+    ["Batches", /in batch 0/],
+    ["Scatter", /^The tuple A = \[1\]/],
+  ] as const) {
+    await page.getByRole("button", { name: "Help" }).click();
+    await page.locator("dialog[open]").getByRole("button", { name: title, exact: true }).click();
+    await page.locator(".lesson-sentence").getByText(first).waitFor();
+  }
+  await using linked = await site.open(SUM);
+  assert.equal(await isOn(linked.page), false);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing in a lesson, a corrected link and the cards, in ${colorScheme}`, async () => {
+    await using opened = await site.open("", { colorScheme });
+    const { page } = opened;
+    await begun(page);
+    assert.deepEqual(await violationsOf(page), []);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "More questions" }).click();
+    await page.locator(".card").first().waitFor();
+    await page.locator("summary").click();
+    assert.deepEqual(await violationsOf(page), []);
+    await using broken = await site.open("ai.onnx/ScatterND/18;nonsense", { colorScheme });
+    await broken.page.locator(".repair textarea").waitFor();
+    assert.deepEqual(await violationsOf(broken.page), []);
+  });
+}
+
+test("a phone has the sentence, its buttons and the tuple on the first screen", async () => {
+  await using opened = await site.open("", PHONE);
+  const { page } = opened;
+  await begun(page);
+  for (const wanted of [".lesson-sentence", ".lesson-ways .main", "#cell-1-0", "#cell-output-3"]) {
+    const box = await page.locator(wanted).boundingBox();
+    assert.ok(box !== null && box.y >= 48 && box.y + box.height <= 716, wanted);
+  }
+  const over = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(over <= 390, String(over));
+});

@@ -1,0 +1,180 @@
+/** The ways in with one's own data: several files, programs, messages, and what is larger than the page shows. */
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { tensor, zeros } from "ndscatter";
+import { writeNpy } from "ndscatter/npy";
+import type { Page } from "playwright-core";
+import { drop, type Dropped } from "./support/drop.ts";
+import { cellsOf, REPOSITORY, SUM, useSite } from "./support/page.ts";
+
+const site = useSite();
+
+/** Pastes a text where nothing has the focus. */
+const paste = (page: Page, text: string): Promise<void> =>
+  page.evaluate((given) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", given);
+    const event = { clipboardData: data, bubbles: true, cancelable: true };
+    document.body.dispatchEvent(new ClipboardEvent("paste", event));
+  }, text);
+
+const example = (name: string): Dropped => ({
+  name,
+  bytes: fs.readFileSync(path.join(REPOSITORY, "examples", name)),
+});
+
+const said = (page: Page): Promise<string> => page.locator(".said").innerText();
+
+const THREE: readonly Dropped[] = [
+  { name: "u.npy", bytes: writeNpy(tensor("float32", [2], [5, 6])) },
+  { name: "idx.npy", bytes: writeNpy(tensor("int64", [2, 1], [3, 3])) },
+  { name: "x.npy", bytes: writeNpy(tensor("float32", [4], [1, 1, 1, 1])) },
+];
+
+test("three .npy files at once are the inputs of the call", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await drop(page, "body", THREE);
+  await page.getByText("By names and shapes, x is data, idx is indices, u is updates.").waitFor();
+  assert.deepEqual(await cellsOf(page, "output"), ["1", "1", "1", "12"]);
+});
+
+test("files that can change places ask, with the best guess chosen", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const twins = [
+    { name: "first.npy", bytes: writeNpy(tensor("float32", [2], [1, 2])) },
+    { name: "where.npy", bytes: writeNpy(tensor("int64", [2, 1], [0, 1])) },
+    { name: "second.npy", bytes: writeNpy(tensor("float32", [2], [10, 20])) },
+  ];
+  await drop(page, "body", twins);
+  const dialog = page.locator("dialog[open]");
+  const menu = (name: string) => dialog.getByLabel(name, { exact: true });
+  await menu("data").waitFor();
+  const shown = (name: string) => menu(name).locator("option:checked").innerText();
+  assert.equal(await shown("data"), "first · float32 [2]");
+  assert.equal(await shown("indices"), "where · int64 [2, 1]");
+  // The two change places.
+  await menu("data").selectOption({ label: "second · float32 [2]" });
+  assert.equal(await shown("updates"), "first · float32 [2]");
+  await dialog.getByRole("button", { name: "Show this call" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(await cellsOf(page, 0), ["10", "20"]);
+  assert.deepEqual(await cellsOf(page, "output"), ["11", "22"]);
+});
+
+test("the files of the README's example are the node with its inputs", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const names = ["kv-cache.onnx", "kv-cache.cache.npy", "kv-cache.where.npy", "kv-cache.key.npy"];
+  await drop(page, "body", names.map(example));
+  await page.locator('[data-tensor="2"]').getByText("1.33").waitFor();
+  assert.deepEqual(await cellsOf(page, 1), ["0", "3", "1", "3"]);
+  assert.deepEqual((await cellsOf(page, 2)).slice(0, 4), ["0.3", "0.31", "0.32", "0.33"]);
+  assert.equal(await said(page), "");
+});
+
+test("a pasted program that is understood is shown at once", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await paste(
+    page,
+    "x = torch.zeros(3)\nx.scatter_add_(0, torch.tensor([2, 2]), torch.tensor([1., 2.]))",
+  );
+  await page
+    .getByText(
+      "x.scatter_add_(0, torch.tensor([2, 2]), torch.tensor([1., 2.])) is ScatterElements-18.",
+    )
+    .waitFor();
+  assert.deepEqual(await cellsOf(page, "output"), ["0", "0", "3"]);
+});
+
+test("what is not understood is marked in the text, with line and column", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await paste(page, "x = np.zeros(3)\ny = np.sort(x)\nnp.add.at(x, [1, 1], [4, 5])");
+  const dialog = page.locator("dialog[open]");
+  await dialog.getByText("line 2, column 5:").waitFor();
+  assert.equal(await dialog.locator("mark").innerText(), "np.sort");
+  await dialog.getByRole("button", { name: /ScatterND-18/ }).click();
+  assert.deepEqual(await cellsOf(page, "output"), ["0", "9", "0"]);
+});
+
+test("a text of which nothing is understood changes nothing", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const before = await cellsOf(page, "output");
+  await paste(page, "<script>alert(1)</script>\n) hello (");
+  const dialog = page.locator("dialog[open]");
+  await dialog.locator("mark").first().waitFor();
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await cellsOf(page, "output"), before);
+});
+
+test("a runtime's message becomes a call that fails for the same reason", async () => {
+  await using opened = await site.open(SUM, { viewport: { width: 1440, height: 900 } });
+  const { page } = opened;
+  const line = page.getByLabel(/your own data: paste/);
+  await line.fill(
+    "Non-zero status code returned while running Gather node. Name:'emb' Status Message: indices element out of data bounds, idx=7 must be within the inclusive range [-4,3]",
+  );
+  await line.press("Enter");
+  await page.getByText("The message is about Gather (node emb).").waitFor();
+  assert.equal(
+    await page.getByLabel("operator", { exact: true }).last().inputValue(),
+    "ai.onnx/Gather",
+  );
+  assert.ok((await cellsOf(page, 1)).includes("7"));
+});
+
+test("Open says what the page takes, and then lets files be chosen", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  await page.getByRole("button", { name: "Open", exact: true }).click();
+  const dialog = page.locator("dialog[open]");
+  assert.match(await dialog.innerText(), /\.npy, \.pb[^]*error message/);
+  const choosing = page.waitForEvent("filechooser");
+  await dialog.getByRole("button", { name: "Choose files" }).click();
+  const files = THREE.map(({ name, bytes }) => ({
+    name,
+    mimeType: "",
+    buffer: Buffer.from(bytes),
+  }));
+  await (await choosing).setFiles(files);
+  await page.getByText(/By names and shapes/).waitFor();
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+  assert.deepEqual(await cellsOf(page, "output"), ["1", "1", "1", "12"]);
+});
+
+test("of large files the part that matters is shown, and the command for all of them", async () => {
+  await using opened = await site.open(SUM);
+  const { page } = opened;
+  const indices = tensor(
+    "int64",
+    [900, 1],
+    Array.from({ length: 900 }, (_, n) => (n === 500 ? 4000 : n)),
+  );
+  await drop(page, "body", [
+    { name: "data.npy", bytes: writeNpy(zeros("float32", [1000, 50])) },
+    { name: "indices.npy", bytes: writeNpy(indices) },
+    { name: "updates.npy", bytes: writeNpy(zeros("float32", [900, 50])) },
+  ]);
+  const dialog = page.locator("dialog[open]");
+  await dialog
+    .getByText(/^npx ndscatter explain ScatterND .* data\.npy indices\.npy updates\.npy$/)
+    .waitFor();
+  await dialog.getByRole("button", { name: /Show the part that matters/ }).click();
+  await page
+    .locator(".said")
+    .getByText(/Of 900 index tuples, 1 is out of range/)
+    .waitFor();
+  assert.equal(
+    await page
+      .locator('[data-tensor="1"] td[aria-invalid="true"], [data-tensor="1"] td.bad')
+      .count(),
+    1,
+  );
+});

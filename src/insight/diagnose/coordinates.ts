@@ -1,0 +1,135 @@
+/** Hypotheses about how whoever wrote a call counts and orders coordinates: from 1, or the last axis first. */
+
+import { isTensorError } from "../../core/errors.ts";
+import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import {
+  droppingOutside,
+  hypothesis,
+  takesNegative,
+  within,
+  type Change,
+  type Hypothesis,
+} from "./hypothesis.ts";
+import { pick, placingOf, type PlaceOf, type Rule } from "./rule.ts";
+
+/**
+ * They read indices, so calls that are errors are explained by them too. They change cells of valid indices as well, so
+ * they do not decide which cells of such a call have no exact value.
+ */
+export const COORDINATES: readonly Hypothesis[] = [
+  hypothesis("swapped-coordinates", "places", swapped),
+];
+
+export const COUNTING: readonly Hypothesis[] = [
+  hypothesis("indices-from-one", "places", (rule) =>
+    [
+      ["indices were counted from 1: index 1 was the first place", -1] as const,
+      ["1 was added to each index: index 0 was the second place", 1] as const,
+    ].flatMap(([sentence, by]): Change[] => {
+      const [wraps, drops] = [true, false].map((isWrapped) => shifted(rule, by, isWrapped));
+      const leftOut = `${sentence}, and indices outside their axis were left out`;
+      return [
+        [sentence, { placeOf: wraps }],
+        ...(keepsAny(rule, drops) ? [[leftOut, { placeOf: drops }] as const] : []),
+      ];
+    }),
+  ),
+];
+
+/** Whether a reading leaves some update or element in: one that leaves out all of them is no evidence of itself. */
+function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
+  const placing = placingIn(rule);
+  if (placing === null) return false;
+  const { axes, tupleAt, length, base } = placing;
+  const { words, step } = indexWordsOf(rule.indices);
+  return base.some((_, p) => {
+    const after = p % length;
+    const first = tupleAt(p) * axes.length;
+    return axes.every(({ dim }, j) => {
+      const index = indexAt(words, (first + j) * step, step) + after;
+      return !Number.isNaN(placeOf(index, dim, after, length - 1 - after));
+    });
+  });
+}
+
+/** Null for a rule that another change has made unfit for its inputs, such as one with an axis that data lacks. */
+function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
+  try {
+    return placingOf(rule);
+  } catch (error) {
+    if (isTensorError(error)) return null;
+    throw error;
+  }
+}
+
+/** The place that an index leads to when `by` is added; from the end if it is then negative, if that is asked. */
+function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
+  const { version, settings } = rule.call;
+  if (version.indexForm === "sequences") {
+    const isRing = settings.mode === "circular";
+    return (index, dim) => (isRing ? (((index + by) % dim) + dim) % dim : within(index + by, dim));
+  }
+  const negative = wraps && takesNegative(rule);
+  return (index, dim) => {
+    const place = index + by;
+    // What was added comes before the sign is looked at, so -1 becomes 0.
+    return within(negative && place < 0 ? place + dim : place, dim);
+  };
+}
+
+/** The orders in which the coordinates of a tuple are mistaken for each other: all, or one pair of neighbours. */
+function swapped(rule: Rule): readonly Change[] {
+  const { indices, call } = rule;
+  const k = indices.shape.at(-1) ?? 0;
+  if (call.version.indexForm !== "tuples" || k < 2) return [];
+  const straight = Array.from({ length: k }, (_, j) => j);
+  const exchanged = (j: number): number[] => straight.with(j, j + 1).with(j + 1, j);
+  const orders: readonly (readonly [order: readonly number[], how: string])[] = [
+    [straight.toReversed(), "were read in reverse order"],
+    ...(k === 2 ? [] : [0, k - 2]).map(
+      (j) => [exchanged(j), `${j} and ${j + 1} were read as each other`] as const,
+    ),
+  ];
+  const dims = placingIn(rule)?.axes.map(({ dim }) => dim);
+  if (dims === undefined) return [];
+  return orders.flatMap(([order, how]): Change[] => {
+    const shown = exampleOf(indices, order);
+    if (shown === null) return [];
+    const sentence = `the coordinates of index tuples ${how}: ${shown}`;
+    const turned = {
+      get indices() {
+        return reordered(indices, order);
+      },
+    };
+    const whole: Change = [sentence, { ...turned, placeOf: null }];
+    const leavesOut = droppingOutside(rule);
+    // Only axes of different sizes put a coordinate outside.
+    return order.every((from, j) => dims[from] === dims[j]) ||
+      !keepsAny({ ...rule, indices: reordered(indices, order) }, leavesOut)
+      ? [whole]
+      : [
+          whole,
+          [`${sentence}, and those outside data were left out`, { ...turned, placeOf: leavesOut }],
+        ];
+  });
+}
+
+/** The first tuple that the order changes: `[0, 2] led to [2, 0]`; null where it changes none. */
+function exampleOf(indices: Tensor, order: readonly number[]): string | null {
+  const { words, step } = indexWordsOf(indices);
+  for (let first = 0; first < indices.size; first += order.length) {
+    const tuple = order.map((_, j) => indexAt(words, (first + j) * step, step));
+    const other = order.map((from) => tuple[from]);
+    if (String(other) !== String(tuple)) {
+      return `[${tuple.join(", ")}] led to [${other.join(", ")}]`;
+    }
+  }
+  return null;
+}
+
+function reordered(indices: Tensor, order: readonly number[]): Tensor {
+  const k = order.length;
+  const offsets = Uint32Array.from({ length: indices.size }, (_, p) => p - (p % k) + order[p % k]);
+  return pick(indices, offsets, indices.shape);
+}

@@ -1,0 +1,51 @@
+/**
+ * A result of another shape than the call's. Only a change of the axis, the operator or batch_dims of a gather gives one,
+ * and then the shape is evidence as well.
+ */
+
+import type { Tensor } from "../../core/tensor/tensor.ts";
+import { printShape } from "../../core/tensor/shape.ts";
+import { bitsOf } from "./cell-sets.ts";
+import { cellsOf, differingCells } from "./cells.ts";
+import type { DiagnosisId } from "./diagnosis.ts";
+import type { Change } from "./hypothesis.ts";
+import { predict, withSettings, type Rule } from "./rule.ts";
+import { batchDimsOf, hasSetting, otherAxes, otherOperators } from "./settings.ts";
+import { LEAST_BITS, type Found } from "./search.ts";
+
+type Shaped = readonly [id: DiagnosisId, changes: (rule: Rule) => readonly Change[]];
+
+const SHAPED: readonly Shaped[] = [
+  ["other-axis", otherAxes],
+  ["other-batch-dims", otherBatchDims],
+  ["other-operator", otherOperators],
+];
+
+/** The changes that give a gather `actual`, its shape and all its elements. */
+export function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
+  const { shape, size } = actual;
+  if (rule.updates !== undefined || size * bitsOf(actual) < LEAST_BITS) return [];
+  const found = cellsOf(actual);
+  return SHAPED.flatMap(([id, changesOf]): Found[] => {
+    const change = changesOf(rule).find(([, parts]) => {
+      const predicted = predict({ ...rule, ...parts, shape, placeOf: null, kept: {} });
+      return predicted !== null && differingCells(cellsOf(predicted), found).length === 0;
+    });
+    if (change === undefined) return [];
+    const sentence = `${change[0]}, which gives the shape ${printShape(shape)}`;
+    return [{ id, sentence, cells: { explained: size, differing: size } }];
+  });
+}
+
+/** The other numbers of batch axes, where each gives the shape that it gives. */
+function otherBatchDims(rule: Rule): readonly Change[] {
+  if (!hasSetting(rule, "batch_dims")) return [];
+  const own = batchDimsOf(rule);
+  const most = Math.min(rule.data.shape.length, rule.indices.shape.length);
+  return Array.from({ length: most }, (_, other) => other)
+    .filter((other) => other !== own)
+    .map((other) => [
+      `batch_dims was ${other}, not ${own}`,
+      withSettings(rule, { batchDims: other }),
+    ]);
+}
