@@ -91,6 +91,15 @@ test("operands that tie share the gradient, or one or all of them have it", () =
       assert.deepEqual(lists(found), [[data], null, updates], `${reduction} of ${value}, ${ties}`);
     }
   }
+  const replacing = { reduction: "max", includeSelf: false };
+  for (const [ties, updates] of [
+    ["first", [9, 0, 0]],
+    ["last", [0, 0, 9]],
+  ] as const) {
+    const inputs = [f64([5]), i64([0, 0, 0]), f64([5, 1, 5])];
+    const found = vjp({ function: "scatterND", options: replacing }, inputs, f64([9]), { ties });
+    assert.deepEqual(lists(found), [[0], null, updates], ties);
+  }
   const zero = [f64([0]), i64([0]), f64([-0])];
   const found = vjp({ function: "scatterND", options: { reduction: "max" } }, zero, f64([4]));
   assert.deepEqual(lists(found), [[2], null, [2]]);
@@ -140,34 +149,26 @@ for (const dtype of ["float64", "complex128"] as const) {
 }
 
 /** Inputs of a version by their roles: data of [3, 4], repeated indices, and updates that fit. */
-function inputsOf({ name, indexForm, inputs }: OperatorVersion, random: Random): Tensor[] {
-  const isGather = name.startsWith("Gather");
+function inputsOf({ indexForm, inputs }: OperatorVersion, axis: number, random: Random): Tensor[] {
   const forms = {
     tuples: [i64([2, 0, 2]), [3, 4]],
     elements: [i64([2, 0, 1, 2, 2, 0, 1, 2], [2, 4]), [2, 4]],
-    slices: [i64([2, 0, 2], [3]), [3, 4]],
+    slices: [i64([2, 0, 2], [3]), axis === 0 ? [3, 4] : [3, 3]],
     sequences: [i64([1, 0, 2], [3]), [3, 2]],
   } as const;
   const [indices, shape] = forms[indexForm];
   const [data, updates] = untied("float64", [[3, 4], shape], random);
-  const byRole = { data, indices, updates, axis: i64([0], []) };
-  assert.ok(!isGather || inputs.every((input) => roleOf(input) !== "updates"));
+  const byRole = { data, indices, updates, axis: i64([axis], []) };
   return inputs.map((input) => byRole[roleOf(input)]);
 }
 
 /** The attributes of a version, once for each reduction and each value of `use_init_val`. */
-function attributesOf({ attributes, indexForm }: OperatorVersion): Record<string, unknown>[] {
+function attributesOf({ attributes }: OperatorVersion, axis: number): Record<string, unknown>[] {
   let all: Record<string, unknown>[] = [{}];
-  for (const { name, values, type, default: initial } of attributes) {
-    const given =
-      name === "reduction" || name === "mode"
-        ? values
-        : type === "boolean"
-          ? [true, false]
-          : initial === undefined || name === "axis"
-            ? [indexForm === "sequences" ? 1 : 0]
-            : undefined;
-    if (given === undefined) continue;
+  for (const { name, values, type } of attributes) {
+    const isWord = name === "reduction" || name === "mode";
+    const given = isWord ? values : type === "boolean" ? [true, false] : name === "axis" && [axis];
+    if (given === undefined || given === false) continue;
     all = all.flatMap((one) => given.map((value) => ({ ...one, [name]: value })));
   }
   return all;
@@ -177,11 +178,14 @@ test("every version of every operator has gradients, in the order of its inputs"
   const random = randomFrom(5);
   const names = new Set<string>();
   let calls = 0;
-  for (const version of operators()) {
-    for (const attributes of attributesOf(version)) {
+  const versions = operators().flatMap((version) =>
+    (version.indexForm === "sequences" ? [1] : [0, 1]).map((axis) => ({ version, axis })),
+  );
+  for (const { version, axis } of versions) {
+    for (const attributes of attributesOf(version, axis)) {
       const { name: op, domain, sinceVersion: opset } = version;
       const node: NodeSpec = { op, domain, opset, attributes };
-      const inputs = inputsOf(version, random);
+      const inputs = inputsOf(version, axis, random);
       const [output] = run(node, inputs);
       const [gradient] = untied("float64", [output.shape], random);
       const found = vjp(node, inputs, gradient);
@@ -218,6 +222,19 @@ test("kept plans have the gradients of the functions", () => {
     assert.deepEqual(lists([plan.gatherVjp(f64([1, 10, 100]))]), [[0, 101, 0, 10]]);
     assert.equal(plan.gatherVjp(f64([1, 10, 100]), { out }), out);
     assert.deepEqual(lists([out as Tensor]), [[0, 101, 0, 10]]);
+  }
+});
+
+test("kept plans whose batches share their offsets have gradients", () => {
+  const random = randomFrom(11);
+  const plan = planGather([3, 4], [2, 0, 2], { axis: 1 });
+  for (const reduction of REDUCTIONS) {
+    const inputs = untied("float64", [[3, 4], plan.shape], random);
+    const [gradient] = untied("float64", [[3, 4]], random);
+    const [data, updates] = inputs;
+    const found = plan.scatterVjp(data, updates, gradient, { reduction });
+    const call = (all: readonly Tensor[]) => plan.scatter(all[0], all[1], { reduction });
+    assertDifferences(call, inputs, gradient, found);
   }
 });
 
@@ -268,6 +285,7 @@ const REFUSED: readonly (readonly [who: string, call: () => unknown, code: strin
   ["out that is data", () => vjp(SCATTER, INPUTS, GRADIENT, { out: [DATA] }), "overlap", /out shares memory with data/],
   ["out of updates that is the gradient", () => vjp(SCATTER, [DATA, i64([1, 3, 1, 0]), f64([1, 2, 3, 4])], GRADIENT, { out: [null, null, GRADIENT] }), "overlap", /shares memory with outputGradient/],
   ["the same out twice", () => { const out = zeros("float64", [4]); vjp(SCATTER, [DATA, i64([1, 3, 1, 0]), f64([1, 2, 3, 4])], GRADIENT, { out: [out, null, out] }); }, "overlap", /shares memory with out\[0\]/],
+  ["out of a gather that is the gradient", () => vjp({ op: "Gather", opset: 13 }, [DATA, i64([1, 0, 3, 2], [4])], GRADIENT, { out: [GRADIENT] }), "overlap", /a gather cannot work in place$/],
   ["an index outside", () => vjp(SCATTER, [DATA, i64([1, 4, 1]), UPDATES], GRADIENT), "index-out-of-range", /indices\[1, 0\] is 4/],
   ["repeats where they are refused", () => vjp({ function: "scatterND", options: { duplicates: "error" } }, INPUTS, GRADIENT), "duplicate-index", /indices\[2\]/],
   ["an unknown function", () => vjp({ function: "toString" as never }, INPUTS, GRADIENT), "unknown-operator", /function must be one of scatterND, .*, got "toString"$/],

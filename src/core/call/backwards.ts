@@ -4,7 +4,13 @@
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import { extremeGradients, productGradients, type Ties } from "../kernels/backwards.ts";
+import {
+  divideShares,
+  equalMarks,
+  keepMarked,
+  productGradients,
+  type Ties,
+} from "../kernels/backwards.ts";
 import { divide } from "../kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
@@ -167,7 +173,7 @@ const NO_TARGETS: Plan = {
 
 /** Products, and greatest and least values: on packed targets, which nothing else depends on. */
 function combinedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
-  const { executor, plan, reducing, ties, data, updates, gradient, updatesOut } = call;
+  const { executor, plan, reducing, data, updates, gradient, updatesOut } = call;
   const { dtype } = gradient;
   const { reduction, includeSelf } = reducing;
   // Without data every target needs to know its first update, and none but targets have the gradient 0.
@@ -182,25 +188,63 @@ function combinedBackwards(session: Session<void>, call: ScatterBackwards): Scat
   const share = packedOf(gradient);
   const made = updatesOut ?? newResult(executor, dtype, Tensor.dimsOf(updates), updates.size);
   if (plan.source !== undefined) clear(made.data);
-  let ofData = share;
   if (reduction === "mul") {
     productGradients(packed, dtype, includeSelf, own, updates.data, share, made.data);
-  } else {
-    const result = allocate(dtype, packed.plan.size);
-    const start = new Tensor(dtype, [packed.plan.size], packed.plan.size, own);
-    const actions = scatterActions(packed.plan, start, updates, reducing, result);
-    for (const action of actions) act(session, action);
-    ofData = allocate(dtype, packed.plan.size);
-    extremeGradients(
-      packed,
-      dtype,
-      ties,
-      { result, updates: updates.data, data: includeSelf ? own : null, share },
-      { updates: made.data, data: ofData },
-    );
-  }
+  } else extremeGradients(session, call, packed.plan, { own, share, made: made.data });
   return {
-    data: call.wantsData ? dataGradient(session, call, targets, ofData) : null,
+    data: call.wantsData ? dataGradient(session, call, targets, share) : null,
     updates: call.wantsUpdates ? made : null,
   };
+}
+
+/**
+ * The gradients of greatest and least values: operands that equal the result have its gradient, as `ties` says where there
+ * are several.
+ * @param own the packed targets of data
+ * @param share the packed gradient of the result; it becomes that of data
+ * @param made where the gradient of updates goes
+ */
+function extremeGradients(
+  session: Session<void>,
+  { reducing, ties, updates, gradient: { dtype } }: ScatterBackwards,
+  plan: Plan,
+  { own, share, made }: Readonly<Record<"own" | "share" | "made", Storage>>,
+): void {
+  const { size } = plan;
+  const result = allocate(dtype, size);
+  const start = new Tensor(dtype, [size], size, own);
+  for (const action of scatterActions(plan, start, updates, reducing, result)) act(session, action);
+  session.gather(plan, dtype, result, made);
+  const marks = equalMarks(dtype, updates.data, made, updates.size);
+  const { includeSelf } = reducing;
+  const ownMarks = includeSelf ? equalMarks(dtype, own, result, size) : new Uint32Array(size);
+  if (ties === "even") {
+    const counts = new Uint32Array(size);
+    session.scatter(plan, "uint32", "add", ownMarks, marks, counts);
+    divideShares(dtype, share, counts);
+  } else if (ties !== "all") keepOne(session, plan, ties, marks, ownMarks);
+  session.gather(plan, dtype, share, made);
+  keepMarked(made, marks);
+  keepMarked(share, ownMarks);
+}
+
+/** Of the marks of each packed element keeps the first or the last one, where those of data come first. */
+function keepOne(
+  session: Session<void>,
+  plan: Plan,
+  ties: "first" | "last",
+  marks: Uint32Array,
+  ownMarks: Uint32Array,
+): void {
+  // Ranks begin with 1 for data, and are the other way round for the first, so that the greatest rank has it.
+  const isLast = ties === "last";
+  const most = marks.length + 2;
+  const ranks = marks.map((mark, at) => mark * (isLast ? at + 2 : most - 1 - at));
+  const ownRanks = ownMarks.map((mark) => mark * (isLast ? 1 : most));
+  const greatest = new Uint32Array(ownMarks.length);
+  session.scatter(plan, "uint32", "max", ownRanks, ranks, greatest);
+  const found = new Uint32Array(marks.length);
+  session.gather(plan, "uint32", greatest, found);
+  for (let at = 0; at < marks.length; at++) if (found[at] !== ranks[at]) marks[at] = 0;
+  for (let at = 0; at < ownMarks.length; at++) if (greatest[at] !== ownRanks[at]) ownMarks[at] = 0;
 }

@@ -3,7 +3,6 @@
  * updates of its target. All engines use these loops in JavaScript, so their bits are the same.
  */
 
-import type { Plan } from "../plan/plan.ts";
 import type { PackedPlan } from "../plan/targets.ts";
 import { DTYPES, type DType, type Storage } from "../tensor/dtype.ts";
 import { decodeHalf, encodeHalf } from "../tensor/half.ts";
@@ -96,133 +95,45 @@ function multiplier(dtype: DType, out: Storage, conjugates: boolean): Multiply {
   };
 }
 
-/** What the gradients of a greatest or least value are made of; all but updates are packed. */
-export interface Extremes {
-  readonly result: Storage;
-  readonly updates: Storage;
-  /** Null where the first update of a target replaces data. */
-  readonly data: Storage | null;
-  /** The gradient of the result. */
-  readonly share: Storage;
-}
-
-/**
- * The gradients of a greatest or least value: operands that equal it have its gradient, as `ties` says where there are
- * several. 0 equals -0, and NaN equals NaN.
- * @param to where the gradients of updates and data go; every element is written
- */
-export function extremeGradients(
-  { plan }: Pick<PackedPlan, "plan">,
-  dtype: DType,
-  ties: Ties,
-  { result, updates, data, share }: Extremes,
-  to: { readonly updates: Storage; readonly data: Storage },
-): void {
-  const { size } = plan;
-  const best = comparable(dtype, result);
-  const width = size === 0 ? 1 : best.length / size;
-  // Data as a scatter of one slice, which is as long as all packed targets.
-  const whole = { offsets: new Uint32Array(1), slice: size, source: undefined };
-  const ofData = data === null ? null : { plan: whole, values: comparable(dtype, data), width };
-  const ofUpdates = { plan, values: comparable(dtype, updates), width };
-  if (ties === "even") {
-    const counts = new Uint32Array(size);
-    countEqual(ofUpdates, best, counts);
-    if (ofData !== null) countEqual(ofData, best, counts);
-    const cells = cellsAbove(counts, 1);
-    divide(
-      dtype,
-      share,
-      1,
-      cells,
-      cells.map((cell) => counts[cell]),
-    );
-  }
-  const taken = new Uint8Array(ties === "first" || ties === "last" ? size : 0);
-  const given = { best, share: units(share), taken, isLast: ties === "last" };
-  const giveData = (): void => {
-    if (ofData === null) units(to.data).fill(0);
-    else give(ofData, given, units(to.data));
-  };
-  if (ties !== "last") giveData();
-  give(ofUpdates, given, units(to.updates));
-  if (ties === "last") giveData();
-}
-
-/** Operands of packed targets, as words that are equal where the values are. */
-interface Operands {
-  readonly plan: Pick<Plan, "offsets" | "slice" | "source">;
-  readonly values: Words;
-  /** Words an element. */
-  readonly width: number;
-}
-
 /*
- * Whether an operand equals the result is as good as random, and a branch that is predicted wrongly takes 5 to 20 ns. So
- * these loops have none: a difference of words becomes 1 or 0, and that a mask.
+ * Whether an operand equals a greatest or least value is as good as random, and a branch that is predicted wrongly takes 5
+ * to 20 ns. So these loops have none.
  */
 
-/** 1 where two elements differ, and 0 where they are equal. */
-function differ(a: Words, i: number, b: Words, j: number, width: number): number {
-  let bits = a[i * width] ^ b[j * width];
-  for (let word = 1; word < width; word++) bits |= a[i * width + word] ^ b[j * width + word];
-  return (bits | -bits) >>> 31;
-}
-
-/** Adds how many operands equal the result to the counts of the packed elements. */
-function countEqual(
-  { plan: { offsets, slice, source }, values, width }: Operands,
-  best: Words,
-  counts: Uint32Array,
-): void {
-  for (let p = 0; p < offsets.length; p++) {
-    let t = offsets[p];
-    let u = (source === undefined ? p : source[p]) * slice;
-    for (const end = t + slice; t < end; t++, u++) {
-      counts[t] += 1 - differ(best, t, values, u, width);
-    }
+/** 1 for each element in which `a` and `b` are equal, and 0 for others. 0 equals -0, and NaN equals NaN. */
+export function equalMarks(dtype: DType, a: Storage, b: Storage, size: number): Uint32Array {
+  const [x, y] = [comparable(dtype, a), comparable(dtype, b)];
+  const marks = new Uint32Array(size);
+  const width = size === 0 ? 1 : x.length / size;
+  for (let at = 0; at < size; at++) {
+    let bits = x[at * width] ^ y[at * width];
+    for (let word = 1; word < width; word++) bits |= x[at * width + word] ^ y[at * width + word];
+    marks[at] = 1 - ((bits | -bits) >>> 31);
   }
+  return marks;
 }
 
-/** The positions of the counts above a number. */
-function cellsAbove(counts: Uint32Array, most: number): Uint32Array {
+/** Divides the elements of `share` that more than one operand has a part in. */
+export function divideShares(dtype: DType, share: Storage, counts: Uint32Array): void {
   let found = 0;
-  for (let t = 0; t < counts.length; t++) if (counts[t] > most) found++;
+  for (let t = 0; t < counts.length; t++) if (counts[t] > 1) found++;
   const cells = new Uint32Array(found);
-  for (let t = 0, at = 0; at < found; t++) if (counts[t] > most) cells[at++] = t;
-  return cells;
+  for (let t = 0, at = 0; at < found; t++) if (counts[t] > 1) cells[at++] = t;
+  divide(
+    dtype,
+    share,
+    1,
+    cells,
+    cells.map((cell) => counts[cell]),
+  );
 }
 
-interface Given {
-  readonly best: Words;
-  readonly share: Words;
-  /** 1 for the packed elements that have given their share, where one operand has it; empty where all that are equal do. */
-  readonly taken: Uint8Array;
-  /** Whether positions come in reverse, so that the last one takes it. */
-  readonly isLast: boolean;
-}
-
-/** Gives the shares to the operands that equal the result, and 0 to all others. */
-function give(
-  { plan: { offsets, slice, source }, values, width }: Operands,
-  { best, share, taken, isLast }: Given,
-  to: Words,
-): void {
-  const takesOne = taken.length > 0;
-  const total = offsets.length;
-  for (let p = 0; p < total; p++) {
-    const position = isLast ? total - 1 - p : p;
-    let t = offsets[position];
-    let u = (source === undefined ? position : source[position]) * slice;
-    for (const end = t + slice; t < end; t++, u++) {
-      let mask = differ(best, t, values, u, width) - 1;
-      if (takesOne) {
-        mask &= taken[t] - 1;
-        taken[t] |= mask & 1;
-      }
-      for (let word = 0; word < width; word++)
-        to[u * width + word] = share[t * width + word] & mask;
-    }
+/** Writes 0 to every element without a mark. */
+export function keepMarked(data: Storage, marks: Uint32Array): void {
+  const words = units(data);
+  const width = marks.length === 0 ? 1 : words.length / marks.length;
+  for (let at = 0; at < marks.length; at++) {
+    for (let word = 0; word < width; word++) words[at * width + word] &= -marks[at];
   }
 }
 
