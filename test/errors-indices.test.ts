@@ -96,7 +96,7 @@ const ROWS: readonly ErrorRow[] = [
     node,
     inputs,
     code: "index-out-of-range",
-    says: new RegExp(`^${title}: indices\\[0(?:, 0)?\\] is -1, but axis 0 of data \\[8\\] takes 0\\.\\.7$`),
+    says: new RegExp(`^${title}: indices\\[0(?:, 0)?\\] is -1, but axis 0 of data \\[8\\] takes 0 to 7$`),
     fields: { expected: [0, 7] },
   })),
   { name: "Gather-8 counts from the back, but GatherND-8 has no zeros for what is out of range",

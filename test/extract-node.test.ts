@@ -114,6 +114,6 @@ for (const [name, says] of REFUSED) {
 test("a node of another model is refused", () => {
   const other = new NodeIndex(NET).find("scatter").node;
   assert.throws(() => extractNode(MODEL, other), {
-    message: /the model has no such node as node "scatter"$/,
+    message: /node "scatter" is not a node of the model$/,
   });
 });

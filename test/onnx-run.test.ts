@@ -294,7 +294,7 @@ const FAULTS: readonly Fault[] = [
     says: /to must be the number of a data type/ },
   { name: "a Cast with another attribute", code: "attribute",
     nodes: [node("Cast", ["x"], { attributes: { to: 1, axis: 1 } })],
-    says: /no attribute "axis": it has to, saturate, round_mode/ },
+    says: /unknown attribute "axis"; its attributes are to, saturate, round_mode/ },
   { name: "a Cast to a narrow float", code: "dtype", nodes: [node("Cast", ["x"], { attributes: { to: 17 } })],
     says: /float8e4m3fn is not cast here/ },
   { name: "a Cast to text", code: "dtype", nodes: [node("Cast", ["x"], { attributes: { to: 8 } })],
@@ -371,5 +371,5 @@ test("an error in a node keeps its fields and names the node", () => {
 test("two constants of one name", () => {
   const one = bytes(5, [...int(2, 7), ...int(7, 1), ...text(8, "c")]);
   const model = readModel(file(int(1, 8), bytes(7, [...one, ...one]), bytes(8, int(2, 18))));
-  assertThrows(() => runModel(model, {}), "malformed-file", /two constants "c"/);
+  assertThrows(() => runModel(model, {}), "malformed-file", /two constants are named "c"/);
 });

@@ -338,7 +338,7 @@ test("NPY files are opened and made by the same functions", async () => {
   await assertRejected("attribute", /b\.npy exists/, () =>
     createPending(at("b.npy"), { like: zarr }),
   );
-  await assertRejected("attribute", /no option "codecs"/, () =>
+  await assertRejected("attribute", /unknown option "codecs"/, () =>
     createPending(at("c.npy"), { like: zarr, codecs: [] }),
   );
   await assertRejected("attribute", /createArray makes none of \.npy/, () =>

@@ -8,7 +8,7 @@ export interface MemoryOwner {
   recycle(data: Storage): void;
 }
 
-/** To look up the length of an array of any class takes 10 ns, and to make a view of its bytes up to 400. */
+/** Uses of a tensor before it gets a view of its bytes: making the view costs more than many lookups of a length. */
 const OFTEN = 64;
 
 /** The memory of one tensor. Proxies and clones of the tensor share it. */
