@@ -39,7 +39,8 @@ export function Stage(props: StageProps): JSX.Element {
   useEffect(() => {
     if (isPointed) return;
     for (const other of spots) {
-      if (other.tensor !== spot?.tensor) onReveal(other.tensor, other.element, spot?.tensor);
+      if (other.tensor !== spot?.tensor)
+        onReveal(other.tensor, other.element, spot?.tensor ?? null);
     }
   }, [description]);
   const wiring = useWiring(session, layout);

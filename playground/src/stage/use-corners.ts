@@ -12,10 +12,11 @@ export interface Windows {
   readonly corners: Corners;
   onCorner(id: TensorId, corner: Corner): void;
   /**
-   * Brings an element into view.
-   * @param kept a tensor whose place stays, whatever is beside it
+   * Brings an element into view: by as few rows as possible, or, where tables follow what is described, as a page is
+   * turned, because a table that moves is drawn anew.
+   * @param kept if tables follow, the tensor whose place stays, whatever is beside it
    */
-  onReveal(id: TensorId, element: number, kept?: TensorId): void;
+  onReveal(id: TensorId, element: number, kept?: TensorId | null): void;
 }
 
 /**
@@ -44,18 +45,19 @@ export function useCorners({ lanes }: Layout, call: string): Windows {
   const onCorner = useCallback((id: TensorId, corner: Corner) => {
     setCorners((before) => withCorner(before, known.current, id, corner));
   }, []);
-  const onReveal = useCallback((id: TensorId, element: number, kept?: TensorId) => {
+  const onReveal = useCallback((id: TensorId, element: number, kept?: TensorId | null) => {
     const lane = known.current.find((one) => one.id === id);
     if (lane === undefined || !lane.isWindow) return;
     const [y, x] = [Math.floor(element / lane.sheet.columns), element % lane.sheet.columns];
     setCorners((before) => {
       const { row, column } = before.get(id) ?? ORIGIN;
-      const next = { row: into(y, row, lane.rows), column: into(x, column, lane.columns) };
+      const place = kept === undefined ? into : turnTo;
+      const next = { row: place(y, row, lane.rows), column: place(x, column, lane.columns) };
       const isSame = next.row === row && next.column === column;
       if (isSame) return before;
       const corners = withCorner(before, known.current, id, next);
       // The tensor that others follow stays: it may have moved on since.
-      return kept === undefined ? corners : corners.set(kept, before.get(kept) ?? ORIGIN);
+      return kept == null ? corners : corners.set(kept, before.get(kept) ?? ORIGIN);
     });
   }, []);
   return { corners: valid, onCorner, onReveal };
@@ -92,6 +94,10 @@ const PAIRS: ReadonlySet<string> = new Set([
   "indices updates",
   "updates indices",
 ]);
+
+/** The first row of the page that holds a row: the present one, or a page that begins with it. */
+const turnTo = (row: number, first: number, count: number): number =>
+  row >= first && row < first + count ? first : row;
 
 /** The begin of a part of `length` that holds `at`, moved no further than necessary. */
 const into = (at: number, begin: number, length: number): number =>

@@ -34,7 +34,7 @@ export function asNumPy(state: State): string {
       : [`${schema.name} = ${printArray(input)}`];
   });
   return [
-    headerOf(state, "#"),
+    headerOf(state, call, "#"),
     ...importsOf(inputs),
     "",
     ...arrays,

@@ -1,6 +1,6 @@
 /** What the exports of code share: a call that can be written as code, and nested lists over several lines. */
 
-import type { NodeSpec, OperatorVersion, Tensor } from "ndscatter";
+import { roleOf, type NodeSpec, type OperatorVersion, type Tensor } from "ndscatter";
 import { readState, explainState, type Fault } from "../document/read-state.ts";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
@@ -31,9 +31,12 @@ export function writableCall(state: State, mark: string): WritableCall | string 
   return `${mark} There is no call yet:\n${sentences.join("")}`;
 }
 
-/** A comment that names the call, so that the page can read the program back: `# ndscatter: ai.onnx/ScatterND/18`. */
-export const headerOf = (state: State, mark: string): string =>
-  `${mark} ndscatter: ${toHash({ ...state, inputs: [] })}`;
+/** A comment that names the call, so that the page can read the program back: `# ndscatter: ai.onnx/ScatterND/18`, with an axis that is an input. */
+export function headerOf(state: State, { version, inputs }: WritableCall, mark: string): string {
+  const axis = inputs[version.inputs.findIndex((schema) => roleOf(schema) === "axis")];
+  const setting = axis === undefined ? "" : `;axis=${String(axis.toArray())}`;
+  return `${mark} ndscatter: ${toHash({ ...state, inputs: [] })}${setting}`;
+}
 
 function whereOf({ place }: Fault, version: OperatorVersion | null): string {
   if (!("at" in place)) return "";

@@ -27,21 +27,23 @@ export function exportedState(
   if (domain === undefined || (domain !== "ai.onnx" && domain !== "openvino")) return null;
   const version = attempt(() => resolve({ domain, op, opset: Number(opset) }));
   if ("error" in version) return null;
-  const attributes = Object.fromEntries(
+  const settled = Object.fromEntries(
     settings
       .split(";")
       .slice(1)
       .map((one) => one.split("=") as [string, string]),
   );
+  const isInput = version.inputs.some((schema) => roleOf(schema) === "axis");
+  const { axis: given, ...others } = settled;
+  const attributes = isInput ? others : settled;
   const inputs = version.inputs.map((schema): TensorText | null => {
     const found = scope.names.get(schema.name) ?? scope.names.get(camelCase(schema.name));
     if (found !== undefined) {
       const { dtype, shape, values } = found;
       return { dtype, shape, values };
     }
-    const axis = /(?:^|\n)axis = (-?\d{1,9})/.exec(text)?.[1];
-    return roleOf(schema) === "axis" && axis !== undefined
-      ? { dtype: dtypesOf(version, schema)[0], shape: [], values: [axis] }
+    return roleOf(schema) === "axis" && given !== undefined
+      ? { dtype: dtypesOf(version, schema)[0], shape: [], values: [given] }
       : null;
   });
   const state = {
