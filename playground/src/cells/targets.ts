@@ -34,7 +34,8 @@ export function targetsOf(links: Links): Targets {
   const all = [...reached.keys()];
   const wanted = all.length <= HUES ? all : all.filter(isShared);
   const coloured = wanted.toSorted((a, b) => a - b).slice(0, HUES);
-  // A target keeps its colour while others come and go, unless another target needs that colour.
+  // A target has the colour of its number unless another target took it first, so colours stay while targets come and
+  // go.
   const free = new Set(Array.from({ length: HUES }, (_, hue) => hue));
   const later: number[] = [];
   for (const slice of coloured) {

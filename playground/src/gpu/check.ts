@@ -54,7 +54,7 @@ export async function checkCalls(
 
 const CIRCULAR = { mode: "circular" } as const;
 
-/** A data type that the GPU lacks is refused before any other error of the call; that is not a fault of the adapter. */
+/** A data type that the GPU lacks is refused whatever other errors the call has; the adapter is not at fault. */
 const isRefused = (right: Outcome, got: Outcome): boolean =>
   "code" in got && got.code === "dtype" && !("code" in right && right.code === "dtype");
 
