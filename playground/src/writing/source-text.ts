@@ -43,7 +43,7 @@ function whereOf({ place }: Fault, version: OperatorVersion | null): string {
   return `${version?.inputs[place.input]?.name ?? place.input}[${place.at.join(", ")}]: `;
 }
 
-/** A sentence with quoted user text, made safe for a comment by removing characters that could end the line. */
+/** A sentence with quoted user text, made safe for a comment by replacing characters that could end the line. */
 export const oneLine = (sentence: string): string =>
   sentence.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
 
