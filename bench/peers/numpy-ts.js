@@ -1,5 +1,5 @@
 /**
- * numpy-ts has `take`, integer-array indexing and `put_along_axis`, which writes in place. It lacks `add.at` and
+ * numpy-ts has `take`, integer-array indexing and `put_along_axis`, which writes in place, but neither `add.at` nor
  * `maximum.at`.
  */
 

@@ -8,7 +8,7 @@ import { bytes, file, float, int, text } from "../onnx-encoder.ts";
 export const F32 = (...shape: (number | string)[]): TensorType => ({ dtype: "float32", shape });
 export const I64 = (...shape: (number | string)[]): TensorType => ({ dtype: "int64", shape });
 
-/** One ScatterND that adds. */
+/** A single ScatterND that adds. */
 export const SCATTER_ADD: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { data: F32("N", 2), indices: I64("M", 1), updates: F32("M", 2) },
@@ -23,7 +23,7 @@ export const SCATTER_ADD: Model = buildModel({
   outputs: { y: F32("N", 2) },
 });
 
-/** One node with constant indices among others that cannot run here; two Relu; a name with an escape sequence. */
+/** A node with constant indices among others that cannot run here; two Relu; a name with an escape sequence. */
 export const LARGE: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { x: F32("N", 2), updates: F32(2, 2) },
@@ -53,7 +53,7 @@ export const ELEMENTS: Model = buildModel({
   outputs: { "\u001b[31my": null },
 });
 
-/** One node with two faults and one with a risk, beside others. */
+/** A node with two faults and a node with a risk, beside others. */
 export const FAULTY: Model = buildModel({
   opsets: { "ai.onnx": 16, "com.example": 1 },
   inputs: { data: F32("\u001bN", 2), updates: F32(2, 2) },

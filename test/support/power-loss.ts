@@ -202,7 +202,7 @@ export class Disk {
   }
 }
 
-/** One of a file's possible contents: of several versions, the first is on the disk, and the last was written. */
+/** A possible content of a file: of several versions, the first is on the disk, and the last was written. */
 function lost(contents: readonly Uint8Array[], random: Random): Uint8Array {
   const [first = new Uint8Array()] = contents;
   const last = contents.at(-1) ?? first;

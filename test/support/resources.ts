@@ -10,7 +10,7 @@ import { MEMORY, OPEN } from "../../src/core/resources.ts";
  */
 const PATTERN = 0x9b;
 
-/** From now on released memory is filled with the pattern, so that reading it gives a wrong result. */
+/** Fills memory with the pattern when it is released, so that reading released memory gives a wrong result. */
 export function watchMemory(): void {
   MEMORY.onRelease = (bytes) => void bytes.fill(PATTERN);
 }

@@ -23,7 +23,7 @@ export type Name =
   | "gather"
   | "tensorScatter";
 
-/** One call and its result; for a refused call, its result if the indices were valid. */
+/** A call and its result; for a refused call, its result if the indices were valid. */
 export interface Case {
   readonly name: string;
   readonly operator: Name;

@@ -17,7 +17,7 @@ import { withGiven } from "../values/given.ts";
 /** The call of one operator, as the user left it. */
 interface Call {
   readonly state: State;
-  /** One for each input of the state. */
+  /** The reserve of each input of the state. */
   readonly reserves: readonly Reserve[];
   /** Attributes that a version did not accept, by name. */
   readonly dropped: Readonly<Record<string, string>>;

@@ -4,9 +4,9 @@
  *     ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,3;float32:2,2:1,2,3,4
  *
  * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
- * that is left out. `0*8` is eight zeros. Characters that mean something in the format are percent-encoded in UTF-8.
- * An output that is compared may follow, after a `!` (see `why/compared-link.ts`).
- * Half of a surrogate pair, for which UTF-8 has no bytes, is written as `%uD800`.
+ * that is left out. `0*8` is eight zeros. Characters with a meaning in the format are percent-encoded in UTF-8. An
+ * output that is compared may follow, after a `!` (see `why/compared-link.ts`). Half of a surrogate pair, for which
+ * UTF-8 has no bytes, is written as `%uD800`.
  */
 
 import { isDType, printShape, resolve, TensorError } from "ndscatter";

@@ -1,6 +1,6 @@
 /**
- * The state of a visit: the history of documents, the functions that change the state, and its address. It is separate
- * from drawing, because two changes may come before the page is drawn again.
+ * The state of a visit: the history of documents, the functions that change the state, and its address. The class is
+ * separate from drawing, because two changes may come before the page is drawn again.
  */
 
 import {

@@ -9,7 +9,7 @@ import { Thumb } from "./thumb.tsx";
 export interface ExamplesProps {
   readonly chosen: string | null;
   onPreset(id: string): void;
-  /** Shows the user's own call again; null where there is none. */
+  /** Shows the user's own call again; null if the user has made none. */
   readonly onOwn: (() => void) | null;
   onClose(): void;
 }

@@ -12,7 +12,7 @@ import { textOf, zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { defaultText, dtypesOf, rolePosition } from "../values/schema.ts";
 
-/** One choice that a file offers. */
+/** A choice that a file offers. */
 export type FileChoice =
   | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
   | {

@@ -44,8 +44,7 @@ interface Made {
 }
 
 /**
- * Arguments that do not change values. These arguments are skipped, because some are not values:
- * `grad_fn=<AddBackward0>`.
+ * Arguments that do not change values. The parser skips them, because some are not values: `grad_fn=<AddBackward0>`.
  */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(

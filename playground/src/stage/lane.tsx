@@ -1,4 +1,4 @@
-/** One tensor of the stage: its name, data type, shape and table. All parts of an input can be edited. */
+/** A tensor of the stage: its name, data type, shape and table. All parts of an input can be edited. */
 
 import type { JSX } from "preact";
 import { Cursor } from "./cursor.tsx";

@@ -46,7 +46,7 @@ export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
         >
           Back
         </button>
-        {/* Both states share one element, which keeps the focus. */}
+        {/* The two states share one element, which keeps the focus. */}
         <button type="button" class="main" title={isLast ? "Esc" : "→"} onClick={() => go(at + 1)}>
           {isLast ? "Done" : "Next"}
         </button>

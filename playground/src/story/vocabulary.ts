@@ -34,7 +34,7 @@ export interface Arrow {
   readonly isHint: boolean;
 }
 
-/** One event, with the number of its tuple. */
+/** An event, with the number of its tuple. */
 export interface Line {
   readonly tuple: number | null;
   readonly text: string;
@@ -144,7 +144,7 @@ export class Vocabulary {
     return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
   }
 
-  /** One step of a cell, with its values. */
+  /** The text of a step of a cell, with its values. */
   lineOf(step: StoryStep<Scalar>): Line {
     const before = this.print(step.before);
     const after = this.print(step.after);

@@ -1,5 +1,5 @@
 /**
- * One element as text: the forms that a user may type, and the form that the page writes.
+ * The text of an element: the forms that a user may type, and the form that the page writes.
  *
  * | data type | may be typed |
  * |---|---|

@@ -1,4 +1,4 @@
-/** One call during editing, as pure data. A state may hold wrong values. */
+/** A call during editing, as pure data. A state may hold wrong values. */
 
 import type { Domain, DType } from "ndscatter";
 

@@ -1,6 +1,6 @@
 /**
- * One call in other systems: a choice for each different result, with the systems that give it. The results follow from
- * the library's table; no other system runs here.
+ * Results of a call in other systems: a choice for each different result, with the systems that give it. The results
+ * follow from the library's table; no other system runs here.
  */
 
 import {
@@ -15,7 +15,7 @@ import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 
-/** One system's result of a call. */
+/** A system's result of a call. */
 export interface DialectRow {
   readonly id: DialectId;
   readonly name: string;

@@ -66,7 +66,7 @@ export interface Pressing {
   onPress(key: string): void;
 }
 
-/** The user's text or file. It is read again after each edit, because the output type may have changed. */
+/** The user's text or file. The source is read again after each edit, because the output type may have changed. */
 interface Source {
   read(output: OutputType): ReadActual;
 }

@@ -28,7 +28,7 @@ export interface Drawn {
   readonly files: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** The column of text is at least as wide on a desk; on a phone the picture scrolls by itself. */
+/** On a desktop the column of text is at least this wide; on a phone the picture scrolls by itself. */
 const ROOM = { width: 760, height: 320, isNarrow: false, least: 22 };
 const WIDEST = 1560;
 

@@ -14,7 +14,7 @@ interface Rule {
 }
 
 /**
- * One line for each rule with different terms: by the length of tuples, the axis, or the batches. If several examples
+ * A line for each rule with different terms: by the length of tuples, the axis, or the batches. If several examples
  * share a rule, the one with most dimensions is shown, because a term without dimensions shows little.
  */
 export function shapeRules(version: OperatorVersion, examples: readonly Example[]): Html {
