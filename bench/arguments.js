@@ -37,14 +37,17 @@ What a call costs beside hand-written JavaScript, in 20 seconds, from dist/:
 `;
 
 const PARTS = ["times", "curve", "first", "cpp", "scaling", "memory"];
-/** Those that start processes for each row, which takes longer than the samples, are left out. */
+/**
+ * The parts of a quick run; parts that start processes for each row are left out, because that takes longer than the
+ * samples.
+ */
 const QUICK_PARTS = ["times", "curve", "first", "scaling"];
-/** One of them is the best peer of nearly every row. */
+/** The best peer of nearly every row is one of these. */
 const QUICK_PEERS = "onnxruntime-node,tfjs";
 /** Milliseconds: see Pace. */
 const QUICK = { sample: 2, warmUp: 15, brief: true };
 
-/** Null for --help. Ends the process, with status 2, where an argument is wrong. */
+/** Null for --help. Ends the process with status 2 if an argument is wrong. */
 export function readArguments() {
   const string = (/** @type {string | undefined} */ value) => ({ type: "string", default: value });
   const flag = { type: "boolean", default: false };
@@ -97,7 +100,7 @@ export function readArguments() {
   const recordOf = (name) => (values[name] === undefined ? null : read(values[name]));
   const isFull = scale === 1 && !quick && !limits.some((name) => values[name]);
   const from = recordOf("from");
-  // Older files can be compared with, but lack what is printed.
+  // Older files can be compared with, but they lack values that the report prints.
   if (from !== null && from.curve === undefined) fail(`${values.from} is of an older benchmark`);
   const file = isFull ? "results.json" : "results.partial.json";
   return {

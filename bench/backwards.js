@@ -1,6 +1,6 @@
 /**
- * What gradients cost beside the calls that they belong to: `vjp` of each workload of floats, all gradients wanted, and the
- * workload itself, in turn. On the heap with new results, and resident with one thread and two.
+ * The cost of gradients relative to their calls: `vjp` of each workload of floats, with all gradients, and the workload
+ * itself, in turn. The calls run on the heap with new results, and resident with one thread and two.
  *
  *     node bench/backwards.js [--scale 0.1] [--samples 7] [--only rows]
  */
@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Both directions with tensors on the heap and new results, which are disposed of. */
+/** `vjp` and the call, with tensors on the heap and new results, which are disposed. */
 function heap(engine, row, tensors, gradient) {
   const options = optionsOf(row);
   const node = { function: row.op, options };
@@ -32,7 +32,9 @@ function heap(engine, row, tensors, gradient) {
   };
 }
 
-/** Both directions with all tensors in the engine's memory. A row that is judged in place is in place both ways. */
+/**
+ * `vjp` and the call, with all tensors in the engine's memory. A row that is judged in place runs in place both ways.
+ */
 function resident(engine, row, tensors, gradient) {
   const copied = (tensor) => {
     const copy = engine.alloc(tensor.dtype, tensor.shape);

@@ -1,6 +1,6 @@
 /**
- * Compares the library with plain C++ on the same inputs. For each row, processes of baseline.cpp and of resident.js
- * run in turn; the result is the median of each one's medians.
+ * Compares the library with plain C++ on the same inputs. Processes of baseline.cpp and of resident.js run in turn for
+ * each row; the result is the median of each one's medians.
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
@@ -19,19 +19,19 @@ const RESIDENT = fileURLToPath(new URL("resident.js", import.meta.url));
  * @property {number} fused
  * @property {number} ours
  * @property {import("./statistics.js").Ratio} ratio ours / cpp
- * @property {string} mode of `ours`: resident, or into (in place: inplace) where there are no resident tensors
- * @property {boolean} agrees whether all results have the same bits
+ * @property {string} mode of `ours`: resident, or into (in place: inplace) without resident tensors
+ * @property {boolean} agrees true if all results have the same bits
  */
 
 /**
- * Compiles baseline.cpp into a new folder; null where there is no compiler.
+ * Compiles baseline.cpp into a new folder; null without a compiler.
  * @param {(message: string) => void} tell
  */
 export function compileBaseline(tell) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-bench-"));
   const program = path.join(folder, "baseline");
   const close = () => fs.rmSync(folder, { recursive: true, force: true });
-  // On exit, because some peers end the process when they fail.
+  // The folder is removed on exit, because some peers end the process when they fail.
   process.once("exit", close);
   const args = ["-O3", "-std=c++20", SOURCE, "-o", program];
   const { error, status, stderr } = spawnSync("g++", args, { encoding: "utf8" });

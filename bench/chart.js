@@ -1,8 +1,11 @@
-/** The curve as a picture: SVG, log-log, one panel for each operation and length of slices, light or dark by itself. */
+/** The curve as a picture: SVG, log-log, one panel per operation and slice length, with light and dark colours. */
 
 /** @typedef {import("./curve.js").Point} Point */
 
-/** Lines by contestant: the label, the colours on light and on dark ground, and dashes, so that no colour is needed. */
+/**
+ * Lines by contestant: the label, the colours on light and on dark ground, and dashes, which distinguish the lines
+ * without colour.
+ */
 const LINES = {
   "tfjs wasm": { label: "tfjs", light: "#a15c00", dark: "#f0a94a", dash: "2 2" },
   "onnxruntime-node 1": { label: "onnxruntime", light: "#b3261e", dark: "#ff8a80", dash: "6 2" },
@@ -20,7 +23,7 @@ const LABEL = 11;
 
 /**
  * @param {readonly Point[]} points
- * @param {string} subtitle where and when
+ * @param {string} subtitle place and time
  * @returns {string} SVG
  */
 export function drawCurve(points, subtitle) {
@@ -60,7 +63,7 @@ const decade = (values, most, side) => 10 ** side(Math.log10(most(...values)));
 const titleOf = (kind, slice) =>
   `${kind === "gather" ? "gatherND" : `scatterND ${kind}`}, ${slice === 1 ? "single elements" : `slices of ${slice}`}`;
 
-/** Nanoseconds an update, of each contestant that has a line. */
+/** Nanoseconds per update, for each contestant that has a line. */
 const costsOf = ({ times, updates }) =>
   Object.keys(LINES)
     .filter((name) => name in times)
@@ -104,7 +107,7 @@ function panel(points, title, scale) {
   return svg;
 }
 
-/** The heights of labels: as wanted, but a line apart. */
+/** The heights of labels: as wanted, but at least a line apart. */
 function spread(wanted, top, bottom) {
   const order = wanted.map((_, position) => position).sort((a, b) => wanted[a] - wanted[b]);
   const heights = [...wanted];
@@ -167,7 +170,7 @@ ${colours("dark", "#0d1117", "#e6edf3", "#2a3038")}
 `;
 }
 
-/** What the picture shows, in words: the cost of a call at both ends, for those who cannot see it. */
+/** The picture in words for readers who cannot see it: the cost of a call at both ends. */
 function describe(points) {
   const words = [];
   for (const { kind, slice, updates, times } of points) {

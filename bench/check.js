@@ -1,8 +1,6 @@
-/** Before anything is timed: compares the results of all contestants. */
+/** Compares the results of all contestants before anything is timed. */
 
-/**
- * @typedef {{ name: string, ours: boolean, message: string }} Finding how one contestant's result differs
- */
+/** @typedef {{ name: string, ours: boolean, message: string }} Finding the difference of one contestant's result */
 
 /**
  * Compares every contestant's result with that of the library's JavaScript engine, bit for bit.
@@ -14,7 +12,7 @@
 export async function check(expected, ours, peers) {
   const findings = [];
   for (const contestant of [...ours, ...peers]) {
-    // A copy, because the next call may reuse the memory.
+    // The result is copied, because the next call may reuse the memory.
     const first = (await contestant.output()).slice();
     const message = difference(expected, first);
     if (message === null) continue;
@@ -29,7 +27,7 @@ export async function check(expected, ours, peers) {
   return findings;
 }
 
-/** @returns {string | null} how many words differ and by how much; null if none does */
+/** @returns {string | null} the number of words that differ and the size of the difference; null for equal results */
 function difference(expected, got) {
   if (got.length !== expected.length) return `${got.length} elements instead of ${expected.length}`;
   const [a, b] = [bitsOf(expected), bitsOf(got)];

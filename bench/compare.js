@@ -1,9 +1,12 @@
-/** What changed between two runs: ratios, because the times of two machines, or of two hours, say little. */
+/**
+ * Reports changes between two runs as ratios, because absolute times of two machines, or of two hours, are not
+ * comparable.
+ */
 
 import { bestPeer, judgedMode } from "./judged.js";
 import { table } from "./table.js";
 
-/** Without an interval, as in older files and of a single sample, a ratio has changed where it did by this factor. */
+/** The factor that counts as a change of a ratio without an interval, as in older files and for single samples. */
 const CLEAR = 1.15;
 
 /**
@@ -11,11 +14,11 @@ const CLEAR = 1.15;
  * @property {number} ratio
  * @property {number} [low]
  * @property {number} [high]
- * @property {boolean} [isCost] whether less is better
+ * @property {boolean} [isCost] true if less is better
  */
 
 /**
- * @param {any} before a record, also of an older version of the benchmark
+ * @param {any} before a record, possibly of an older version of the benchmark
  * @param {any} after
  * @returns {string}
  */
@@ -84,7 +87,7 @@ function measuredOf({ machine, workloads = [], curve = [], first = [], scaling =
   return all;
 }
 
-/** The ratios of a file that has only medians. */
+/** The ratios of a file that contains only medians. */
 function ratiosOf(row) {
   if (row.peers === undefined) return {};
   const judged = judgedMode({ ...row, inPlace: row.inPlace ?? row.name === "kv-cache append" });

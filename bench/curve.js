@@ -1,6 +1,7 @@
 /**
- * What does a call cost, by the number of its updates? The library in three ways to call it, hand-written JavaScript,
- * and the peers, from 1 update to 10^7: ScatterND and GatherND of float32 with one int64 index an update.
+ * Measures the cost of a call by its number of updates. The contestants are the library, called in three ways,
+ * hand-written JavaScript, and the peers, from 1 update to 10^7: ScatterND and GatherND of float32 with one int64 index
+ * per update.
  */
 
 import { check } from "./check.js";
@@ -12,50 +13,50 @@ import { inputsOf } from "./workloads.js";
 
 /** Powers of 4, and 10^7. */
 export const SIZES = [...Array.from({ length: 12 }, (_, power) => 4 ** power), 1e7];
-/** Of a quick run: powers of 16. */
+/** The sizes of a quick run: powers of 16. */
 export const QUICK_SIZES = SIZES.slice(0, 11).filter((_, power) => power % 2 === 0);
 export const SLICES = [1, 16, 128];
 export const KINDS = ["none", "add", "gather"];
-/** Longer slices end earlier: updates have at most so many elements, 40 MB. */
+/** The most elements of updates, 40 MB, so longer slices end at fewer updates. */
 const MOST_ELEMENTS = 1e7;
-/** In a quick run. */
+/** The same limit for a quick run. */
 export const QUICK_ELEMENTS = 2e6;
-/** Up to this many updates there is a hand-written loop without checks. */
+/** The most updates for which a hand-written loop without checks runs. */
 const MOST_UNCHECKED = 4096;
-/** From this many updates on there is a `new` whose result is disposed of, which frees large memory at once. */
+/** The least updates for a `new` whose result is disposed, which frees large memory at once. */
 const LEAST_DISPOSED = 65_536;
 
 /**
- * Different tensors take turns, so that no loop knows its inputs: up to 8 sets, but no more than fit into a cache.
- * One set that does not fit is alone.
+ * The most input sets that take turns, so that no loop knows its inputs; together they must fit into the cache. A set
+ * that does not fit is used alone.
  */
 const MOST_SETS = 8;
 const CACHE = 2 ** 19;
 
-/** Calls with more elements have fewer rounds, because each is as long as many short ones. */
+/** Calls with more elements have fewer rounds, because each lasts as long as many short ones. */
 const LARGE = { elements: 1e6, samples: 5 };
-/** Calls with no more elements than these take microseconds. */
+/** Calls with at most this many elements take microseconds. */
 const SHORT = 16_384;
-/** Milliseconds that each kind of call runs before anything is measured, for the compilers. */
+/** Milliseconds that each kind of call runs before measuring, so that it gets compiled. */
 const WARM_UP = 500;
 
-/** The slices of data: 4 times as many as updates, but 8 for up to 4. */
+/** The number of slices in data: 4 times the updates, but 8 for up to 4 updates. */
 export const intoOf = (/** @type {number} */ updates) => (updates <= 4 ? 8 : 4 * updates);
 
 /**
  * @typedef {Pick<Point, "kind" | "slice" | "updates" | "into">} Task
  * @typedef {object} Point
  * @property {"none" | "add" | "gather"} kind a scatter's reduction, or a gather
- * @property {number} slice elements of an update
+ * @property {number} slice elements per update
  * @property {number} updates
  * @property {number} into the slices of data
- * @property {Record<string, number>} times nanoseconds a call, by contestant: medians
+ * @property {Record<string, number>} times nanoseconds per call, by contestant: medians
  * @property {Record<string, import("./statistics.js").Ratio>} ratios of the ways to call the library to the checked
  * hand-written loop, within a round
  * @property {import("./statistics.js").Ratio & { name: string }} [peer] the best peer over `new`
  */
 
-/** Each way to call the library, and the hand-written loop that it is compared with. */
+/** Each way to call the library, with the hand-written loop to compare it with. */
 export const BESIDE = {
   new: "hand new",
   into: "hand into",
@@ -82,7 +83,7 @@ export function pointsOf({
   );
 }
 
-/** The peers of the curve: one thread each. More cost a call more, and do not help small ones. */
+/** The peers of the curve, each with one thread. More threads cost more per call, and do not help small calls. */
 export const peersOfCurve = (peers) =>
   peers.filter(({ name }) => ["onnxruntime-node 1", "tfjs wasm"].includes(name));
 
@@ -134,8 +135,8 @@ export async function measureCurve({ lib, engine }, peers, points, pace, tell) {
 const WITH_SUMS = /^(float|bfloat|u?int)(8|16|32|64)$/;
 
 /**
- * Calls with every data type and reduction, as the process of a runtime makes them: a loop that has met one class of arrays
- * alone is faster than it will be there.
+ * Makes calls with every data type and reduction, as the process of a runtime does: a loop that has seen only one class
+ * of arrays is faster than in practice.
  */
 function useAllTypes(lib, engine) {
   for (let round = 0; round < 100; round++) {
@@ -178,7 +179,7 @@ function summary(rounds, peers) {
   };
 }
 
-/** A finding of the library is told for each point; of a peer once, with the number of points. */
+/** A finding about the library is reported for each point; a finding about a peer once, with the number of points. */
 function summarised(findings) {
   const others = findings.filter(({ ours: isOurs }) => !isOurs);
   return [
@@ -191,7 +192,7 @@ function summarised(findings) {
   ];
 }
 
-/** The row of a point as peers know it, and its inputs: as many sets as fit into a cache. */
+/** The row of a point in the form of the peers, and its inputs: as many sets as fit into a cache. */
 function setsOf({ kind, slice, updates, into }) {
   const tail = slice === 1 ? [] : [slice];
   const row = {
@@ -227,10 +228,10 @@ function inTurn(name, sets, call, elements, more = {}) {
 
 const zerosOf = (lib, { shapes }) => lib.zeros("float32", shapes.output);
 
-/** Results are dropped more than once a sample, so that the sample has the cost of its own garbage. */
+/** The least number of results dropped per sample, so that the sample includes the cost of its own garbage. */
 const GARBAGE = { atLeast: 2 };
 
-/** The calls of each kind as a user writes them: `none` is the default, so nobody says it. */
+/** The calls of each kind in a user's code: `none` is the default, so the code omits it. */
 const CALLS = {
   none: {
     fresh: (engine, [data, indices, values]) => engine.scatterND(data, indices, values),

@@ -1,6 +1,7 @@
 /**
- * The first call of a process: 4 single float32 into, or from, 8. `measureFirstCalls` starts `node first-call.js OP`,
- * which is this file again. What a process pays before the call, importing and making tensors, is not in the time.
+ * The first call of a process: 4 single float32 elements into, or from, 8. `measureFirstCalls` starts `node
+ * first-call.js OP`, which is this same file. The time excludes the cost before the call: importing the library and
+ * making tensors.
  */
 
 import { execFileSync } from "node:child_process";

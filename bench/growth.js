@@ -1,6 +1,6 @@
 /**
- * How a scatter job grows with machines: a simulation of the stages partition and apply, task by task, by measured times.
- * `docs/arrays/distributed.md` has the formulas, which the simulation must not fall below.
+ * Simulates the growth of a scatter job with the number of machines: the stages partition and apply, task by task, with
+ * measured times. `docs/arrays/distributed.md` has the formulas, which are lower bounds of the simulation.
  *
  *   node bench/growth.js --data 10T --updates 2.5T --chunk 1G --machines 1,10,100
  */
@@ -30,10 +30,10 @@ Letters are powers of 1000.
 
 const UNITS = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
 
-/** A lost machine comes back, or another takes its place, after so many seconds. */
+/** Seconds after which a lost machine comes back, or is replaced. */
 const ABSENCE = 600;
 
-/** A step of the simulation is this part of the shortest phase of a task. */
+/** Steps of the simulation per shortest phase of a task. */
 const STEPS = 20;
 
 /** @param {string} text */
@@ -55,7 +55,7 @@ function randomFrom(seed) {
 }
 
 /**
- * The tasks of the two stages: bytes to move, seconds to compute and to wait for reads, all for one thread.
+ * The tasks of the two stages: bytes to move, and seconds of computing and of waiting for reads, all for one thread.
  * @param {Record<string, number>} load
  * @param {Record<string, number>} times
  */
@@ -67,7 +67,7 @@ function stagesOf({ data, updates, chunk, block, latency }, times) {
     {
       name: "partition",
       tasks: blocks,
-      // Read, and written in another order.
+      // A block is read, and written in another order.
       bytes: 2 * block,
       seconds: (times.partition * block) / 1e6 + times.queue + 2 * latency,
     },
@@ -76,13 +76,13 @@ function stagesOf({ data, updates, chunk, block, latency }, times) {
       tasks: chunks,
       // The chunk is read and written, the updates are read.
       bytes: 2 * chunk + share,
-      // One read for each fragment, one after the other.
+      // One read per fragment, in sequence.
       seconds: (times.apply * (chunk + share)) / 1e6 + times.queue + blocks * latency,
     },
   ];
 }
 
-/** What no schedule can be faster than, by resource, in seconds. */
+/** The lower bound of any schedule, by resource, in seconds. */
 function boundsOf(stages, { machines, threads, network, storage }, times) {
   const sum = (of) => stages.reduce((total, stage) => total + stage.tasks * of(stage), 0);
   const bytes = sum((stage) => stage.bytes);
@@ -95,14 +95,14 @@ function boundsOf(stages, { machines, threads, network, storage }, times) {
 }
 
 /**
- * One stage. Each thread takes a task, moves its bytes at a rate that all who move share, and computes.
- * @returns the seconds that it took, and how many tasks ran again
+ * One stage. Each thread takes a task, moves its bytes at a rate shared by all active threads, and computes.
+ * @returns the seconds of the stage, and the number of tasks that ran again
  */
 function simulate(stage, cluster, times, random) {
   const { machines, threads, network, storage, loss } = cluster;
   const transfer = stage.bytes / Math.min(network / threads, storage / (machines * threads));
   const step = Math.min(stage.seconds, stage.bytes / network, transfer) / STEPS;
-  // Of each thread: bytes and seconds that its task still needs; -1 where it has none.
+  // The remaining bytes and seconds of each thread's task; -1 for no task.
   const bytes = new Float64Array(machines * threads).fill(-1);
   const seconds = new Float64Array(machines * threads);
   const back = new Float64Array(machines);

@@ -1,15 +1,15 @@
 /**
- * The work of a ScatterND or a GatherND as hand-written JavaScript: typed arrays and loops, no library. Each loop is
- * what a careful user would write for exactly one workload: float32 data, one int64 index an update, slices of one
- * length, one reduction.
+ * A ScatterND or a GatherND as hand-written JavaScript: typed arrays and loops, no library. Each loop is the code that
+ * a careful user would write for exactly one workload: float32 data, one int64 index per update, slices of one length,
+ * one reduction.
  *
  * - Indices are read as pairs of 32-bit words, low word first. Measured in Node 20, at 4, 16, 64 and 4,096 updates:
  *   with `Number(indices[p])` the same call takes 1.3, 2.6, 3.6 and 5 times as long.
  * - `data` is copied by `new Float32Array(data)`, or by `set`. Measured: `data.slice()` and loops take longer.
- * - Slices of 16 are moved by loops, slices of 128 by `set(subarray)`. Measured: the other way takes 2 times as long for
- *   16, and 3 times for 128.
+ * - Slices of 16 are moved by loops, slices of 128 by `set(subarray)`. Measured: the other way takes 2 times as long
+ *   for 16, and 3 times for 128.
  * - The checked loops take indices from -n to n - 1 and check all before they write to a given `out`. A fresh result
- *   needs no such pass: an error drops it.
+ *   needs no such pass, because an error discards it.
  */
 
 const words = (/** @type {BigInt64Array} */ { buffer, byteOffset, length }) =>
@@ -21,7 +21,7 @@ function fail(pairs, p, size) {
   throw new RangeError(`indices[${p / 2}] is ${index}, not in -${size}..${size - 1}`);
 }
 
-/** Checks all indices, so that `out` is whole after an error. */
+/** Checks all indices first, so that an error leaves `out` unchanged. */
 function checkAll(pairs, size) {
   for (let p = 0; p < pairs.length; p += 2) {
     const index = pairs[p];
@@ -128,10 +128,10 @@ export const scalars = {
 
 // Slices.
 
-/** From this many elements a slice is moved by `set`. */
+/** The least number of elements of a slice that is moved by `set`. */
 const LONG = 64;
 
-/** The loops of one length of slices. `slice` is a constant of the closure, as it is of the user's code. */
+/** The loops for one slice length. `slice` is a constant of the closure, as in a user's code. */
 export function slices(slice) {
   const noneLong = (pairs, size, updates, out) => {
     for (let p = 0, from = 0; p < pairs.length; p += 2, from += slice) {
@@ -216,8 +216,8 @@ export function slices(slice) {
 }
 
 /**
- * Tries the checked loops with negative indices and with bad ones, which random workloads do not have.
- * @throws {Error} where a loop is wrong
+ * Tests the checked loops with negative and bad indices, which random workloads lack.
+ * @throws {Error} if a loop is wrong
  */
 export function tryHand() {
   for (const [slice, loops] of [

@@ -1,6 +1,6 @@
-/** Which times of a row are compared. */
+/** Chooses the times of a row to compare. */
 
-/** The mode that is compared with the peers. `undisposed` replaces `new` where the library has no `dispose`. */
+/** The mode that is compared with the peers. `undisposed` replaces `new` if the library has no `dispose`. */
 export function judgedMode({ inPlace, modes }) {
   const wanted = inPlace ? ["inplace"] : ["new", "undisposed"];
   return wanted.find((mode) => modes[mode] !== undefined);

@@ -1,4 +1,4 @@
-/** `npm run bench`: compares the library with its peers on the same work. README.md says how it measures. */
+/** `npm run bench`: compares the library with its peers on the same work. README.md describes the method. */
 
 import os from "node:os";
 import * as lib from "../dist/entries/index.js";
@@ -28,7 +28,7 @@ else {
   process.exit(differs ? 1 : 0);
 }
 
-/** @returns {Promise<boolean>} whether one of the library's own results is wrong */
+/** @returns {Promise<boolean>} true if one of the library's own results is wrong */
 async function main({ from, before, out, publishes, ...settings }) {
   const record = from ?? (await measureAll(settings));
   process.stdout.write(print(record));
@@ -45,7 +45,7 @@ async function main({ from, before, out, publishes, ...settings }) {
   return findings.some(({ ours }) => ours) || workloads.some(({ cpp }) => cpp?.agrees === false);
 }
 
-/** All that was measured, as results.json has it. */
+/** All measurements, in the form of results.json. */
 async function measureAll({ rows, parts, scale, kind, peers: wanted, pace, processes, curve }) {
   const has = (part) => parts.includes(part);
   const ours = createOurs(lib, kind);
@@ -96,7 +96,7 @@ async function measureAll({ rows, parts, scale, kind, peers: wanted, pace, proce
   return { machine, about, missing, scale, workloads, scaling, first, curve: points, findings };
 }
 
-/** What the numbers depend on. */
+/** The facts that the numbers depend on. */
 function describeMachine(copyRate) {
   const cpus = os.cpus();
   return {

@@ -7,14 +7,14 @@ import { randomBits, shuffle } from "./random.js";
 import { median } from "./statistics.js";
 
 /**
- * How long things last, in milliseconds.
+ * Durations in milliseconds.
  * @typedef {object} Pace
  * @property {number} samples the number of rounds
  * @property {number} [sample] a sample lasts at least this long, so short calls are repeated
  * @property {number} [warmUp] and at least two samples: compilers, caches, pages
- * @property {boolean} [collects] whether garbage is collected before each sample. Not for short calls: V8 drops hidden
- * classes without objects, and with them the compiled code that knows them. Measured: a call of 5 us takes 12 to 40
- * when garbage is collected every 1.5 to 5 ms
+ * @property {boolean} [collects] true to collect garbage before each sample. Not for short calls: V8 drops hidden
+ * classes without objects, and with them the compiled code that knows them. Measured: a call of 5 us takes 12 to 40 if
+ * garbage is collected every 1.5 to 5 ms
  * @property {boolean} [brief] a quick run: calls that take longer than `warmUp` warm up once, and rows leave out
  * `undisposed`, whose samples are the longest
  * @property {number} [pause] between collecting and measuring, because another thread gives memory back to the system
@@ -22,7 +22,7 @@ import { median } from "./statistics.js";
 
 /**
  * The pace of calls that take microseconds: many rounds of short samples, which a busy machine interrupts less often,
- * and whose small garbage is collected as it comes.
+ * and whose small garbage is collected during the sample.
  * @param {Pace} pace
  * @returns {Pace}
  */
@@ -35,15 +35,15 @@ export const shortCalls = (pace) => ({
 });
 
 v8.setFlagsFromString("--expose-gc");
-/** Collects all garbage. Only a context made after the flag was set has the function. */
+/** Collects all garbage. Only a context made after the flag was set provides the function. */
 const collect = vm.runInNewContext("gc");
 
 /**
- * Milliseconds a call, for each contestant one value a round.
+ * Milliseconds per call, for each contestant one value per round.
  *
  * In each round every contestant runs once, in a newly shuffled order, so that drift (clock, caches, other processes)
- * affects all alike. Garbage is collected outside the timing, so that no contestant pays for the garbage of the one
- * before.
+ * affects all alike. Garbage is collected outside the timing, so that no contestant pays for the garbage of the
+ * previous one.
  * @param {import("./ours.js").Contestant[]} contestants
  * @param {Pace} pace
  * @returns {Promise<Map<string, number[]>>}
@@ -62,7 +62,7 @@ export async function measure(contestants, { samples, ...times }) {
   return rounds;
 }
 
-/** Runs a contestant until it is warm, and returns the number of calls that make a sample. */
+/** Runs a contestant until it is warm, and returns the number of calls per sample. */
 async function warmUp(contestant, pace) {
   let calls = contestant.atLeast ?? 1;
   let spent = 0;
@@ -75,10 +75,10 @@ async function warmUp(contestant, pace) {
   }
 }
 
-/** The last result of a sample. It is kept, so that no compiler may find a call to have no effect. */
+/** The last result of a sample. The result is kept, so that no compiler can find a call to have no effect. */
 export let last = null;
 
-/** Milliseconds a call. */
+/** Milliseconds per call. */
 async function sample({ call, cooldown = 0 }, calls, { pause, collects }) {
   if (collects) collect();
   if (pause > 0) await sleep(pause);
@@ -94,7 +94,7 @@ async function sample({ call, cooldown = 0 }, calls, { pause, collects }) {
   return each;
 }
 
-/** Bytes a second, read and written, of a plain copy of 64 MB into memory that was written before. */
+/** Bytes per second, read and written, of a plain copy of 64 MB into memory that was written before. */
 export function copyRate() {
   const from = new Float32Array(2 ** 24).fill(1);
   const to = new Float32Array(2 ** 24).fill(2);

@@ -1,6 +1,6 @@
 /**
- * Peak memory of a call without `out`. Each row is measured in a process of its own: `measureMemory` starts
- * `node memory.js ROW SCALE`, which is this file again.
+ * Peak memory of a call without `out`. Each row is measured in a separate process: `measureMemory` starts `node
+ * memory.js ROW SCALE`, which is this same file.
  */
 
 import { execFileSync } from "node:child_process";
@@ -14,7 +14,7 @@ const SELF = fileURLToPath(import.meta.url);
 /**
  * @param {import("./workloads.js").Workload} row
  * @param {number} scale
- * @returns {{ peak: number, limit: number }} in bytes. `peak` does not count what the process had before it made any
+ * @returns {{ peak: number, limit: number }} in bytes. `peak` excludes the memory of the process before it made any
  * tensor. `limit` is inputs + output + one randomly accessed tensor + 4 bytes per update + 32 MB.
  */
 export function measureMemory(row, scale) {
@@ -39,7 +39,7 @@ async function main([name, scale]) {
   console.log(peakBytes() - before);
 }
 
-/** The most memory that this process ever had. Not `maxRSS`: on Linux it starts from the parent process's. */
+/** The peak memory of this process. `maxRSS` is unsuitable on Linux, where it starts from the parent process's. */
 function peakBytes() {
   if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(fs.readFileSync("/proc/self/status", "utf8"));

@@ -1,4 +1,4 @@
-/** The library as contestants, one for each way to call it. A way that this build of the library lacks is left out. */
+/** The library as contestants, one for each way to call it. A way that this build of the library lacks is skipped. */
 
 import { isScatter, optionsOf } from "./workloads.js";
 
@@ -7,22 +7,26 @@ import { isScatter, optionsOf } from "./workloads.js";
  * @property {string} name
  * @property {() => unknown} call one call, which is timed; a promise is awaited
  * @property {() => unknown} output the elements of one call's result on fresh inputs; a promise is awaited
- * @property {() => unknown} [litter] of a peer: `call` that leaves its result to the garbage collector; `call` if absent
- * @property {number} [atLeast] the least number of calls a sample
- * @property {number} [cooldown] milliseconds to wait after a sample, because threads go on spinning
+ * @property {() => unknown} [litter] of a peer: `call` that leaves its result to the garbage collector; `call` if
+ * absent
+ * @property {number} [atLeast] the least number of calls per sample
+ * @property {number} [cooldown] milliseconds to wait after a sample, because threads continue to spin
  * @property {() => unknown} [release]
  */
 
 /** The contestants with resident tensors, by number of threads: the keys of `threads` in results.json. */
 export const THREADS = { 1: "resident", 2: "resident 2" };
 
-/** Those that also have a kept plan: the keys of `kept` in results.json. */
+/** The contestants that also have a kept plan: the keys of `kept` in results.json. */
 export const KEPT = { 1: "kept", 2: "kept 2" };
 
-/** Heap tensors on the engine with two threads, which gathers them on both. */
+/** Heap tensors on the engine with two threads, which both gather. */
 export const HEAP_THREADS = "new 2";
 
-/** The least number of calls a sample of results that are left to the garbage collector, so that it pays for collecting. */
+/**
+ * The least number of calls per sample whose results are left to the garbage collector, so that the sample includes the
+ * collection.
+ */
 export const LITTERING = 4;
 
 /**
@@ -36,7 +40,7 @@ export function createOurs(lib, kind, threads = [1, 2]) {
   const make = () => (lib.createEngine === undefined ? lib : lib.createEngine({ kind }));
   const heap = make();
   const plain = lib.createEngine === undefined ? lib : lib.createEngine({ kind: "js" });
-  // An engine of its own, because results that are never disposed would use up the pool of `new`.
+  // A separate engine, because results that are never disposed would use up the pool of `new`.
   const littering = make();
   const shared = threads.map((count) => residentEngine(lib, count, missing));
   const disposes = typeof lib.zeros("float32", [1]).dispose === "function";
@@ -47,7 +51,7 @@ export function createOurs(lib, kind, threads = [1, 2]) {
     missing,
     /** The elements of a row's result on the JavaScript engine. */
     expected: (row, inputs) => plain[row.op](...heapTensors(lib, row, inputs), optionsOf(row)).data,
-    /** The engines that run, for people. */
+    /** The running engines, as text. */
     about: [heap, ...shared]
       .filter((engine) => engine !== null)
       .map(({ kind = "functions", threads = 1 }) => `${kind} ${threads}`)
@@ -80,7 +84,7 @@ export function createOurs(lib, kind, threads = [1, 2]) {
   };
 }
 
-/** An engine with memory of its own; or null, and the reason in `missing`. */
+/** An engine with its own memory; or null, with the reason in `missing`. */
 function residentEngine(lib, threads, missing) {
   const name = `\`${THREADS[threads]}\``;
   const why = (reason) => {
@@ -141,7 +145,7 @@ function heapModes(lib, engine, littering, row, inputs) {
 
 /**
  * A call with all tensors in the engine's memory. A row that is judged in place writes in place here too.
- * @param {boolean} [keepsPlan] whether the indices were read before, by a plan that is kept
+ * @param {boolean} [keepsPlan] true if a kept plan has read the indices before
  * @returns {Omit<Contestant, "name">}
  */
 function resident(engine, row, { data, indices, updates, shapes }, keepsPlan = false) {

@@ -1,4 +1,6 @@
-/** Puts what a run measured into the documents: the curve as docs/curve.svg, and the table of docs/performance.md. */
+/**
+ * Writes the results of a run into the documents: the curve as docs/curve.svg, and the table of docs/performance.md.
+ */
 
 import fs from "node:fs";
 import { drawCurve } from "./chart.js";
@@ -20,7 +22,7 @@ const COLUMNS = {
 
 /**
  * @param {any} record with a curve
- * @throws {Error} where docs/performance.md has no place for the table
+ * @throws {Error} if docs/performance.md lacks the marks of the table
  */
 export function publish({ machine, curve }) {
   const where = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.date}`;
@@ -48,7 +50,7 @@ function tableOf(curve) {
   return rows.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-/** A time; of the library also as a multiple of the checked hand-written loop. */
+/** A time; for the library also as a multiple of the checked hand-written loop. */
 function cellOf({ times, ratios }, name) {
   if (times[name] === undefined) return "";
   const time = duration(times[name]);
@@ -61,5 +63,5 @@ function duration(nanoseconds) {
   return `${short(nanoseconds / 1e6)} ms`;
 }
 
-/** Two digits, or all of those before the point. */
+/** Two digits, or all digits before the point. */
 const short = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0));

@@ -1,7 +1,7 @@
 /** Random numbers from a seed, so that every run and every process measures the same work. */
 
 /**
- * Mulberry32: 32 random bits a call.
+ * Mulberry32: 32 random bits per call.
  * @param {number} seed
  * @returns {() => number} an integer in [0, 2^32)
  */

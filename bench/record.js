@@ -1,4 +1,4 @@
-/** results.json: one line for each row, and for each point of the curve, so that a change is a changed line. */
+/** results.json: one line per row, and per point of the curve, so that a change is a changed line. */
 
 import fs from "node:fs";
 
@@ -14,7 +14,7 @@ export function writeRecord(file, record) {
   fs.writeFileSync(file, `{\n${entries.join(",\n")}\n}\n`);
 }
 
-/** @throws {Error} where the file cannot be read, or is no such record */
+/** @throws {Error} if the file cannot be read, or is not such a record */
 export function readRecord(file) {
   const record = JSON.parse(fs.readFileSync(file, "utf8"));
   if (record?.machine === undefined) throw new Error(`${file} is no result of the benchmark`);

@@ -10,7 +10,7 @@ const CALL_TARGETS = [
   { from: 256, to: 256, new: 1.5, into: 1.5, plan: 1.2 },
   { from: 4096, to: Infinity, new: 1.1, into: 1.1, plan: 1.1 },
 ];
-/** What is judged of each: a fresh result without a reduction, and sums. */
+/** The calls that each target judges: a fresh result without a reduction, and sums. */
 const JUDGED = { new: "none", into: "add", plan: "add" };
 
 /** Milliseconds. */
@@ -54,7 +54,7 @@ export function printFirstCalls(calls) {
 }
 
 /**
- * The targets of calls: for each, its name, the limit, and what each point reached.
+ * The targets of calls, each with its name, its limit, and the value of each point.
  * @param {readonly import("./curve.js").Point[]} points
  */
 export function callTargets(points) {

@@ -1,4 +1,4 @@
-/** Prints what was measured as tables, compares it with the targets, and makes the rows of results.json. */
+/** Prints the measurements as tables, compares them with the targets, and makes the rows of results.json. */
 
 import { callTargets, FIRST_CALL, printCurve, printFirstCalls } from "./report-curve.js";
 import { judgedMode } from "./judged.js";
@@ -26,7 +26,7 @@ const MB = 2 ** 20;
  * @property {{ peak: number, limit: number }} [memory]
  */
 
-/** All of a record, as text. */
+/** A whole record, as text. */
 export function print(record) {
   const { machine, about, missing, scale, workloads, scaling, first, curve, findings } = record;
   const text = [
@@ -130,8 +130,8 @@ function printScaling(scaling) {
 }
 
 /**
- * The targets, and what was reached of each. The geometric means leave out tiny and the rows that are written in place:
- * these rows have targets of their own, and ratios in the hundreds that would raise any mean.
+ * The targets, and the values reached. The geometric means exclude tiny and the rows that are written in place: these
+ * rows have targets of their own, and ratios in the hundreds that would raise any mean.
  */
 function printTargets({ workloads, scaling, curve, first }) {
   const timed = workloads.filter(({ ratios }) => ratios !== undefined);
@@ -192,7 +192,7 @@ function printTargets({ workloads, scaling, curve, first }) {
   return lines.length === 0 ? "" : `Targets\n${table(["", "target", "reached", ""], lines)}`;
 }
 
-/** The greatest and the least cost an update, as multiples of that of 10^6. */
+/** The greatest and the least cost per update, as multiples of that at 10^6. */
 function costTargets(scaling) {
   const costs = scaling.flatMap(({ name, costs: list }) =>
     list.map(({ count, ratio: { ratio } }) => [`${name} ${count}`, ratio]),

@@ -1,6 +1,6 @@
 /**
  * `node resident.js ROW SCALE SAMPLES` measures one row with resident tensors and prints the result as JSON.
- * `baseline.js` starts it as a process of its own.
+ * `baseline.js` starts it as a separate process.
  */
 
 import * as lib from "../dist/entries/index.js";

@@ -13,12 +13,13 @@ import { median, ratioOfRounds, round } from "./statistics.js";
  * @property {Record<string, number>} threads
  * @property {Record<string, number>} kept
  * @property {Record<string, number>} peers
- * @property {Record<string, number>} [peersUndisposed] the same peers, with their results left to the garbage collector
+ * @property {Record<string, number>} [peersUndisposed] the same peers, if their results are left to the garbage
+ * collector
  * @property {{ peer?: Ratio & { name: string }, peerUndisposed?: Ratio & { name: string }, peerHeapThreads?: Ratio,
  * peerThreads?: Ratio, threads?: Ratio, peerKept?: Ratio, peerKeptThreads?: Ratio }} ratios of times in the same round:
- * `peer` is the best peer over the judged mode, `peerUndisposed` the best of `peersUndisposed` over the mode `undisposed`,
- * `peerHeapThreads` and `peerThreads` the first of these peers over the modes `new 2` and `resident 2`, `threads` one
- * thread over two, `peerKept` and `peerKeptThreads` the first over kept plans
+ * `peer` is the best peer over the judged mode, `peerUndisposed` the best of `peersUndisposed` over the mode
+ * `undisposed`, `peerHeapThreads` and `peerThreads` the first of these peers over the modes `new 2` and `resident 2`,
+ * `threads` one thread over two, `peerKept` and `peerKeptThreads` the first over kept plans
  */
 
 /** The name of a peer as a contestant whose results are left to the garbage collector. */

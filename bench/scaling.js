@@ -1,6 +1,6 @@
 /**
- * Does the cost of an update depend on the number of updates? Measures scatters and gathers of 10^3 to 10^7 scalars in
- * 256 kB of data. The data stays in cache, so that nothing but the number changes.
+ * Measures how the cost of an update depends on the number of updates. The calls are scatters and gathers of 10^3 to
+ * 10^7 scalars in 256 kB of data. The data stays in cache, so that only the number changes.
  */
 
 import { measure } from "./measure.js";
@@ -9,11 +9,11 @@ import { median, ratioOfRounds, round } from "./statistics.js";
 import { inputsOf, optionsOf } from "./workloads.js";
 
 const COUNTS = [1e3, 1e4, 1e5, 1e6, 1e7];
-/** The cost at this many is what the others are compared with. */
+/** The count whose cost the others are compared with. */
 const BASE = 1e6;
-/** How far the cost at one count may be from it, as a fraction. */
+/** The greatest deviation of a cost from the one at {@link BASE}, as a fraction. */
 export const TOLERANCE = 0.3;
-/** The results are given, so there is next to no garbage; what small calls need is compiled code. */
+/** The results are given, so the calls make almost no garbage; small calls only need compiled code. */
 const PACE = { collects: false, pause: 0, warmUp: 300 };
 
 /** @type {readonly Pick<import("./workloads.js").Workload, "name" | "op" | "reduction">[]} */
@@ -26,13 +26,13 @@ const ROWS = [
 /**
  * @typedef {object} Cost
  * @property {number} count of updates
- * @property {number} nanoseconds an update
+ * @property {number} nanoseconds per update
  * @property {import("./statistics.js").Ratio} ratio to the cost at 10^6, within a round
  */
 
 /**
  * @param {any} lib
- * @param {any} engine has the operators as functions
+ * @param {any} engine with the operators as functions
  * @param {{ pace: import("./measure.js").Pace, most: number, tell: (message: string) => void }} settings `most`: of
  * updates
  * @returns {Promise<{ name: string, costs: Cost[] }[]>}
@@ -45,7 +45,7 @@ export async function measureScaling(lib, engine, { pace, most, tell }) {
     const contestants = counts.map((count) => contestant(lib, engine, kind, count));
     const rounds = await measure(contestants, { ...pace, ...PACE });
     const costs = counts.map((count) => rounds.get(String(count)).map((time) => time / count));
-    // A trial of a smaller scale has no such count.
+    // A trial at a smaller scale lacks this count.
     const base = costs[counts.indexOf(BASE)] ?? costs.at(-1);
     results.push({
       name: kind.name,

@@ -15,10 +15,10 @@ export function median(list) {
  */
 
 /**
- * a / b, where both lists have a value for each round: the median of the ratios of each round, and an interval that
- * holds the true median in at least 95 of 100 cases (where there are 6 rounds or more; otherwise all rounds).
+ * a / b for lists with a value per round: the median of the ratios of each round, and an interval that contains the
+ * true median in at least 95 of 100 cases (for 6 rounds or more; otherwise all rounds).
  *
- * What slows a machine down for a while slows both down, so this is steadier than a ratio of medians.
+ * A temporary slowdown of the machine affects both, so this ratio is steadier than a ratio of medians.
  * @param {readonly number[]} a
  * @param {readonly number[]} b
  * @returns {Ratio}
@@ -31,8 +31,8 @@ export function ratioOfRounds(a, b) {
 }
 
 /**
- * How many of `count` sorted values lie outside the interval at each end. The true median is below the value at `skip`
- * with the probability that `count` throws of a fair coin give at most `skip` heads.
+ * The number of sorted values, of `count`, outside the interval at each end. The true median is below the value at
+ * `skip` with the probability that `count` throws of a fair coin give at most `skip` heads.
  */
 function outside(count) {
   let tail = 0;
@@ -48,5 +48,5 @@ function outside(count) {
 export const geometricMean = (list) =>
   Math.exp(list.reduce((sum, value) => sum + Math.log(value), 0) / list.length);
 
-/** Four digits, which is more than any measurement has. */
+/** Four digits, more than any measurement justifies. */
 export const round = (/** @type {number} */ value) => Number(value.toPrecision(4));

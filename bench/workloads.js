@@ -1,4 +1,4 @@
-/** The workloads, one a row, and the tensors of a row, which are drawn from a seed. */
+/** The workloads, one per row, and the tensors of a row, which are drawn from a seed. */
 
 import { below, randomBits, seedOf } from "./random.js";
 
@@ -12,10 +12,10 @@ import { below, randomBits, seedOf } from "./random.js";
  * @property {number} [batchDims] of gatherND
  * @property {readonly number[]} data shape
  * @property {readonly number[]} indices shape
- * @property {"random" | "distinct" | "uniform rows" | "heads"} fill how the indices are drawn
- * @property {boolean} [inPlace] a scatter that writes few elements into many: judged, and compared with C++, with
- * `out === data`
- * @property {boolean} [fixed] `--scale` leaves the row as it is
+ * @property {"random" | "distinct" | "uniform rows" | "heads"} fill the way to draw the indices
+ * @property {boolean} [inPlace] a scatter that writes few elements into many: judged, and compared with C++, with `out
+ * === data`
+ * @property {boolean} [fixed] true if `--scale` leaves the row unchanged
  */
 
 /** @type {readonly Workload[]} */
@@ -110,9 +110,9 @@ const BYTES = { float32: 4, int64: 8, float16: 2 };
 /**
  * The number of updates (or of gathered slices) of a row, and the bytes of its tensors.
  *
- * `moved` counts the bytes that any implementation has to move: the indices once; the updates once; each target, which
- * is written, and read first where there is a reduction; gathered slices, which are read and written; and `data`, which
- * is copied unless the row is in place.
+ * `moved` counts the bytes that any implementation must move: the indices once; the updates once; each target, which is
+ * written, and read first by a reduction; gathered slices, which are read and written; and `data`, which is copied
+ * unless the row is in place.
  * @param {Workload} row
  */
 export function weights(row) {
@@ -182,7 +182,8 @@ function values(dtype, size, bits) {
 function indicesOf(row, bits) {
   const { op, data, indices: shape, fill, axis = 0, batchDims = 0 } = row;
   const size = product(shape);
-  // As pairs of 32-bit words, the low word first: filling these is a hundred times faster than filling bigints.
+  // Indices are written as pairs of 32-bit words, the low word first, which is a hundred times faster than writing
+  // bigints.
   const words = new Int32Array(2 * size);
   if (fill === "distinct") {
     const order = Uint32Array.from({ length: data[0] }, (_, p) => p);

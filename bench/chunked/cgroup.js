@@ -1,4 +1,4 @@
-/** Programs in a control group whose memory, with the page cache of the files that they read, is limited. */
+/** Runs programs in a control group with limited memory, which includes the page cache of the files that they read. */
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -7,7 +7,7 @@ import path from "node:path";
 const ROOT = "/sys/fs/cgroup";
 
 /**
- * Makes a group beside this process, of whichever version of control groups the system has.
+ * Makes a group beside this process, for either version of control groups.
  * @param {number} bytes
  * @returns {{ folder: string, remove: () => void }} null where that is not allowed
  */
@@ -33,14 +33,16 @@ export function limitedGroup(bytes) {
   return { folder, remove: () => fs.rmdirSync(folder) };
 }
 
-/** Runs a program to its end, in the group where there is one. */
+/** Runs a program to its end, in the group if one is given. */
 export function runIn(group, command, options) {
   if (group === null) return spawnSync(command[0], command.slice(1), options);
   const join = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
   return spawnSync("sh", ["-c", join, group.folder, ...command], options);
 }
 
-/** Drops a file from the page cache, so that its next readers read it from the disk, and their group pays for it. */
+/**
+ * Drops a file from the page cache, so that its next readers read it from the disk, and their group is charged for it.
+ */
 export function dropCache(file) {
   fs.fsyncSync(fs.openSync(file, "r+"));
   const dropped = spawnSync("dd", [`if=${file}`, "iflag=nocache", "count=0", "status=none"]);

@@ -1,10 +1,10 @@
 /**
- * Bytes that a second of a processor encodes and decodes, codec by codec, beside zarr-python on the same elements:
+ * Bytes per second of processor time that are encoded and decoded, by codec, beside zarr-python on the same elements:
  * `node bench/chunked/codecs.js FOLDER [--rounds 5] [--only TEXT]`.
  *
- * One chunk of 64 MiB of float32, a random walk rounded to sixteenths, is written to a file and read from the page cache.
- * Counted is the time of all threads of a process, so that the number of cores does not matter. Ours and zarr-python's
- * processes take turns; a process takes the median of five times, after one that does not count.
+ * The elements, one chunk of 64 MiB of float32, are a random walk rounded to sixteenths; the chunk is written to a file
+ * and read from the page cache. The time is that of all threads of a process, so the number of cores does not matter.
+ * Our processes and zarr-python's take turns; each takes the median of five times, after one that does not count.
  */
 
 import { spawnSync } from "node:child_process";
@@ -29,7 +29,7 @@ const blosc = (cname, shuffle, clevel = 5) => ({
 });
 const shards = { shards: [SIDE, SIDE], chunkShape: [512, 512] };
 
-/** `peer` is the name of the same in codecs.py; zarr-python 2 has neither crc32c nor shards. */
+/** `peer` is the codec's name in codecs.py; zarr-python 2 has neither crc32c nor shards. */
 const CODECS = [
   { name: "none", codecs: [], peer: "none" },
   { name: "crc32c", codecs: ["crc32c"], peer: "crc32 of zlib" },
@@ -110,7 +110,7 @@ function run(program, rest) {
   return JSON.parse(child.stdout);
 }
 
-/** Seconds of a processor that a chunk takes, written and read. */
+/** Processor seconds for writing and reading a chunk. */
 async function measure({ name, codecs, shards, chunkShape = [SIDE, SIDE] }) {
   const place = path.join(folder, "ours.zarr");
   const chunk = new Uint8Array(fs.readFileSync(source));

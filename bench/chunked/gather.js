@@ -1,9 +1,8 @@
 /**
- * Gathers of random rows from a file that is larger than the page cache, beside numpy's memory map of the same file:
- * `node bench/chunked/gather.js FOLDER [--gigabytes 4] [--group 640] [--memory 320] [--rows 100000] [--rounds 3]
- * [--plain]`.
+ * Gathers random rows from a file larger than the page cache, beside numpy's memory map of the same file: `node
+ * bench/chunked/gather.js FOLDER [--gigabytes 4] [--group 640] [--memory 320] [--rows 100000] [--rounds 3] [--plain]`.
  *
- * Every run is a process of its own in one control group, whose memory (`--group`, megabytes) also limits what it keeps of
+ * Every run is a separate process in one control group, whose memory (`--group`, megabytes) also limits its share of
  * the file in the page cache. The file is dropped from the cache before each run. Results are compared bit for bit.
  */
 
@@ -18,7 +17,7 @@ import { dropCache, limitedGroup, runIn } from "./cgroup.js";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const HEADER = 128;
-/** Milliseconds, after which a contestant is given up. */
+/** The most milliseconds per contestant, after which it is stopped. */
 const LONGEST = 120_000;
 
 const { values: given, positionals } = parseArgs({
@@ -30,7 +29,7 @@ const { values: given, positionals } = parseArgs({
     rows: { type: "string", default: "100000" },
     bytes: { type: "string", default: "128,512,4096" },
     rounds: { type: "string", default: "3" },
-    // The system reads up to 8 MB ahead of each row of a plain map, which takes minutes.
+    // For a plain map, the system reads up to 8 MB ahead of each row, which takes minutes.
     plain: { type: "boolean", default: false },
   },
 });
@@ -72,7 +71,7 @@ try {
   group?.remove();
 }
 
-/** Random bits, once for all lengths of rows: a header of the same length says how long rows are. */
+/** Random bits, once for all row lengths: headers of equal length give the row length. */
 function makeTable() {
   const table = file("table.npy");
   if (fs.existsSync(table) && fs.statSync(table).size === HEADER + tableBytes) return;
@@ -115,7 +114,7 @@ function writeHeader(bytes) {
   fs.closeSync(handle);
 }
 
-/** Skewed: one row in a hundred gets a third of the indices; such rows lie all over the table. */
+/** Skewed: one row in a hundred gets a third of the indices; these rows are spread over the table. */
 function writeIds(rows, kind) {
   const count = Number(given.rows);
   const bits = randomBits(rows);
@@ -131,7 +130,7 @@ function writeIds(rows, kind) {
   fs.closeSync(handle);
 }
 
-/** A step through all rows, which takes neighbours far apart. */
+/** A step that visits all rows, and places neighbours far apart. */
 function coprime(rows) {
   const divisor = (a, b) => (b === 0 ? a : divisor(b, a % b));
   let step = Math.floor(rows * 0.618);
@@ -139,7 +138,7 @@ function coprime(rows) {
   return BigInt(step);
 }
 
-/** Seconds that a contestant takes; its result is compared with that of the library. */
+/** The seconds of a contestant, whose result is compared with the library's. */
 function measure({ name, command }, i) {
   dropCache(file("table.npy"));
   const start = process.hrtime.bigint();

@@ -1,8 +1,9 @@
 /**
- * How busy two threads are while they apply updates to compressed chunks: `node bench/chunked/overlap.js FOLDER`.
+ * Measures the utilization of two threads that apply updates to compressed chunks: `node bench/chunked/overlap.js
+ * FOLDER`.
  *
- * A table of 64 MiB of float32 lies in 16 chunks, which are dropped from the page cache before each run. The time of the
- * processor in the stage, over twice the time that passes, says how much decoding ahead could gain: at most its inverse.
+ * A table of 64 MiB of float32 has 16 chunks, which are dropped from the page cache before each run. The stage's
+ * processor time, divided by twice its elapsed time, bounds the gain of decoding ahead: at most its inverse.
  */
 
 import fs from "node:fs";
@@ -37,7 +38,7 @@ for (const { name, codecs } of CODECS) {
   process.stdout.write(`| ${name} | ${seconds.toFixed(2)} | ${share} % |\n`);
 }
 
-/** A row for every 64 of the table. */
+/** One update row per 64 rows of the table. */
 function makeUpdates() {
   const bits = randomBits(20261124);
   const count = ROWS / 64;

@@ -1,11 +1,11 @@
 /**
- * Scatters into many small chunks, beside the calls to the file system that any program would make for as many files:
- * `node bench/chunked/small.js FOLDER [--chunks 10000] [--rounds 3] [--only TEXT]`.
+ * Scatters into many small chunks, beside the file system calls that any program would make for as many files: `node
+ * bench/chunked/small.js FOLDER [--chunks 10000] [--rounds 3] [--only TEXT]`.
  *
- * A chunk holds 20 rows of 16 float32, and every row gets one update. The command is timed from its start to its end, the
- * library without the start of Node. Nothing is removed between runs: an ext4 without a journal looks at every inode that
- * was freed in the last minutes before it takes one, so a run would pay for the files of the one before. "files" writes each
- * chunk under another name and renames it in a loop without threads; "files, synced" also syncs each before the rename.
+ * A chunk has 20 rows of 16 float32, and every row gets one update. The command is timed from start to end, the library
+ * without the start of Node. Nothing is removed between runs: an ext4 without a journal checks every inode freed in the
+ * last minutes before it allocates one, so a run would pay for the files of the previous one. "files" writes each chunk
+ * under another name and renames it in a loop without threads; "files, synced" also syncs each before the rename.
  * `sync` runs before each run, so that no run waits for another's files.
  */
 
@@ -32,7 +32,7 @@ const { values: given, positionals } = parseArgs({
     chunks: { type: "string", default: "10000" },
     rounds: { type: "string", default: "3" },
     only: { type: "string", default: "" },
-    // Of one run, in a process of its own: which, and where it writes.
+    // For one run in a separate process: its name, and its output folder.
     one: { type: "string" },
     into: { type: "string", default: "" },
   },
@@ -140,7 +140,7 @@ function measure({ name, isCopied = false }, i) {
   return seconds;
 }
 
-/** Seconds that pass, and seconds of a processor, those of the programs that it starts too. */
+/** Elapsed seconds, and processor seconds including those of child programs. */
 async function timed(action) {
   const before = process.resourceUsage();
   const begun = performance.now();
@@ -151,7 +151,7 @@ async function timed(action) {
   return { wall, busy: own / 1e6 + busyOfChildren() };
 }
 
-/** Of `/proc/self/stat`: times of programs that have ended, in hundredths of a second. */
+/** Processor times of ended child programs from `/proc/self/stat`, in hundredths of a second. */
 function busyOfChildren() {
   if (!fs.existsSync("/proc/self/stat")) return 0;
   const fields = fs.readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ");

@@ -1,11 +1,12 @@
 /**
- * Exact sessions beside the plain sessions of onnxruntime-node that they stand for, both with one thread, in turn in one
- * process: `node bench/exact/main.js`, with `dist/` built and the packages of `bench/` and `test/onnxruntime` installed.
+ * Exact sessions beside the plain sessions of onnxruntime-node that they replace, both with one thread, in turn in one
+ * process: `node bench/exact/main.js`, with `dist/` built and the packages of `bench/` and `test/onnxruntime`
+ * installed.
  *
  *   --only TEXT    rows whose name contains TEXT
  *   --samples N    rounds                                            (15)
  *
- * Outputs are compared first, bit for bit. The status is 1 when they differ.
+ * Outputs are compared first, bit for bit. The status is 1 if they differ.
  */
 
 import { parseArgs } from "node:util";
@@ -24,7 +25,10 @@ const { values } = parseArgs({
 const OPTIONS = { ...QUIET, intraOpNumThreads: 1, interOpNumThreads: 1 };
 const createSession = (model) => ort.InferenceSession.create(model, OPTIONS);
 
-/** Shorter calls are measured as those of a few microseconds are: without a collection of garbage before each sample. */
+/**
+ * Shorter calls, in milliseconds, are measured like those of a few microseconds: without garbage collection before each
+ * sample.
+ */
 const SHORT = 1;
 
 const bitsOf = (outputs) =>
@@ -33,7 +37,7 @@ const bitsOf = (outputs) =>
     return `${name}: ${type}[${dims}] ${bytes.toString("base64")}`;
   });
 
-/** The time of a few runs, to choose a pace by. */
+/** The approximate time of a run, for choosing a pace. */
 async function roughly(session, feeds) {
   for (let n = 0; n < 3; n++) await session.run(feeds);
   const start = performance.now();
@@ -41,7 +45,7 @@ async function roughly(session, feeds) {
   return (performance.now() - start) / 5;
 }
 
-/** @returns {Promise<boolean>} whether the outputs are the same */
+/** @returns {Promise<boolean>} true if the outputs are the same */
 async function measureRow({ name, model, feeds: feedsOf, goal }) {
   const random = randomsOf(name);
   const bytes = model(random);

@@ -1,4 +1,7 @@
-/** The models that exact sessions are measured on, with feeds: two made here, and real ones of the packages of test/onnxruntime. */
+/**
+ * The models for measuring exact sessions, with feeds: two made here, and real ones from the packages of
+ * test/onnxruntime.
+ */
 
 import fs from "node:fs";
 import path from "node:path";
@@ -8,7 +11,7 @@ import { buildModel, writeModel } from "../../dist/entries/onnx.js";
 
 const PACKAGES = fileURLToPath(new URL("../../test/onnxruntime/node_modules", import.meta.url));
 
-/** Numbers in [0, 1), by a linear congruential generator whose seed is the name of the row. */
+/** Numbers in [0, 1) from a linear congruential generator, seeded by the name of the row. */
 function randomsOf(name) {
   let state = 7;
   for (const character of name) state = (state * 31 + character.charCodeAt(0)) >>> 0;
@@ -44,7 +47,7 @@ const EDGES = 20_000;
 const WIDTH = 64;
 const LAYERS = 3;
 
-/** Each layer mixes the rows of 2,000 nodes, sends them along 20,000 edges, and adds them where they arrive. */
+/** Each layer mixes the rows of 2,000 nodes, sends them along 20,000 edges, and adds them at the target nodes. */
 function graphNetwork(random) {
   const layers = Array.from({ length: LAYERS }, (_, n) => n);
   const weights = layers.map((n) => [`w${n}`, floats(random, [WIDTH, WIDTH])]);
@@ -71,8 +74,8 @@ const CLASSES = 80;
 const KEPT = 300;
 
 /**
- * The head of a detector: boxes are decoded around 8,400 anchors, the best of 80 classes is taken, boxes whose score is
- * below a threshold are masked by a scatter, and the 300 best of the others are gathered.
+ * The head of a detector: it decodes boxes around 8,400 anchors, takes the best of 80 classes, masks boxes with a score
+ * below a threshold by a scatter, and gathers the 300 best others.
  */
 const detectorHead = (random) =>
   model({
@@ -125,10 +128,10 @@ const packageFile = (name) => () => {
 /**
  * @typedef {object} Row
  * @property {string} name
- * @property {(random: () => number) => Uint8Array | null} model null where its package is not installed
+ * @property {(random: () => number) => Uint8Array | null} model null if its package is not installed
  * @property {(random: () => number) => Record<string, import("../../dist/entries/index.js").Tensor>} feeds
- * @property {{ ratio: number, more?: number }} goal of the time with the scatters replaced, or with all nodes where there
- * are no scatters: so many times the plain session, or so many milliseconds more
+ * @property {{ ratio: number, more?: number }} goal for the time with replaced scatters, or with all nodes for a model
+ * without scatters: a multiple of the plain session, or additional milliseconds
  */
 
 /** @type {readonly Row[]} */

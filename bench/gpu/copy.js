@@ -1,4 +1,4 @@
-/** The bandwidth of plain copies on a device, which no call can exceed for long: what a call is measured against. */
+/** The bandwidth of plain copies on a device, the upper bound that calls are compared with. */
 
 import { median } from "../statistics.js";
 import { measureGpu } from "./timing.js";
@@ -6,7 +6,7 @@ import { measureGpu } from "./timing.js";
 const BYTES = 2 ** 26;
 const WORKGROUP = 128;
 
-/** Each invocation copies 16 bytes at a time, next to those of its neighbours. */
+/** Each invocation copies 16 bytes at a time, adjacent to those of its neighbours. */
 const KERNEL = `
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> target_: array<vec4<u32>>;
@@ -19,7 +19,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 /**
  * @param {GPUDevice} device
  * @param {import("./timing.js").Stamps | null} stamps
- * @returns {Promise<{ buffer: number, kernel: number }>} gigabytes a second, read and written
+ * @returns {Promise<{ buffer: number, kernel: number }>} gigabytes per second, read and written
  */
 export async function copyRates(device, stamps, pace) {
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;

@@ -1,4 +1,4 @@
-/** `npm run bench:gpu`: measures on the adapter that Chromium finds here. README.md says how. */
+/** `npm run bench:gpu`: measures on the adapter that Chromium finds on this machine. README.md has the instructions. */
 
 import fs from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ const FLAGS = [
   "--headless=new",
   "--no-sandbox",
   "--enable-unsafe-webgpu",
-  // Without it timestamps have steps of 100 microseconds.
+  // Without this flag, timestamps have steps of 100 microseconds.
   "--enable-webgpu-developer-features",
 ];
 
@@ -55,7 +55,7 @@ if (values === null) process.exitCode = 2;
 else if (values.help) process.stdout.write(HELP);
 else process.exitCode = await main(values);
 
-/** The options; null where one of them is wrong, which is told. */
+/** The options; null, after a message, if one is wrong. */
 function valuesOf() {
   try {
     return parseArgs({ options: OPTIONS }).values;
@@ -66,8 +66,8 @@ function valuesOf() {
 }
 
 /**
- * @returns {Promise<number>} the exit status: 1 where a result of the library is wrong, 2 for a wrong option, 3 where
- * nothing can be measured
+ * @returns {Promise<number>} the exit status: 1 if a result of the library is wrong, 2 for a wrong option, 3 if nothing
+ * can be measured
  */
 async function main({ serve, scale, only, peers, samples, flags, minutes, publish, out }) {
   for (const [name, value] of Object.entries({ scale, samples, minutes })) {
@@ -108,7 +108,7 @@ async function main({ serve, scale, only, peers, samples, flags, minutes, publis
   }
 }
 
-/** Opens the page in Chromium, and waits for what it measures. */
+/** Opens the page in Chromium, and waits for its results. */
 async function measureIn(address, flags, minutes) {
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   const browser = await chromium.launch({ executablePath, args: [...FLAGS, ...flags] });

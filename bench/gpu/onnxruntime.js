@@ -4,7 +4,9 @@ import * as ort from "onnxruntime-web/webgpu";
 import { modelOf, QUIET } from "../peers/onnx.js";
 import { isScatter, shapesOf } from "./workloads.js";
 
-/** What the runtime cannot do on the GPU it must refuse: its CPU would need everything downloaded. */
+/**
+ * The runtime must refuse operations that it cannot run on the GPU, because its CPU would need everything downloaded.
+ */
 const OPTIONS = {
   ...QUIET,
   executionProviders: ["webgpu"],
@@ -13,8 +15,8 @@ const OPTIONS = {
 };
 
 /**
- * The device of the runtime, which it makes with its first session. With the release of its last session it destroys the
- * device, so this session stays.
+ * The device of the runtime, created with its first session. Releasing the last session destroys the device, so this
+ * session is kept.
  */
 export async function runtimeDevice() {
   ort.env.wasm.numThreads = 1;
@@ -27,7 +29,7 @@ export async function runtimeDevice() {
   return ort.env.webgpu.device;
 }
 
-/** @returns {Promise<import("./timing.js").GpuContestant>} throws where the runtime refuses the work */
+/** @returns {Promise<import("./timing.js").GpuContestant>} throws if the runtime refuses the work */
 export async function runtimeContestant(device, row, { data, indices, updates }) {
   const shapes = shapesOf(row);
   const session = await ort.InferenceSession.create(

@@ -1,4 +1,4 @@
-/** The library: a call with its indices on the GPU, and a kept plan, which has read them before. */
+/** The library: a call with its indices on the GPU, and a kept plan, which has read the indices before. */
 
 import { createEngine, tensor } from "../../src/entries/index.ts";
 import { WORK } from "../../src/gpu/kernels/counts.ts";
@@ -72,9 +72,9 @@ export function ourContestants(engine, row, inputs) {
   ];
 }
 
-/** What one call gives the device to do, which the engine counts. */
+/** The device work of one call, as counted by the engine. */
 async function workOf(engine, run) {
-  // A call on what a pending call writes has to ask whether that has failed.
+  // A call on the output of a pending call must check whether that call failed.
   await engine.done();
   const before = { ...WORK };
   run();

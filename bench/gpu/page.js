@@ -1,6 +1,6 @@
 /**
- * The page of the benchmark. Its address may hold `scale`, `only` (more than once), `peers`, `samples`, and `run`, with
- * which it starts by itself.
+ * The page of the benchmark. Its address may have `scale`, `only` (more than once), `peers`, `samples`, and `run`,
+ * which starts it automatically.
  */
 
 import { runBenchmark } from "./run.js";
@@ -50,7 +50,7 @@ function settingsOf() {
   };
 }
 
-/** Shows what was measured so far. */
+/** Shows the measurements so far. */
 function show(record) {
   element("machine").textContent = machineOf(record).join("\n");
   const table = element("table");

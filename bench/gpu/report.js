@@ -1,4 +1,4 @@
-/** What a run measured, as cells, which the page shows in a table and the command prints. */
+/** The results of a run as cells, which the page shows in a table and the command prints. */
 
 import { geometricMean } from "../statistics.js";
 
@@ -20,7 +20,7 @@ export const HEAD = [
   "repeats",
 ];
 
-/** What the columns mean. */
+/** The meaning of the columns. */
 export const LEGEND = `least MB: what any implementation has to move; moved MB: what the commands of ndscatter move
 passes: of compute; commands: dispatches, copies and clears
 ms: the time of the device for a call, where it has timestamps, else of the wall clock
@@ -69,7 +69,7 @@ export function machineOf({ adapter, browser, date, scale, timing, copy }) {
   ];
 }
 
-/** What the run comes to, a sentence each. */
+/** The conclusions of the run, a sentence each. */
 export function verdictsOf({ rows, findings }) {
   const names = [...new Set(rows.flatMap(({ results }) => results.map(({ name }) => name)))];
   const sentences = names.map((name) => {
@@ -87,7 +87,7 @@ export function verdictsOf({ rows, findings }) {
   return [...sentences, ...findings];
 }
 
-/** Whether a result of the library itself is wrong or changes. */
+/** True if a result of the library itself is wrong or changes. */
 export const isFaulty = ({ rows }) =>
   rows.some(({ results }) =>
     results.some(

@@ -1,4 +1,4 @@
-/** Runs the rows on the adapter that is there: who is right, who repeats, and how long each takes. */
+/** Runs the rows on the current adapter: compares the results, repeats them, and times each contestant. */
 
 import { createGpuEngine } from "../../src/entries/webgpu.ts";
 import { median, ratioOfRounds } from "../statistics.js";
@@ -8,16 +8,16 @@ import { expectedWords, ourContestants } from "./ours.js";
 import { measureGpu, Stamps } from "./timing.js";
 import { GPU_ROWS, gpuInputsOf, scaledRow } from "./workloads.js";
 
-/** Adapters that are programs. */
+/** Software adapters. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|software|microsoft basic/i;
 
-/** So many runs show whether a result repeats. */
+/** The number of runs that show whether a result repeats. */
 const RUNS = 5;
 
 /**
  * @param {{ scale: number | null, only: string[], peers: string[], samples: number }} settings
  * @param {(message: string) => void} tell
- * @param {(record: object) => void} show is given what was measured so far
+ * @param {(record: object) => void} show receives the measurements so far
  */
 export async function runBenchmark({ scale: wanted, only, peers, samples }, tell, show) {
   if (navigator.gpu === undefined) throw new Error("this browser has no WebGPU");
@@ -54,7 +54,7 @@ export async function runBenchmark({ scale: wanted, only, peers, samples }, tell
   return record;
 }
 
-/** The library and its peers, on one device: that of onnxruntime-web, which takes no other. */
+/** The library and its peers on one device: that of onnxruntime-web, which accepts no other. */
 async function partiesOn(adapter, peers, tell) {
   const findings = [];
   const load = async (name, start) => {
@@ -98,7 +98,7 @@ async function ownDevice(adapter) {
   });
 }
 
-/** One row: first who is right, then the times. */
+/** One row: first the check of results, then the times. */
 async function measureRow(row, { device, prepares }, stamps, pace) {
   const inputs = gpuInputsOf(row);
   const expected = expectedWords(row, inputs);
@@ -139,13 +139,13 @@ async function measureRow(row, { device, prepares }, stamps, pace) {
   return { name, op, dtype, reduction, data, indices, least, results };
 }
 
-/** The times that count: those of the device where all rounds have them. */
+/** The times that are judged: those of the device if all rounds have them. */
 function judged(times) {
   if (times === undefined) return null;
   return times.device.length === times.wall.length ? times.device : times.wall;
 }
 
-/** How many cells differ in the first run that is wrong, and how many different results some runs give. */
+/** The number of wrong cells in the first wrong run, and the number of different results in several runs. */
 async function check({ output }, expected) {
   const seen = [];
   let wrong = 0;
@@ -172,7 +172,7 @@ function describe({ vendor, architecture, device, description, isFallbackAdapter
   return { name, vendor, architecture, device, description, isSoftware };
 }
 
-/** The browser and its version: what the name of the product says, without the words that all browsers say. */
+/** The browser and its version, from the user agent without the words that all browsers have in common. */
 function browserName() {
   const match = /(Firefox|Edg|Chrome|Version)\/[\d.]+/.exec(navigator.userAgent);
   return match === null ? navigator.userAgent : match[0];

@@ -1,6 +1,6 @@
 /**
- * TensorFlow.js on WebGPU, on the same device. It has int32 indices, no operator of elements, and no scatter into data
- * with a reduction: its users add `scatterND`, which sums into zeros, to their data.
+ * TensorFlow.js on WebGPU, on the same device. TensorFlow.js has int32 indices, no operator of elements, and no scatter
+ * into data with a reduction: its users add the result of `scatterND`, which sums into zeros, to their data.
  */
 
 import * as tf from "@tensorflow/tfjs-core";
@@ -8,7 +8,7 @@ import { WebGPUBackend } from "@tensorflow/tfjs-backend-webgpu";
 import "@tensorflow/tfjs-backend-webgpu/dist/register_all_kernels.js";
 import { shapesOf } from "./workloads.js";
 
-/** Sets the backend up on a device. */
+/** Sets up the backend on a device. */
 export async function startTfjs(device, info) {
   tf.removeBackend("webgpu");
   tf.registerBackend("webgpu", () => new WebGPUBackend(device, info));
@@ -16,7 +16,7 @@ export async function startTfjs(device, info) {
   await tf.ready();
 }
 
-/** @returns {import("./timing.js").GpuContestant | null} null where it has no such operator */
+/** @returns {import("./timing.js").GpuContestant | null} null if it lacks the operator */
 export function tfjsContestant(row, { data, indices, updates }) {
   if (row.op.endsWith("Elements")) return null;
   const shapes = shapesOf(row);

@@ -1,14 +1,16 @@
-/** How long a device works: timestamps around each command buffer where the device has them, and the wall clock. */
+/**
+ * The working time of a device: timestamps around each command buffer if the device supports them, and the wall clock.
+ */
 
 import { randomBits, shuffle } from "../random.js";
 
-/** A query set has 4,096 places, two for each command buffer. */
+/** A query set has 4,096 slots, two for each command buffer. */
 const MOST = 4096;
 
 /**
- * The time that the device takes for command buffers, whoever makes them: while it records, every encoder of the device
- * begins and ends with an empty pass that writes a timestamp. What lies between two command buffers is not counted, so a
- * peer that keeps the device waiting is measured by its kernels.
+ * The device time of command buffers from any source: while recording, every encoder of the device begins and ends with
+ * an empty pass that writes a timestamp. Time between two command buffers is not counted, so a peer that keeps the
+ * device waiting is measured by its kernels.
  */
 export class Stamps {
   #device;
@@ -30,7 +32,7 @@ export class Stamps {
     this.#used = 0;
   }
 
-  /** @returns {Promise<number | null>} milliseconds; null where there were more command buffers than places */
+  /** @returns {Promise<number | null>} milliseconds; null if the command buffers outnumber the slots */
   async stop() {
     const used = this.#used;
     this.#used = null;
@@ -48,7 +50,7 @@ export class Stamps {
     target.destroy();
     let nanoseconds = 0n;
     for (let p = 0; p < used; p += 2) nanoseconds += stamps[p + 1] - stamps[p];
-    // Some drivers reset their clock when the device rests.
+    // Some drivers reset their clock when the device is idle.
     return nanoseconds < 0n ? null : Number(nanoseconds) / 1e6;
   }
 
@@ -74,20 +76,23 @@ export class Stamps {
 /**
  * @typedef {object} GpuContestant
  * @property {string} name
- * @property {() => Promise<Work>} [work] makes one call, and says what the device has to do for it
+ * @property {() => Promise<Work>} [work] makes one call, and returns the device's work for it
  * @property {() => void | Promise<void>} call submits one call, whose result stays on the device
- * @property {() => void} [flush] submits what calls have put off
+ * @property {() => void} [flush] submits postponed calls
  * @property {() => Promise<Uint32Array>} output makes one call and reads its result, as words
  * @property {() => void} [release]
  */
 
 /** @typedef {{ passes: number, commands: number, dispatches: number, bytes: number }} Work of one call */
 
-/** @typedef {{ device: number[], wall: number[] }} Times milliseconds a call, one for each round; no `device` without stamps */
+/**
+ * @typedef {{ device: number[], wall: number[] }} Times milliseconds per call, one value per round; no `device` without
+ * stamps
+ */
 
 /**
- * In each round every contestant makes a sample, in a newly shuffled order, so that what slows the machine down for a
- * while slows all down.
+ * In each round every contestant makes a sample, in a newly shuffled order, so that a temporary slowdown of the machine
+ * affects all.
  * @param {GPUDevice} device
  * @param {Stamps | null} stamps
  * @param {readonly GpuContestant[]} contestants
@@ -114,7 +119,7 @@ export async function measureGpu(device, stamps, contestants, { samples, sample 
   return times;
 }
 
-/** Milliseconds a call. */
+/** Milliseconds per call. */
 async function sampleOf(device, stamps, { call, flush }, calls) {
   await device.queue.onSubmittedWorkDone();
   stamps?.start();

@@ -11,7 +11,7 @@ import { below, randomBits, seedOf } from "../random.js";
  * @property {number} [axis]
  * @property {readonly number[]} data shape
  * @property {readonly number[]} indices shape
- * @property {"random" | "distinct" | "heads"} fill how the indices are drawn
+ * @property {"random" | "distinct" | "heads"} fill the way to draw the indices
  * @property {boolean} [inPlace] the library writes into `data`; the peers cannot, and make a copy
  */
 
@@ -48,7 +48,7 @@ function scatter(name, reduction, data, indices, more = {}) {
 }
 
 /**
- * The row with smaller first axes. The hot cells stay as many.
+ * The row with smaller first axes. The number of hot cells does not change.
  * @param {GpuRow} row
  * @param {number} scale
  * @returns {GpuRow}
@@ -107,7 +107,7 @@ function values(dtype, size, bits) {
 
 function indicesOf(row, bits) {
   const size = product(row.indices);
-  // As pairs of 32-bit words, the low word first: filling these is much faster than filling bigints.
+  // Indices are written as pairs of 32-bit words, the low word first, which is much faster than writing bigints.
   const words = new Int32Array(2 * size);
   const limits = limitsOf(row);
   for (let p = 0; p < size; p++) words[2 * p] = below(bits, limits[p % limits.length]);

@@ -7,13 +7,13 @@ import { below, randomBits } from "../random.js";
 
 const COLUMNS = 16;
 const ROW_BYTES = 4 * COLUMNS;
-/** Of a chunk: 128 MiB. */
+/** Rows per chunk: 128 MiB. */
 const CHUNK_ROWS = 2 ** 21;
 const BLOCK_ROWS = 2 ** 18;
 
 /**
  * @param {string} folder
- * @param {number} gigabytes of the table; the rows to add are a quarter of that
+ * @param {number} gigabytes of the table; the rows to add are a quarter of the table
  */
 export async function makeInputs(folder, gigabytes) {
   const done = path.join(folder, "inputs.json");
@@ -34,7 +34,7 @@ export async function makeInputs(folder, gigabytes) {
   for (let i = 0; i < values.length; i++) values[i] = bits() / 2 ** 32;
   for (let chunk = 0; chunk * CHUNK_ROWS < rows; chunk++) {
     const count = Math.min(CHUNK_ROWS, rows - chunk * CHUNK_ROWS);
-    // Not all chunks are alike.
+    // Changes some values, so that the chunks differ.
     for (let i = 0; i < 1000; i++) values[below(bits, values.length)] = bits() / 2 ** 32;
     const bytes = new Uint8Array(values.buffer, 0, count * ROW_BYTES);
     await zarr.writeChunk([chunk, 0], bytes);

@@ -1,10 +1,10 @@
 /**
- * Scatter and gather on arrays that are larger than the memory allowed, beside what people use for it today, on the same
- * files in one run: `node bench/larger/main.js FOLDER [--gigabytes 8] [--rounds 2] [--memory 512] [--only NAMES]`.
+ * Scatter and gather on arrays larger than the allowed memory, beside the usual tools for this work, on the same files
+ * in one run: `node bench/larger/main.js FOLDER [--gigabytes 8] [--rounds 2] [--memory 512] [--only NAMES]`.
  *
- * Every contestant is a process of its own. The floor is `dd` on the bytes that must move. What Python's libraries do is in
- * peers.py; results are compared by the SHA-256 of their elements with that of reference.py, which shares no code with
- * anything here.
+ * Every contestant is a separate process. `dd` on the bytes that must move gives the lower bound. peers.py has the
+ * contestants of Python's libraries. Results are compared by the SHA-256 of their elements with that of reference.py,
+ * which shares no code with the contestants.
  */
 
 import { spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { makeInputs } from "./inputs.js";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-/** Milliseconds, after which a contestant is given up. */
+/** The most milliseconds per contestant, after which it is stopped. */
 const LONGEST = 300_000;
 
 const PYTHON = "/usr/bin/python3";
@@ -40,7 +40,7 @@ const gigabytes = Number(values.gigabytes);
 const only = values.only === "" ? null : values.only.split(",");
 fs.mkdirSync(folder, { recursive: true });
 
-/** Each takes the folder, and leaves its result there under a name that tells its format. */
+/** Each contestant receives the folder, and leaves its result there under a name that gives its format. */
 const CONTESTANTS = [
   { name: "dd", work: "scatter", command: ["bash", path.join(HERE, "floor.sh"), folder] },
   ours("scatter", "table.zarr", "ours.zarr"),
@@ -78,7 +78,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
 print();
 fs.writeFileSync(path.join(folder, "results.json"), JSON.stringify({ gigabytes, table }, null, 2));
 
-/** The SHA-256 of the elements that each work must give; made once for a folder. */
+/** The SHA-256 of the elements that each work must produce, computed once per folder. */
 function hashes() {
   const file = path.join(folder, "expected.json");
   if (!fs.existsSync(file)) {
@@ -90,7 +90,7 @@ function hashes() {
 }
 
 function measure({ name, work, command, out }) {
-  // What the last contestant left to be written is not this one's.
+  // Pending writes of the last contestant must not count for this one.
   spawnSync("sync");
   const begin = process.hrtime.bigint();
   const [program, ...rest] = command;

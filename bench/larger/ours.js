@@ -1,4 +1,4 @@
-/** ndscatter, in a process of its own: `ours.js FOLDER WORK TABLE OUT MEGABYTES`. */
+/** ndscatter in a separate process: `ours.js FOLDER WORK TABLE OUT MEGABYTES`. */
 
 import fs from "node:fs";
 import path from "node:path";

@@ -8,8 +8,8 @@ const FILES = ["onnxruntime-node", "onnxruntime-web", "tfjs", "numpy-ts"];
  * @typedef {object} Peer
  * @property {string} name
  * @property {number} [cooldown] as in Contestant
- * @property {(row: import("../workloads.js").Workload, inputs: import("../workloads.js").Inputs) => any} prepare
- * a contestant without its name, or null where the peer has no such operator; throws where it refuses the work
+ * @property {(row: import("../workloads.js").Workload, inputs: import("../workloads.js").Inputs) => any} prepare a
+ * contestant without its name, or null if the peer lacks the operator; throws if it refuses the work
  */
 
 /**

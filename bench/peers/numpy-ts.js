@@ -1,6 +1,6 @@
 /**
- * numpy-ts: it has `take`, integer-array indexing and `put_along_axis`, which writes in place. It has neither `add.at`
- * nor `maximum.at`.
+ * numpy-ts has `take`, integer-array indexing and `put_along_axis`, which writes in place, but neither `add.at` nor
+ * `maximum.at`.
  */
 
 export async function load() {

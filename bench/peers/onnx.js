@@ -2,7 +2,7 @@
 
 import { buildModel, writeModel } from "../../dist/entries/onnx.js";
 
-/** Session options: the benchmark itself reports what the runtime refuses, so stderr need not repeat it. */
+/** Session options: the benchmark itself reports refusals of the runtime, so stderr need not repeat them. */
 export const QUIET = { logSeverityLevel: 4 };
 
 const OPS = {
@@ -43,13 +43,13 @@ function attributesOf({ op, reduction, axis, batchDims }) {
 
 /**
  * Makes a session once and calls `run` for each call, with tensors over the benchmark's arrays. The result is dropped:
- * its elements are in a JavaScript array already, and the tensor holds nothing else.
+ * its elements are in a JavaScript array already, and the tensor has no other memory.
  * @param {any} ort onnxruntime-node or onnxruntime-web
  * @param {object} options of the session
  */
 export async function contestant(ort, options, row, inputs) {
-  // Refused here, before the runtime refuses: version 1.30 does so when it runs, and in an instance of onnxruntime-web
-  // with two threads a worker then throws some calls later, which ends the process.
+  // The refusal comes here, before the runtime's own: version 1.30 refuses only at run time, and in an instance of
+  // onnxruntime-web with two threads a worker then throws some calls later, which ends the process.
   if (row.dtype === "float16" && (row.reduction ?? "none") !== "none") {
     throw new Error("it has no float16 with a reduction");
   }

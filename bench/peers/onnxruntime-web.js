@@ -6,7 +6,7 @@ import os from "node:os";
 import { contestant, QUIET } from "./onnx.js";
 
 export async function load() {
-  // The number of threads is set for an instance of the package. Its two builds give two instances in one process.
+  // The number of threads is set per instance of the package. Its two builds give two instances in one process.
   const one = await import("onnxruntime-web");
   const two = createRequire(import.meta.url)("onnxruntime-web");
   one.env.wasm.numThreads = 1;
@@ -26,9 +26,10 @@ export async function load() {
 }
 
 /**
- * The worker of an instance with two threads never stops spinning (no session option reaches it), and would take one of
- * two cores from all other contestants. At the lowest priority it gives way to them at once, and still has a core of
- * its own while its own peer is measured. Only Linux lists thread ids and takes them; elsewhere leave this peer out.
+ * The worker of an instance with two threads never stops spinning (no session option affects that), and would take one
+ * of two cores from all other contestants. At the lowest priority the worker yields to them at once, and still has a
+ * core while its own peer is measured. Only Linux lists thread ids and accepts them here; on other systems leave this
+ * peer out.
  */
 function calm(threads) {
   for (const id of threads) {

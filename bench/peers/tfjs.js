@@ -1,8 +1,8 @@
 /**
- * TensorFlow.js on its WebAssembly backend. Its tensors are in the backend's memory and are made outside the timing. A
- * call is the operator and `dataSync`, which brings the result to JavaScript as ONNX Runtime's `run` does. It has only
- * float32 data with int32 indices, no ScatterElements, and no reduction but the sum of `scatterND` into zeros, which
- * its users add to their data.
+ * TensorFlow.js on its WebAssembly backend. Its tensors are in the backend's memory and are created outside the timing.
+ * A call is the operator and `dataSync`, which brings the result to JavaScript as ONNX Runtime's `run` does.
+ * TensorFlow.js has only float32 data with int32 indices, no ScatterElements, and no reduction except the sum of
+ * `scatterND` into zeros, which its users add to their data.
  */
 
 export async function load() {

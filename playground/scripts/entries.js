@@ -9,7 +9,7 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const manifest = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 const { name, exports, version } = manifest;
 
-/** Where the sources are, if the manifest says so. */
+/** The address of the sources, if the manifest has one. */
 export const REPOSITORY = manifest.repository?.url?.replace(/^git\+|\.git$/g, "") ?? "";
 
 export const VERSION = version;

@@ -46,7 +46,7 @@ async function shoot(file, { hash = "", size: [width, height], theme = "light", 
   await page.goto(`${address}#${hash}`);
   await page.waitForSelector("td[data-element]");
   if (cell !== undefined) await page.focus(cell);
-  // What mends an error is loaded with the error.
+  // The fixes for an error are loaded when the error appears.
   await page.waitForTimeout(500);
   await page.screenshot({ path: file });
   await page.close();

@@ -40,7 +40,7 @@ const inDocs = (ending) =>
     .filter((name) => ending.test(name))
     .toSorted();
 
-/** What examples say of themselves. */
+/** The descriptions that examples contain. */
 const examples = () =>
   fs
     .readdirSync(inRepository("examples"))
@@ -117,7 +117,7 @@ const SERVED = {
   icon: null,
 };
 
-/** What the development server sends for an address; null for what is no part of the site. */
+/** The development server's answer to an address; null for addresses outside the site. */
 async function answer(name) {
   if (name === SERVED.style) return style();
   if (name === SERVED.theme) return theme();
@@ -155,7 +155,7 @@ export const siteAround = {
 
   async generateBundle(_, outputs) {
     const emit = (fileName, source) => this.emitFile({ type: "asset", fileName, source });
-    // A name of its own for each content, because browsers keep files.
+    // Each content gets its own name, because browsers cache files.
     const emitPart = (name, source) => {
       const hash = createHash("sha256").update(source).digest("hex").slice(0, 8);
       const named = `site/${name.replace(".", `-${hash}.`)}`;

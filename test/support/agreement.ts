@@ -1,4 +1,7 @@
-/** Checks a story against the output of `run`: replaying its steps, from data on, gives every element of the output. */
+/**
+ * Checks a story against the output of `run`: replaying its steps, starting from data, must give every element of the
+ * output.
+ */
 
 import assert from "node:assert/strict";
 import { infer } from "../../src/core/call/infer.ts";
@@ -14,7 +17,7 @@ import { DTYPES } from "../../src/core/tensor/dtype.ts";
 import { coordinatesOf, product } from "../../src/core/tensor/shape.ts";
 import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 
-/** The elements of a slice, or of an element, as bits where there are any. */
+/** The elements of a slice or of an element, as bits if the type has bits. */
 function piece({ dtype, data }: Tensor, begin: number, length: number): Tensor {
   const { lanes } = DTYPES[dtype];
   return tensor(dtype, [length], data.slice(begin * lanes, (begin + length) * lanes) as never);
@@ -87,7 +90,7 @@ function checkScatter(story: ScatterStory, data: Tensor, output: Tensor): void {
   assert.ok(equals(story.after(updates.length), output));
 }
 
-/** A cell goes through what its slice goes through. */
+/** The steps of a cell are those of its slice. */
 function checkCell(
   story: ScatterStory,
   steps: readonly StoryStep<Tensor>[],

@@ -1,4 +1,4 @@
-/** ONNX files with graphs in nodes, byte by byte: with documentation and a field that is not known. */
+/** ONNX files with graphs inside nodes, byte by byte, with documentation and an unknown field. */
 
 import { bytes, file, int, text } from "../onnx-encoder.ts";
 
@@ -16,7 +16,7 @@ export const BODY = [
   ...bytes(12, text(1, "z")),
   ...int(902, 1),
 ];
-/** A graph `else` without one. */
+/** A graph `else` without a Scatter. */
 export const PLAIN = [
   ...bytes(1, [...text(1, "x"), ...text(2, "z"), ...text(4, "Relu")]),
   ...text(2, "else"),

@@ -1,4 +1,4 @@
-/** Boxes of row-major arrays, element by element: what the package's own are compared with. */
+/** Boxes of row-major arrays, element by element: the definition that the package's boxes are compared with. */
 
 import { product } from "../../src/core/tensor/shape.ts";
 

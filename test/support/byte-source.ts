@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { ByteSource } from "../../src/entries/onnx.ts";
 
-/** A file in memory that counts how many bytes of it were read, and how many at once. */
+/** A file in memory that counts the bytes read, in total and per read. */
 export function sourceOf(
   content: Uint8Array,
 ): ByteSource & { taken(): number; readonly reads: readonly number[] } {
@@ -20,7 +20,7 @@ export function sourceOf(
   };
 }
 
-/** A file of parts that lie at places of their own, with zeros between them. */
+/** A file with parts at given offsets, and zeros between them. */
 export const sparse = (
   size: number,
   ...parts: readonly (readonly [number, ArrayLike<number>])[]

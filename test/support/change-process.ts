@@ -1,13 +1,13 @@
 /**
- * Changes an array again and again until the process is killed: `append`, `resize` or `part`. Its file of lines says which change
- * begins, and which has ended.
+ * Changes an array repeatedly until the process is killed: `append`, `resize` or `part`. Its log has a line when a
+ * change begins, and one when it ends.
  */
 
 import * as fs from "node:fs";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { append, openArray, resize } from "../../src/entries/zarr.ts";
 
-/** Every row of change n is n, so a reader knows which change a row is of. */
+/** Every row of change n has the value n, so a reader can tell which change wrote a row. */
 export const COLUMNS = 5;
 
 const [, , way, file, lines, first] = process.argv;

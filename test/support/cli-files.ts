@@ -1,4 +1,4 @@
-/** The files that the tests of the command read: tensors, models, and folders with links that lead astray. */
+/** The files for the tests of the command: tensors, models, and folders with links to the outside. */
 
 import * as fs from "node:fs";
 import { full, tensor, zeros } from "../../src/entries/index.ts";
@@ -27,7 +27,7 @@ import {
 import { placesFile } from "./place-models.ts";
 
 export const DATA = tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]);
-/** What `add.onnx` makes of d.npy, i.npy and u.npy. */
+/** The result of `add.onnx` for d.npy, i.npy and u.npy. */
 export const ADDED = tensor("float32", [4, 2], [1, 2, 13, 24, 5, 6, 37, 48]);
 
 /** A float32 tensor of one NaN, by its bits, and one zero. */
@@ -126,7 +126,7 @@ function saveModels({ at }: Folder): void {
   fs.writeFileSync(at("ir.bin"), NEGATIVE_IR.bin);
 }
 
-/** Models in `model/` with data in other files, some of which lie outside that folder. */
+/** Models in `model/` with data in other files, some of them outside that folder. */
 function saveExternal({ at }: Folder): void {
   fs.mkdirSync(at("model/inside"), { recursive: true });
   fs.mkdirSync(at("model-other"));
@@ -163,7 +163,7 @@ function saveExternal({ at }: Folder): void {
   fs.writeFileSync(at("entity.xml"), `<!DOCTYPE net SYSTEM "net.bin">${NET.xml}`);
 }
 
-/** A folder with all of them. */
+/** A folder with all of these files. */
 export function makeCliFolder(): Folder {
   const folder = makeFolder();
   saveTensors(folder);

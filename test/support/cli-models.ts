@@ -1,4 +1,4 @@
-/** The models that the tests of the command read. */
+/** The models for the tests of the command. */
 
 import { tensor, type TensorType } from "../../src/entries/index.ts";
 import { buildModel, writeModel, type Model } from "../../src/entries/onnx.ts";
@@ -8,7 +8,7 @@ import { bytes, file, float, int, text } from "../onnx-encoder.ts";
 export const F32 = (...shape: (number | string)[]): TensorType => ({ dtype: "float32", shape });
 export const I64 = (...shape: (number | string)[]): TensorType => ({ dtype: "int64", shape });
 
-/** One ScatterND that adds. */
+/** A single ScatterND that adds. */
 export const SCATTER_ADD: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { data: F32("N", 2), indices: I64("M", 1), updates: F32("M", 2) },
@@ -23,7 +23,7 @@ export const SCATTER_ADD: Model = buildModel({
   outputs: { y: F32("N", 2) },
 });
 
-/** One node among others that are not run here, its indices a constant; two Relu; a name with an escape sequence. */
+/** A node with constant indices among others that cannot run here; two Relu; a name with an escape sequence. */
 export const LARGE: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { x: F32("N", 2), updates: F32(2, 2) },
@@ -41,7 +41,7 @@ export const LARGE: Model = buildModel({
   outputs: { z: F32("N", 2) },
 });
 
-/** An operator that had another name once, on data whose type is not known. */
+/** An operator that was renamed once, on data of an unknown type. */
 export const ELEMENTS: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { x: F32(3) },
@@ -53,7 +53,7 @@ export const ELEMENTS: Model = buildModel({
   outputs: { "\u001b[31my": null },
 });
 
-/** One node with two faults and one with a risk, beside others. */
+/** A node with two faults and a node with a risk, beside others. */
 export const FAULTY: Model = buildModel({
   opsets: { "ai.onnx": 16, "com.example": 1 },
   inputs: { data: F32("\u001bN", 2), updates: F32(2, 2) },
@@ -101,7 +101,7 @@ export const copyTwo = (dtype: "float32" | "string"): Model =>
     outputs: { y: null, z: null },
   });
 
-/** Copies the input `a=b` to an output, and a text that it makes itself to another one. */
+/** Copies the input `a=b` to an output, and a text made by the model to another. */
 export const ODD_NAMES: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { "a=b": { dtype: "float32", shape: null } },
@@ -112,7 +112,7 @@ export const ODD_NAMES: Model = buildModel({
   outputs: { y: null, t: null },
 });
 
-/** No input: its only value is its own. */
+/** A model without inputs: its only value is a constant. */
 export const NO_INPUTS: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: {},
@@ -120,7 +120,7 @@ export const NO_INPUTS: Model = buildModel({
   outputs: { t: null },
 });
 
-/** `count` nodes without names, of which each gathers from the model's input by the model's other input. */
+/** `count` nodes without names, each gathering from the model's first input by its second. */
 export const manyGathers = (count: number): Model =>
   buildModel({
     opsets: { "ai.onnx": 18 },
@@ -133,7 +133,7 @@ export const manyGathers = (count: number): Model =>
     outputs: { out0: F32("M", 2) },
   });
 
-/** A node with an output that nobody asked for, which has no name. */
+/** A node with an unused output without a name. */
 export const UNNAMED_OUTPUT: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { data: F32("N", 2), indices: I64("M", 1) },
@@ -141,7 +141,7 @@ export const UNNAMED_OUTPUT: Model = buildModel({
   outputs: { y: null },
 });
 
-/** A gather whose indices a node makes, and not the model's file. */
+/** A gather whose indices come from a node instead of the file. */
 export const MADE_INDICES: Model = buildModel({
   opsets: { "ai.onnx": 18 },
   inputs: { data: F32("N", 2) },
@@ -171,7 +171,7 @@ interface UpdateSpec {
   readonly output: TensorType;
 }
 
-/** An IR of one ScatterNDUpdate, which makes `y`. */
+/** An IR of one ScatterNDUpdate, whose output is `y`. */
 const buildUpdate = (spec: UpdateSpec): ReturnType<typeof writeIR> =>
   writeIR(
     buildModel({
@@ -193,7 +193,7 @@ const buildUpdate = (spec: UpdateSpec): ReturnType<typeof writeIR> =>
     }),
   );
 
-/** An IR whose version takes no negative indices, with one. */
+/** An IR with a negative index, in a version that accepts none. */
 export const NEGATIVE_IR = buildUpdate({
   opset: 4,
   name: "s",
@@ -219,7 +219,7 @@ const INT64 = 7;
 const FLOAT64 = 11;
 const EXTERNAL = 1;
 
-/** A TensorProto whose data are in another file. */
+/** A TensorProto with its data in another file. */
 export const externalTensor = (
   name: string,
   dtype: number,
@@ -237,15 +237,15 @@ export const externalTensor = (
     int(14, EXTERNAL),
   );
 
-/** A tensor `data` of 2 float32, which are elsewhere. */
+/** A tensor `data` of 2 float32 in another file. */
 export const externalData = (location: string, offset = 0): Uint8Array =>
   externalTensor("data", FLOAT, [2], location, offset);
 
-/** A tensor of 2³² - 1 float64, the most there may be. */
+/** A tensor of 2³² - 1 float64, the most elements allowed. */
 export const hugeTensor = (location: string): Uint8Array =>
   externalTensor("data", FLOAT64, [2 ** 32 - 1], location);
 
-/** A model with more constants: messages after one another are one with the fields of all. */
+/** A model with more constants: concatenated messages are one message with the fields of all. */
 export const withConstants = (model: Model, ...constants: readonly Uint8Array[]): Uint8Array =>
   file(writeModel(model), ...constants.map((one) => bytes(7, bytes(5, one))));
 
@@ -271,7 +271,7 @@ const GATHER_ROW = buildModel({
 export const gatherFarIndex = (location: string): Uint8Array =>
   withConstants(GATHER_ROW, externalTensor("indices", INT64, [1, 1], location));
 
-/** A NodeProto; attributes are AttributeProtos without their fields. */
+/** A NodeProto; attributes are the contents of AttributeProtos, without tag and length. */
 const node = (
   op: string,
   outputs: readonly string[],
@@ -319,7 +319,7 @@ export const attributesOfEveryType = (): Uint8Array => {
   return file(int(1, 8), bytes(7, graph), bytes(8, int(2, 13)));
 };
 
-/** An `If` in an `If`, and so on, with an empty graph innermost. */
+/** Nested `If` nodes, with an empty graph innermost. */
 export function nestedBodies(depth: number): Uint8Array {
   let graph: readonly number[] = [];
   for (let level = 0; level < depth; level++) {

@@ -1,6 +1,6 @@
 /**
- * Runs the command `ndscatter`: in this process, which takes milliseconds, or in a process of its own where the process
- * is what a test is about. Tests of the command are rows: a line that is typed, and what it prints.
+ * Runs the command `ndscatter`: in this process, which takes milliseconds, or in a separate process if the test is
+ * about the process. Tests of the command are rows: a command line, and its output.
  */
 
 import assert from "node:assert/strict";
@@ -28,16 +28,16 @@ export interface Result {
 
 export interface Surroundings {
   readonly env?: Io["env"];
-  /** Whether stdout is a terminal, and how wide it is. */
+  /** True if stdout is a terminal; `columns` is its width. */
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** What standard input holds; a terminal where it is absent. */
+  /** The content of standard input; a terminal if absent. */
   readonly stdin?: Uint8Array;
   readonly onSignal?: Io["onSignal"];
   readonly onInterrupt?: Io["onInterrupt"];
 }
 
-/** A terminal at which nobody types. */
+/** A terminal without any input. */
 export const TERMINAL: Io["stdin"] = {
   isTTY: true,
   read: () => assert.fail("a terminal was read"),
@@ -54,7 +54,7 @@ function inputOf(bytes: Uint8Array): Io["stdin"] {
   return { isTTY: false, read };
 }
 
-/** Runs a command in this process. `folder` is its working directory, and stdout is no terminal by default. */
+/** Runs a command in this process. `folder` is its working directory, and stdout is not a terminal by default. */
 export async function runCommand(
   folder: string,
   args: readonly string[],
@@ -71,7 +71,7 @@ export async function runCommand(
   const output = (name: keyof typeof written): Io["stdout"] => ({
     isTTY,
     columns,
-    // A reader takes its time, so a command that does not wait for it loses text.
+    // The reader is slow, so a command that does not wait for it loses text.
     async write(text) {
       await setImmediate();
       written[name] += text;
@@ -84,10 +84,10 @@ export async function runCommand(
   return { status, ...written };
 }
 
-/** Whoever runs the tests may have an opinion on colours. */
+/** The environment of the tests may set these variables, which decide on colours. */
 const { NO_COLOR: _no, FORCE_COLOR: _force, ...ENV } = process.env;
 
-/** Runs a command in a process of its own. */
+/** Runs a command in a separate process. */
 export const startCommand = (
   folder: string,
   args: readonly string[],
@@ -103,15 +103,15 @@ export const startCommand = (
 /** The words of a line, as a shell would separate them. */
 export const words = (line: string): string[] => (line === "" ? [] : line.split(" "));
 
-/** A folder for the files of a test, and the command at work in it. */
+/** A folder for the files of a test, and the command running in it. */
 export interface Folder {
   readonly home: string;
   at(name: string): string;
-  /** Writes a tensor in the format that the name's ending stands for. */
+  /** Writes a tensor in the format of the name's ending. */
   save(name: string, value: Tensor): void;
   load(name: string): Tensor;
   ndscatter(line: string, surroundings?: Surroundings): Promise<Result>;
-  /** What the command prints with --json. */
+  /** The output of the command with --json. */
   json(line: string): Promise<unknown>;
 }
 
@@ -136,7 +136,7 @@ export function makeFolder(): Folder {
   };
 }
 
-/** The examples of a help text, without the program's name and what stands behind them. */
+/** The examples of a help text, without the program's name and the text after them. */
 export const examplesIn = (help: string): string[] =>
   [...help.slice(help.indexOf("\nExamples:\n")).matchAll(/^ {2}ndscatter (.*?)(?: {3}.*)?$/gm)].map(
     ([, line]) => line,
@@ -149,19 +149,19 @@ export function commandsIn(help: string): string[] {
   return names.filter((name) => name !== "help");
 }
 
-/** All of a text, or what is found in it. */
+/** The whole text, or a pattern to find in it. */
 type Pattern = string | RegExp;
 
-/** A pattern of parts that follow one another, with anything between them. */
+/** A pattern of parts in this order, with any text between them. */
 export const inOrder = (...parts: readonly RegExp[]): RegExp =>
   new RegExp(parts.map(({ source }) => source).join("[\\s\\S]*"));
 
-/** A line that is typed, and what becomes of it. */
+/** A command line and its result. */
 export interface Row {
   readonly line: string;
   readonly status: number;
   readonly stdout: Pattern;
-  /** The sentence behind "ndscatter: "; null where stderr is empty. */
+  /** The sentence after "ndscatter: "; null for an empty stderr. */
   readonly stderr: Pattern | null;
 }
 
@@ -173,7 +173,7 @@ export const prints = (line: string, stdout: Pattern, note: Pattern | null = nul
   stderr: note,
 });
 
-/** A command that fails because of what it reads. */
+/** A command that fails because of its files. */
 export const fails = (line: string, sentence: Pattern | null, stdout: Pattern = ""): Row => ({
   line,
   status: 1,
@@ -181,7 +181,7 @@ export const fails = (line: string, sentence: Pattern | null, stdout: Pattern = 
   stderr: sentence,
 });
 
-/** A command that fails because of what is typed. */
+/** A command that fails because of its arguments. */
 export const refuses = (line: string, sentence: Pattern): Row => ({
   line,
   status: 2,
@@ -202,7 +202,7 @@ export function checkResult(result: Result, { line, status, stdout, stderr }: Ro
   } else {
     assert.ok(result.stderr.startsWith(PREFIX) && result.stderr.endsWith("\n"), result.stderr);
     match(result.stderr.slice(PREFIX.length, -1), stderr);
-    // One sentence, and with --debug what the error was.
+    // Stderr has one sentence; --debug adds the original error.
     if (!line.includes("--debug")) assert.equal(result.stderr.split("\n").length, 2);
   }
   match(result.stdout, stdout);

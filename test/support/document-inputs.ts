@@ -1,4 +1,4 @@
-/** The arrays that commands of docs/arrays read: a table of ones and updates of two of its rows, and others by name. */
+/** The arrays for the commands of docs/arrays: a table of ones, updates of two of its rows, and others by name. */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -8,7 +8,7 @@ import { createArray } from "../../src/entries/zarr.ts";
 
 const COLUMNS = 128;
 
-/** The rows of the table that `ids.npy` names; `rows.npy` has fives for them. */
+/** The table rows in `ids.npy`; `rows.npy` has fives for them. */
 export const IDS = [3, 700];
 
 export async function storeInputs(folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The repository's documents as tests read them: tables, code blocks, and commands with what they print. It checks
- * nothing that a document says; the tests do.
+ * The repository's documents for tests: tables, code blocks, and commands with their output. This module checks no
+ * statement of a document; the tests do.
  */
 
 import assert from "node:assert/strict";
@@ -51,7 +51,7 @@ export function markedRows(file: string, mark: string): readonly (readonly strin
   return tables[0].rows;
 }
 
-/** What stands in the code blocks of a language, in order. */
+/** The contents of the code blocks in a language, in order. */
 export const blocksOf = (markdown: string, language: string): string[] =>
   [...markdown.matchAll(FENCE)].flatMap(([, name, code]) => (name === language ? [code] : []));
 
@@ -59,19 +59,19 @@ export const blocksOf = (markdown: string, language: string): string[] =>
 export const quotedIn = (markdown: string): string[] =>
   [...markdown.replaceAll(FENCE, "").matchAll(/`([^`\n]+)`/g)].map(([, word]) => word);
 
-/** Whether the commands of a block run a model in ONNX Runtime, or read what such a command has captured. */
+/** True if the commands of a block run a model in ONNX Runtime, or read a case captured by such a command. */
 export const needsRuntime = (block: string): boolean =>
   /^\$ ndscatter (verify|fix|capture|explain case\/)/m.test(block);
 
-/** Runs `ndscatter LINE` in a folder. Single quotes hold a word with blanks or brackets together. */
+/** Runs `ndscatter LINE` in a folder. Single quotes keep a word with blanks or brackets together. */
 export function ndscatter(line: string, folder = ROOT): Promise<Result> {
   const args = (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
   return runCommand(folder, args);
 }
 
 /**
- * Runs every `$ ndscatter …` of a text block and compares what it prints with the lines below it, where a line of dots
- * stands for any lines.
+ * Runs every `$ ndscatter …` of a text block and compares its output with the lines below, where a line of dots stands
+ * for any lines.
  * @returns the status of each
  */
 export async function assertPrints(block: string, folder = ROOT): Promise<(number | null)[]> {
@@ -80,7 +80,7 @@ export async function assertPrints(block: string, folder = ROOT): Promise<(numbe
   const statuses: (number | null)[] = [];
   for (const one of shown) {
     const [line, ...lines] = one.trimEnd().split("\n");
-    // One after the other, because a command may read what the one before has written.
+    // The commands run in sequence, because a command may read files of the previous one.
     const { status, stdout, stderr } = await ndscatter(line, folder);
     const pattern = lines.map((text) =>
       text === "..." ? "(?:.*\\n)*" : `${text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,
@@ -93,9 +93,9 @@ export async function assertPrints(block: string, folder = ROOT): Promise<(numbe
 }
 
 /**
- * Runs a code block as a module, and gives what it exports and prints.
- * @param name of the file, which no other test uses
- * @param before code that declares what the block takes for granted
+ * Runs a code block as a module, and returns its exports and its output.
+ * @param name a file name that no other test uses
+ * @param before declarations that the block assumes
  * @param exported names of the block's own constants
  */
 export async function runBlock(
@@ -119,7 +119,7 @@ export async function runBlock(
   }
 }
 
-/** Holds what a block prints against the comments behind its `console.log`s. */
+/** Compares the output of a block with the comments behind its `console.log`s. */
 export function assertSays(code: string, printed: readonly unknown[]): void {
   const said = [...code.matchAll(/^console\.log\(.*?\);(?: \/\/ (.*))?$/gm)].map(
     ([, text]) => text,

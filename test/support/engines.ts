@@ -1,6 +1,6 @@
 /**
- * Every engine that the suite runs on. A new engine is one line here. To wake many threads takes most of the time of
- * their tests, so only `many-threads.slow.test.ts` has engines of more than a few.
+ * All engines that the suite runs on. A new engine is one line here. Starting many threads takes most of the time of
+ * their tests, so only `many-threads.slow.test.ts` has engines with more than a few threads.
  */
 
 import { after } from "node:test";
@@ -16,7 +16,7 @@ import { WorkerPool } from "../../src/core/engines/wasm/worker-pool.ts";
 import { WASM, type WasmLimits } from "../../src/core/limits.ts";
 import { settle, WITHOUT_THREADS } from "./platform.ts";
 
-/** WebAssembly for everything, however small, through windows that hold a few elements. */
+/** WebAssembly for every call, however small, with windows of a few elements. */
 export const TINY: WasmLimits = {
   window: 64,
   work: 0,
@@ -35,12 +35,12 @@ export const TINY: WasmLimits = {
 
 const platform = new WasmPlatform();
 
-/** An engine whose way through each call can be looked at, with its workers started. */
+/** An engine that records the path of each call, with its workers started. */
 export interface TracedEngine {
   readonly engine: Engine;
   readonly executor: WasmExecutor;
   readonly pool: WorkerPool | null;
-  /** What the calls since the last question went through, in order. */
+  /** The paths of the calls since the last query, in order. */
   paths(): Path[];
 }
 
@@ -58,7 +58,7 @@ export async function tracedEngine(
     platform: on,
     makeShared: () => memory,
     threading: pool && memory && new Threads(pool, memory),
-    // The record itself, so that limits that are drawn later are the engine's.
+    // The record itself is passed, so that limits drawn later apply to the engine.
     limits: limits === WASM ? WASM : { ...WASM, ...limits },
     trace: (path) => seen.push(path),
   });
@@ -71,7 +71,7 @@ export async function tracedEngine(
   };
 }
 
-/** Starts the workers of a pool and waits until it can be used, where a caller may wait for it at all. */
+/** Starts the workers of a pool and waits until they are ready, if the caller may wait at all. */
 export async function started(pool: WorkerPool): Promise<void> {
   if (WITHOUT_THREADS !== false) return;
   pool.start();
@@ -80,7 +80,7 @@ export async function started(pool: WorkerPool): Promise<void> {
 
 const tinyWasm = async (threads = 1): Promise<Engine> => (await tracedEngine(threads, TINY)).engine;
 
-/** Whether the tests run on engines of many threads, instead of all others. */
+/** True if the tests run on engines with many threads instead of all others. */
 export const MANY_THREADS =
   typeof process !== "undefined" && process.env["MANY_THREADS"] !== undefined;
 

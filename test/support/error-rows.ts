@@ -7,7 +7,7 @@ import { isTensorError, type ErrorCode, type ErrorFields } from "../../src/core/
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { ENGINES } from "./engines.ts";
 
-/** A call that must fail, with the code, a part of the sentence and the fields that must be there. */
+/** A call that must fail, with the code, a part of the sentence and the fields of its error. */
 export interface ErrorRow {
   readonly name: string;
   readonly node: Parameters<typeof run>[0];

@@ -1,4 +1,4 @@
-/** Models for exact sessions, and how tests run them in a runtime that runs parts of models here. */
+/** Models for exact sessions, and functions that run them in a runtime that executes parts of models here. */
 
 import assert from "node:assert/strict";
 import {
@@ -13,7 +13,7 @@ import { localRuntime } from "./local-runtime.ts";
 import { F32, f32, i64, onnxModel } from "./node-models.ts";
 
 export const ADD = { reduction: "add" };
-/** A chain: each step takes what the one before it made. */
+/** A chain: each step takes the output of the previous one. */
 export function chain(...ops: readonly string[]): Model {
   const last = ops.length - 1;
   return onnxModel(18, {
@@ -40,7 +40,7 @@ export const body = (spec: Partial<ModelSpec>): Attribute => ({
   value: "GRAPH",
   graphs: [onnxModel(18, { outputs: {}, nodes: [], ...spec }).graph],
 });
-/** Runs a model in an exact session of a runtime that has no If, Loop and Scan. */
+/** Runs a model in an exact session of a runtime without If, Loop and Scan. */
 export async function runExact(
   model: Model,
   feeds: Tensors,
@@ -58,7 +58,7 @@ export async function runExact(
     ]),
   );
 }
-/** Adds u into x at an index that is the value `at` of the graph around. */
+/** Adds u into x at the index `at`, a value of the graph around. */
 export const ADD_AT = {
   op: "ScatterElements",
   inputs: ["x", "at", "u"],

@@ -1,4 +1,4 @@
-/** Gradients as limits: how much the sum of an output, weighted by its gradient, changes with each part of an input. */
+/** Gradients as limits: the change of the sum of an output, weighted by its gradient, with each part of an input. */
 
 import assert from "node:assert/strict";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
@@ -15,9 +15,9 @@ const weighted = (output: Tensor, gradient: Tensor): number => {
 };
 
 /**
- * Compares gradients with central differences, which round 1 in 2^30 or so of float64 away. A part of a complex number is
- * a number of its own.
- * @param call gives the output for inputs that may be changed
+ * Compares gradients with central differences, which are accurate to about 1 in 2^30 of float64. The parts of a complex
+ * number count as separate numbers.
+ * @param call returns the output for inputs that may be changed
  * @param found the gradients; inputs whose gradient is null are not changed
  */
 export function assertDifferences(
@@ -46,7 +46,7 @@ export function assertDifferences(
   return compared;
 }
 
-/** Random numbers of half to twice in size, all different by far more than a step, so that none are tied. */
+/** Random numbers of size 0.5 to 2, all different by far more than a step, so that none are tied. */
 export function untied(
   dtype: "float64" | "complex128",
   shapes: readonly (readonly number[])[],

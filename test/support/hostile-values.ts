@@ -1,11 +1,11 @@
 /**
- * Values that no function of the package is made for. Each is made afresh, because some change when they are read. None
- * is slow to make or to refuse, so a test may try all of them everywhere.
+ * Values that no function of the package accepts. Each is made afresh, because some change when they are read. All are
+ * fast to make and to refuse, so a test may try all of them everywhere.
  */
 
 import { Tensor, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 
-/** What code of a caller throws while the package reads a value. */
+/** The error of a caller's code while the package reads a value. */
 const fail = (): never => {
   throw new RangeError("the caller's own error");
 };
@@ -20,7 +20,7 @@ function revoked<T extends object>(target: T): T {
   return proxy;
 }
 
-/** A list that says of its length what it likes. */
+/** A list with any claimed length. */
 const ofLength = (length: unknown, list: unknown[] = [1, 2]): unknown[] =>
   new Proxy(list, { get: (target, key) => (key === "length" ? length : Reflect.get(target, key)) });
 
@@ -43,7 +43,7 @@ function cyclic(): unknown[] {
   return list;
 }
 
-/** Lists of two that hold the same list twice, so that 2^62 paths lead to the innermost one. */
+/** Nested pairs that contain the same list twice, so that 2^62 paths lead to the innermost one. */
 const doubled = (innermost: unknown): unknown =>
   Array.from({ length: 62 }).reduce<unknown>((list) => [list, list], innermost);
 
@@ -82,7 +82,7 @@ const disposed = (): Tensor => {
   return gone;
 };
 
-/** A view over memory that was made smaller after the view was. */
+/** A view over memory that shrank after the view was made. */
 function shrunk(): Float32Array {
   const buffer: ArrayBuffer & { resize?(bytes: number): void } = Reflect.construct(ArrayBuffer, [
     16,
@@ -103,7 +103,7 @@ const PRIMITIVES = [
 
 const LENGTHS = [1e6, 2 ** 53, Infinity, NaN, -1, 0.5, "2", 2n, Symbol("odd"), null, {}];
 
-/** What an array may have as a property of its own, in the place of what its class says. */
+/** Own properties that an array may have, which shadow those of its class. */
 const OWN_PROPERTIES = [
   "length",
   "constructor",
@@ -113,20 +113,20 @@ const OWN_PROPERTIES = [
   Symbol.toStringTag,
 ];
 
-/** An object of which everything that the package may look for throws. */
+/** An object whose properties all throw, for every name that the package may read. */
 const throwingParts = (): object =>
   ["op", "dtype", "type", "data", "reduction", "shape"].reduce(
     (object, name) => Object.defineProperty(object, name, { get: fail, enumerable: true }),
     {},
   );
 
-/** Entries that are lists and numbers by turns. */
+/** Entries that alternate between lists and numbers. */
 function alternating(): unknown[] {
   let reads = 0;
   return withGetters(() => (reads++ % 2 === 0 ? [1] : 1));
 }
 
-/** Elements of a tensor of text that are no text. */
+/** A tensor of text with elements that are not text. */
 function noText(): Tensor {
   const odd = text();
   odd.data.fill(Symbol("odd") as never);
@@ -187,7 +187,7 @@ export const HOSTILE_VALUES: readonly (readonly [title: string, make: () => unkn
   ["an object that looks like a list", () => ({ length: 2, 0: 1, 1: 2 })],
   // Memory.
   ["an ArrayBuffer", () => new ArrayBuffer(8)],
-  // Pages that are not isolated have no such class.
+  // Pages that are not isolated lack this class.
   ["a SharedArrayBuffer", () => Reflect.get(globalThis, "SharedArrayBuffer") && new SharedArrayBuffer(8)],
   ["a DataView", () => new DataView(new ArrayBuffer(8))],
   ["an empty typed array", () => new Float32Array(0)],

@@ -1,4 +1,4 @@
-/** A server of files on the loopback interface that does as HTTP says, but for what a test makes it do. */
+/** A file server on the loopback interface that follows HTTP, except for deviations chosen by a test. */
 
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -6,7 +6,7 @@ import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import * as path from "node:path";
 
-/** What the server is about to answer. A quirk changes it, or answers by itself. */
+/** The answer that the server is about to send. A quirk changes the answer, or sends its own. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -19,15 +19,15 @@ export interface Exchange {
   readonly answer: Answer;
   /** The bytes of the whole file; null where it is missing. */
   readonly file: Uint8Array | null;
-  /** How many requests there were for this method and path before. */
+  /** The number of earlier requests for this method and path. */
   readonly before: number;
 }
 
-/** @returns true where it has answered */
+/** @returns true if the quirk has answered */
 export type Quirk = (exchange: Exchange) => boolean | void;
 
 export interface HttpServer {
-  /** Without a slash at its end. */
+  /** The address without a slash at its end. */
   readonly address: string;
   readonly port: number;
   /** The requests: method, path with the query, and the range. */
@@ -95,7 +95,7 @@ function answerTo({ headers: asked }: http.IncomingMessage, file: Uint8Array | n
   return rangeOf(file, Number(from), Number(to) + 1, headers);
 }
 
-/** The answer with a range of a file. */
+/** The answer for a range of a file. */
 export function rangeOf(
   file: Uint8Array,
   from: number,

@@ -1,4 +1,4 @@
-/** IR files as text, written by hand the way that OpenVINO writes them. */
+/** IR files as text, written by hand in OpenVINO's form. */
 
 /** The text of a port: `FP32 4,2`. */
 function port(id: number, type: string): string {
@@ -15,7 +15,7 @@ export interface LayerText {
   readonly data?: string;
   readonly inputs?: readonly string[];
   readonly outputs?: readonly string[];
-  /** More attributes of the layer, and more parts. */
+  /** More attributes of the layer, and more child elements. */
   readonly more?: string;
   readonly parts?: string;
 }
@@ -45,7 +45,7 @@ export function net(layers: readonly string[], edges: readonly string[], version
   );
 }
 
-/** The word that ports use for an element type. */
+/** The ports' word for an element type. */
 // prettier-ignore
 const PRECISIONS: Readonly<Record<string, string>> = {
   f32: "FP32", f16: "FP16", i64: "I64", i32: "I32", i8: "I8", u8: "U8", boolean: "BOOL",
@@ -64,7 +64,7 @@ export const parameter = (id: number, name: string, type = "f32", dims = "4"): s
     outputs: [portText(type, dims)],
   });
 
-/** A constant at some bytes of the `.bin`. */
+/** A constant at an offset of the `.bin`. */
 export const constantLayer = (
   id: number,
   name: string,
@@ -103,5 +103,5 @@ export const scatterNet = (scatter: Partial<LayerText> = {}, version = 11): stri
     version,
   );
 
-/** The `.bin` of {@link scatterNet}: four bytes of nothing, then the indices of ScatterNDUpdate-15's examples. */
+/** The `.bin` of {@link scatterNet}: four unused bytes, then the indices of ScatterNDUpdate-15's examples. */
 export const SCATTER_BIN = new Uint8Array(Int32Array.of(-1, 0, 2, -3, -3, 0).buffer);

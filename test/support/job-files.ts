@@ -1,4 +1,4 @@
-/** Small jobs on Zarr arrays in a folder of their own: rows of ones, to which updates of 5 are added. */
+/** Small jobs on Zarr arrays in a separate folder: updates of 5 are added to rows of ones. */
 
 import * as fs from "node:fs";
 import * as os from "node:os";
@@ -11,7 +11,7 @@ import { createArray, openArray } from "../../src/entries/zarr.ts";
 
 export const ROWS = 4;
 
-/** A job's own memory: enough for its process and one thread. */
+/** The memory of a job: enough for its process and one thread. */
 export const MEMORY = 2 ** 28;
 
 export const add: CallSpec = { function: "scatterND", options: { reduction: "add" } };

@@ -1,4 +1,4 @@
-/** A process that runs what is left of a job, for tests that kill it: `job-process.js FOLDER THREADS`. */
+/** A process that runs the remaining tasks of a job, for tests that kill it: `job-process.js FOLDER THREADS`. */
 
 import { runJob } from "../../src/entries/chunked.ts";
 

@@ -1,7 +1,7 @@
 /**
- * What is known of a value as text, for rows of tests: `float32[2, N, ?]` is a type, `int64{2, N, ?}` a list of which
- * elements are known, `int64(2)` a scalar, `float32[...]` a type of unknown rank, `?` nothing, and `-` an input that is
- * left out.
+ * The known facts of a value as text, for rows of tests: `float32[2, N, ?]` is a type, `int64{2, N, ?}` a list with
+ * some known elements, `int64(2)` a scalar, `float32[...]` a type of unknown rank, `?` an unknown value, and `-` an
+ * input that is left out.
  */
 
 import { elementsOf, knownElements } from "../../src/models/model/types/elements.ts";
@@ -28,7 +28,7 @@ export function knownFrom(text: string): Known {
   const isWhole = integerRange(dtype) !== null;
   if (!dims.every((dim) => typeof dim === "number"))
     return knownElements(dtype, shape.length, dims);
-  // Larger integers than a number holds exactly, too.
+  // This also parses integers larger than a number can represent.
   const values = isWhole ? texts.map(BigInt) : dims;
   return knownConstant(constant("", tensor(dtype, shape, values)));
 }

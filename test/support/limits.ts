@@ -1,6 +1,6 @@
 /**
- * Internal limits for tests, drawn by a seed between the value that the package has and the other extreme at which everything
- * must still be right. `LIMITS=7 npm test` draws others than the seed 1 does; a failure names the seed.
+ * Internal limits for tests, drawn by a seed between the package's value and the other extreme at which everything must
+ * still be right. `LIMITS=7 npm test` draws other limits than the default seed 1; a failure names the seed.
  */
 
 import * as limits from "../../src/core/limits.ts";
@@ -10,7 +10,7 @@ type Records = typeof limits;
 const RECORDS: Records = { ...limits };
 type Name = keyof Records;
 
-/** The extreme of a limit: most often the lowest value; with `step`, what a value must be a multiple of. */
+/** The extreme of a limit, most often the lowest value; the limit must be a multiple of `step`. */
 type Extreme = number | { readonly to: number; readonly step: number };
 
 /** An extreme for each limit: a limit without one does not compile. */
@@ -35,7 +35,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   GPU: {
     kept: 0,
     spare: 2 ** 30,
-    // One dispatch of indices of 64 axes has 133 numbers.
+    // A dispatch with indices of 64 axes needs 133 numbers.
     params: { to: 768, step: 256 },
     slots: 1,
     pending: 0,
@@ -55,7 +55,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   OFFSETS: { scratch: 0, bits: 0, leastBits: 0 },
   GRADIENTS: { dense: 0 },
   SCRATCH: { block: { to: 64, step: 64 }, pages: 1, mostPages: 2 ** 10, leastPages: 1 },
-  // Less patience would take a busy machine for a dead worker.
+  // With less patience, a busy machine would be mistaken for a dead worker.
   THREADS: { partitioned: 1, blocks: 1, spins: 0, patience: 5000, start: 5000 },
   // A rate needs two files.
   CHUNKED: {
@@ -74,7 +74,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     record: 1,
     stale: 1000,
   },
-  // A pool that kept empty buffers would keep what users have transferred.
+  // A pool that kept empty buffers would keep buffers that users transferred.
   POOL: { most: 0, least: 1 },
   RESERVE: { least: 1, most: 0, idle: 1, wait: 0 },
   EXTERNAL: { part: 1 },
@@ -83,7 +83,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   FILES: { atOnce: 1, short: 0, slowCall: 0, slowSync: 0, slowRead: 0, rest: 1 },
   ARRAYS: { tile: 1, run: 1, fileRun: 0, span: 1, chunk: 1, codes: 1 },
   ZARR: {
-    // The padding is whole elements.
+    // The padding consists of whole elements.
     padding: { to: 16, step: 16 },
     joined: 0,
     buffers: 0,
@@ -91,7 +91,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     run: 0,
     requests: 1,
     keep: 0,
-    // Node shares buffers of 8 kB among small ones.
+    // Node shares buffers of 8 kB among small arrays.
     release: 2 ** 14,
     piece: 64,
   },
@@ -99,13 +99,13 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
     jobs: 1,
     batch: 1,
     backoff: 1,
-    // A busy machine renews a lock late.
+    // On a busy machine a lock is renewed late.
     lock: 1000,
     stalled: 200,
     blind: 1,
     period: 1,
     sign: 1,
-    // A busy machine gives signs late.
+    // On a busy machine signs of life come late.
     silent: 1000,
     count: 1,
     differences: 1,
@@ -116,7 +116,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   },
   HTTP: { retries: 1, first: 1, longest: 1, total: 100, whole: 0, ranges: 1 },
   CLI: { progress: 0, lines: 0, stage: 0, long: 1e9, npy: 1 },
-  // Less patience finds less: those limits keep their values, and tests of their own set them.
+  // Less patience finds less, so those limits keep their values, and some tests set their own.
   DIAGNOSE: {
     whole: 0,
     sampled: 300,
@@ -128,14 +128,14 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   },
 };
 
-/** The seed of all draws. Pages have no environment. */
+/** The seed of all draws. Pages have no environment variables, so their seed is the default. */
 export const LIMITS_SEED = Number(
   (typeof process === "undefined" ? undefined : process.env["LIMITS"]) ?? 1,
 );
 
 const NAMES = Object.keys(EXTREMES) as Name[];
 
-/** A value between the built-in one and the extreme: often one of both, else each order of magnitude as likely. */
+/** A value between the built-in one and the extreme: often one of the two, else drawn evenly by order of magnitude. */
 function drawn(builtIn: number, extreme: Extreme, random: Random): number {
   const { to, step } = typeof extreme === "number" ? { to: extreme, step: 1 } : extreme;
   const kind = random(8);

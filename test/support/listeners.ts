@@ -1,15 +1,17 @@
-/** On which addresses processes listen: what a test starts must be reached from this machine alone. */
+/**
+ * The addresses on which processes listen: tests may only start processes that are reachable from this machine alone.
+ */
 
 import * as fs from "node:fs";
 
-/** Whether this system says so. */
+/** True if this system lists its listeners. */
 export const HAS_LISTENERS = fs.existsSync("/proc/net/tcp");
 
 const LISTEN = "0A";
-/** 127.x.y.z and ::1, as the kernel prints the words of an address. */
+/** 127.x.y.z and ::1, in the kernel's format for addresses. */
 const LOOPBACK = /^(?:[0-9A-F]{6}7F|0{24}01000000|0{16}FFFF0000[0-9A-F]{6}7F)$/;
 
-/** The addresses, in the kernel's hexadecimal digits, on which processes listen and that are not loopback ones. */
+/** The non-loopback addresses on which processes listen, in the kernel's hexadecimal digits. */
 export function openAddresses(pids: readonly number[]): string[] {
   const owned = new Set(pids.flatMap(socketsOf));
   const lines = ["tcp", "tcp6"].flatMap((name) =>
@@ -22,7 +24,7 @@ export function openAddresses(pids: readonly number[]): string[] {
   });
 }
 
-/** The numbers of a process's sockets. */
+/** The inode numbers of a process's sockets. */
 function socketsOf(pid: number): string[] {
   try {
     return fs.readdirSync(`/proc/${pid}/fd`).flatMap((name) => {

@@ -1,4 +1,4 @@
-/** A runtime that runs models here, with tensors of a class of its own, as onnxruntime has. */
+/** A runtime that runs models here, with its own class of tensors, as onnxruntime has. */
 
 import {
   readModel,
@@ -9,7 +9,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { asTensor } from "../../src/core/tensor/tensor.ts";
 
-/** A tensor as this runtime makes it. */
+/** The tensor class of this runtime. */
 export class LocalTensor {
   readonly type: string;
   readonly data: never;
@@ -28,13 +28,13 @@ export interface LocalSession extends RuntimeSession {
 
 export interface LocalRuntime {
   readonly createSession: (bytes: Uint8Array) => Promise<LocalSession>;
-  /** The models that it was given. */
+  /** The models passed to the runtime. */
   readonly models: Model[];
-  /** Sessions that were made and not released. */
+  /** The number of sessions that were made and not released. */
   readonly open: () => number;
 }
 
-/** @param change of the outputs of a run */
+/** @param change changes the outputs of a run */
 export function localRuntime(
   change: (outputs: Record<string, LocalTensor>) => void = () => {},
 ): LocalRuntime {

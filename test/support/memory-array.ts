@@ -1,4 +1,4 @@
-/** An array of chunks in memory, of any chunk shape: what jobs do with arrays, without files. */
+/** An array of chunks in memory, of any chunk shape, with the operations that jobs use, without files. */
 
 import type {
   ArrayLocation,
@@ -25,9 +25,9 @@ export class MemoryArray implements PendingArray {
   readonly mostStored = 0;
   readonly mostStaged: Staged = { read: 0, written: 0, files: 0 };
   readonly tensor: Tensor;
-  /** What was staged and is neither published nor discarded, by name. */
+  /** Staged data, by name, that is neither published nor discarded yet. */
   readonly staged = new Map<string, Uint8Array>();
-  /** How many chunks were put in their places. */
+  /** The number of published chunks. */
   published = 0;
   readonly #bytes: Uint8Array;
 

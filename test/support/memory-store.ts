@@ -1,4 +1,4 @@
-/** Arrays of Zarr in a map, which counts what is read of it. */
+/** Zarr arrays in a map that counts the reads. */
 
 import { ZarrArray } from "../../src/arrays/zarr/array.ts";
 import { metadataOf, type CreateOptions } from "../../src/arrays/zarr/create.ts";
@@ -92,7 +92,7 @@ export class MemoryStore implements Store {
   }
 }
 
-/** A new array in memory. Its metadata are printed and parsed again, as those of a file. */
+/** A new array in memory. Its metadata are printed and parsed again, like those of a file. */
 export function arrayInMemory(
   options: CreateOptions,
   store = new MemoryStore(),
@@ -102,7 +102,7 @@ export function arrayInMemory(
   return { array: new ZarrArray(store, parseMetadata(json, "memory"), text), store };
 }
 
-/** An array of metadata that somebody else has written. */
+/** An array with metadata from elsewhere. */
 export const arrayOf = (json: JsonObject, store = new MemoryStore()): ZarrArray =>
   new ZarrArray(
     store,

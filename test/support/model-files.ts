@@ -1,9 +1,9 @@
-/** Models through the files of their formats. */
+/** Models written to their file formats and read again. */
 
 import { readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
 import { readIR, writeIR } from "../../src/entries/openvino.ts";
 
-/** The model after it was written and read. */
+/** The model after a round trip through its file format. */
 export function asFile(model: Model): Model {
   if ("ai.onnx" in model.opsets) return readModel(writeModel(model));
   const { xml, bin } = writeIR(model);

@@ -17,11 +17,11 @@ import { randomTensor, type Random } from "./random.ts";
 export interface RandomModel {
   readonly version: OperatorVersion;
   readonly model: Model;
-  /** What it has to be given. */
+  /** The inputs that the model needs. */
   readonly inputs: Readonly<Record<string, Tensor>>;
 }
 
-/** What a kind of operator makes of random numbers: shapes, the size that each index counts along, and attributes. */
+/** The random shapes of an operator's kind, the size that each index counts along, and attributes. */
 interface Sketch {
   readonly data: readonly number[];
   readonly indices: readonly number[] | null;
@@ -39,7 +39,7 @@ export function lastOpset({ name, domain, sinceVersion }: OperatorVersion): numb
   return next === undefined ? NEWEST_OPSETS["ai.onnx"] : next.sinceVersion - 1;
 }
 
-/** @param opset of the model, for versions of ai.onnx */
+/** @param opset the opset of the model, for versions of ai.onnx */
 export function randomModel(version: OperatorVersion, opset: number, random: Random): RandomModel {
   const dtype = pick(typesOf(version, version.inputs[0].type), random) as DType;
   const sketch = sketchOf(version, random);
@@ -85,7 +85,7 @@ export function randomModel(version: OperatorVersion, opset: number, random: Ran
 
 const pick = <T>(list: readonly T[], random: Random): T => list[random(list.length)];
 
-/** A reduction that the data type has, mostly, and whether it begins with the value that is there. */
+/** Usually a reduction that the data type supports, and sometimes whether it starts with the existing value. */
 function randomReduction(
   { attributes }: OperatorVersion,
   dtype: DType,
@@ -128,7 +128,7 @@ function randomInputs(
   return tensors;
 }
 
-/** Whole numbers of any integer type. */
+/** Integers of any integer type. */
 function integers(
   dtype: DType,
   shape: readonly number[],
@@ -162,7 +162,7 @@ const some = (random: Random, least: number, most: number): number[] =>
 const has = ({ attributes }: OperatorVersion, attribute: string): boolean =>
   attributes.some((one) => one.name === attribute);
 
-/** The attribute `axis`, counted from the front or from the back; left out now and then where that means the same. */
+/** The attribute `axis`, counted from the front or the back; sometimes omitted if the default means the same axis. */
 function axisAttribute(
   version: OperatorVersion,
   axis: number,
@@ -205,7 +205,7 @@ const gatherSlices: SketchMaker = (version, random) => {
   const data = [...batch, ...rest];
   const axis = batch.length + random(rest.length);
   const indices = [...batch, ...some(random, 0, 2)];
-  // A count from the back is negative, so that there is none for all of them.
+  // A count from the back is negative, so it cannot express a count of all axes.
   const back = batch.length - indices.length;
   const count = back < 0 && random(2) === 0 ? back : batch.length;
   const attributes = {

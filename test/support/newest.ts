@@ -1,4 +1,4 @@
-/** The newest version of an operator, which commands run where no opset is given. Tests that mean it ask here for it. */
+/** The newest version of an operator, which commands run by default. Tests of the default get the version from here. */
 
 import assert from "node:assert/strict";
 import type { Domain, OperatorVersion } from "../../src/core/operators/operator.ts";
@@ -9,6 +9,6 @@ export function newestOf(op: string, domain: Domain = "ai.onnx"): OperatorVersio
   return newest ?? assert.fail(`${domain} has no ${op}`);
 }
 
-/** `ScatterND-18`, as results and errors name it. */
+/** `ScatterND-18`, the form in results and errors. */
 export const newestTitle = (op: string, domain: Domain = "ai.onnx"): string =>
   `${op}-${newestOf(op, domain).sinceVersion}`;

@@ -1,4 +1,4 @@
-/** Models that a row can say: of one node by the name of its operator, and of several. */
+/** Models in the form of a row: of one node by the name of its operator, and of several nodes. */
 
 import {
   buildModel,
@@ -44,15 +44,15 @@ export const takePutAgain = (): Model =>
     ],
   });
 
-/** A type makes an input of the model, a tensor or a constant a constant, null leaves the input out. */
+/** A type becomes an input of the model, a tensor or a constant becomes a constant, and null leaves the input out. */
 export type Given = TensorType | Tensor | Constant | null;
 
 export interface NodeParts extends Partial<Readonly<Record<Role, Given>>> {
-  /** Of the model for ai.onnx, of the node for openvino. */
+  /** The opset of the model for ai.onnx, or of the node for openvino. */
   readonly opset?: number;
   readonly attributes?: Readonly<Record<string, AttributeInput>>;
   readonly outputs?: readonly string[];
-  /** The type that is declared for the output `y`. */
+  /** The declared type of the output `y`. */
   readonly declared?: TensorType;
   readonly opsets?: ModelSpec["opsets"];
 }
@@ -65,8 +65,8 @@ const isType = (given: TensorType | Tensor | Constant): given is TensorType =>
   !("data" in given || "read" in given);
 
 /**
- * A model of the node "n", whose inputs are called by what they are for and whose output is "y". Inputs come in the
- * order in which `parts` names them; those that are left out at the end are not there at all.
+ * A model of the node "n", whose inputs are named by their role and whose output is "y". Inputs come in the order of
+ * `parts`; omitted inputs at the end are absent.
  */
 export function oneNode(domain: Domain, op: string, parts: NodeParts): Model {
   const { opset = 1, attributes = {}, outputs = ["y"], declared = null } = parts;
@@ -112,7 +112,7 @@ const maker =
   (parts: NodeParts = {}): Model =>
     oneNode(domain, op, { ...usual, ...parts });
 
-// Of ai.onnx, at its newest version where the row does not say another one.
+// Models of ai.onnx, at the operator's newest version by default.
 
 export const scatterND = maker("ai.onnx", "ScatterND", {
   opset: 18,
@@ -152,7 +152,7 @@ export const tensorScatter = maker("ai.onnx", "TensorScatter", {
   indices: I64(2),
 });
 
-// Of openvino, likewise.
+// Models of openvino, at the operator's newest version by default.
 
 export const scatterNDUpdate = maker("openvino", "ScatterNDUpdate", {
   opset: 15,
@@ -197,7 +197,7 @@ export const ovConvert = maker("openvino", "Convert", { opset: 1, data: F32(4) }
 export const onnxModel = (opset: number, spec: Partial<ModelSpec>): Model =>
   buildModel({ opsets: { "": opset }, nodes: [], outputs: { y: null }, ...spec });
 
-/** A model of several nodes of openvino, all of one opset. */
+/** A model of several nodes of openvino, all of the same opset. */
 export function openvinoModel(opset: number, spec: Partial<ModelSpec>): Model {
   const nodes = (spec.nodes ?? []).map((node) => ({ domain: "openvino", ...node }));
   const model = buildModel({ opsets: {}, irVersion: 11, outputs: { y: null }, ...spec, nodes });
@@ -206,8 +206,8 @@ export function openvinoModel(opset: number, spec: Partial<ModelSpec>): Model {
 }
 
 /**
- * A model whose node has the outputs of unknown nodes for inputs.
- * @param declare what is declared of each output, from the type of the input that stood there; null for nothing
+ * A model whose node takes the outputs of unknown nodes as inputs.
+ * @param declare returns the declared type of each output, from the type of the replaced input; null for none
  */
 export function behindUnknown(
   model: Model,
@@ -226,9 +226,10 @@ export function behindUnknown(
 }
 
 /**
- * A model in which a value comes through a node that does not change its shape, of which less is certain than declared.
- * @param role of the value that comes so; it is called "declared" then
- * @param certain the type of the input that stands before the node
+ * A model with a value that passes through a shape-preserving node, and whose certain type is weaker than its declared
+ * type.
+ * @param role the role of this value, which is then called "declared"
+ * @param certain the type of the input before that node
  */
 export function declaredAs(model: Model, role: Role, certain: TensorType): Model {
   const { graph } = model;

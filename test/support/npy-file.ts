@@ -1,18 +1,18 @@
-/** NPY files put together by hand, right and wrong ones, without the code that they test. */
+/** Valid and invalid NPY files, assembled by hand without the code under test. */
 
 import { isNumericStorage, rowOf } from "../../src/core/tensor/dtype.ts";
 import { bytesOf } from "../../src/core/tensor/storage.ts";
 import type { Tensor } from "../../src/core/tensor/tensor.ts";
 
-/** The bytes that are these characters, each below 256. */
+/** The bytes of these characters, each below 256. */
 export const latin1 = (text: string): Uint8Array =>
   Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** The bytes that `text` gives in hexadecimal. */
+/** The bytes of a hexadecimal text. */
 export const hexBytes = (text: string): Uint8Array =>
   Uint8Array.from(text.replaceAll(" ", "").match(/../g) ?? [], (byte) => parseInt(byte, 16));
 
-/** A file with this header, exactly as given, and these bytes behind it. */
+/** A file with exactly this header and these bytes after it. */
 export function npyFile(header: string, payload: ArrayLike<number> = [], version = 1): Uint8Array {
   const text = latin1(header);
   const shifts = version === 1 ? [0, 8] : [0, 8, 16, 24];
@@ -21,7 +21,7 @@ export function npyFile(header: string, payload: ArrayLike<number> = [], version
   return Uint8Array.from([...magic, version, 0, ...length, ...text, ...Array.from(payload)]);
 }
 
-/** The dictionary of a header as NumPy writes it, without padding. `tuple` is the shape: `(2, 3)`. */
+/** The dictionary of a header in NumPy's format, without padding. `tuple` is the shape: `(2, 3)`. */
 export const npyDictionary = (descr: string, tuple: string, fortranOrder = "False"): string =>
   `{'descr': '${descr}', 'fortran_order': ${fortranOrder}, 'shape': ${tuple}, }\n`;
 

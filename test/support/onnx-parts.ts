@@ -1,4 +1,4 @@
-/** ONNX messages put together by hand: the fields of `onnx.proto` by their names, without the schema under test. */
+/** ONNX messages assembled by hand: the fields of `onnx.proto` by name, without the schema under test. */
 
 import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
 import { bytes, file, int, text, type Bytes } from "../onnx-encoder.ts";
@@ -52,7 +52,7 @@ export const head = (dtype: DType, ...dims: readonly (number | bigint)[]): Bytes
   ...int(TENSOR.dataType, DTYPES[dtype].onnx.number),
 ];
 
-/** Where the data of a tensor are, in another file. */
+/** The location of a tensor's data in another file. */
 export const external = (entries: Readonly<Record<string, string>>): Bytes => [
   ...int(TENSOR.dataLocation, 1),
   ...Object.entries(entries).flatMap(([key, value]) =>
@@ -64,7 +64,7 @@ export const external = (entries: Readonly<Record<string, string>>): Bytes => [
 export const initializer = (...parts: readonly Bytes[]): Bytes =>
   bytes(GRAPH.initializer, parts.flat());
 
-/** What a node says, wherever it stands. */
+/** The content of a node message, for a graph or a function. */
 export const nodeMessage = (op: string, ...parts: readonly Bytes[]): Bytes =>
   text(NODE.opType, op).concat(...parts);
 

@@ -1,8 +1,8 @@
-/** The records of a protobuf message, read by hand. */
+/** The records of a protobuf message, parsed by hand. */
 
 export interface WireRecord {
   readonly field: number;
-  /** What follows the tag; of a length-delimited record, what follows its length. */
+  /** The bytes after the tag; in a length-delimited record, after its length. */
   readonly payload: Uint8Array;
   /** The record as text, tag included. */
   readonly text: string;
@@ -38,7 +38,7 @@ export const payloadsOf = (message: Uint8Array, field: number): Uint8Array[] =>
     .filter((one) => one.field === field)
     .map(({ payload }) => payload);
 
-/** All records but those of one field, sorted: two messages with the same records mean the same. */
+/** All records except those of one field, sorted: two messages with the same records mean the same. */
 export const recordsBut = (message: Uint8Array, field: number): string[] =>
   recordsOf(message)
     .filter((one) => one.field !== field)

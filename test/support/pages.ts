@@ -1,4 +1,4 @@
-/** Pages as a visitor has them: the package as it is installed, a server of files, and Chromium. */
+/** The setting of a visitor's page: the installed package, a file server, and Chromium. */
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
@@ -13,14 +13,14 @@ const PROGRAM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 /** For the option `skip` of a test. */
 export const WITHOUT_CHROMIUM = !fs.existsSync(PROGRAM) && `there is no ${PROGRAM}`;
 
-/** WebGPU runs on the driver in software that Chromium brings. */
+/** WebGPU runs on Chromium's own software driver. */
 export const openChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath: PROGRAM,
     args: ["--headless", "--no-sandbox", "--enable-unsafe-webgpu"],
   });
 
-/** What goes wrong in a page from now on: errors that nobody caught, and errors and warnings of the console. */
+/** Errors of a page from now on: uncaught ones, and errors and warnings of the console. */
 export function watch(page: Page): string[] {
   const wrongs: string[] = [];
   page.on("pageerror", ({ message }) => wrongs.push(message));
@@ -40,7 +40,7 @@ export function pack(folder: string): string {
   return path.join(folder, name.trim());
 }
 
-/** Makes `folder/node_modules` what an install without optional packages makes of it, and asks no registry. */
+/** Makes `folder/node_modules` equal to an install without optional packages, without asking a registry. */
 export function installHere(folder: string): void {
   const modules = path.join(folder, "node_modules");
   fs.mkdirSync(path.join(modules, "ndscatter"), { recursive: true });
@@ -56,7 +56,7 @@ export function installHere(folder: string): void {
 export interface FileServer {
   /** The address of the folder, with a slash at its end. */
   readonly address: string;
-  /** The paths that were asked for. */
+  /** The paths that were requested. */
   readonly asked: Set<string>;
   close(): void;
 }
@@ -68,7 +68,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".wasm": "application/wasm",
 };
 
-/** Serves a folder on the loopback interface, whole files only. A path that ends with a slash is that of index.html. */
+/** Serves whole files of a folder on the loopback interface. A path with a slash at its end means index.html. */
 export async function serveFolder(
   folder: string,
   headers: Readonly<Record<string, string>> = {},
@@ -77,7 +77,7 @@ export async function serveFolder(
   const server = http.createServer(({ url = "/" }, response) => {
     const { pathname } = new URL(url, "http://localhost");
     asked.add(pathname);
-    // A browser asks for it by itself.
+    // Browsers request this file unprompted.
     if (pathname === "/favicon.ico") return void response.writeHead(204).end();
     const name = pathname.endsWith("/") ? `${pathname}index.html` : pathname;
     const file = path.join(folder, path.posix.normalize(name));

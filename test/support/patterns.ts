@@ -1,11 +1,11 @@
-/** Patterns of indices. Random ones alone never form runs, overlap in part, or repeat in blocks. */
+/** Patterns of indices. Random indices alone never form runs, overlap in part, or repeat in blocks. */
 
 import { allocate } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
 import { randomFrom, type Random } from "./random.ts";
 
-/** `count` indices into an axis of `dim` elements, from 0 on. */
+/** `count` indices into an axis of `dim` elements, counted from the front. */
 export type Pattern = (count: number, dim: number) => number[];
 
 const filled = (count: number, at: (p: number) => number): number[] =>
@@ -19,19 +19,19 @@ export const PATTERNS: Readonly<Record<string, Pattern>> = {
   "in order": (count, dim) => filled(count, (p) => p % dim),
   reversed: (count, dim) => filled(count, (p) => dim - 1 - (p % dim)),
   "one index": (count, dim) => filled(count, () => dim >> 1),
-  /** The second half begins again before the end of the first: two runs that overlap in part. */
+  /** The second half starts again before the end of the first: two runs with a partial overlap. */
   "runs that overlap": (count, dim) =>
     filled(count, (p) => (p < count / 2 ? p : p - Math.floor(count / 4)) % dim),
   /** Overlap-add: windows of 8 that begin every 4. */
   windows: (count, dim) => filled(count, (p) => (4 * Math.floor(p / 8) + (p % 8)) % dim),
-  /** Windows of 4 whose beginnings are no multiples of one length, and which do not overlap. */
+  /** Windows of 4 that do not overlap, and whose starts are not multiples of one length. */
   "runs apart": (count, dim) =>
     filled(count, (p) => (5 * Math.floor(p / 4) + (Math.floor(p / 4) % 2) + (p % 4)) % dim),
   "blocks that repeat": (count, dim) => filled(count, (p) => (p % 8) % dim),
   "sorted, each twice": (count, dim) => filled(count, (p) => Math.floor(p / 2) % dim),
 };
 
-/** Indices of a pattern, of which those of tuples address `dims` in turn; some are counted from the back. */
+/** Indices of a pattern; those of tuples address `dims` in turn, and some are counted from the back. */
 export function indicesOf(
   dtype: "int32" | "int64",
   pattern: Pattern,

@@ -1,4 +1,4 @@
-/** ONNX files with nodes of the family in bodies and functions, put together by hand. */
+/** ONNX files with scatters and gathers in bodies and functions, assembled by hand. */
 
 import { bytes, file, int, text, type Bytes } from "../onnx-encoder.ts";
 import {
@@ -22,7 +22,7 @@ import { layer, net } from "./ir.ts";
 const FLOAT = 1;
 const INT64 = 7;
 
-/** A node by its operator, its inputs, what it makes and its name. */
+/** A node by its operator, its inputs, its output and its name. */
 const node = (
   op: string,
   inputs: readonly string[],
@@ -61,7 +61,7 @@ const branches = (then: Bytes, otherwise: Bytes): readonly Bytes[] => [
   body("else_branch", otherwise),
 ];
 
-/** Index 1 from the model, index 0 from a graph of its own, and an index that a Constant around both makes. */
+/** Index 1 from the model, index 0 from its own graph, and an index from a Constant in the graph around both. */
 const DEEP = graph(
   "deep",
   "d3",
@@ -89,7 +89,7 @@ const LOOP = graph("loop graph", "l", node("GatherND", ["carried", "i"], "l")).c
   bytes(GRAPH.input, valueInfo("i")),
 );
 
-/** A function of the domain `d` whose Gather has the axis that the caller decides. */
+/** A function of the domain `d` whose Gather gets its axis from the caller. */
 const FUNCTION_F: Bytes = [
   ...text(FUNCTION.name, "F"),
   ...["X", "I"].flatMap((one) => text(FUNCTION.input, one)),
@@ -110,8 +110,8 @@ const FUNCTION_F: Bytes = [
 ];
 
 /**
- * A model of opset 18: an If `choose` with a node `take` in each branch and three nodes in an If in it, a Loop, a
- * function of opset 13, and beside them a node `own`. `hidden` is index 3 to all but the innermost graph.
+ * A model of opset 18: an If `choose` with a node `take` in each branch and three nodes in an inner If, a Loop, a
+ * function of opset 13, and a node `own` beside them. `hidden` is index 3 in all graphs except the innermost.
  */
 export const placesFile = (): Uint8Array =>
   file(
@@ -142,7 +142,7 @@ export const placesFile = (): Uint8Array =>
     bytes(MODEL.functions, FUNCTION_F),
   );
 
-/** Two nodes of one name with a body each, which an index must tell apart. */
+/** Two nodes of the same name with a body each, distinguishable only by an index. */
 export const twinsFile = (): Uint8Array => {
   const twin = (output: string): Bytes => {
     const inside = graph("g", `${output}1`, node("GatherND", ["x", "i"], `${output}1`, "take"));
@@ -155,7 +155,7 @@ export const twinsFile = (): Uint8Array => {
   );
 };
 
-/** A node `inmost` in the last of `depth` bodies, each in the one before. */
+/** A node `inmost` in the last of `depth` nested bodies. */
 export function deepFile(depth: number): Uint8Array {
   let inside = graph("inmost", "y", node("GatherND", ["x", "i"], "y", "inmost"));
   for (let level = depth; level > 0; level--) {
@@ -183,7 +183,7 @@ export const iteratorNet = (inner: string): string =>
     [],
   );
 
-/** A Loop that turns x round by `turn`, a Gather with the outer indices 1, 2, 0, in each iteration. */
+/** A Loop that rotates x by `turn`, a Gather with the outer indices 1, 2, 0, in each iteration. */
 const TURNING = node(
   "Loop",
   ["n", "c", "x"],
@@ -221,14 +221,14 @@ const withTurns = (main: Bytes): Uint8Array =>
 /** A model that is a Loop: {@link TURNING}. */
 export const loopFile = (): Uint8Array => withTurns(graph("main", "y", TURNING));
 
-/** A model that has the Loop in the branch of an If that is taken where `c` is false, and a Gather `own` beside the If. */
+/** A model with the Loop in the If branch for a false `c`, and a Gather `own` beside the If. */
 export const loopInBranchFile = (): Uint8Array => {
   const then = graph("then", "t", node("Identity", ["x"], "t"));
   const choose = node("If", ["c"], "z", "if", ...branches(then, graph("else", "y", TURNING)));
   return withTurns(graph("main", "o", choose, node("Gather", ["x", "perm"], "o", "own")));
 };
 
-/** An attribute that has the value of an attribute of the function's call. */
+/** An attribute that refers to an attribute of the function's call. */
 const reference = (name: string, from: string): Bytes =>
   attribute(name, "INT", text(ATTRIBUTE.refAttrName, from));
 
@@ -255,9 +255,9 @@ const functionOf = (
   ]);
 
 /**
- * A model of `x` [2, 3] whose functions take: `Take` along the axis `where` of its call, `Column` along the axis 1 that
- * `where` is by default; `Twice` calls `Column`; nothing calls `Alone`, and `Never` is called by itself alone, which runtimes refuse. The first call of
- * `Take` is in a branch.
+ * A model of `x` [2, 3] with functions that gather: `Take` along the axis `where` of its call, `Column` along axis 1,
+ * the default of `where`; `Twice` calls `Column`; nothing calls `Alone`, and only `Never` calls itself, which runtimes
+ * refuse. The first call of `Take` is in a branch.
  */
 export const functionsFile = (hasNever = true): Uint8Array => {
   const call = (op: string, from: string, to: string, ...more: readonly Bytes[]): Bytes =>
@@ -265,7 +265,7 @@ export const functionsFile = (hasNever = true): Uint8Array => {
   const inner = graph("then", "t", call("Take", "x", "t", integer("where", 1)));
   const outer = graph("else", "e", node("Identity", ["x"], "e"));
   const gather = node("Gather", ["X", "I"], "Y", "take", reference("axis", "where"));
-  // Its calls leave the third input out.
+  // The calls omit the third input.
   const take = functionOf("Take", ["X", "I", "unused"], "Y", [gather]);
   const column = functionOf(
     "Column",
@@ -311,7 +311,7 @@ export const functionsFile = (hasNever = true): Uint8Array => {
   );
 };
 
-/** A model that calls `Outer` of x, then of z; `Outer` calls `Inner`, where `take` takes row 1. */
+/** A model that calls `Outer` of x, then of z; `Outer` calls `Inner`, where `take` gathers row 1. */
 export const twoCallsFile = (): Uint8Array => {
   const call = (op: string, from: string, to: string): Bytes =>
     node(op, [from, "i"], to, "", text(NODE.domain, "d"));
@@ -332,8 +332,8 @@ export const twoCallsFile = (): Uint8Array => {
 };
 
 /**
- * A model that calls `Outer` of x with the axis 0, then of z with the axis 1. In the branch of `Outer` that `c` takes, `take`
- * takes row or column 1, and a call of `Inner`, the only one, takes row 1.
+ * A model that calls `Outer` of x with the axis 0, then of z with the axis 1. In the branch of `Outer` chosen by `c`,
+ * `take` gathers row or column 1, and a call of `Inner`, the only one, gathers row 1.
  */
 export const branchInFunctionFile = (): Uint8Array => {
   const call = (op: string, inputs: readonly string[], to: string, ...more: Bytes[]): Bytes =>
@@ -369,7 +369,10 @@ export const branchInFunctionFile = (): Uint8Array => {
   );
 };
 
-/** A model whose branches make `a` and `b`, of which `first` and `second` take element 1. `b` takes element 9 of x first. */
+/**
+ * A model whose branches make `a` and `b`, from which `first` and `second` gather element 1. `b` gathers element 9 of x
+ * first, which fails.
+ */
 export const failingBranchFile = (): Uint8Array => {
   const plain = graph("plain", "p", node("Identity", ["x"], "p"));
   const failing = graph("failing", "f", node("Gather", ["x", "far"], "f", "in branch"));
@@ -396,8 +399,8 @@ export const failingBranchFile = (): Uint8Array => {
 };
 
 /**
- * A Scan over the columns of x [2, 3], last column first, whose state `turn` turns round in each iteration.
- * @param isPlain a Scan over the rows, in their order, which no attribute says
+ * A Scan over the columns of x [2, 3], last column first, whose state is rotated by `turn` in each iteration.
+ * @param isPlain true for a Scan over the rows in their order, which needs no attribute
  */
 export const scanFile = (version = 18, isPlain = false): Uint8Array => {
   const inside = [
@@ -441,9 +444,9 @@ export const scanFile = (version = 18, isPlain = false): Uint8Array => {
 };
 
 /**
- * A Loop over x [4] with a body that has names of the graph around it for its own values: the constant `n` is the number of
- * iterations outside and the indices 1, 0, 3, 2 inside, where `take` gathers by them. `take` in the branch likewise has an
- * own constant `c`. `late` takes element 7 of the Loop's result.
+ * A Loop over x [4] whose body reuses names of the graph around it: the constant `n` is the number of iterations
+ * outside and the indices 1, 0, 3, 2 inside, where `take` gathers by them. `take` in the branch has its own constant
+ * `c`, too. `late` gathers element 7 of the Loop's result.
  */
 export const shadowsFile = (number = valueInfo("at")): Uint8Array => {
   const own = (name: string, ...values: readonly number[]): Bytes =>
@@ -489,7 +492,7 @@ export const shadowsFile = (number = valueInfo("at")): Uint8Array => {
   );
 };
 
-/** ScatterNDs that repeat a target: `inside` a branch, and `put` in a function whose call says the reduction. */
+/** ScatterNDs that repeat a target: `inside` is in a branch, and `put` in a function whose call gives the reduction. */
 export const repeatsFile = (): Uint8Array => {
   const put = (data: string, output: string, name: string, ...parts: readonly Bytes[]): Bytes =>
     node("ScatterND", [data, "i", "u"], output, name, ...parts);

@@ -1,4 +1,4 @@
-/** Random calls with a fault of each kind, made by the loops of `other-rules.ts`. */
+/** Random calls with a fault of each kind, computed by the loops of `other-rules.ts`. */
 
 import type { Random } from "./random.ts";
 import {
@@ -23,17 +23,20 @@ import {
   type Sample,
 } from "./other-rules.ts";
 
-/** A fault, the calls that it is planted in, and what it makes of them. */
+/** A fault, the calls that it is planted in, and their wrong results. */
 export interface Planted {
   readonly id: string;
   sample(random: Random): Sample;
-  /** Null where the fault has no result in this call. More than one way is tried by different random numbers. */
+  /** Null if the fault has no effect in this call. Different random numbers try the variants of a fault. */
   wrong(sample: Sample, random: Random): number[] | null;
-  /** Whether it is two faults. Whoever finds several pairs that give the same result has found it if it is among them. */
+  /**
+   * True for a combination of two faults. A diagnosis with several pairs of the same result is right if this pair is
+   * among them.
+   */
   readonly isPair?: true;
-  /** Whether the call is an error by its version. */
+  /** True if the call is an error in its version. */
   readonly isError?: true;
-  /** Whether the fault leaves a choice that the call does not decide. */
+  /** True if the fault involves a choice that the call does not determine. */
   readonly isRandom?: true;
 }
 
@@ -41,7 +44,7 @@ interface Choice {
   readonly ops?: readonly Op[];
   readonly dtypes?: readonly Dtype[];
   readonly words?: readonly Sample["reduction"][];
-  /** All dimensions of data are equal, and so are those of indices where they may be. */
+  /** True if all dimensions of data are equal, and those of indices too, if possible. */
   readonly isCube?: boolean;
   readonly batches?: boolean;
   /** Versions without negative indices. */
@@ -71,7 +74,7 @@ export function gridOf(shape: readonly number[], value: (place: number[]) => num
   return { shape, values: everyPlace(shape).map(value) };
 }
 
-/** Indices of which several are likely to meet. */
+/** Indices with several likely repeats. */
 export function anyCall(random: Random, choice: Choice = {}): Sample {
   const { negative = 4, isCube = false, value = anyValue } = choice;
   const op = pick(choice.ops ?? ALL, random);
@@ -118,7 +121,7 @@ export function anyCall(random: Random, choice: Choice = {}): Sample {
   };
 }
 
-/** Sequences in a cache, all of which fit. */
+/** Sequences that all fit into their cache. */
 function anySequences(random: Random, { dtypes = DTYPES, value = anyValue }: Choice): Sample {
   const dtype = pick(dtypes, random);
   const rank = 2 + random(3);
@@ -134,7 +137,7 @@ function anySequences(random: Random, { dtypes = DTYPES, value = anyValue }: Cho
   };
 }
 
-/** Some sequences begin before their axis or reach behind it. */
+/** Some sequences begin before their axis or extend beyond it. */
 function unfitting(sample: Sample, random: Random): Sample {
   const { indices, data, updates, axis } = sample;
   const [dim, length] = [data.shape[axis], updates.shape[axis]];
@@ -145,7 +148,7 @@ function unfitting(sample: Sample, random: Random): Sample {
   return { ...sample, indices: { ...indices, values } };
 }
 
-/** Some indices lie outside their axis. */
+/** Some indices are outside their axis. */
 function withOutside(sample: Sample, random: Random): Sample {
   const { indices } = sample;
   const values = indices.values.map((index) =>
@@ -155,7 +158,7 @@ function withOutside(sample: Sample, random: Random): Sample {
   return { ...sample, indices: { ...indices, values } };
 }
 
-/** Some indices lie just behind their axis, so that their flat offset lies within data. */
+/** Some indices are just outside their axis, so that their flat offset is within data. */
 function justOutside(sample: Sample, random: Random): Sample {
   const { indices, data } = sample;
   const values = indices.values.map((index) => (random(4) > 0 ? index : data.shape[0] + random(2)));
@@ -182,7 +185,7 @@ const reading =
 const SUMS = ["add", "mul"] as const;
 const FLOATS: readonly Dtype[] = ["float32", "float16", "bfloat16"];
 
-/** Of each target, the positions of its updates. */
+/** The positions of the updates of each target. */
 function hitsOf(sample: Sample): Map<number, number[]> {
   const hits = new Map<number, number[]>();
   linksOf(sample, exactly).forEach((target, position) => {
@@ -207,7 +210,7 @@ function transposed(grid: Grid, random: Random): Grid {
   return { shape, values: other.values };
 }
 
-/** A step that rounds as the data type does, of operands that were changed, with a result that was changed. */
+/** A step with changed operands and a changed result, rounded by the data type. */
 const stepped =
   (change: (value: number) => number) =>
   (sample: Sample): Faults => ({
@@ -225,7 +228,7 @@ function flushed({ dtype }: Sample, value: number): number {
   return value < 0 || Object.is(value, -0) ? -0 : 0;
 }
 
-/** A max or min by comparison: which operand stays where the comparison is false for NaN or for equal zeros. */
+/** A max or min by comparison: the operand to keep if the comparison is false, for NaN or for equal zeros. */
 function compared(sample: Sample, keeps: "data" | "update", isForNaN: boolean): Faults {
   const isMax = sample.reduction === "max";
   return {
@@ -242,7 +245,7 @@ const withNaN = (dtype: Dtype, random: Random): number =>
 
 const zeros = (_: Dtype, random: Random): number => pick([0, -0, 1, -1], random);
 
-/** Data and indices that both ScatterND and ScatterElements (or their gathers) take. */
+/** Data and indices that are valid for both ScatterND and ScatterElements (or their gathers). */
 function bothOperators(random: Random): Sample {
   const n = 3 + random(3);
   const [p, q] = [1 + random(n), 1 + random(n)];
@@ -265,7 +268,7 @@ const OTHER = {
   GatherElements: "GatherND",
 } as const;
 
-/** Sums of the updates of each target, and then with data. */
+/** Sums the updates of each target first, then adds data. */
 function updatesFirst(sample: Sample): number[] {
   const { dtype, reduction, data } = sample;
   const combined = runWith(sample, { first: (_, b) => b });
@@ -275,7 +278,7 @@ function updatesFirst(sample: Sample): number[] {
   );
 }
 
-/** Everything from the first negative index on is missing. */
+/** Everything from the first negative index onwards is missing. */
 function refused(sample: Sample, random: Random): number[] | null {
   const links = linksOf(sample, (index, dim) => (index < 0 ? null : exactly(index, dim)));
   const stop = random(2) === 0 ? links.indexOf(null) : 0;
@@ -284,7 +287,7 @@ function refused(sample: Sample, random: Random): number[] | null {
   return runWith(sample).map((value, cell) => (cell < stop ? value : 0));
 }
 
-/** Tuples with their coordinates in another order: the last first, or two neighbours as each other. */
+/** Tuples with reordered coordinates: the last first, or two neighbours swapped. */
 function withCoordinatesSwapped(sample: Sample, random: Random): Sample {
   const { indices } = sample;
   const k = indices.shape[indices.shape.length - 1];
@@ -299,10 +302,10 @@ function withCoordinatesSwapped(sample: Sample, random: Random): Sample {
 
 const isPaired = ({ indices }: Sample): boolean => indices.shape[indices.shape.length - 1] > 1;
 
-/** Whether some index lies outside its axis. */
+/** True if some index is outside its axis. */
 const hasOutside = (sample: Sample): boolean => linksOf(sample, leftOut(sample)).includes(null);
 
-/** What a function without data makes: it sums the updates of a target, or the last one stays. */
+/** The result of a function without data, which sums the updates of a target, or keeps the last. */
 function withoutData(sample: Sample, isSummed: boolean): number[] {
   const zeros = gridOf(sample.data.shape, () => 0);
   return runWith({ ...sample, data: zeros }, isSummed ? { word: "add" } : {});
@@ -316,14 +319,14 @@ export const PLANTED: readonly Planted[] = [
     wrong(sample, random) {
       if (!isPaired(sample)) return null;
       const other = withCoordinatesSwapped(sample, random);
-      // What such a tuple does when it lies outside is left open; here its update or element is left out.
+      // The effect of such a tuple outside its axis is open; here its update or element is left out.
       return reading(leftOut)(other);
     },
   },
   {
     id: "swapped-coordinates",
     isError: true,
-    // The call was meant for axes in the other order.
+    // The call was intended for axes in the other order.
     sample(random) {
       const sample = anyCall(random, { ops: ["ScatterND", "GatherND"] });
       const other = isPaired(sample) ? withCoordinatesSwapped(sample, random) : sample;
@@ -433,7 +436,7 @@ export const PLANTED: readonly Planted[] = [
     id: "flat-offset",
     isError: true,
     sample: (random) => justOutside(anyCall(random, { isCube: true }), random),
-    // An index whose flat offset lies behind data is left out, which is another fault.
+    // An index with a flat offset beyond data is left out, which is another fault.
     wrong(sample) {
       const values = reading(ownReading)(sample);
       return String(values) === String(reading(leftOut)(sample)) ? null : values;
@@ -567,7 +570,7 @@ export const PLANTED: readonly Planted[] = [
   {
     id: "negative-counted",
     isError: true,
-    // Gather-1 and Scatter-9 have no bfloat16.
+    // Gather-1 and Scatter-9 do not support bfloat16.
     sample: (random) =>
       anyCall(random, {
         negative: 3,
@@ -624,7 +627,7 @@ export const PLANTED: readonly Planted[] = [
   },
 ];
 
-/** Tuples of a GatherND address data from axis 0 on, and slices begin there. */
+/** Tuples of a GatherND address data from axis 0, and slices begin there. */
 export function withTuplesFromAxis0(sample: Sample): number[] {
   const tuples = sizeOf(sample.indices.shape.slice(0, -1));
   const larger = runWith({ ...sample, batchDims: 0 });
@@ -632,7 +635,7 @@ export function withTuplesFromAxis0(sample: Sample): number[] {
   return larger.filter((_, p) => p % given < wanted);
 }
 
-/** Hundreds of updates of a few cells: all of one value, or of a few small integers. */
+/** Hundreds of updates of a few cells: all equal, or a few small integers. */
 function manyEqual(random: Random): Sample {
   const dtype = pick(["float32", "float64", "int32", "int64", "uint32"] as const, random);
   const op = pick(SCATTERS, random);
@@ -686,5 +689,5 @@ export const PAIRS: readonly Planted[] = [
   },
 ];
 
-/** Calls without elements show nothing. */
+/** Calls without elements reveal no fault. */
 export const hasElements = ({ data }: Sample): boolean => sizeOf(data.shape) > 0;

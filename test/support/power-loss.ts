@@ -1,8 +1,8 @@
 /**
- * A disk that loses power: records what is done to the files of a folder, and puts the folder into a state that a crash may
- * leave. As on a file system with a journal, the names of files change in their order, so that a crash keeps a first part of
- * what was done to names, and at least all that was done before the latest sync. What was written to a file and not synced is
- * there, or missing, or cut, or zeros. Only calls of `node:fs/promises` are recorded.
+ * Simulates a disk that loses power: records the operations on a folder's files, and puts the folder into a possible
+ * state after a crash. As in a file system with a journal, names change in order: a crash keeps a prefix of the
+ * operations on names, at least up to the latest sync. Unsynced writes to a file may be present, missing, cut, or
+ * zeros. Only calls of `node:fs/promises` are recorded.
  */
 
 import * as fs from "node:fs";
@@ -10,14 +10,14 @@ import { syncBuiltinESMExports } from "node:module";
 import * as path from "node:path";
 import type { Random } from "./random.ts";
 
-/** What a file holds: its contents are those that were synced, then each one that was written after. */
+/** The content of a file: the synced version, then each later write. */
 interface Inode {
   contents: Uint8Array[];
-  /** When it was written; a file that was synced keeps that in a crash. */
+  /** The time of writing; a crash keeps that of a synced file. */
   time?: Date;
 }
 
-/** What is done to a name. A folder has no inode. */
+/** An operation on a name. A folder has no inode. */
 type Change = { readonly set: string; readonly to: Inode | "folder" } | { readonly remove: string };
 
 type Step =
@@ -44,9 +44,9 @@ const PATCHED = [
 export class Disk {
   readonly #root: string;
   readonly #originals = new Map(PATCHED.map((name) => [name, promises[name]]));
-  /** As the running program sees it. */
+  /** The state that the running program sees. */
   #names: Names;
-  /** As it was when recording began. */
+  /** The state when recording began. */
   #before: Names;
   #steps: Step[] = [];
 
@@ -56,12 +56,12 @@ export class Disk {
     this.#before = new Map(this.#names);
   }
 
-  /** How many steps have been recorded. */
+  /** The number of recorded steps. */
   get steps(): number {
     return this.#steps.length;
   }
 
-  /** Records what `action` does, whether or not it throws. */
+  /** Records the operations of `action`, even if it throws. */
   async record(action: () => Promise<void>): Promise<void> {
     this.#names = namesIn(this.#root);
     this.#before = new Map(this.#names);
@@ -112,7 +112,7 @@ export class Disk {
         this.#change({ set: file, to: "folder" });
         break;
       default:
-        // Of unlink, rm and rmdir the innermost names go first.
+        // Unlink, rm and rmdir remove the innermost names first.
         for (const one of [...this.#names.keys()].toReversed())
           if (one === file || one.startsWith(file + path.sep)) this.#change({ remove: one });
     }
@@ -129,7 +129,7 @@ export class Disk {
     for (const change of changes) apply(this.#names, change);
   }
 
-  /** Takes note of what a file holds now. */
+  /** Records the current content of a file. */
   #written(file: string): void {
     if (!this.#names.has(file)) this.#change({ set: file, to: { contents: [] } });
     const inode = this.#names.get(file);
@@ -162,7 +162,7 @@ export class Disk {
     });
   }
 
-  /** Puts the folder into a state that a crash after a step may leave. */
+  /** Puts the folder into a possible state after a crash at a step. */
   crash(step: number, random: Random): void {
     const done = this.#steps.slice(0, step);
     const synced = done.findLastIndex(({ kind }) => kind === "sync") + 1;
@@ -170,7 +170,7 @@ export class Disk {
     const names = new Map(this.#before);
     for (const one of done.slice(0, kept))
       if (one.kind === "change") for (const change of one.changes) apply(names, change);
-    /** What each file that was written to may hold. */
+    /** The possible contents of each written file. */
     const contents = new Map<Inode, Uint8Array[]>();
     const times = new Map<Inode, Date>();
     for (const one of done) {
@@ -180,7 +180,7 @@ export class Disk {
       if (one.kind === "sync" && one.time !== null) times.set(one.inode, one.time);
       else times.delete(one.inode);
     }
-    // Files that nobody wrote to stay, with their times.
+    // Unwritten files stay, with their times.
     const stays = (name: string): boolean => {
       const inode = names.get(name);
       if (inode === undefined || inode !== this.#names.get(name)) return false;
@@ -202,12 +202,12 @@ export class Disk {
   }
 }
 
-/** One of the contents that a file may have: of several the first is on the disk, and the last was written. */
+/** A possible content of a file: of several versions, the first is on the disk, and the last was written. */
 function lost(contents: readonly Uint8Array[], random: Random): Uint8Array {
   const [first = new Uint8Array()] = contents;
   const last = contents.at(-1) ?? first;
   if (contents.length < 2) return last;
-  // What was appended to leaves what was there before.
+  // Appending keeps the existing content.
   const isAppended = first.length <= last.length && first.every((byte, i) => byte === last[i]);
   const kept = isAppended ? first.length : 0;
   const cut = last.slice(0, kept + random(last.length - kept + 1));
@@ -235,5 +235,5 @@ function namesIn(root: string): Names {
   );
 }
 
-/** To the millisecond, as it can be set again. */
+/** Times are rounded to milliseconds, so that they can be set again exactly. */
 const timeOf = (name: string): Date => new Date(Math.round(fs.statSync(name).mtimeMs));

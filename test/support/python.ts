@@ -1,10 +1,10 @@
-/** Runs Debian's Python, where it has what a test compares with. */
+/** Runs Debian's Python, if the packages for a comparison are installed. */
 
 import { spawnSync } from "node:child_process";
 
 const PYTHON = "/usr/bin/python3";
 
-/** What a program prints. @throws Error with its standard error */
+/** The output of a program. @throws Error with its standard error */
 export function runPython(program: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(PYTHON, ["-c", program, ...args], {
     encoding: "utf8",
@@ -14,6 +14,6 @@ export function runPython(program: string, args: readonly string[]): string {
   throw error ?? new Error(stderr);
 }
 
-/** Whether Python is there and can import a module. */
+/** True if Python is installed and can import a module. */
 export const hasPython = (module: string): boolean =>
   spawnSync(PYTHON, ["-c", `import ${module}`], { timeout: 60_000 }).status === 0;

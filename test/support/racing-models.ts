@@ -5,7 +5,7 @@ import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { F32, i64, onnxModel } from "./node-models.ts";
 import { randomFrom, type Random } from "./random.ts";
 
-/** Numbers of 12 bits between -1 and 1, whose sums are rounded seldom and differ by what was added. */
+/** Numbers of 12 bits between -1 and 1, whose sums are rarely rounded and depend on which numbers were added. */
 const randomFloats = (random: Random, shape: readonly number[]): Tensor => {
   const values = Float32Array.from(
     { length: shape.reduce((a, b) => a * b, 1) },
@@ -18,7 +18,7 @@ const NODES = 2000;
 const EDGES = 20_000;
 const WIDTH = 64;
 
-/** A graph network: each layer sends rows along edges and adds them where they arrive, at a few nodes most of all. */
+/** A graph network: each layer sends rows along edges and adds them at the target nodes, mostly at a few. */
 export function graphNetwork(layers = 3): Model {
   const random = randomFrom(7);
   const at = (skew: number): number => Math.floor(NODES * (random(1e6) / 1e6) ** skew);
@@ -53,7 +53,7 @@ export function graphNetwork(layers = 3): Model {
   });
 }
 
-/** 40,000 rows of 16 elements that are added into 8 of 1,000 rows. */
+/** 40,000 rows of 16 elements, added into 8 of 1,000 rows. */
 export function manyIntoFew(): Model {
   const random = randomFrom(8);
   const [rows, width] = [40_000, 16];

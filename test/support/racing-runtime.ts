@@ -1,21 +1,21 @@
-/** A runtime that runs models here and is wrong in the runs that a test chooses. */
+/** A runtime that runs models here, with wrong results in runs that a test chooses. */
 
 import { readModel, runModel, type Model, type Session } from "../../src/entries/onnx.ts";
 import { asTensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 
 export interface RacingRuntime {
   readonly createSession: (bytes: Uint8Array) => Promise<Session>;
-  /** The models that it was given. */
+  /** The models passed to the runtime. */
   readonly models: Model[];
-  /** Sessions that were made and not released. */
+  /** The number of sessions that were made and not released. */
   readonly open: () => number;
-  /** Runs of models of one node. */
+  /** The number of runs of models with one node. */
   readonly alone: () => number;
 }
 
 /**
- * @param change of the outputs of a run
- * @param isRun says of which runs: whether the model is one node alone, and how many such runs there were
+ * @param change changes the outputs of a run
+ * @param isRun chooses the runs, by whether the model is one node alone and the number of such runs so far
  */
 export function racingRuntime(
   change: (outputs: Record<string, Tensor>) => void = () => {},
@@ -27,7 +27,7 @@ export function racingRuntime(
   const createSession = async (bytes: Uint8Array): Promise<Session> => {
     const model = readModel(bytes);
     const { nodes, constants } = model.graph;
-    // A part of a model keeps its constants; a node alone is given all of its inputs.
+    // A part of a model keeps its constants; a node alone gets all of its inputs at run time.
     const isAlone = nodes.length === 1 && constants.length === 0;
     models.push(model);
     open++;

@@ -1,4 +1,4 @@
-/** Seeded random calls of the plain functions, each with the result that the slow definition gives. */
+/** Seeded random calls of the plain functions, with their results by the slow definition. */
 
 import type { CallSpec } from "../../src/arrays/chunked/job/call-spec.ts";
 import { FUNCTIONS } from "../../src/core/operators/plain.ts";
@@ -22,17 +22,17 @@ export interface Case {
   readonly attributes: Record<string, number | string | boolean>;
   readonly expected: Tensor;
   readonly random: Random;
-  /** The size of the axis that the index at a position addresses; absent where indices are starts of sequences. */
+  /** The size of the axis that the index at a position addresses; absent if indices are starts of sequences. */
   readonly dimOf?: (position: number) => number;
 }
 
-/** The call of a case as a plain function's. */
+/** The call of a case as a call of the plain function. */
 export function specOf({ operator, attributes }: Pick<Case, "operator" | "attributes">): CallSpec {
   const [name] = Object.entries(FUNCTIONS).find(([, one]) => one === operator) ?? [""];
   return { function: name, options: attributes };
 }
 
-/** Shapes of rank 1 to 6, small, with a zero now and then; and a seed for the values. */
+/** Small shapes of rank 1 to 6, sometimes with a zero; and a seed for the values. */
 export const arbitraryShape = fc.record({
   dims: fc
     .array(fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 18), { minLength: 1, maxLength: 6 })
@@ -58,10 +58,10 @@ interface Policies {
   readonly includeSelf?: boolean;
 }
 
-/** Now and then a policy, and then some indices outside their axes where it takes them. */
+/** Sometimes a policy, and then some indices outside their axes if the policy accepts them. */
 function policiesOf(kind: Operator["kind"], dims: readonly number[], random: Random): Policies {
   const other = kind === "scatter" ? "drop" : "fill";
-  // Nothing is near where an axis has no elements.
+  // An axis without elements has no nearest index to clip to.
   const bounds = ([undefined, undefined, other, dims.includes(0) ? other : "clip"] as const)[
     random(4)
   ];
@@ -71,7 +71,7 @@ function policiesOf(kind: Operator["kind"], dims: readonly number[], random: Ran
   };
 }
 
-/** The same indices, some of them moved out of their axes where that is no error. */
+/** The same indices, some of them moved outside their axes if that is not an error. */
 function moved(indices: Tensor, { bounds }: Policies, random: Random): Tensor {
   if (bounds === undefined) return indices;
   const { dtype, shape, size } = indices;
@@ -91,7 +91,7 @@ export function scatterNDCase(
 ): Case {
   const random = randomFrom(seed);
   const k = pick % (dims.length + 1);
-  // Where an axis has no elements there is no legal index into it.
+  // An axis without elements has no legal index.
   const tuples = dims.slice(0, k).includes(0) ? [0, ...lead] : lead;
   const policies = policiesOf("scatter", dims, random);
   const inside = randomIndices(indexType, [...tuples, k], (p) => dims[p % k], random);
@@ -213,7 +213,7 @@ export function gatherCase(
     inputs: [data, indices],
     attributes: {
       axis: random(2) === 0 ? axis : axis - dims.length,
-      // Which counts from the back where it is negative, and so never says none.
+      // A negative value counts from the back, so it cannot mean none.
       batchDims: random(2) === 0 || own.length === 0 ? batchDims : batchDims - shape.length,
       ...policies,
     },

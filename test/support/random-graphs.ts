@@ -1,6 +1,6 @@
 /**
- * Random models of several nodes: scatters and gathers anywhere, in the bodies of If, Loop and Scan and in functions, between
- * nodes of other operators. Bodies use values of the graphs around them, hide some, and have names in common.
+ * Random models of several nodes: scatters and gathers anywhere, in the bodies of If, Loop and Scan and in functions,
+ * between nodes of other operators. Bodies use values of the graphs around them, hide some, and share names.
  */
 
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
@@ -10,7 +10,7 @@ import { attribute, ATTRIBUTE, dim, FUNCTION, GRAPH, MODEL, NODE } from "./onnx-
 import { nodeMessage, opset, tensorType, valueInfo } from "./onnx-parts.ts";
 import type { Random } from "./random.ts";
 
-/** What a value is. Lists and matrices have axes of 4; indices lie in -4 to 3. */
+/** The kind of a value. Lists and matrices have axes of 4; indices are in -4 to 3. */
 type Kind = "list" | "matrix" | "indices" | "flag" | "number" | "sequence" | "optional" | "other";
 
 interface Named {
@@ -30,7 +30,7 @@ const TYPES: Partial<Record<Kind, Bytes>> = {
   number: tensorType(INT64),
 };
 
-/** What inputs and constants can be. */
+/** The kinds that inputs and constants can have. */
 const TENSORS = ["list", "matrix", "indices", "flag"] as const;
 
 const CARRIED = ["list", "matrix", "indices"] as const;
@@ -44,7 +44,7 @@ export interface RandomGraph {
   readonly ops: ReadonlySet<string>;
 }
 
-/** @param size about how many nodes the model's own graph has */
+/** @param size the approximate number of nodes in the model's own graph */
 export function randomGraph(random: Random, size: number): RandomGraph {
   const ops = new Set<string>();
   const functions: FunctionText[] = [];
@@ -78,7 +78,7 @@ interface FunctionText {
 interface Context {
   readonly random: Random;
   readonly ops: Set<string>;
-  /** Those that may be called. */
+  /** The functions that nodes may call. */
   readonly functions: readonly FunctionText[];
 }
 
@@ -107,7 +107,7 @@ class GraphMaker {
   readonly #context: Context;
   readonly #outer: GraphMaker | null;
   readonly #depth: number;
-  /** Functions have no constants of their own: nodes make them. */
+  /** Functions have no constants of their own, so nodes make them. */
   readonly #isFunction: boolean;
   readonly #inputs: Named[] = [];
   readonly #own: Named[] = [];
@@ -150,13 +150,13 @@ class GraphMaker {
     }
   }
 
-  /** Bodies of one depth have names in common. */
+  /** Bodies of the same depth share names. */
   #add(kind: Kind, name = `${"abcdefgh"[this.#depth]}${this.#count++}`): string {
     this.#own.push({ name, kind });
     return name;
   }
 
-  /** An input; those of bodies now and then hide a value of the graph around. */
+  /** An input; inputs of bodies sometimes hide a value of the graph around. */
   input(kind: Kind): string {
     const hidden = this.#outer?.visible() ?? [];
     const isHiding = hidden.length > 0 && this.random(6) === 0;
@@ -191,7 +191,7 @@ class GraphMaker {
     return [...outer.filter(({ name }) => !own.has(name)), ...this.#own];
   }
 
-  /** The name of a value of that kind, made where there is none. */
+  /** The name of a value of this kind, created if none exists. */
   some(kind: Kind): string {
     const all = this.visible().filter((one) => one.kind === kind);
     if (all.length > 0 && this.random(8) > 0) return this.pick(all.slice(-6)).name;
@@ -202,7 +202,7 @@ class GraphMaker {
 
   lists = (count: number): string[] => Array.from({ length: count }, () => this.some("list"));
 
-  /** Adds a node. @returns what it makes first */
+  /** Adds a node. @returns its first output */
   node(
     op: string,
     inputs: readonly string[],
@@ -351,7 +351,7 @@ class GraphMaker {
     body.grow(this.random(4));
   }
 
-  /** Values of these kinds that a node of this graph makes, as no value of another graph may be an output. */
+  /** Values of these kinds from nodes of this graph, because outputs may not be values of another graph. */
   #ends(kinds: readonly Kind[]): Named[] {
     const used = new Set(this.#inputs.map(({ name }) => name));
     return kinds.map((kind) => {
@@ -381,14 +381,14 @@ class GraphMaker {
     return chosen.size > 0 ? [...chosen.values()] : this.#ends(["list"]);
   }
 
-  /** The graph as a message. Types of outputs that others must not be told are left out. */
+  /** The graph as a message. Types that ONNX Runtime does not need are included at random. */
   message(outputs: readonly Named[]): Bytes {
     const info = ({ name, kind }: Named, isTyped: boolean): Bytes => {
       const type = TYPES[kind];
       return valueInfo(name, ...(isTyped && type !== undefined ? [type] : []));
     };
     const isMain = this.#depth === 0;
-    // ONNX Runtime wants the types of the number of iterations and of the condition.
+    // ONNX Runtime requires the types of the number of iterations and of the condition.
     const isLoop = ({ kind }: Named): boolean => kind === "number" || kind === "flag";
     return [
       ...this.nodes.flatMap((one) => bytes(GRAPH.node, one)),
@@ -440,7 +440,7 @@ class GraphMaker {
     if (first !== "") this.#sums(collected, made.length);
   }
 
-  /** Sums of what iterations made, so that other nodes can use it. */
+  /** Sums of the iterations' outputs, so that other nodes can use them. */
   #sums(collected: readonly Kind[], count: number): void {
     const made = this.#own.slice(-count).slice(count - collected.length);
     for (const [nth, kind] of collected.entries()) {

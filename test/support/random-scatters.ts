@@ -1,4 +1,4 @@
-/** Random scatters, and the other words in which `fix` says them. */
+/** Random scatters, and the equivalent graphs that `fix` writes for them. */
 
 import { run } from "../../src/core/call/run.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
@@ -27,19 +27,19 @@ const KINDS: readonly (readonly [
 
 const FLOATS = [NaN, 0, -0, 1, -1, 2.5, -3.25, 65504, 1e-7, Infinity, -Infinity, 0.1, 0.333];
 
-/** A scatter that is to be said anew. */
+/** A scatter to be rewritten. */
 export interface WordedScatter {
   readonly write: (words: Words, scatter: Scatter) => string;
   readonly scatter: Omit<Scatter, "data" | "indices" | "updates">;
   /** Data, indices and updates. */
   readonly inputs: readonly Tensor[];
   readonly exact: Tensor;
-  /** One that the words are for. */
+  /** The opset of the rewritten graph. */
   readonly opset: number;
   readonly title: string;
 }
 
-/** @param nth says which kind of words it is */
+/** @param nth determines the kind of rewriting */
 export function randomScatter(random: Random, nth: number): WordedScatter {
   const [write, dtypes, reductions] = KINDS[nth % KINDS.length];
   const dtype = dtypes[random(dtypes.length)];
@@ -60,7 +60,7 @@ export function randomScatter(random: Random, nth: number): WordedScatter {
   const attributes = { reduction, ...(form === "elements" && { axis }) };
   const inputs = [data, indices, updates];
   const [exact] = run({ op, opset: 18, attributes }, inputs);
-  // ScatterElements has reductions since opset 16.
+  // ScatterElements supports reductions since opset 16.
   const opsets = write === plainScatter ? [reduction === "none" ? 14 : 16, 17, 26] : [18, 21, 26];
   const scatter = { form, axis, reduction, dtype, mayRace: random(2) === 0 };
   const opset = opsets[random(opsets.length)];

@@ -1,4 +1,4 @@
-/** Seeded random tensors for properties: values that arithmetic trips over, and indices of every legal kind. */
+/** Seeded random tensors for properties: values that break arithmetic, and indices of every legal kind. */
 
 import {
   allocate,
@@ -54,7 +54,7 @@ const PATTERN_BYTES = new Map(
 
 const TEXTS = ["", "a", "ab", "b", "\u{ffff}", "\u{10000}", "\u{e000}x", "ä", "\u{d800}"];
 
-/** A tensor of `dtype` with values from patterns, small numbers and random bits. */
+/** A tensor of `dtype` with values from the patterns, small numbers and random bits. */
 export function randomTensor(dtype: DType, shape: readonly number[], random: Random): Tensor {
   const size = product(shape);
   const data: Storage = allocate(dtype, size);
@@ -76,7 +76,7 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
   return new Tensor(dtype, shape, size, data);
 }
 
-/** A small value in the type's storage: near 1 for half floats, whole or in tenths for the others. */
+/** A small value in the type's storage: near 1 for half floats, an integer or tenths for the others. */
 function small(dtype: DType, random: Random): number | bigint {
   const { family } = DTYPES[dtype];
   if (family === "half") return (dtype === "float16" ? 0x3c00 : 0x3f80) + random(0x800) - 0x400;
@@ -84,7 +84,7 @@ function small(dtype: DType, random: Random): number | bigint {
   return integerRange(dtype) === null ? random(200) / 10 - 10 : random(7);
 }
 
-/** Indices of a shape, each legal for its axis of `dims`: front or back, and often repeated. */
+/** Indices of a shape, each legal for its axis of `dims`: from the front or back, and often repeated. */
 export function randomIndices(
   dtype: "int32" | "int64",
   shape: readonly number[],

@@ -1,4 +1,7 @@
-/** The arithmetic of the reference: one step of one element, on JavaScript values. It shares nothing with kernels. */
+/**
+ * The arithmetic of the reference: one step of one element, on JavaScript values. This module shares no code with
+ * kernels.
+ */
 
 import {
   DTYPES,
@@ -10,7 +13,7 @@ import {
 import { reader, writer } from "../../src/core/tensor/scalar.ts";
 import type { Tensor } from "../../src/core/tensor/tensor.ts";
 
-/** `output[cell] /= count`, where the quotient of integers is rounded toward minus infinity. */
+/** `output[cell] /= count`, with integer quotients rounded toward minus infinity. */
 export function divide(output: Tensor, cell: number, count: number): void {
   const { dtype, data } = output;
   const sum = reader(dtype, data)(cell);
@@ -139,11 +142,11 @@ function combineComplex(
 const codePoints = (text: string): number[] =>
   Array.from(text, (character) => character.codePointAt(0) ?? 0);
 
-/** Zeros in their order: 0 for -0, and 1 for everything else. */
+/** Zeros by their order: 0 for -0, and 1 for everything else. */
 const signs = (value: [number, number]): number[] =>
   value.map((part) => (Object.is(part, -0) ? 0 : 1));
 
-/** Negative where the first list comes first: by the first difference, or because it is a beginning of the second. */
+/** Negative if the first list precedes the second: by the first difference, or as its prefix. */
 function lexicographic(a: readonly number[], b: readonly number[]): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     if (a[i] !== b[i]) return a[i] - b[i];

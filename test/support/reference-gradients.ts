@@ -1,7 +1,7 @@
 /**
- * The definition of gradients: the rules of `docs/semantics.md`, cell by cell, on the slow definition of the operators. It
- * knows no Plan: who writes to which cell is found by a scatter of texts, each the position of an update, which `add`
- * appends to one another.
+ * The definition of gradients: the rules of `docs/semantics.md`, cell by cell, on the slow definition of the operators.
+ * This module uses no Plan: the writers of each cell are found by a scatter of texts, each the position of an update,
+ * which `add` concatenates.
  */
 
 import { DTYPES, type Reduction, type Step } from "../../src/core/tensor/dtype.ts";
@@ -19,7 +19,7 @@ export interface ReferenceCall {
   readonly attributes: Readonly<Record<string, number | string | boolean>>;
 }
 
-/** The result of a call on other data, and updates for a scatter. */
+/** The result of a call on other data, and on other updates for a scatter. */
 export function forward(
   { operator, inputs, attributes }: ReferenceCall,
   data: Tensor,
@@ -76,7 +76,7 @@ export function gradients(
   return at === 1 ? [data, updates, null] : [data, null, updates];
 }
 
-/** Zeros, to which each element of the result adds its gradient where it came from. */
+/** Zeros, to which each element of the result adds its gradient at its source. */
 function gatherGradient(call: ReferenceCall, gradient: Tensor): Tensor {
   const [data] = call.inputs;
   const from = forward(call, positions(data), undefined, "none");
@@ -106,7 +106,7 @@ function scatterGradients(
       apply("none", ofData, cell, gradient, cell);
       continue;
     }
-    // The operands in their order, with the place of the gradient of each.
+    // The operands in order, with the position of each one's gradient.
     const operands: Operand[] = writing.map((at) => ({ from: updates, at, to: ofUpdates }));
     if (includesSelf) operands.unshift({ from: data, at: cell, to: ofData });
     RULES[reduction](operands, gradient, cell, ties);
@@ -131,7 +131,7 @@ const RULES: Readonly<Record<Reduction, Rule>> = {
   add: (operands, gradient, cell) => {
     for (const { to, at } of operands) apply("none", to, at, gradient, cell);
   },
-  /** The first operand is what others are taken from. */
+  /** The others are subtracted from the first operand. */
   sub: (operands, gradient, cell) => {
     for (const [nth, { to, at }] of operands.entries()) {
       apply("none", to, at, gradient, cell);
@@ -144,7 +144,7 @@ const RULES: Readonly<Record<Reduction, Rule>> = {
       divide(to, at, operands.length);
     }
   },
-  /** The gradient, times the operands behind from the last to the next, times the product of those before. */
+  /** The gradient, times each later operand from the last to the next, times the product of the earlier ones. */
   mul: (operands, gradient, cell) => {
     for (const [nth, { to, at }] of operands.entries()) {
       apply("none", to, at, gradient, cell);
@@ -190,7 +190,7 @@ function combined(operands: readonly Operand[], step: Step): Tensor {
 const partsOf = ({ dtype, data }: Tensor, at: number): number[] =>
   [reader(dtype, data)(at)].flat().map(Number);
 
-/** A tensor of one element: a complex number with the other sign of its imaginary part, and any other number as it is. */
+/** A tensor of one element: the conjugate of a complex number, and any other number unchanged. */
 function conjugate(from: Tensor, at: number): Tensor {
   const one = zeros(from.dtype, [1]) as Tensor;
   apply("none", one, 0, from, at);

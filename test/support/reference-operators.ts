@@ -1,6 +1,6 @@
 /**
- * The operators of ONNX in which `fix` says a scatter anew, element by element, as the Operators document defines them. It is
- * slow, and knows no more than these words need.
+ * The operators of ONNX in graphs that `fix` writes for a scatter, element by element, as the Operators document
+ * defines them. The module is slow, and supports no more than these graphs need.
  */
 
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ type Operator = (
   opset: number,
 ) => readonly Tensor[];
 
-/** The outputs of a graph by name. @param given its inputs, and the values around it */
+/** The outputs of a graph by name. @param given its inputs, and the values of graphs around it */
 export function evaluate(graph: Graph, given: Values, opset: number): Values {
   const values = new Map(given);
   for (const one of graph.constants) values.set(one.name, readConstant(one));
@@ -55,7 +55,7 @@ const intOf = ({ attributes }: ModelNode, name: string, otherwise: number): numb
 const shaped = ({ dtype, data }: Tensor, shape: readonly number[]): Tensor =>
   tensor(dtype, shape, data as never) as Tensor;
 
-/** The shape that shapes are broadcast to: aligned at their ends, a size of 1 stands for any. */
+/** The broadcast shape: shapes are aligned at their ends, and a size of 1 matches any. */
 function broadcast(shapes: readonly (readonly number[])[]): number[] {
   const rank = Math.max(...shapes.map(({ length }) => length));
   return Array.from({ length: rank }, (_, axis) => {
@@ -69,7 +69,7 @@ function broadcast(shapes: readonly (readonly number[])[]): number[] {
   });
 }
 
-/** For each position of `shape`, the position in a tensor of another shape that is broadcast to it. */
+/** For each position of `shape`, the position in a tensor of another shape that is broadcast to `shape`. */
 function positionsIn(shape: readonly number[], own: readonly number[]): readonly number[] {
   return Array.from({ length: product(shape) }, (_, flat) => {
     let [rest, position, stride] = [flat, 0, 1];
@@ -84,7 +84,7 @@ function positionsIn(shape: readonly number[], own: readonly number[]): readonly
   });
 }
 
-/** Elements made one by one of broadcast inputs, which `make` gets as JavaScript values. */
+/** Elements computed one by one from broadcast inputs, which `make` receives as JavaScript values. */
 const elementwise =
   (
     dtypeOf: (inputs: readonly Tensor[]) => DType,
@@ -109,7 +109,7 @@ const bool = (): DType => "bool";
 const arithmetic = (make: (a: number, b: number) => number): Operator => elementwise(same, make);
 const comparison = (make: (a: never, b: never) => boolean): Operator => elementwise(bool, make);
 
-/** The scatters and gathers are this package's own. */
+/** Scatters and gathers run by this package. */
 const ownOperator: Operator = (inputs, { op, attributes }, _, opset) => {
   const own = Object.entries(attributes).map(([name, one]) => [name, "value" in one && one.value]);
   return run({ op, opset, attributes: Object.fromEntries(own) as never }, inputs);
@@ -176,7 +176,7 @@ const compress: Operator = ([data, condition]) => {
   return run({ op: "Gather", opset: 13 }, [data, int64(kept)]);
 };
 
-/** A Loop without a number of iterations, which ends when its condition does. */
+/** A Loop without an iteration count, which ends when its condition is false. */
 const loop: Operator = ([, condition, ...initial], node, around, opset) => {
   const { body } = node.attributes;
   assert.ok(body.type === "other" && body.graphs);

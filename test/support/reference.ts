@@ -1,7 +1,8 @@
 /**
  * The definition: the specification's pseudo-code, element by element, with the errata of `docs/errata.md` corrected.
- * Slow on purpose, and without Plans, offsets or kernels, so that it shares no mistake with the engines that tests
- * compare with it. It checks nothing: shapes must fit, and indices must be in range unless a policy takes others.
+ * The code is slow on purpose, and has no Plans, offsets or kernels, so that it shares no mistake with the engines
+ * under test. The functions check nothing: shapes must fit, and indices must be in range unless a policy accepts
+ * others.
  */
 
 import { DTYPES, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";
@@ -10,9 +11,9 @@ import { apply, divide } from "./reference-arithmetic.ts";
 
 type Coordinates = readonly number[];
 
-/** The policies of the plain functions. By default indices are in range and reductions begin with data. */
+/** The policies of the plain functions. By default indices are in range and reductions start with data. */
 interface Policies {
-  /** `drop` and `fill` leave an index outside its axis out. */
+  /** `drop` and `fill` skip an index outside its axis. */
   readonly bounds?: "error" | "clip" | "drop" | "fill";
   readonly includeSelf?: boolean;
 }
@@ -183,7 +184,7 @@ export function gather(
   return gatherFrom(places(), data, [...before, ...own, ...behind]);
 }
 
-/** Applies each update to its target, in order. A mean is a sum, divided by the number of values in it. */
+/** Applies each update to its target, in order. A mean is a sum divided by the number of its values. */
 function scatterTo(
   targets: Iterable<number | null>,
   data: Tensor,
@@ -208,7 +209,7 @@ function scatterTo(
   return output;
 }
 
-/** The elements of data at the given places; 0, false or an empty text for a place that is null. */
+/** The elements of data at the given positions; 0, false or an empty text for null. */
 function gatherFrom(
   places: Iterable<number | null>,
   data: Tensor,
@@ -223,13 +224,13 @@ function gatherFrom(
   return output;
 }
 
-/** All coordinates of a shape in row-major order. The shape `[]` has one element, so it has one list. */
+/** All coordinates of a shape in row-major order. The shape `[]` has one element, so the result is one empty list. */
 function* ndindex(shape: readonly number[]): Generator<Coordinates> {
   if (shape.includes(0)) return;
   const coordinates = shape.map(() => 0);
   for (let axis = 0; axis >= 0;) {
     yield coordinates.slice();
-    // The last coordinate counts first, and what is full begins again.
+    // The last coordinate changes fastest, and a coordinate at its end restarts at 0.
     for (axis = shape.length - 1; axis >= 0; axis--) {
       if (++coordinates[axis] < shape[axis]) break;
       coordinates[axis] = 0;
@@ -240,7 +241,7 @@ function* ndindex(shape: readonly number[]): Generator<Coordinates> {
 const ravel = (coordinates: Coordinates, shape: readonly number[]): number =>
   coordinates.reduce((position, i, axis) => position * shape[axis] + i, 0);
 
-/** The index at `coordinates`, counted from the front; null where it is left out. */
+/** The index at `coordinates`, counted from the front; null if a policy leaves it out. */
 function indexAt(
   indices: Tensor,
   coordinates: Coordinates,
@@ -253,7 +254,7 @@ function indexAt(
   return bounds === "error" || (index >= 0 && index < dim) ? index : null;
 }
 
-/** The tuple at `idx`; null where one of its indices is left out. */
+/** The tuple at `idx`; null if a policy leaves one of its indices out. */
 function tupleAt(
   indices: Tensor,
   idx: Coordinates,
@@ -264,7 +265,7 @@ function tupleAt(
   return tuple.every((index) => index !== null) ? tuple : null;
 }
 
-/** The coordinates `idx` with the index there in the place of the one along `axis`; null where it is left out. */
+/** The coordinates `idx`, with the one along `axis` replaced by the index there; null if a policy leaves it out. */
 function replaceAlong(
   axis: number,
   idx: Coordinates,

@@ -1,10 +1,10 @@
-/** How tests ask for an error of the package. */
+/** Assertions on errors of the package. */
 
 import assert from "node:assert/strict";
 import { isTensorError, type ErrorCode, type TensorError } from "../../src/core/errors.ts";
 
 /**
- * The TensorError that `action` throws. Its code and its sentence are as expected, and the sentence is one line without
+ * The TensorError that `action` throws. Its code and its sentence must match, and the sentence must be one line without
  * a full stop.
  */
 export function assertRefused(code: ErrorCode, says: RegExp, action: () => unknown): TensorError {
@@ -19,7 +19,7 @@ export function assertRefused(code: ErrorCode, says: RegExp, action: () => unkno
   return assert.fail(`nothing was thrown, ${code} was expected (${String(says)})`);
 }
 
-/** Whether `action` goes through. An error other than a TensorError fails the test. */
+/** True if `action` succeeds. An error other than a TensorError fails the test. */
 export function isTaken(action: () => unknown): boolean {
   try {
     action();
@@ -30,7 +30,7 @@ export function isTaken(action: () => unknown): boolean {
   }
 }
 
-/** {@link assertRefused} for an action that takes its time. */
+/** {@link assertRefused} for an asynchronous action. */
 export async function assertRejected(
   code: ErrorCode,
   says: RegExp,

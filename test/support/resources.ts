@@ -1,27 +1,30 @@
-/** Memory that is given back holds a pattern in tests, and at the end of test files nothing is open. */
+/** Fills released memory with a pattern, and checks that nothing is open at the end of a test file. */
 
 import assert from "node:assert/strict";
 import { settle } from "./platform.ts";
 import { MEMORY, OPEN } from "../../src/core/resources.ts";
 
-/** In no tensor of the tests by chance: as float32 -1.2e-22, as an offset far beyond every tensor. */
+/**
+ * A pattern that no tensor of the tests contains by chance: -1.2e-22 as a float32, and beyond every tensor as an
+ * offset.
+ */
 const PATTERN = 0x9b;
 
-/** From now on memory that is given back holds the pattern, so that whoever still reads it gives a wrong result. */
+/** Fills memory with the pattern when it is released, so that reading released memory gives a wrong result. */
 export function watchMemory(): void {
   MEMORY.onRelease = (bytes) => void bytes.fill(PATTERN);
 }
 
 const closings: (() => Promise<void>)[] = [];
 
-/** Has something done when all tests have ended, before {@link requireNothingOpen} looks. */
+/** Registers an action to run after all tests, before {@link requireNothingOpen} checks. */
 export const atEnd = (close: () => Promise<void>): void => void closings.push(close);
 
-/** Fails where something is still open that tests opened. */
+/** Fails if a resource that the tests opened is still open. */
 export async function requireNothingOpen(): Promise<void> {
   for (const close of closings) await close();
   const isOpen = (): boolean => Object.values(OPEN).some((count) => count !== 0);
-  // Threads end, and files close, a moment after they were told to.
+  // Threads end, and files close, a moment after the request.
   for (let turn = 0; turn < 1000 && isOpen(); turn++) await settle();
   const open = Object.fromEntries(Object.entries(OPEN).filter(([, count]) => count !== 0));
   assert.deepEqual(open, {}, `still open at the end: ${JSON.stringify(open)}`);

@@ -1,6 +1,6 @@
 /**
- * Object storage in memory that checks signatures as S3 does: by AWS's own signer, from the request as it came. Paths and
- * queries are taken as they stand, so that a form that only some servers would read as it was meant is refused.
+ * Object storage in memory that checks signatures as S3 does: with AWS's own signer, from the raw request. Paths and
+ * queries are used exactly as received, so that forms that only some servers interpret as intended are refused.
  */
 
 import { createHash, createHmac } from "node:crypto";
@@ -23,7 +23,7 @@ interface Signer {
   presign(request: Signable, options: object): Promise<Signable>;
 }
 
-/** As much of `@smithy/signature-v4` as is used here. */
+/** The part of `@smithy/signature-v4` in use here. */
 interface Smithy {
   readonly SignatureV4: new (options: object) => Signer;
 }
@@ -67,10 +67,10 @@ export const makeSigner = ({ SignatureV4 }: Smithy, credentials: Secrets, region
     applyChecksum: false,
   });
 
-/** A request as a server gets it. */
+/** A request as received by a server. */
 export interface Received {
   readonly method: string;
-  /** The path and the query as they were sent. */
+  /** The raw path and query. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -90,7 +90,7 @@ const splitQuery = (url: string): readonly [path: string, query: Record<string, 
   return [path, Object.fromEntries(pairs.map((pair) => pair.map(decodeURIComponent)))];
 };
 
-/** @returns the code of S3's refusal; null where the signature is right */
+/** @returns the code of S3's refusal; null for a valid signature */
 export async function refusalFor(request: Received, verifier: Verifier): Promise<string | null> {
   const { headers, url, method, body } = request;
   const { smithy, keys, region, now } = verifier;
@@ -149,12 +149,12 @@ export interface S3Memory {
   readonly objects: Map<string, Uint8Array>;
   /** The methods and paths of requests. */
   readonly asked: string[];
-  /** What was refused, with its code. */
+  /** The refused requests, with their codes. */
   readonly refused: string[];
   close(): void;
 }
 
-/** @param verifier what it checks signatures by */
+/** @param verifier the verifier of signatures */
 export async function serveS3(verifier: Verifier): Promise<S3Memory> {
   const objects = new Map<string, Uint8Array>();
   const [asked, refused]: string[][] = [[], []];
@@ -233,7 +233,7 @@ function answerOf(objects: Map<string, Uint8Array>, request: Received): S3Answer
   };
 }
 
-/** A thousand at a time, as S3 lists them. A token has characters that must be encoded. */
+/** Lists a thousand objects at a time, as S3 does. The token contains characters that must be encoded. */
 function listOf(
   objects: Map<string, Uint8Array>,
   path: string,

@@ -14,7 +14,7 @@ export const elementsOf =
   (shape, values) =>
     tensor(dtype, shape, [...values]);
 
-/** The versions of the operators: the newest, OpenVINO's, and one that takes no negative indices. */
+/** The versions of the operators: the newest, OpenVINO's, and a version without negative indices. */
 const NODES: Readonly<Record<string, readonly [op: string, opset: number, domain?: "openvino"]>> = {
   Gather: ["Gather", 18],
   "Gather unsigned": ["Gather", 1],
@@ -25,7 +25,7 @@ const NODES: Readonly<Record<string, readonly [op: string, opset: number, domain
   "ScatterElements unsigned": ["Scatter", 9],
 };
 
-/** The node and its inputs, as `run` takes them. */
+/** The node and its inputs, in the form that `run` takes. */
 export function callOf(
   sample: Sample,
   elements = elementsOf(sample.dtype),

@@ -1,6 +1,6 @@
 /**
- * The snippets of a document, run as they stand and one after the other: its TypeScript as one module, which is compiled
- * first, and the lines of its shell blocks, in the folder where the module has left its files.
+ * Runs the snippets of a document as they stand, one after the other: its TypeScript as one module, compiled first,
+ * then the lines of its shell blocks, in the folder with the module's files.
  */
 
 import assert from "node:assert/strict";
@@ -16,7 +16,7 @@ const tsc = path.join(
   "bin/tsc",
 );
 
-/** Starts the program. Bun prints objects in lines of its own. */
+/** The first lines of the program. Bun's own `console.log` breaks the lines of objects differently. */
 const START = `
 import { format } from "node:util";
 console.log = (...values) => process.stdout.write(format(...values) + "\\n");
@@ -25,8 +25,8 @@ await import("./program.js");
 
 /**
  * Compiles code and runs it.
- * @param folder inside `build/`, so that the package is found by its own name
- * @returns what it prints
+ * @param folder inside `build/`, so that the package can be imported by its own name
+ * @returns the output
  */
 export function runProgram(folder: string, code: string): string {
   const config = {
@@ -34,7 +34,7 @@ export function runProgram(folder: string, code: string): string {
     compilerOptions: {
       rootDir: ".",
       outDir: ".",
-      // Readers may have set it, and then what an index gives may be undefined.
+      // Readers may have this option set, which makes the result of an index possibly undefined.
       noUncheckedIndexedAccess: true,
       typeRoots: [path.join(ROOT, "node_modules/@types")],
     },
@@ -56,7 +56,7 @@ export function runProgram(folder: string, code: string): string {
 export function runShell(folder: string, lines: readonly string[]): void {
   const bin = path.join(folder, "bin");
   fs.mkdirSync(bin);
-  // Deno allows a program nothing of its own accord.
+  // Deno grants a program no permissions by default.
   const start = "Deno" in globalThis ? "run --allow-all" : "";
   const script = `#!/bin/sh\nexec "${process.execPath}" ${start} "${MAIN}" "$@"\n`;
   fs.writeFileSync(path.join(bin, "ndscatter"), script, { mode: 0o755 });
@@ -81,8 +81,8 @@ const run = (
   });
 
 /**
- * What the comments of code say that it prints: behind a `console.log`, or in the comment lines below it.
- * @throws where a `console.log` has no such comment
+ * The output that comments of the code promise: behind a `console.log`, or in the comment lines below it.
+ * @throws if a `console.log` has no such comment
  */
 export function promisedOutput(code: string): string {
   const lines = code.split("\n");
@@ -97,7 +97,7 @@ export function promisedOutput(code: string): string {
   return promised.map((line) => `${line}\n`).join("");
 }
 
-/** The comments from a line on, behind the ends of blocks. */
+/** The comments from a line on, skipping ends of blocks. */
 function commentsBelow(lines: readonly string[], from: number): string[] {
   let start = from;
   while (/^ *}$/.test(lines[start])) start++;

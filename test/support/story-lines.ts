@@ -1,4 +1,4 @@
-/** Stories as lines of text, so that a row of a test can say what a story holds. */
+/** Stories as lines of text, for rows of tests. */
 
 import type {
   GatherStory,
@@ -26,7 +26,7 @@ export const scatterLines = ({ targets }: ScatterStory): string[] =>
     return `${list(coordinates)} ${list(first.before.toArray())} ${printed.join(" ")}`;
   });
 
-/** A line for each slice of the output: where it is, where it comes from, and its index. */
+/** A line for each slice of the output: its position, its source, and its index. */
 export const gatherLines = ({ reads }: GatherStory): string[] =>
   Array.from(
     reads,

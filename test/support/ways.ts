@@ -1,6 +1,6 @@
 /**
- * Every way to make one call: where its tensors live, where its result goes, kept or plain, waited for or not. A case is
- * a row of data; the ways are the same for all rows.
+ * Every way to make one call: the memory of its tensors, the destination of its result, kept or plain, awaited or not.
+ * A case is a row of data; the ways are the same for all rows.
  */
 
 import assert from "node:assert/strict";
@@ -23,26 +23,29 @@ export type Name =
   | "gather"
   | "tensorScatter";
 
-/** One call, and what it gives; or, where it is refused, what it would give if its indices were good. */
+/** A call and its result; for a refused call, its result if the indices were valid. */
 export interface Case {
   readonly name: string;
   readonly operator: Name;
-  /** Data, indices and, of a scatter, updates, in the order of the function's parameters. */
+  /** Data, indices and, for a scatter, updates, in the order of the function's parameters. */
   readonly inputs: readonly Tensor[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly expected: Tensor;
-  /** The error of a call that leaves everything as it was. */
+  /** The error of a call that changes nothing. */
   readonly refusal?: { readonly code: TensorError["code"]; readonly at: readonly number[] };
 }
 
-/** Where a tensor lives: the heap, the heap at an address that is no multiple of a vector, the engine's own memory. */
+/**
+ * The memory of a tensor: the heap, the heap at an address that is not a multiple of a vector, or the engine's own
+ * memory.
+ */
 type Place = "heap" | "odd" | "engine";
 
 export interface Way {
   readonly name: string;
-  /** Where the inputs live, one for each or one for all; the last one is repeated. */
+  /** The memory of the inputs, one for each or one for all; the last one is repeated. */
   readonly places: readonly Place[];
-  /** Where the result goes: a new tensor, one that is given, or data itself. */
+  /** The destination of the result: a new tensor, a given one, or data itself. */
   readonly result: "new" | "out" | "in place";
   readonly by: "call" | "plan" | "promise";
 }
@@ -76,7 +79,7 @@ export const WAYS: readonly Way[] = [
   ...waysOf("promise", ["new", "in place"], ALL),
 ];
 
-/** Whether a case can go a way: gathers have no data to write to, and plans no policies. */
+/** True if a case supports a way: gathers have no data to write to, and plans have no policies. */
 export const canGo = ({ operator, options }: Case, { result, by }: Way): boolean =>
   (result !== "in place" || operator.includes("catter")) &&
   (by !== "plan" ||
@@ -92,7 +95,7 @@ const PLANNERS = {
   gather: "planGather",
 } as const;
 
-/** Makes the call of a case one way, and checks what it gives and that it changes nothing else. */
+/** Makes the call of a case one way, and checks its result and that nothing else changed. */
 export async function go(engine: Engine, one: Case, way: Way): Promise<void> {
   const what = `${one.name}, ${way.name}`;
   const inputs = one.inputs.map((input, position) =>
@@ -145,7 +148,7 @@ async function call(
     : plan.scatter(data, updates, { reduction: reduction as "add", out });
 }
 
-/** A copy of a tensor somewhere. */
+/** A copy of a tensor in the given memory. */
 export function placed(engine: Engine, tensor: Tensor, place: Place): Tensor {
   const { dtype, shape, size, data } = tensor;
   if (place === "engine") {
@@ -154,7 +157,7 @@ export function placed(engine: Engine, tensor: Tensor, place: Place): Tensor {
     return resident;
   }
   if (place === "odd" && isNumericStorage(data)) {
-    // One element behind the beginning of its buffer, which is aligned to 8 bytes at least.
+    // The copy starts one element after the start of its buffer, which is aligned to at least 8 bytes.
     const buffer = new ArrayBuffer(data.byteLength + 2 * data.BYTES_PER_ELEMENT);
     const odd = viewOf(dtype, buffer, data.BYTES_PER_ELEMENT, data.length) as NumericStorage;
     bytesOf(odd).set(bytesOf(data));
@@ -163,7 +166,7 @@ export function placed(engine: Engine, tensor: Tensor, place: Place): Tensor {
   return copyOf(tensor);
 }
 
-/** A tensor like another one, of elements that it does not have. */
+/** A tensor like another one, filled with other elements. */
 function filled(engine: Engine, like: Tensor, place: Place): Tensor {
   const tensor = placed(engine, like, place);
   if (isNumericStorage(tensor.data)) bytesOf(tensor.data).fill(0x5a);

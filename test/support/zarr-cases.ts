@@ -1,4 +1,4 @@
-/** Random arrays of Zarr: whatever the data type, the shape, the chunks and the codecs are, boxes are those of a plain array. */
+/** Random Zarr arrays: boxes must equal those of a plain array for any data type, shape, chunks and codecs. */
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -27,7 +27,7 @@ const axis = fc.record({
   length: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
-/** The codecs behind `bytes` or shards. A test asks for each that can be written. */
+/** The codecs after `bytes` or shards. A test requires each codec that can be written. */
 export const COMPRESSION: readonly (readonly (string | Codec)[])[] = [
   [],
   ["crc32c"],
@@ -39,7 +39,7 @@ export const COMPRESSION: readonly (readonly (string | Codec)[])[] = [
   ["gzip", "zstd"],
 ];
 
-/** The names of all codecs, as the refusal of an unknown one lists them. */
+/** The names of all codecs, from the error for an unknown one. */
 export function codecNames(): readonly string[] {
   try {
     makePipeline("uint8", [1], [{ name: "unheard-of" }], "x.zarr");
@@ -56,7 +56,7 @@ const OF_ELEMENTS = new Set(["bytes", "transpose", "sharding_indexed"]);
 export const writtenCodecs = (): readonly string[] =>
   codecNames().filter((name) => !OF_ELEMENTS.has(name) && name !== "zlib");
 
-/** Which codecs are in no list of `lists`. */
+/** Codecs that are in no list of `lists`. */
 export function missingCodecs(lists: readonly (readonly (string | Codec)[])[]): readonly string[] {
   const named = lists.flat().map((codec) => (typeof codec === "string" ? codec : codec.name));
   const names = new Set(named);

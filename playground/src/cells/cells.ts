@@ -1,24 +1,24 @@
-/** What the cells of a tensor show: texts, colours of targets, letters and errors, by element. */
+/** The content of a tensor's cells, by element: texts, colours of targets, letters and errors. */
 
-/** What the cells of a tensor show. Lists have an entry for each element. */
+/** The content of a tensor's cells. Lists have an entry for each element. */
 export interface Cells {
   readonly values: readonly string[];
-  /** The colours of targets; -1, or nothing at all, for none. */
+  /** The colours of targets; -1 for none, or an empty array if no element has one. */
   readonly tints: Int8Array;
-  /** For each element of data and of a scatter's output how many updates meet it; null for other tensors. */
+  /** The number of updates that reach each element of data or of a scatter's output; null for other tensors. */
   readonly hits: Uint32Array | null;
   readonly letters: ReadonlyMap<number, string>;
-  /** For each negative index its value counted from the front. */
+  /** The value of each negative index, counted from the front. */
   readonly notes: ReadonlyMap<number, string>;
   /** The errors of elements. */
   readonly faults: ReadonlyMap<number, string>;
-  /** The elements that another system gives otherwise, with what it gives. */
+  /** Results of another system for the elements where it differs. */
   readonly others: ReadonlyMap<number, string>;
 }
 
 const NO_TEXTS: ReadonlyMap<number, string> = new Map();
 
-/** Cells without anything but values. */
+/** Cells with values only. */
 export const NOTHING_SAID = {
   tints: new Int8Array(0),
   hits: null,

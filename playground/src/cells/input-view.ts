@@ -1,4 +1,4 @@
-/** What the card of an input shows: its cells, their colours, and its faults. */
+/** The card of an input: its cells, their colours, and its faults. */
 
 import { printShape } from "ndscatter";
 import { lettersOf } from "./letters.ts";
@@ -21,7 +21,7 @@ const NO_TINTS = new Int8Array(0);
 /**
  * The view of an input.
  * @param picture the last picture; after an error the input keeps its colours where the shape still fits
- * @param isStale whether the picture is of a call before, because this one has an error
+ * @param isStale true if the picture shows the previous call, because this call has an error
  */
 export function inputView(
   picture: Picture | null,

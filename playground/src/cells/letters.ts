@@ -3,8 +3,8 @@
 import { MOST_LETTERS, type Links } from "./links.ts";
 
 /**
- * The letters in the cells of a tensor. Of a tuple that reaches whole rows the letter stands beside the row, and its
- * cells have none.
+ * The letters in the cells of a tensor. A tuple that reaches whole rows has its letter beside the row, and its cells
+ * have none.
  */
 export function lettersOf(links: Links, role: string, size: number): ReadonlyMap<number, string> {
   const letters = new Map<number, string>();

@@ -1,12 +1,12 @@
 /**
- * Which index tuple each element belongs to, for the letters of the page and of saved pictures. Everything
- * here is read from the library's story, once.
+ * Maps each element to its index tuple, for the letters of the page and of saved pictures. Everything here is read from
+ * the library's story, once.
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
 import { positionOf, sizeOf } from "../values/shape.ts";
 
-/** An index tuple, or a single index: what has a letter. */
+/** An index tuple, or a single index: the unit that has a letter. */
 export class Tuple implements IndexStory {
   readonly at: IndexStory["at"];
   readonly given: IndexStory["given"];
@@ -22,13 +22,13 @@ export class Tuple implements IndexStory {
     this.number = number;
   }
 
-  /** A for the first. Made when it is read: a large call has many tuples, and shows few of their letters. */
+  /** A for the first. Computed when read, because a large call has many tuples and shows few of their letters. */
   get letter(): string {
     return letterOf(this.number);
   }
 }
 
-/** Nobody reads more letters than the alphabet has, so tuples of a larger call have none. */
+/** The length of the alphabet; tuples of a larger call have no letters, because readers could not tell them apart. */
 export const MOST_LETTERS = 26;
 
 /** A to Z, then AA, AB and so on. */
@@ -44,11 +44,11 @@ export interface Links {
   readonly count: number;
   /** The tuple of each update or read. */
   readonly tupleOf: Int32Array;
-  /** For each element of updates (gather: of the output) the number of its update (read). */
+  /** The update of each element of updates, or for a gather the read of each element of the output. */
   readonly carried: Int32Array;
-  /** For each element of indices its tuple, or -1. */
+  /** The tuple of each element of indices, or -1. */
   readonly indexed: Int32Array;
-  /** For each slice of data the updates (reads) that reach it, in order. */
+  /** The updates (reads) that reach each slice of data, in order. */
   readonly reached: ReadonlyMap<number, readonly number[]>;
   /** The number of elements in such a slice. */
   readonly slice: number;
@@ -65,7 +65,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const entries = story.kind === "gather" ? story.reads : story.updates;
   const targetShape = data.shape.slice(0, story.addressed);
 
-  // By the place of the tuple in indices; -1 where it is not used yet.
+  // Tuple numbers by position in indices; -1 for a tuple that is not used yet.
   const numbers = new Int32Array(indices?.size ?? carrier.size).fill(-1);
   const tuples: Tuple[] = [];
   const tupleOf = new Int32Array(entries.length);

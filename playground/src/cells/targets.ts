@@ -1,6 +1,6 @@
 /**
- * What targets look like: one colour for each place that updates write or that a gather reads. Equal colours mean the
- * same target. Where there are more targets than colours, only those that several updates share have one.
+ * Colours of targets: one for each slice that updates write or that a gather reads. Equal colours mean the same target.
+ * If targets outnumber the colours, only targets that several updates share have one.
  */
 
 import type { Links } from "./links.ts";
@@ -11,9 +11,9 @@ export const HUES = 7;
 export const PLAIN = 7;
 
 export interface Targets {
-  /** For each update or read the slice of data that it writes or reads; -1 where there is none. */
+  /** The slice of data that each update writes, or each read reads; -1 for none. */
   readonly sliceOf: Int32Array;
-  /** For each index tuple its slice; -1 where it has none, or several. */
+  /** The slice of each index tuple; -1 for a tuple with no slice or several. */
   readonly ofTuple: Int32Array;
   /** The colour of a slice: 0 to 6, {@link PLAIN}, or -1 for a slice without updates. */
   hueOf(slice: number): number;
@@ -34,7 +34,8 @@ export function targetsOf(links: Links): Targets {
   const all = [...reached.keys()];
   const wanted = all.length <= HUES ? all : all.filter(isShared);
   const coloured = wanted.toSorted((a, b) => a - b).slice(0, HUES);
-  // A target keeps its colour while others come and go, if nobody else has it.
+  // A target has the colour of its number unless another target took it first, so colours stay while targets come and
+  // go.
   const free = new Set(Array.from({ length: HUES }, (_, hue) => hue));
   const later: number[] = [];
   for (const slice of coloured) {
@@ -54,7 +55,7 @@ export function targetsOf(links: Links): Targets {
   };
 }
 
-/** For each element of a tensor its colour; -1 for none. */
+/** The colour of each element of a tensor; -1 for none. */
 export function tintsOf(links: Links, targets: Targets, role: string, size: number): Int8Array {
   const tints = new Int8Array(size).fill(-1);
   const isCarrier = role === (links.kind === "gather" ? "output" : "updates");
@@ -72,7 +73,7 @@ export function tintsOf(links: Links, targets: Targets, role: string, size: numb
     const { slice: length } = links;
     for (const slice of links.reached.keys()) {
       const hue = targets.hueOf(slice);
-      // A call of `fill` costs more than an element.
+      // For a single element, a call of `fill` costs more than an assignment.
       if (length === 1) tints[slice] = hue;
       else tints.fill(hue, slice * length, (slice + 1) * length);
     }

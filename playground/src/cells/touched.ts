@@ -1,9 +1,9 @@
-/** The elements of each tensor that one update, or read, is about. */
+/** The elements of each tensor that take part in one update or read. */
 
 import type { Links } from "./links.ts";
 import type { Targets } from "./targets.ts";
 
-/** Elements that follow each other. */
+/** A run of adjacent elements. */
 export interface Range {
   readonly begin: number;
   readonly end: number;

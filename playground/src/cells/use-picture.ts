@@ -1,4 +1,4 @@
-/** Hooks for what is drawn: the picture of the call, what the cards of tensors show, and the cell that is described. */
+/** Hooks for drawing: the picture of the call, the cards of its tensors, and the cell that is described. */
 
 import { printShape, type OperatorVersion, type Tensor } from "ndscatter";
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
@@ -25,23 +25,23 @@ import {
 } from "./view.ts";
 import type { Spot } from "../story/vocabulary.ts";
 
-/** A call, and the picture that is drawn of it. */
+/** A call and its picture. */
 interface Drawn {
   readonly call: CallView;
-  /** Null where there is no such operator. */
+  /** Null for an unknown operator. */
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
   /** The shape of the call's output; null if it is unknown, and then no output is drawn. */
   readonly outputShape: readonly number[] | null;
-  /** Whether the picture is of a call before, because this one has an error. */
+  /** True if the picture shows the previous call, because this call has an error. */
   readonly isStale: boolean;
 }
 
 /**
  * The call of a state, and its picture.
  *
- * @param last the last picture of a call without errors. It stays on the page while the call is corrected.
+ * @param last the last picture of a call without errors. This picture stays on the page while the call is corrected.
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
   const before = useRef<CallView | null>(null);
@@ -66,7 +66,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   };
 }
 
-/** What the cards of the tensors show and do, of which only `output` changes while the picture is played. */
+/** The content and handlers of the tensors' cards. Playing a picture changes only `output`. */
 export function useTensors(
   { call: { state }, version, faults, picture, isStale }: Drawn,
   page: Page,
@@ -88,15 +88,15 @@ export function useTensors(
   return { inputs, edits, output: useOutput(picture, step, shown) };
 }
 
-/** What is shown in place of the output, or marked in it. */
+/** Another output to show instead of the exact one, or to mark in it. */
 export interface Shown {
   /** The output as another system gives it; null for the exact one. */
   readonly rule: OutputRule | null;
-  /** What a runtime gave, where it differs. */
+  /** The output of a runtime, if it differs. */
   readonly actual: OutputActual | null;
 }
 
-/** What a runtime gave, in the order of the output's elements. */
+/** The output of a runtime, in the order of the output's elements. */
 interface OutputActual {
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
@@ -139,14 +139,14 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
-    // Nobody knows what another system has after some of the steps.
+    // The values of another system are known only after all steps.
     if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };
     return theirs === null ? all : { ...all, others: theirs };
   }, [picture, marks, step, others, theirs]);
 }
 
-/** The values of another system, and where they differ the exact ones. */
+/** The values of another system, and the exact values where they differ. */
 function othersOf(
   { printed }: Picture,
   { output, differing }: OutputRule,
@@ -159,9 +159,9 @@ function othersOf(
 }
 
 interface Spots {
-  /** The cell that the pointer is on; null where it is on none. */
+  /** The cell under the pointer; null for none. */
   readonly pointed: Spot | null;
-  /** The cell that is described: the one pointed at, else the one in focus. */
+  /** The cell to describe: the one under the pointer, else the one in focus. */
   readonly spot: Spot | null;
   onSpot(next: Spot | null, isFocus: boolean): void;
   setFocused(spot: Spot | null): void;

@@ -1,4 +1,4 @@
-/** What the page shows of a state: the call as the library explains it, and what the cells of each tensor show. */
+/** The view of a state: the call as the library explains it, and the content of each tensor's cells. */
 
 import type { Explanation, Scalar, Tensor } from "ndscatter";
 import { explainState, type Fault, type Reading } from "../document/read-state.ts";
@@ -14,7 +14,7 @@ export interface CallView {
   readonly state: State;
   readonly explanation: Explanation | null;
   readonly faults: readonly Fault[];
-  /** Null where there are faults. */
+  /** Null if the call has faults. */
   readonly picture: Picture | null;
   /** The texts that were read, for the next view. */
   readonly reads: Reading["reads"];
@@ -30,7 +30,10 @@ export interface Picture {
   readonly printed: Printed;
 }
 
-/** The view of a state. It never throws: whatever goes wrong is a fault of the call. `before` spares it work. */
+/**
+ * The view of a state. Never throws: any error becomes a fault of the call. Texts that `before` has read already are
+ * reused.
+ */
 export function viewOf(state: State, before: CallView | null = null): CallView {
   try {
     const { explanation, faults, reads } = explainState(state, before?.reads);
@@ -49,7 +52,7 @@ export function viewOf(state: State, before: CallView | null = null): CallView {
           };
     return { state, explanation, faults, picture, reads };
   } catch (error) {
-    // A bug of the page or of the library, shown where the operator is.
+    // A bug of the page or of the library, shown at the operator.
     const fault: Fault = { place: { whole: "operator" }, sentence: String(error) };
     return { state, explanation: null, faults: [fault], picture: null, reads: new Map() };
   }
@@ -62,8 +65,8 @@ export interface Printed {
 }
 
 /**
- * The elements of a tensor and their texts. Texts are taken from `before` where elements are the same: printing 4096
- * floats takes 3 of the 16 ms that a step of the player has.
+ * The elements of a tensor and their texts. Texts of unchanged elements are taken from `before`, because printing 4096
+ * floats takes 3 of the 16 ms of a player's step.
  */
 function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
   const nested: readonly unknown[] = [tensor.toArray()];
@@ -76,7 +79,7 @@ function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }):
   return { elements, texts };
 }
 
-/** For each negative element of indices its value counted from the front. */
+/** The value of each negative element of indices, counted from the front. */
 export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
   const notes = new Map<number, string>();
   for (const { at, given, places } of links.tuples) {
@@ -90,7 +93,7 @@ export function notesOf(links: Links, shape: readonly number[]): Map<number, str
   return notes;
 }
 
-/** The output after so many steps; null after all steps, and for a gather, whose elements do not change. */
+/** The output after `step` steps; null after all steps, and for a gather, whose elements do not change. */
 export function printedAfter(
   { explanation: { story }, links }: Picture,
   step: number,
@@ -100,7 +103,7 @@ export function printedAfter(
   return printOf(story.after(step), before);
 }
 
-/** The cells of the output after so many steps. `printed` is the result of {@link printedAfter}. */
+/** The cells of the output after `step` steps. `printed` is the result of {@link printedAfter}. */
 export function outputCells(
   { links, output, printed: { texts: values } }: Picture,
   tints: Int8Array,
@@ -130,7 +133,7 @@ export function outputCells(
   };
 }
 
-/** For each element of data, or of the output of a scatter, the number of updates that meet it; null for others. */
+/** The number of updates that reach each element of data, or of a scatter's output; null for other tensors. */
 export function hitsOf(links: Links, role: string, size: number): Uint32Array | null {
   if (links.kind === "gather" || (role !== "data" && role !== "output")) return null;
   const hits = new Uint32Array(size);

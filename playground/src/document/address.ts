@@ -1,17 +1,17 @@
 /**
- * The address of the page: it holds the state, and operators and examples are steps of the browser's Back. It knows
- * nothing of undo, nor of what a state means.
+ * The address of the page, which holds the state. Choosing an operator or an example adds a step to the browser's Back.
+ * Undo and the meaning of a state are handled elsewhere.
  */
 
 import { suffixIn } from "./hash.ts";
 
-/** What the address needs of a document. */
+/** The address's view of a document. */
 interface Entry {
   /** The address of its state, without `#`. */
   hash(): string;
 }
 
-/** The parts of `window` that are used here. */
+/** The parts of `window` in use here. */
 export type Host = Pick<
   Window,
   | "history"
@@ -23,10 +23,15 @@ export type Host = Pick<
   | "performance"
 >;
 
-/** Milliseconds between writes. Safari takes 100 in 30 s and throws at the next, so this leaves room for steps. */
+/**
+ * Milliseconds between writes. Safari allows 100 writes in 30 s and throws at the next, so this leaves room for steps.
+ */
 const GAP = 350;
 
-/** Milliseconds between an edit and its write: the picture comes first. A reload finds what is unwritten elsewhere. */
+/**
+ * Milliseconds between an edit and its write, so that the picture is drawn first. After a reload, unwritten states come
+ * from `refuge.ts`.
+ */
 const REST = 50;
 
 /** Milliseconds after which a write that was refused is tried again. */
@@ -42,7 +47,7 @@ export class Address<E extends Entry> {
   timer: number | undefined;
   writtenAt = -Infinity;
   count = 0;
-  /** What stands behind each state in the address: what it is compared with. */
+  /** The part of the address behind the state: the output that is compared. */
   suffix: string;
   key: string;
   /** The address that is handled, and the one before it in the same entry. */
@@ -70,7 +75,7 @@ export class Address<E extends Entry> {
 
   hashOf = (entry: E): string => `#${entry.hash()}${this.suffix}`;
 
-  /** Writes the address of an entry in place of the current one, as soon as the browser allows. */
+  /** Replaces the current address by that of an entry, as soon as the browser allows. */
   write(entry: E): void {
     this.keep(entry);
     this.unwritten = entry;
@@ -126,22 +131,22 @@ export class Address<E extends Entry> {
 
   /**
    * Listens to Back, Forward and links.
-   * @param onArrive gets the entry that was there, or null where the address alone says what it is
+   * @param onArrive gets the entry of the step; null if only the address is known
    * @returns stops listening
    */
   listen(onArrive: (entry: E | null) => void): () => void {
     const { host } = this;
-    // Before anything is written, so that Back finds the entry that the visit begins with.
+    // This precedes all writes, so that Back finds the entry that the visit begins with.
     try {
       host.history.replaceState({ stop: this.key }, "");
     } catch {
-      // It is then read from its address.
+      // The entry is then read from its address.
     }
     const arrive = (): void => {
       const stop = keyIn(host.history.state);
       // A link within the page has no key yet.
       if (stop === this.key || (stop === null && host.location.hash === this.known)) return;
-      // What is unwritten belongs to the entry that was left, which is kept whole.
+      // An unwritten state belongs to the entry that was left, which is kept whole.
       this.forget();
       this.known = host.location.hash;
       this.suffix = suffixIn(this.known);
@@ -158,7 +163,7 @@ export class Address<E extends Entry> {
   }
 }
 
-/** The key of the entry that a `history.state` is of; null where it has none yet. */
+/** The entry's key in a `history.state`; null if it has none yet. */
 export function keyIn(state: unknown): string | null {
   const isKeyed = typeof state === "object" && state !== null && "stop" in state;
   return isKeyed && typeof state.stop === "string" ? state.stop : null;

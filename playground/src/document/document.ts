@@ -1,6 +1,6 @@
 /**
- * A state with what must not be lost with it: what was cut off from its inputs, the tensors of other operators, and the
- * call that the user made before an example was chosen. Pure data; every function returns a new document.
+ * A state and everything that must not be lost with it: elements cut off from its inputs, the tensors of other
+ * operators, and the user's call from before an example was chosen. Pure data; every function returns a new document.
  */
 
 import { resolve } from "ndscatter";
@@ -14,29 +14,29 @@ import { attempt } from "../values/attempt.ts";
 import { readState } from "./read-state.ts";
 import { withGiven } from "../values/given.ts";
 
-/** The call of one operator, as it was left. */
+/** The call of one operator, as the user left it. */
 interface Call {
   readonly state: State;
-  /** One for each input of the state. */
+  /** The reserve of each input of the state. */
   readonly reserves: readonly Reserve[];
-  /** Attributes that a version did not take, by name. */
+  /** Attributes that a version did not accept, by name. */
   readonly dropped: Readonly<Record<string, string>>;
 }
 
-/** A call, and the calls of other operators that it came from. */
+/** A call, and the calls of other operators that preceded it. */
 interface Work extends Call {
   /** By domain and operator. */
   readonly kept: Readonly<Record<string, Call>>;
 }
 
 export interface Document extends Work {
-  /** The preset that the state is, as long as nothing has been changed. */
+  /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
-  /** The last call that was edited before the one that is shown; null where there is none. */
+  /** The last edited call before the one shown; null for none. */
   readonly own: Work | null;
 }
 
-/** A document, and sentences about what had to change. */
+/** A document, and sentences about the changes that were necessary. */
 export interface Changed {
   readonly document: Document;
   readonly remarks: readonly string[];
@@ -49,7 +49,7 @@ const freshWork = (state: State): Work => ({
   kept: {},
 });
 
-/** @param preset the id of the preset that the state is */
+/** @param preset the id of the preset that equals the state */
 export const documentOf = (state: State, preset: string | null): Document => ({
   ...freshWork(state),
   preset,
@@ -63,14 +63,16 @@ const workOf = ({ state, reserves, dropped, kept }: Work): Work => ({
   kept,
 });
 
-/** What is the user's own once something else is shown. */
+/** The user's own work, to keep when something else is shown. */
 const ownOf = (document: Document): Work | null =>
   document.preset === null ? workOf(document) : document.own;
 
 const reserveOf = (document: Document, input: number): Reserve =>
   document.reserves[input] ?? NO_RESERVE;
 
-/** The document after an edit of its state. What the edit cuts off, or leaves out, is kept. */
+/**
+ * The document after an edit of its state. Elements that the edit cuts off, and inputs that it leaves out, are kept.
+ */
 export function withState(document: Document, state: State): Document {
   const { inputs } = document.state;
   if (state === document.state) return document;
@@ -85,7 +87,9 @@ const withInput = (state: State, input: number, text: TensorText | null): State 
   inputs: state.inputs.with(input, text),
 });
 
-/** The document with another shape of one input; what was cut off comes back. The error, where the shape is refused. */
+/**
+ * The document with another shape of one input; elements cut off before come back. The error, if the shape is refused.
+ */
 export function withInputShape(
   document: Document,
   input: number,
@@ -100,17 +104,20 @@ export function withInputShape(
   return { document: { ...document, state: next, reserves, preset: null } };
 }
 
-/** The shape of an input with one axis more: of the length that was cut off, else 1. */
+/** The shape of an input with one more axis, whose length is the one cut off before, else 1. */
 export const grownShape = (document: Document, input: number): readonly number[] =>
   withAxis(document.state.inputs[input]?.shape ?? [], reserveOf(document, input));
 
-/** The document with another tensor in place of an input. Nothing of the former tensor comes back when it grows. */
+/**
+ * The document with an input replaced by another tensor. Elements of the former tensor do not come back when the new
+ * one grows.
+ */
 export function withInputText(document: Document, input: number, text: TensorText): Document {
   const state = withInput(document.state, input, text);
   return { ...document, state, reserves: document.reserves.with(input, NO_RESERVE), preset: null };
 }
 
-/** The document with an input that was left out: as it was left, or zeros. */
+/** The document with an input that was left out: its former tensor, or zeros. */
 export function withInputGiven(document: Document, input: number): Document {
   const { state } = document;
   if (state.inputs[input] !== null) return document;
@@ -124,8 +131,8 @@ export function withInputGiven(document: Document, input: number): Document {
 const keyOf = ({ domain, op }: OperatorChoice): string => `${domain}/${op}`;
 
 /**
- * The document under another operator or version. An operator that was left comes back with its own tensors, in the
- * version chosen.
+ * The document under another operator or version. An operator that was used before comes back with its own tensors, in
+ * the version chosen.
  */
 export function withChoice(document: Document, choice: OperatorChoice): Changed {
   const { state } = document;
@@ -140,7 +147,7 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
   }
   const chosen = withOperator(state, choice);
   if (chosen.state === state) return { document, remarks: chosen.remarks };
-  // A tensor that the other operator takes as it is keeps what was cut off from it.
+  // A tensor that the other operator takes unchanged keeps the elements that were cut off from it.
   const carried = chosen.state.inputs.map((text) =>
     text === null ? NO_RESERVE : reserveOf(document, state.inputs.indexOf(text)),
   );
@@ -148,7 +155,10 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
   return { document: { ...document, ...fresh, preset: null }, remarks: chosen.remarks };
 }
 
-/** The document under another version of its operator. What an older version did not take comes back. */
+/**
+ * The document under another version of its operator. Inputs and attributes that an older version did not accept come
+ * back.
+ */
 function withVersion(document: Document, choice: OperatorChoice): Changed {
   const { state: before } = document;
   const { state, remarks } = withOperator(before, choice);
@@ -174,7 +184,7 @@ function withVersion(document: Document, choice: OperatorChoice): Changed {
   return { document: { ...withState(document, next), dropped }, remarks: [...remarks, ...back] };
 }
 
-/** Whether the version of a state takes an attribute with that text. */
+/** True if the version of a state accepts the attribute with this text. */
 function isAttribute(state: State, name: string): boolean {
   const { version, faults } = readState(state);
   const isKnown = version?.attributes.some((one) => one.name === name) ?? false;
@@ -188,7 +198,7 @@ export const withExample = (
 ): Document =>
   document.preset === id ? document : { ...freshWork(state), preset: id, own: ownOf(document) };
 
-/** The user's own call; what was edited since takes its place. */
+/** The user's own call. Edits made since then replace it. */
 export function withOwn(document: Document): Document {
   if (document.own === null) return document;
   return {
@@ -198,7 +208,7 @@ export function withOwn(document: Document): Document {
   };
 }
 
-/** A state from elsewhere: a file or a link. Where it is the user's own call, all of that comes back. */
+/** A state from elsewhere: a file or a link. If the state is the user's own call, that call comes back as a whole. */
 export function withOpened(document: Document, state: State, preset: string | null): Document {
   const hash = toHash(state);
   if (hash === toHash(document.state)) return document;

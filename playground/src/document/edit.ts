@@ -13,12 +13,12 @@ export type Edited = { readonly input: TensorText } | { readonly error: string }
 /**
  * The tensor in another shape.
  *
- * At the same rank every element that fits keeps its coordinates. Where one shape begins with the other, axes were added
- * or removed at the end, and an element of the shorter shape is the first one along these axes. At another rank with the
- * same number of elements, all keep their order. Otherwise leading axes are added or removed, and coordinates are aligned
- * at the last axis. A new element is that of the first layer that has its coordinates, else zero.
+ * At the same rank every element that fits keeps its coordinates. If one shape is a prefix of the other, axes were
+ * added or removed at the end, and an element of the shorter shape is the first one along these axes. At another rank
+ * with the same number of elements, all keep their order. Otherwise leading axes are added or removed, and coordinates
+ * are aligned at the last axis. A new element is taken from the first layer that has its coordinates, else it is zero.
  *
- * @param layers tensors of this and of other ranks, as they were before elements were cut off
+ * @param layers tensors of this and other ranks from before elements were cut off
  */
 export const withShape = (
   input: TensorText,
@@ -46,12 +46,12 @@ export const withShape = (
     return { input: { dtype, shape: [...shape], values: kept } };
   });
 
-/** Whether one of two shapes of different ranks is the beginning of the other. */
+/** True if one of two shapes of different ranks is a prefix of the other. */
 export const areNested = (one: readonly number[], other: readonly number[]): boolean =>
   one.length !== other.length &&
   one.slice(0, other.length).every((length, axis) => length === other[axis]);
 
-/** The coordinates in the shape before that an element keeps; null where there are none. */
+/** The coordinates, in the former shape, of the element that is kept; null for a new element. */
 function sourceOf(
   at: readonly number[],
   shape: readonly number[],
@@ -101,7 +101,7 @@ const numberOf = (text: string): string => {
   return position === -1 ? text : String(position);
 };
 
-/** The tensor with another text at `at`; unchanged where there is no such element. */
+/** The tensor with another text at `at`; unchanged if it has no such element. */
 export function withValue(input: TensorText, at: readonly number[], text: string): TensorText {
   const { dtype, shape, values } = input;
   const isThere =

@@ -1,4 +1,4 @@
-/** What the controls of the page do to the state: edits of an input, an attribute, an input that is added. */
+/** Edits of the state by the page's controls: of an input, of an attribute, and adding an input. */
 
 import { operators, type OperatorVersion } from "ndscatter";
 import { withDType, withValue, type Edited } from "./edit.ts";
@@ -55,7 +55,7 @@ const NOT_LOADED: Edited = {
   error: "The part of the page that reads texts is not loaded yet: try again, or reload the page.",
 };
 
-/** Whether a paste left the tensor as it is but for some of its cells. */
+/** True if a paste changed only cells, not the data type or the shape. */
 const isBlock = (after: TensorText, before: TensorText): boolean =>
   after.dtype === before.dtype && String(after.shape) === String(before.shape);
 

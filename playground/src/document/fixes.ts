@@ -1,6 +1,6 @@
 /**
- * Fixes to click for what is wrong with a call. A fix is tried before it is offered: its fault is gone, and there are
- * fewer faults than before. So this only proposes, and the library's rules decide.
+ * Fixes for the faults of a call, each a click. Each fix is tried before it is offered: its fault must be gone, and
+ * fewer faults must remain. This module only proposes; the library's rules decide.
  */
 
 import {
@@ -22,7 +22,7 @@ import type { State, TensorText } from "../values/state.ts";
 import { zeroText } from "../values/tensor-text.ts";
 
 export interface Fix {
-  /** What to click: "clamp to 3". */
+  /** The text of the button: "clamp to 3". */
   readonly label: string;
   readonly state: State;
 }
@@ -62,7 +62,7 @@ function isFixed(state: State, fault: Fault, before: readonly Fault[]): boolean 
   return isGone && faults.length < before.length;
 }
 
-/** A proposal after which other inputs have the shapes that now follow. */
+/** The proposal with other inputs changed to the shapes that now follow. */
 function settled({ label, state }: Fix): Fix {
   const { explanation, version } = explainState(state);
   const unfit = explanation?.shapes.find(({ fits }) => !fits);
@@ -73,7 +73,7 @@ function settled({ label, state }: Fix): Fix {
   return next === null ? { label, state } : { label: label + also, state: next };
 }
 
-/** The state with an input in another shape; null where the page does not show it. */
+/** The state with an input in another shape; null for a shape that the page does not show. */
 function shaped(state: State, input: number, shape: readonly number[]): State | null {
   const text = state.inputs[input];
   if (text === null || text === undefined) return null;
@@ -119,7 +119,7 @@ function* shapeFix(
   if (next !== null) yield { label: `${verb} ${printShape(shape)}`, state: next };
 }
 
-/** An index outside its axis: into the range, or data made as large as the index needs. */
+/** An index outside its axis: clamp the index, or enlarge data to contain it. */
 function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix> {
   const { state, version, explanation } = broken;
   const text = state.inputs[input];
@@ -132,7 +132,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   const got = Number(bad.got);
   const [least, most] = bad.expected;
   const length = state.inputs[data]?.shape[bad.axis] ?? 0;
-  // A negative index where the version takes none: most people mean the place from the end.
+  // A negative index in a version without negative indices: most people count from the end.
   if (least === 0 && got < 0 && got + length >= 0) {
     yield { label: `use ${got + length} for ${got}`, state: valued(got + length) };
   }
@@ -151,7 +151,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   yield { label: `clamp all ${all.length}`, state: put(state, input, every) };
 }
 
-/** The nearest place that is counted from the front; null where the axis is empty. */
+/** The nearest valid index, counted from the front; null for an empty axis. */
 function clampedIndex({ got, expected: [least, most] }: BadIndex): number | null {
   if (most < least) return null;
   return got > most ? most : Math.max(0, least);
@@ -170,7 +170,7 @@ function* elementFixes(input: number, at: readonly number[], broken: Broken): It
   }
 }
 
-/** The attribute with another value: near the one that was given, then the first ones. */
+/** The attribute with another value: values near the given one first, then the smallest. */
 function* attributeFixes(name: string, { state, version, explanation }: Broken): Iterable<Fix> {
   const schema = version.attributes.find((one) => one.name === name);
   const { [name]: text, ...others } = state.attributes;
@@ -187,7 +187,7 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
       : schema?.type === "boolean"
         ? ["false", "true"]
         : []);
-  // A newer version that takes the value keeps what was meant, so it comes before another value.
+  // A newer version that takes the value keeps the user's meaning, so it comes before another value.
   if (!isAxis) yield* newerVersions({ state, version });
   for (const value of new Set(values)) {
     if (value === text) continue;
@@ -226,7 +226,7 @@ function* dtypeFixes(input: number, { state, version, explanation }: Broken): It
   }
 }
 
-/** The data types that an input may have: those of the others of its constraint first, then the usual ones. */
+/** The data types that an input may have: first those of other inputs of its type constraint, then the usual ones. */
 function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: TensorText | null) {
   const family = text === null ? null : DTYPES[text.dtype].family;
   const rank = (dtype: keyof typeof DTYPES): number =>
@@ -236,11 +236,11 @@ function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: Ten
     .slice(0, 3);
 }
 
-/** Shapes of indices, and of data, that other ranks and larger axes ask for. */
+/** Shapes of indices and of data for errors about ranks and axes. */
 function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   if (!isTensorError(error, "rank", "shape-mismatch")) return;
-  // The shape of that input follows from the others, and is offered already.
+  // The input's shape follows from the others, and that fix is offered already.
   if (explanation?.shapes.some(({ of, fits }) => of === error.input && !fits)) return;
   const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
   const shape = state.inputs[data]?.shape ?? [];
@@ -249,7 +249,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
     shapeFix(state, position, next, `give ${version.inputs[position].name} the shape`);
   if (mine !== undefined) {
     const rank = shape.length;
-    // A list of places, of which each is to be a tuple.
+    // A list of indices in which each index becomes a tuple.
     yield* give(indices, [...mine, 1]);
     if (mine.length < rank) {
       yield* give(indices, [...mine, ...Array<number>(rank - mine.length).fill(1)]);
@@ -259,7 +259,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
     if (mine.length > 0 && error.code === "rank" && most !== undefined) {
       yield* give(indices, [...mine.slice(0, -1), most]);
     }
-    // Off its axis an index has the coordinates of its target, so data is at least as large.
+    // Apart from its axis, an index has the coordinates of its target, so data is at least as large.
     const fitting = mine.map((length, axis) => Math.min(length, shape[axis] ?? length));
     yield* give(indices, fitting);
     yield* give(
@@ -276,7 +276,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   if (shape.length === 0) yield* give(data, [1]);
 }
 
-/** Inputs that must be given and are not. */
+/** Required inputs that are missing. */
 function* missing({ state, version }: Broken): Iterable<Fix> {
   for (const [position, schema] of version.inputs.entries()) {
     if (schema.optional === true || state.inputs[position] !== null) continue;

@@ -4,9 +4,9 @@
  *     ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,3;float32:2,2:1,2,3,4
  *
  * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
- * that is left out. `0*8` is eight zeros. Characters that mean something in the format are percent-encoded in UTF-8.
- * An output that is compared may follow, after a `!` (see `why/compared-link.ts`).
- * Half of a surrogate pair, for which UTF-8 has no bytes, is written as `%uD800`.
+ * that is left out. `0*8` is eight zeros. Characters with a meaning in the format are percent-encoded in UTF-8. An
+ * output that is compared may follow, after a `!` (see `why/compared-link.ts`). Half of a surrogate pair, for which
+ * UTF-8 has no bytes, is written as `%uD800`.
  */
 
 import { isDType, printShape, resolve, TensorError } from "ndscatter";
@@ -43,11 +43,11 @@ export function printInput(input: TensorText | null): string {
   return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
 }
 
-/** Reads what {@link toHash} made, with or without its `#`. It never throws. */
+/** Parses the result of {@link toHash}, with or without its `#`. Never throws. */
 export const fromHash = (hash: string): { readonly state: State } | { readonly error: string } =>
   attempt(() => ({ state: parseState(hash.replace(/^#|!.*$/gs, "")) }));
 
-/** What stands behind the state in an address, with its `!`: an output that is compared. */
+/** The part of an address behind the state, with its `!`: an output to compare. */
 export const suffixIn = (hash: string): string => /!.*$/s.exec(hash)?.[0] ?? "";
 
 function parseState(text: string): State {
@@ -99,12 +99,12 @@ export function parseInput(part: string): TensorText | null {
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
-  // No element and one empty text look the same; the shape decides.
+  // An empty list and one empty text look the same; the shape decides.
   const values: string[] = [];
   for (const run of size === 0 && list === "" ? [] : list.split(",")) {
     const at = run.lastIndexOf("*");
     const count = at === -1 ? 1 : parseSize(run.slice(at + 1));
-    // Checked before the elements are made, because a few characters can stand for any number of them.
+    // The count is checked before the elements are made, because a few characters can stand for any number of elements.
     if (values.length + count > size)
       throw wrong(`${printShape(shape)} has no room for ${quote(run)}`);
     const text = decode(at === -1 ? run : run.slice(0, at));
@@ -124,7 +124,7 @@ function parseSize(text: string): number {
   return size;
 }
 
-/** A call of 20,000 numbers is read and written in half of the time because most texts are plain. */
+/** Most texts are plain, and this check halves the time to read and write a call of 20,000 numbers. */
 const PLAIN = /^[A-Za-z0-9._+-]*$/;
 
 /** Letters, digits and characters without a meaning in links and in this format stay as they are. */

@@ -1,6 +1,6 @@
 /**
- * What undo and redo lead to, as texts that outlive a load of the page. A document is written as its address. What was cut
- * off from its inputs is not, because the documents before it still have it.
+ * The steps of undo and redo as texts that outlive a load of the page. A document is written as its address. Elements
+ * cut off from its inputs are not written, because earlier documents still have them.
  */
 
 import { documentOf, type Document } from "./document.ts";
@@ -54,7 +54,7 @@ export function historyAround(present: Document, { past, future }: Around): Hist
   return later.reduce((history) => undone(history), whole);
 }
 
-/** Reads what {@link aroundOf} made; nothing where it is anything else. */
+/** Parses the result of {@link aroundOf}; an empty history for any other value. */
 export function readAround(value: unknown): Around {
   if (typeof value !== "object" || value === null || !("past" in value && "future" in value)) {
     return NOTHING;

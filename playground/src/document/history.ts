@@ -1,6 +1,6 @@
 /**
- * The documents of a visit, with undo and redo. A former document is stored as the difference from the one after it where
- * few elements differ: a thousand edits of a tensor of 20,000 elements would be 20 million texts otherwise.
+ * The documents of a visit, with undo and redo. A former document is stored as the difference from the next one if few
+ * elements differ: otherwise a thousand edits of a tensor of 20,000 elements would be 20 million texts.
  */
 
 import type { Document } from "./document.ts";
@@ -14,7 +14,7 @@ export interface History {
   readonly future: readonly Packed[];
 }
 
-/** A document whose inputs may be stored as differences from its neighbour on the side of the present. */
+/** A document whose inputs may be stored as differences from the neighbour nearer to the present. */
 interface Packed {
   readonly document: Document;
   readonly inputs: readonly (TensorText | null | Difference)[];
@@ -25,21 +25,21 @@ interface Difference {
   readonly changes: readonly (readonly [element: number, text: string])[];
 }
 
-/** Entries; more than a person walks back. */
+/** The maximum number of entries, more than a person steps back. */
 const MOST = 1000;
 
-/** Elements of an input; a change of more is stored as the whole tensor. */
+/** The maximum number of elements in a difference; a larger change is stored as the whole tensor. */
 const MOST_CHANGES = 16;
 
 export const historyOf = (present: Document): History => ({ past: [], present, future: [] });
 
-/** The history with a further document. What was undone is gone. */
+/** The history with a further document. Undone documents are dropped. */
 export function pushed({ past, present }: History, next: Document): History {
   if (next === present) return { past, present, future: [] };
   return { past: [...past, pack(present, next)].slice(-MOST), present: next, future: [] };
 }
 
-/** The history one step back; the same where there is none. */
+/** The history one step back; unchanged at its beginning. */
 export function undone(history: History): History {
   const { past, present, future } = history;
   const last = past[past.length - 1];
@@ -48,7 +48,7 @@ export function undone(history: History): History {
   return { past: past.slice(0, -1), present: before, future: [pack(present, before), ...future] };
 }
 
-/** The history one step forward; the same where there is none. */
+/** The history one step forward; unchanged at its end. */
 export function redone(history: History): History {
   const { past, present, future } = history;
   const [next] = future;
@@ -77,7 +77,7 @@ const unpack = ({ document, inputs }: Packed, neighbour: Document): Document => 
   },
 });
 
-/** Null where the two differ in more than a few elements. */
+/** Null if the two differ in more than {@link MOST_CHANGES} elements. */
 function differenceOf(text: TensorText, other: TensorText): Difference | null {
   const isAlike = text.dtype === other.dtype && String(text.shape) === String(other.shape);
   if (!isAlike) return null;

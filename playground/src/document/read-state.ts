@@ -1,4 +1,4 @@
-/** From a state to a call of the library, with everything that is wrong and the place of each fault. */
+/** Converts a state to a call of the library, with all faults and their places. */
 
 import {
   roleOf,
@@ -19,27 +19,29 @@ import type { State, TensorText } from "../values/state.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** The place of a fault: an element or dimensions of an input (without dimensions: all of it), or something else. */
+/** The place of a fault: an element, some dimensions or all of an input (`dims` is empty), or something else. */
 export type Place =
   | { readonly input: number; readonly at: readonly number[] }
   | { readonly input: number; readonly dims: readonly number[] }
   | { readonly attribute: string }
   | { readonly whole: "operator" | "output" };
 
-/** Something that is wrong. Faults of the call have the library's sentence. */
+/** Something that is wrong. Faults of the call have the library's error message. */
 export interface Fault {
   readonly place: Place;
   readonly sentence: string;
 }
 
-/** A state as the library takes it. */
+/** A state in the form that the library takes. */
 export interface Reading {
   readonly node: NodeSpec;
-  /** Null where there is no such operator. */
+  /** Null for an unknown operator. */
   readonly version: OperatorVersion | null;
-  /** Wrong elements are zero here; undefined where no tensor could be read. */
+  /**
+   * The input tensors, with zeros for elements that could not be read; undefined for a tensor that could not be read.
+   */
   readonly inputs: (Tensor | undefined)[];
-  /** What is wrong with the state itself, before the library has seen the call. */
+  /** Faults of the state itself, found before the library checks the call. */
   readonly faults: Fault[];
   readonly reads: Reads;
 }
@@ -47,7 +49,7 @@ export interface Reading {
 /** Texts that were read, for the next reading: an edit changes one input, and reading 20,000 elements takes 8 ms. */
 type Reads = ReadonlyMap<TensorText, InputRead>;
 
-/** What became of the text of an input. Errors name the input. */
+/** The result of reading the text of an input. Errors name the input. */
 interface InputRead {
   readonly name: string;
   readonly read: ReturnType<typeof tensorOf> | { readonly error: string };
@@ -56,8 +58,8 @@ interface InputRead {
 const NO_READS: Reads = new Map();
 
 /**
- * Reads a state. It never throws.
- * @param before the texts of a reading before; those of this state are not read again
+ * Reads a state. Never throws.
+ * @param before the texts of the previous reading, which are not read again
  */
 export function readState(state: State, before: Reads = NO_READS): Reading {
   const { domain, op, opset } = state;
@@ -97,7 +99,7 @@ export function readState(state: State, before: Reads = NO_READS): Reading {
   return reading;
 }
 
-/** The value of an attribute; the text itself where that is no value, so that the library refuses it. */
+/** The value of an attribute; the text itself if it cannot be parsed, so that the library refuses it. */
 function parseAttribute(schema: AttributeSchema | undefined, text: string): unknown {
   const trimmed = text.trim();
   if (schema?.type === "int" && /^[+-]?\d{1,20}$/.test(trimmed)) return Number(trimmed);
@@ -105,7 +107,7 @@ function parseAttribute(schema: AttributeSchema | undefined, text: string): unkn
   return schema?.type === "string" ? trimmed : text;
 }
 
-/** The library's errors for each attribute by itself, with the first text for the others that must be given. */
+/** The library's errors for each attribute by itself; other required attributes get their first allowed text. */
 function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
   const { attributes = {} } = node;
   const required = version.attributes.filter((one) => one.default === undefined);
@@ -116,14 +118,16 @@ function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
     const mine = Object.hasOwn(attributes, attribute) ? [[attribute, attributes[attribute]]] : [];
     const alone = { ...node, attributes: Object.fromEntries([...filled, ...mine]) };
     const { error } = explain(alone, []);
-    // There are no inputs, so a call with right attributes fails as well, but with an error about inputs.
+    // The call has no inputs, so it fails with right attributes too, but with an error about inputs.
     return isTensorError(error, "attribute", "reduction")
       ? [{ place: { attribute }, sentence: error.message }]
       : [];
   });
 }
 
-/** Refuses an output that is larger than the page shows before it is made: small inputs can have a large one. */
+/**
+ * Refuses an output larger than the page shows before the output is allocated: small inputs can have a large output.
+ */
 function outputFaults({ node, inputs }: Reading): Fault[] {
   const inferred = attempt(() => infer(node, inputs));
   // The explanation has this error too.
@@ -136,15 +140,15 @@ function outputFaults({ node, inputs }: Reading): Fault[] {
   return checked === null ? [] : [{ place: { whole: "output" }, sentence: checked.error }];
 }
 
-/** A state as it was read, with the library's explanation of its call. */
+/** A state after reading, with the library's explanation of its call. */
 export interface ExplainedState extends Reading {
-  /** Null where there is no such operator, or where the output would be larger than the page shows. */
+  /** Null for an unknown operator, or an output larger than the page shows. */
   readonly explanation: Explanation | null;
 }
 
 /**
- * Reads a state and explains its call. `faults` has everything that is wrong, with the state and with the call. The
- * explanation's shapes hold even then; its output and its story only where there are no faults.
+ * Reads a state and explains its call. `faults` has all errors of the state and of the call. The explanation's shapes
+ * hold even with faults; its output and story only without.
  */
 export function explainState(state: State, before: Reads = NO_READS): ExplainedState {
   const reading = readState(state, before);
@@ -159,21 +163,21 @@ export function explainState(state: State, before: Reads = NO_READS): ExplainedS
   };
 }
 
-/** What is wrong with a call: every bad index, and the error that `run` throws. Faults that are known are left out. */
+/** The faults of a call: every bad index, and the error that `run` throws. Faults that are known are left out. */
 function callFaults(
   { error, badIndices, shapes }: Explanation,
   version: OperatorVersion,
   known: readonly Fault[],
 ): Fault[] {
   const inputOf = (name: string): number => version.inputs.findIndex((one) => one.name === name);
-  // These elements are zero because they could not be read, so an error about their values means nothing.
+  // These elements are zero because they could not be read, so errors about their values are meaningless.
   const zeroed = new Set(known.map(({ place }) => keyOf(place)));
   const faults = badIndices
     .map(({ input, at, sentence }): Fault => ({ place: { input: inputOf(input), at }, sentence }))
     .filter(({ place }) => !zeroed.has(keyOf(place)));
   const isKnown = (sentence: string): boolean =>
     [...known, ...faults].some((fault) => fault.sentence === sentence);
-  // An input that could not be read has a fault already; the error that it is missing would be wrong.
+  // An input that could not be read has a fault already; an error that the input is missing would be wrong.
   const isUnread = known.some(({ place }) => "dims" in place);
   if (error === null || isKnown(error.message) || isUnread) return faults;
   if (error.code === "index-out-of-range" && badIndices.length > 0) return faults;
@@ -181,10 +185,10 @@ function callFaults(
   return [...faults, { place: placeOf(error, version, derived), sentence: error.message }];
 }
 
-/** A key for the element of an input that a place names. */
+/** A key for the element of a place. */
 const keyOf = (place: Place): string => ("at" in place ? `${place.input}: ${place.at.join()}` : "");
 
-/** The place that an error of a call is about. */
+/** The place of a call's error. */
 function placeOf(
   { code, message, input, at, axis }: TensorError,
   version: OperatorVersion,

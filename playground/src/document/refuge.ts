@@ -1,33 +1,39 @@
-/** What outlives a load of the page: a state that the address does not hold yet, its undo, and the user's own call. */
+/**
+ * The state that outlives a load of the page: one that the address does not hold yet, its undo, and the user's own
+ * call.
+ */
 
 import { readAround, type Around } from "./history-text.ts";
 
 interface Left {
   /** The address when the page was left, with its `#`. */
   readonly at: string;
-  /** The address before it, and the key of the entry: browsers may load an address again that was replaced since. */
+  /** The previous address, and the key of the entry: a browser may reload an address that has been replaced since. */
   readonly was: string;
   readonly stop: string;
   /** The address of the state that was shown, with its `#`. */
   readonly to: string | null;
-  /** The address of the user's own call; null where there is none. */
+  /** The address of the user's own call; null for none. */
   readonly own: string | null;
-  /** What undo and redo lead to. */
+  /** The steps of undo and redo. */
   readonly around: Around;
 }
 
 const KEY = "ndscatter-left";
 
-/** Keeps it until the next load in this tab. Storage may be forbidden or full; then only the address holds the state. */
+/**
+ * Keeps the state until the next load in this tab. Storage may be forbidden or full; the state is then only in the
+ * address.
+ */
 export function leave(left: Left): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(left));
   } catch {
-    // There is no other place for it.
+    // The state is then only in the address.
   }
 }
 
-/** Takes what the last load left, once. */
+/** Returns the state of the last load, once. */
 export function arrive(): Left | null {
   try {
     const text = sessionStorage.getItem(KEY);

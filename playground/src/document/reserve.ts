@@ -1,6 +1,6 @@
 /**
- * What must not be lost with an input: what a change of its shape has cut off, and the tensor itself while it is left
- * out. Undo is not done here: this is what comes back when a size comes back.
+ * The parts of an input that must not be lost: elements cut off by a change of shape, and the tensor itself while the
+ * input is left out. This is not undo: the elements come back when a size comes back.
  */
 
 import { areNested, withShape } from "./edit.ts";
@@ -8,24 +8,24 @@ import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** The tensors of one input as they were before, newest first. They share their values with former states. */
+/** Former tensors of one input, newest first. They share their values with former states. */
 export interface Reserve {
   readonly layers: readonly TensorText[];
-  /** The input as it was left out; null while it is given. */
+  /** The tensor of an input that is left out; null while the input is given. */
   readonly leftOut: TensorText | null;
 }
 
 export const NO_RESERVE: Reserve = { layers: [], leftOut: null };
 
-/** More than a person cuts off without a way back by undo; each may have as many elements as the page shows. */
+/** More cuts than a person makes without undoing them; each layer may have as many elements as the page shows. */
 const MOST_LAYERS = 16;
 
-/** An input in another shape, with what is now cut off; or the reason why the shape is refused. */
+/** An input in another shape with its new reserve, or the reason why the shape is refused. */
 export type Reshaped =
   | { readonly input: TensorText; readonly reserve: Reserve }
   | { readonly error: string };
 
-/** The input in another shape. Elements that were cut off before come back where the shape has room for them. */
+/** The input in another shape. Elements that were cut off before come back if they fit the shape. */
 export function reshaped(input: TensorText, shape: readonly number[], reserve: Reserve): Reshaped {
   const layers = layersAt(input, shape, reserve.layers);
   const edited = withShape(input, shape, layers);
@@ -40,7 +40,7 @@ export function layersAt(
 ): readonly TensorText[] {
   const before = input.shape;
   const isSameRank = before.length === shape.length;
-  // With as many elements at another rank all stay, but an axis of length 1 may be gone.
+  // With the same number of elements at another rank all elements stay, but an axis of length 1 may be gone.
   const keepsAll = isSameRank
     ? before.every((length, axis) => length <= shape[axis])
     : shape.length > before.length && areNested(shape, before);
@@ -56,14 +56,14 @@ export function layersAt(
   return withoutCovered(moved).slice(0, MOST_LAYERS);
 }
 
-/** A layer with axes added or removed at the end, so that it meets the coordinates of the other rank. */
+/** A layer with axes added or removed at the end to match another rank. */
 function atRank(layer: TensorText, rank: number): readonly TensorText[] {
   const ones = Array.from({ length: rank - layer.shape.length }, () => 1);
   const edited = withShape(layer, [...layer.shape.slice(0, rank), ...ones]);
   return "error" in edited ? [] : [edited.input];
 }
 
-/** Leaves out layers of which every element is in a newer layer of the same rank. */
+/** Drops layers whose elements are all in a newer layer of the same rank. */
 const withoutCovered = (layers: readonly TensorText[]): TensorText[] =>
   layers.filter(
     ({ shape }, position) =>
@@ -76,7 +76,7 @@ const withoutCovered = (layers: readonly TensorText[]): TensorText[] =>
         ),
   );
 
-/** The shape with one axis more: of the length that was cut off, else 1. */
+/** The shape with one more axis, whose length is the one cut off before, else 1. */
 export function withAxis(shape: readonly number[], { layers }: Reserve): readonly number[] {
   const rank = shape.length;
   const last = layers.find((layer) => layer.shape.length === rank + 1)?.shape[rank] ?? 1;
@@ -84,7 +84,7 @@ export function withAxis(shape: readonly number[], { layers }: Reserve): readonl
   return [...shape, isShown ? last : 1];
 }
 
-/** The reserve of an input after a change that may be of its shape, or leave the input out. */
+/** The reserve of an input after a change that may alter its shape or leave it out. */
 export function reserveAfter(
   before: TensorText | null,
   after: TensorText | null,

@@ -1,4 +1,4 @@
-/** The hook of the state that is edited: what is shown, and the ways to change it. It knows nothing of pictures. */
+/** The hook of the edited state: what is shown, and the functions that change it. Pictures are handled elsewhere. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
@@ -7,15 +7,15 @@ import { lived, Visit, type BrokenLink, type Change, type Page } from "./visit.t
 
 export type { Change, Page } from "./visit.ts";
 
-/** A state, with the remarks on how it came to be. */
+/** A state, with remarks on its origin. */
 interface Shown {
   readonly state: State;
   readonly remarks: readonly string[];
-  /** The preset that the state is, as long as nothing has been changed. */
+  /** The preset that equals the state; null after the first change. */
   readonly preset: string | null;
   /** Increases with every change. */
   readonly edition: number;
-  /** The link of the address, while it cannot be read. */
+  /** The link in the address, while it cannot be read. */
   readonly broken: BrokenLink | null;
 }
 
@@ -35,7 +35,7 @@ export function usePage(onChange: (change: Change) => void): {
   /** Shows the user's own call again, as it was before an example was chosen. */
   showOwn(): void;
   readonly hasOwn: boolean;
-  /** Opens a link that was corrected, or gives it up. */
+  /** Opens a corrected link, or discards it. */
   openLink(link: string): void;
   dropLink(): void;
 } {

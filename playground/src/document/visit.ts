@@ -1,6 +1,6 @@
 /**
- * A visit of the page outside of its drawing, because two changes may come before the page is drawn again: the history of
- * documents, the ways to change the state, and the address that holds it.
+ * The state of a visit: the history of documents, the functions that change the state, and its address. The class is
+ * separate from drawing, because two changes may come before the page is drawn again.
  */
 
 import {
@@ -25,10 +25,10 @@ import { EXAMPLES } from "../examples/menu.ts";
 import { aroundOf, historyAround } from "./history-text.ts";
 import { arrive, leave } from "./refuge.ts";
 
-/** How a state came to be: by an edit of the one before, a choice, a file, a link or Back, or by undo and redo. */
+/** The origin of a state: an edit, a choice, a file, a link or Back, or undo and redo. */
 export type Change = "edit" | "operator" | "example" | "file" | "link" | "undo";
 
-/** The state, and the ways to change it. Remarks are sentences that explain a change. */
+/** The state, and the functions that change it. Remarks are sentences that explain a change. */
 export interface Page {
   state(): State;
   show(
@@ -36,27 +36,30 @@ export interface Page {
     remarks?: readonly string[],
     change?: "edit" | "operator" | "example" | "file",
   ): void;
-  /** Gives an input another shape. What was cut off before comes back. */
+  /** Gives an input another shape. Elements that were cut off before come back. */
   reshape(input: number, shape: readonly number[]): void;
-  /** Gives an input one axis more at the end: of the length that was cut off, else 1. */
+  /** Gives an input one more axis at the end, whose length is the one cut off before, else 1. */
   grow(input: number): void;
-  /** Puts another tensor in place of an input. */
+  /** Replaces an input by another tensor. */
   replace(input: number, text: TensorText): void;
-  /** Gives an input that was left out. */
+  /** Adds an input that was left out. */
   give(input: number): void;
-  /** Null until somebody has touched the page, and while it is loading. */
+  /** Null before the first touch of the page, and while the reader is loading. */
   readonly texts: TextReader | null;
   load(): Promise<TextReader>;
-  /** Puts an output that is compared behind the state in the address; nothing for an empty text. */
+  /** Appends an output to compare to the state in the address; an empty text removes it. */
   compare(suffix: string): void;
-  /** Chooses an operator or a version. An operator that was left comes back with its tensors. */
+  /** Chooses an operator or a version. An operator that was used before comes back with its tensors. */
   choose(choice: OperatorChoice): void;
 }
 
-/** What reads pasted texts. The first picture does not need it, so it is loaded when somebody touches the page. */
+/**
+ * The reader of pasted texts. The first picture does not need the reader, so it is loaded when the user first touches
+ * the page.
+ */
 type TextReader = typeof import("../reading/paste.ts");
 
-/** A document at an address, with what undo and redo lead to from there. */
+/** A document at an address, with its undo and redo. */
 class Stop {
   readonly history: History;
   constructor(history: History) {
@@ -74,25 +77,28 @@ export interface BrokenLink {
   readonly error: string;
 }
 
-/** A document, and the link where the address could not be read. */
+/** A document, and the broken link if the address could not be read. */
 interface Arrival {
   readonly document: Document;
   readonly broken: BrokenLink | null;
 }
 
-/** Whether the inputs of two states have as many elements. */
+/** True if the inputs of two states have the same numbers of elements. */
 const areAlike = ({ inputs: some }: State, { inputs: others }: State): boolean =>
   some.every((input, i) => input?.values.length === others[i]?.values.length);
 
 function presetOf(state: State): string | null {
-  // The text of a large state takes longer than all of its other work, and no example is large.
+  // Printing a large state takes longer than all other work on it, and no example is large.
   const alike = EXAMPLES.filter(({ state: one }) => one.op === state.op && areAlike(one, state));
   if (alike.length === 0) return null;
   const text = toHash(state);
   return alike.find((one) => toHash(one.state) === text)?.id ?? null;
 }
 
-/** The state of a link. Where it cannot be read, the document stays; at the beginning that is the first example. */
+/**
+ * The state of a link. If the link cannot be read, the document stays; at the start of a visit, that is the first
+ * example.
+ */
 function arrivalAt(hash: string, before: Document | null): Arrival {
   const [first] = EXAMPLES;
   const text = hash.replace(/^#/, "");
@@ -105,7 +111,7 @@ function arrivalAt(hash: string, before: Document | null): Arrival {
   return { document, broken };
 }
 
-/** What the page begins with: the state of its address, or one that the address did not hold in time, with its undo. */
+/** The first state of the page: that of its address, or the unwritten one of the last load, with its undo. */
 function firstArrival(): Omit<Arrival, "document"> & { readonly history: History } {
   const left = arrive();
   // A frame that WebKit loads again has its address, but not its key.
@@ -115,25 +121,25 @@ function firstArrival(): Omit<Arrival, "document"> & { readonly history: History
   const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
-  // Opened first, it is kept beside what the address holds.
+  // The user's own call is opened first, so it is kept beside the state of the address.
   const { document } =
     own === null || "error" in own ? found : arrivalAt(hash, documentOf(own.state, null));
   const isSame = isHere && left?.to === `#${toHash(document.state)}`;
   return { ...found, history: isSame ? historyAround(document, left.around) : historyOf(document) };
 }
 
-/** The address of the user's own call, to be left for the next load; null where the next address may hold it. */
+/** The address of the user's own call, for the next load; null if the next address may hold it. */
 function ownHash({ preset, state, own }: Document): string | null {
   const mine = preset === null ? state : own?.state;
   return mine === undefined ? null : toHash(mine);
 }
 
-/** Hears of every change: before the page is drawn, with what it is to show. */
+/** Called for every change, before the page is drawn, with the new state. */
 export type Listener = (visit: Visit, remarks: readonly string[], change: Change) => void;
 
 export class Visit implements Page {
   history: History;
-  /** The link of the address, as long as it cannot be read and nothing else is shown in its place. */
+  /** The broken link in the address; null after something else is shown. */
   broken: BrokenLink | null;
   readonly address: Address<Stop>;
   onChange: Listener = () => {};
@@ -221,7 +227,7 @@ export class Visit implements Page {
     this.onChange(this, [], "undo");
   }
 
-  /** Shows a step of Back or Forward with its undo and redo; without one, what the address says. */
+  /** Shows a step of Back or Forward with its undo and redo; for null, the state in the address. */
   arrive = (stop: Stop | null): void => {
     if (stop !== null) {
       this.history = stop.history;
@@ -234,7 +240,7 @@ export class Visit implements Page {
     this.breakAt(broken);
   };
 
-  /** Opens a link that was corrected: all of it, or what stands after its `#`. */
+  /** Opens a corrected link: the whole text, or the part after its `#`. */
   openLink = (link: string): void => {
     const text = link.trim().replace(/^[^#]*#/, "");
     const { document, broken } = arrivalAt(text, this.document);
@@ -242,7 +248,7 @@ export class Visit implements Page {
     else this.showInstead(document);
   };
 
-  /** Gives a broken link up: the address holds what is shown. */
+  /** Discards a broken link: the address gets the state that is shown. */
   dropLink = (): void => this.showInstead(this.document);
 
   showInstead(document: Document): void {
@@ -258,10 +264,13 @@ export class Visit implements Page {
   }
 }
 
-/** Listens to Back and links, and keeps what is unwritten when the page is left. Returns the end of it. */
+/**
+ * Listens to Back and links, and saves unwritten changes when the page is left. Returns a function that stops
+ * listening.
+ */
 export function lived(visit: Visit): () => void {
   const { address } = visit;
-  // Who touches the page may soon enter a text. A load that fails is told when there is one.
+  // A user who touches the page may soon enter a text. A failed load is reported when a text is entered.
   const prepare = (): void => void visit.load().catch(() => {});
   const touches = ["pointerdown", "keydown"] as const;
   for (const touch of touches) window.addEventListener(touch, prepare, { once: true });

@@ -1,4 +1,7 @@
-/** A state under another operator or version. What it does not take is left out, with the library's reason. */
+/**
+ * A state under another operator or version. Parts that the version does not accept are left out, with the library's
+ * reason.
+ */
 
 import {
   roleOf,
@@ -26,7 +29,7 @@ export interface OperatorChoice {
   readonly opset: number;
 }
 
-/** A state after a choice, and sentences about what had to change. */
+/** A state after a choice, and sentences about the changes that were necessary. */
 export interface Chosen {
   readonly state: State;
   readonly remarks: string[];
@@ -49,7 +52,7 @@ export function operatorGroups(): {
   });
 }
 
-/** `state` under another version, with a remark for each attribute, data type and input that it does not take. */
+/** `state` under another version, with a remark for each attribute, data type and input that the version refuses. */
 export function withOperator(state: State, choice: OperatorChoice): Chosen {
   const found = attempt(() => ({ version: resolve(choice) }));
   if ("error" in found) return { state, remarks: [found.error] };
@@ -75,18 +78,18 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
   }
   const title = `${version.name}-${version.sinceVersion}`;
   const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
-  // The example may be of another version. This call changes no operator, so it does not come here again.
+  // The example may be of another version. This call keeps the operator, so it does not recurse again.
   const { state: shown, remarks: more } = withOperator(example.state, id);
   return { state: shown, remarks: [sentence, ...more] };
 }
 
-/** Whether the shapes of a state fit. Values may be wrong. */
+/** True if the shapes of a state fit. Values may be wrong. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
   return !("error" in attempt(() => infer(node, inputs)));
 }
 
-/** The word that another version has for the reduction of a state; null where it has none. */
+/** Another version's word for the reduction of a state; null if that version lacks the reduction. */
 function sameReduction(before: State, after: State): string | null {
   const meaning = reductionOf(before);
   if (meaning === null) return null;
@@ -96,20 +99,20 @@ function sameReduction(before: State, after: State): string | null {
   return words.find(isSame) ?? null;
 }
 
-/** The reduction of a state in the library's own word; null where the call is no scatter, or fails. */
+/** The reduction of a state in the library's own word; null for a gather or a call that fails. */
 function reductionOf(state: State): Reduction | null {
   const story = explainState(state).explanation?.story;
   return story?.kind === "scatter" ? story.reduction : null;
 }
 
-/** An attribute that a version does not take, and the library's reason. */
+/** A refused attribute, and the library's reason. */
 interface Refused {
   readonly name: string;
   readonly text: string;
   readonly sentence: string;
 }
 
-/** The attributes that the version takes, without those that equal the default; and those that it refuses. */
+/** The attributes that the version accepts, without defaults, and the attributes that it refuses. */
 function keptAttributes(
   state: State,
   before: OperatorVersion,
@@ -137,7 +140,7 @@ function keptAttributes(
   return { kept, refused };
 }
 
-/** The inputs of the version by the roles of the old ones, in data types that the version takes. */
+/** The inputs of the version, matched by role, in data types that the version accepts. */
 function keptInputs(
   state: State,
   before: OperatorVersion,
@@ -168,7 +171,7 @@ function keptInputs(
   return retyped(version, inputs, remarks);
 }
 
-/** The inputs in data types that the version takes. Inputs of one type constraint have one data type. */
+/** The inputs in data types that the version accepts. Inputs of one type constraint have one data type. */
 function retyped(
   version: OperatorVersion,
   inputs: readonly (TensorText | null)[],
@@ -203,7 +206,7 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 
-/** One of the data types that are taken: of the same kind if possible, and the most usual of these. */
+/** The most usual of the accepted data types, of the same kind if possible. */
 function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
   const alike = types.filter((one) => one.startsWith(kind));
@@ -212,7 +215,7 @@ function nearest(types: readonly DType[], dtype: DType): DType {
 
 const isUsual = (dtype: DType): boolean => dtype === "float32" || dtype === "int64";
 
-/** Gives updates that are new the shape that follows from data and indices. */
+/** Gives new updates the shape that follows from data and indices. */
 function withUpdates(state: State, version: OperatorVersion): State {
   const position = rolePosition(version, "updates");
   const updates = state.inputs[position];

@@ -1,4 +1,4 @@
-/** What people mix up about scatters and gathers, mostly as pairs of calls that differ in one thing. */
+/** Common confusions about scatters and gathers, mostly as pairs of calls that differ in one thing. */
 
 import { f16, f32, i32, i64, u8, type Example } from "./example.ts";
 import type { State } from "../values/state.ts";

@@ -1,4 +1,4 @@
-/** How presets are written: each is a call, as short as possible. */
+/** The form of presets: each is a call, as short as possible. */
 
 import type { DType } from "ndscatter";
 import type { State, TensorText } from "../values/state.ts";
@@ -6,9 +6,9 @@ import { textFrom } from "../values/tensor-text.ts";
 
 export interface Example {
   readonly title: string;
-  /** What a reader may ask, and the picture answers. */
+  /** A reader's question, which the picture answers. */
   readonly question: string;
-  /** What to look at; where the document has an erratum, also what it prints and what is right. */
+  /** The part of the picture to look at; for a document with an erratum, also the printed and the right result. */
   readonly note: string;
   readonly opset: number;
   readonly attributes: State["attributes"];

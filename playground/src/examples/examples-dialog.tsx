@@ -1,4 +1,4 @@
-/** The examples, to be looked through and searched: cards with a picture and a question, and a list of the rest behind. */
+/** The searchable examples: cards with a picture and a question, then a list of the others. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -9,7 +9,7 @@ import { Thumb } from "./thumb.tsx";
 export interface ExamplesProps {
   readonly chosen: string | null;
   onPreset(id: string): void;
-  /** Shows the user's own call again; null where there is none. */
+  /** Shows the user's own call again; null if the user has made none. */
   readonly onOwn: (() => void) | null;
   onClose(): void;
 }
@@ -22,7 +22,7 @@ const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
     " ",
   );
 
-/** The examples that have all words, those first whose question has them. */
+/** The examples that contain all words; those with the words in their question come first. */
 export function foundExamples(words: string): readonly Preset[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const hasAll = (text: string): boolean =>
@@ -34,7 +34,7 @@ export function foundExamples(words: string): readonly Preset[] {
   return [...asked, ...found.filter((one) => !asked.includes(one))];
 }
 
-/** The field has the focus at first, except where that would open the keyboard of a phone over the cards. */
+/** The field gets the focus, except on a phone, where its keyboard would cover the cards. */
 const focused = (field: HTMLInputElement | null): void => {
   if (field !== null && matchMedia("(hover: hover)").matches) field.focus();
 };
@@ -46,7 +46,7 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
   const cards = found.filter(isCard);
   const rest = found.filter((one) => !isCard(one));
   const choose = (id: string): void => {
-    // One's own call has no id.
+    // The user's own call has no id.
     if (id === "") onOwn?.();
     else onPreset(id);
     onClose();
@@ -93,7 +93,7 @@ interface RestProps {
   common(id: string): JSX.IntrinsicElements["button"];
 }
 
-/** The examples of documents, by the names that the documents give them. */
+/** The examples of documents, named as the documents name them. */
 function Rest({ examples, isOpen, common }: RestProps): JSX.Element {
   const groups = [...new Set(examples.map(({ group }) => group))];
   return (

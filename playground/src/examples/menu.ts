@@ -3,7 +3,7 @@
 import { f32, i64 } from "./example.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
 
-/** The group of the calls that lessons are about. */
+/** The group of calls that have lessons. */
 export const START_GROUP = "Start here";
 
 /** The call that the page opens with. */

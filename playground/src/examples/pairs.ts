@@ -1,22 +1,22 @@
 /**
- * Examples that come as pairs: two calls that differ in one thing, or one call under the rules of two systems. The page
- * shows one side, with a toggle to the other.
+ * Pairs of examples: two calls that differ in one thing, or one call under the rules of two systems. The page shows one
+ * side, with a toggle to the other.
  */
 
 import type { DialectId } from "ndscatter";
 import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
 
-/** One side of a pair: a preset, as its version says or as another system does it. */
+/** One side of a pair: a preset, under its version's rule or another system's. */
 export interface Side {
   readonly label: string;
   /** The id of a preset. */
   readonly preset: string;
-  /** The system under whose rule the preset is shown; absent for what the version of the preset says. */
+  /** The system whose rule applies; absent for the rule of the preset's version. */
   readonly dialect?: DialectId;
 }
 
 export interface Pair {
-  /** What the sides differ in. */
+  /** The difference between the sides. */
   readonly by: string;
   readonly sides: readonly [Side, Side];
 }
@@ -80,10 +80,10 @@ export const PAIRS: readonly Pair[] = WRITTEN.map(([by, one, other]) => ({
 
 function sideOf([label, title, dialect]: Written): Side {
   const found = PRESETS.find((one) => one.group === CONFUSIONS_GROUP && one.title === title);
-  // A title that no preset has gives an id that no preset has; a test looks for it.
+  // An unknown title gives an unknown id, which a test looks for.
   return { label, preset: found?.id ?? "", ...(dialect && { dialect }) };
 }
 
-/** The pair of a preset; null for a preset that is in none. A preset is in one pair at most. */
+/** The pair of a preset; null for a preset without a pair. A preset is in one pair at most. */
 export const pairOf = (presetId: string): Pair | null =>
   PAIRS.find(({ sides }) => sides.some(({ preset }) => preset === presetId)) ?? null;

@@ -15,9 +15,9 @@ export interface Preset {
   readonly id: string;
   readonly group: string;
   readonly title: string;
-  /** What a reader may ask, and the picture answers. */
+  /** A reader's question, which the picture answers. */
   readonly question: string;
-  /** What to look at, or which erratum of the document was corrected; may be empty. */
+  /** The part of the picture to look at, or the erratum that was corrected; may be empty. */
   readonly note: string;
   readonly state: State;
 }

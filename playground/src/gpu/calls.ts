@@ -1,6 +1,6 @@
 /**
- * The calls that the check makes: the examples of ONNX's documents, and random ones for every data type and reduction, always
- * the same.
+ * The calls of the check: the examples of ONNX's documents, and the same random calls each time for every data type and
+ * reduction.
  */
 
 import { DTYPES, isDType, REDUCTIONS, type DType, type Reduction, type Tensor } from "ndscatter";
@@ -19,7 +19,7 @@ export const FUNCTIONS = [
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
-/** Where the call has its indices from: the GPU, the host, or a plan that was kept. */
+/** The place of the call's indices: the GPU, the host, or a plan that was kept. */
 export const WAYS = ["on the GPU", "on the host", "in a kept plan"] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -40,11 +40,11 @@ export interface Call {
   readonly axis: number | undefined;
   /** Options of scatterND and gatherND beyond the operators' attributes. */
   readonly policies?: Policies;
-  /** What people call it by; for random calls all that makes them. */
+  /** The call's name; for random calls, everything that determines the call. */
   readonly title: string;
 }
 
-/** All calls. The tensors of a call are made when it is its turn. */
+/** All calls. The tensors of a call are made when the call is next. */
 export function* allCalls(): Generator<Call> {
   yield* examples();
   for (const name of Object.keys(DTYPES)) {
@@ -60,7 +60,7 @@ const NAMES: Readonly<Record<string, FunctionName>> = {
   Gather: "gather",
 };
 
-/** The examples of operators that both engines have, as far as the functions take their attributes. */
+/** The examples of operators that both engines have, if the functions take their attributes. */
 function* examples(): Generator<Call> {
   for (const { op, examples: list } of ONNX_EXAMPLES) {
     for (const { title, attributes, inputs } of list) {
@@ -83,7 +83,7 @@ function* examples(): Generator<Call> {
   }
 }
 
-/** How many random calls of a scatter there are for each type and reduction. */
+/** Random scatters per data type and reduction. */
 const SCATTERS = 3;
 
 function* callsOf(dtype: DType): Generator<Call> {
@@ -102,7 +102,7 @@ function* callsOf(dtype: DType): Generator<Call> {
   yield tensorScatter(dtype);
 }
 
-/** Without `bounds` the call is an error, and so is the one that refuses duplicates. */
+/** Without `bounds` the call is an error, and the call that refuses duplicates is an error too. */
 const POLICIES: readonly Policies[] = [
   {},
   { bounds: "drop" },
@@ -110,7 +110,7 @@ const POLICIES: readonly Policies[] = [
   { bounds: "clip", duplicates: "error" },
 ];
 
-/** The same call for the same name, whatever is tried before. */
+/** A generator seeded by name: the same call for the same name, whatever ran before. */
 function seeded(title: string): Random {
   let seed = 0;
   for (const letter of title) seed = (Math.imul(seed, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
@@ -146,7 +146,7 @@ function scatterElements(dtype: DType, reduction: Reduction): Call {
   return { name: "scatterElements", way, data, indices, updates, reduction, axis, title };
 }
 
-/** Many updates of few rows, and some of rows that there are not. */
+/** Many updates of few rows, including some rows outside the data. */
 function byPolicy(dtype: DType, reduction: Reduction, policies: Policies): Call {
   const words = Object.entries(policies).map(([policy, word]) => `${policy} ${word}`);
   const rules = words.length === 0 ? "a bad index" : words.join(", ");
@@ -164,13 +164,13 @@ function tensorScatter(dtype: DType): Call {
   const random = seeded(title);
   const data = randomTensor(dtype, [3, 7, 5], random);
   const updates = randomTensor(dtype, [3, 4, 5], random);
-  // Any position is right, because positions go around.
+  // Any position is valid, because positions wrap around.
   const indices = randomIndices("int64", [3], () => 1000, random);
   const call = { name: "tensorScatter", way: WAYS[0], data, indices, updates } as const;
   return { ...call, reduction: null, axis: undefined, title };
 }
 
-/** Thousands of updates of a few cells, where the order of additions shows. */
+/** Thousands of updates of a few cells, which expose the order of additions. */
 function hotCells(dtype: DType, reduction: Reduction): Call {
   const title = `scatterND of ${dtype}, ${reduction}, 3,000 updates of 7 cells`;
   const random = seeded(title);

@@ -1,4 +1,4 @@
-/** Makes every call on the GPU and on the JavaScript engine, and compares. */
+/** Makes every call on the GPU and on the JavaScript engine, and compares the results. */
 
 import { createEngine, type Engine, type Tensor } from "ndscatter";
 import type { GpuEngine, GpuPlan, GpuTensor } from "ndscatter/webgpu";
@@ -6,7 +6,7 @@ import type { Call } from "./calls.ts";
 import { differenceOf, outcomeOf, type Outcome } from "./compare.ts";
 import { MOST_DIFFERENCES, type Difference, type Report } from "./report.ts";
 
-/** What a check finds, without the names of adapter and browser. */
+/** The findings of a check, without the names of adapter and browser. */
 export type Findings = Pick<Report, "calls" | "different" | "differences" | "refused" | "failure">;
 
 /**
@@ -54,7 +54,7 @@ export async function checkCalls(
 
 const CIRCULAR = { mode: "circular" } as const;
 
-/** A type that a GPU does not have here is refused whatever else is wrong with a call, and that is no fault of the adapter. */
+/** A data type that the GPU lacks is refused whatever other errors the call has; the adapter is not at fault. */
 const isRefused = (right: Outcome, got: Outcome): boolean =>
   "code" in got && got.code === "dtype" && !("code" in right && right.code === "dtype");
 
@@ -94,7 +94,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
     return result.read();
   });
   for (const one of used) one.dispose();
-  // An error that `read` has told is not to be told again by a later call.
+  // An error that `read` has reported must not be reported again by a later call.
   await outcomeOf(async () => {
     await engine.done();
     return call.data;
@@ -102,7 +102,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
   return outcome;
 }
 
-/** @param keep takes what is to be disposed of after the call */
+/** @param keep takes objects to dispose of after the call */
 function callOnGpu(
   engine: GpuEngine,
   call: Call,

@@ -1,13 +1,13 @@
-/** Whether a call on the GPU came out as that of the JavaScript engine, bit for bit. */
+/** Compares a call on the GPU with that of the JavaScript engine, bit for bit. */
 
 import { DTYPES, firstDifference, isTensorError, printShape, type Tensor } from "ndscatter";
 
-/** What a call gives: a tensor, or the code and the sentence of the error that it throws. */
+/** The result of a call: a tensor, or the code and the sentence of its error. */
 export type Outcome =
   | { readonly tensor: Tensor }
   | { readonly code: string; readonly sentence: string };
 
-/** What `action` gives or throws. Only errors of the library are outcomes. */
+/** The result or the error of `action`. Only errors of the library are outcomes. */
 export async function outcomeOf(action: () => Tensor | Promise<Tensor>): Promise<Outcome> {
   try {
     return { tensor: await action() };
@@ -17,7 +17,7 @@ export async function outcomeOf(action: () => Tensor | Promise<Tensor>): Promise
   }
 }
 
-/** How an outcome differs from the one that is right, as a sentence; null where it does not. */
+/** The difference between an outcome and the right one, as a sentence; null if they agree. */
 export function differenceOf(right: Outcome, got: Outcome): string | null {
   if ("code" in right) {
     if ("code" in got) {

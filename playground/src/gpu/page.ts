@@ -36,7 +36,7 @@ function element(id: string): HTMLElement {
 /** Browsers without WebGPU lack the property. */
 const gpuOf = (): GPU | null => ("gpu" in navigator ? navigator.gpu : null);
 
-/** Shows the report that the address holds, if it does. */
+/** Shows the report in the address, if it has one. */
 function showLink(): void {
   const report = reportFrom(location.hash);
   if (report !== null) showReport(report, "Report of a link");
@@ -92,7 +92,7 @@ async function makeReport(): Promise<Report | null> {
   };
 }
 
-/** Vendor, architecture, device and description, as far as the browser tells them. */
+/** Vendor, architecture, device and description, if the browser reveals them. */
 function nameOf({ vendor, architecture, device, description }: GPUAdapterInfo): string {
   const told = [vendor, architecture, device, description].filter((part) => part !== "");
   return told.length === 0 ? "the browser does not tell" : told.join(", ");

@@ -1,4 +1,4 @@
-/** Tensors from a seed, with the values that arithmetic trips over. */
+/** Seeded tensors with the values that break arithmetic. */
 
 import { DTYPES, zeros, type DType, type Tensor } from "ndscatter";
 
@@ -16,7 +16,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** The highest 16 bits of half of the elements: zeros, ones, infinities, NaNs, and what is subnormal, with both signs. */
+/** The highest 16 bits of half of the elements: zeros, ones, infinities, NaNs and subnormal values, with both signs. */
 const HIGH = [
   0x0000, 0x8000, 0x3c00, 0x3f80, 0xbf80, 0x7c00, 0xfc00, 0x7f80, 0xff80, 0x7e01, 0x7fc1,
 ];
@@ -40,7 +40,7 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
   return result;
 }
 
-/** Not each byte is an element of the types that have fewer values. */
+/** Types with fewer values than their bytes allow, such as bool, need their bytes reduced. */
 function narrow(dtype: DType, bytes: Uint8Array): void {
   const row = DTYPES[dtype];
   const isUnsigned = row.storage === Uint8Array;

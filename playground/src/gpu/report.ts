@@ -12,16 +12,16 @@ export interface Report {
   readonly date: string;
   readonly version: string;
   readonly calls: number;
-  /** How many calls came out in another way, and the first of them. */
+  /** The number of calls with another result, and the first of them. */
   readonly different: number;
   readonly differences: readonly Difference[];
-  /** What the engine refuses on a GPU, such as `float64 (add, mul)`. */
+  /** The operations that the engine refuses on a GPU, such as `float64 (add, mul)`. */
   readonly refused: readonly string[];
-  /** Why the check ended early; null where it did not. */
+  /** The reason why the check ended early; null if it finished. */
   readonly failure: string | null;
 }
 
-/** So many differences go into a report. */
+/** The number of differences that a report lists. */
 export const MOST_DIFFERENCES = 20;
 
 /** The report in one sentence. */
@@ -57,7 +57,7 @@ const KEY = "report=";
 export const hashOf = (report: Report): string =>
   `#${KEY}${encodeURIComponent(JSON.stringify(report))}`;
 
-/** Reads what {@link hashOf} made; null for anything else. It never throws. */
+/** Parses the result of {@link hashOf}; null for anything else. Never throws. */
 export function reportFrom(hash: string): Report | null {
   const text = hash.replace(/^#/, "");
   if (!text.startsWith(KEY)) return null;

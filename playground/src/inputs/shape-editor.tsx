@@ -7,11 +7,11 @@ import { NumberField } from "../widgets/number-field.tsx";
 interface ShapeEditorProps {
   readonly name: string;
   readonly shape: readonly number[];
-  /** The dimensions that an error is about. */
+  /** The dimensions of an error. */
   readonly wrong: ReadonlySet<number>;
   readonly describedBy: string | undefined;
   onShape(shape: readonly number[]): void;
-  /** Adds an axis at the end; without it, the axis has the length 1. */
+  /** Adds an axis at the end; by default an axis of length 1. */
   onGrow?(): void;
 }
 

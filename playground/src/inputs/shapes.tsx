@@ -1,4 +1,4 @@
-/** The shapes that follow from those of data and indices, term by term, and whether the tensors have them. */
+/** The shapes that follow from those of data and indices, term by term, compared with the tensors' shapes. */
 
 import type { DerivedShape } from "ndscatter";
 import { printShape } from "ndscatter";

@@ -1,4 +1,4 @@
-/** An input as a whole, in a dialog, so that nothing moves on the page: its data type, its shape, and its elements as text. */
+/** A dialog for a whole input, which moves nothing on the page: its data type, its shape, and its elements as text. */
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
@@ -37,7 +37,7 @@ export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JS
           <>
             <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
             <TextEditor
-              // The key makes a new field when the shape changes, because the text is another one then.
+              // The key makes a new field when the shape changes, because the field's text changes with the shape.
               key={`${input.dtype} ${input.shape.join()}`}
               name={name}
               text={bracketed(input.values, input.shape)}

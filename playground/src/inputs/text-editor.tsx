@@ -6,9 +6,9 @@ import { sizeOf } from "../values/shape.ts";
 
 interface TextEditorProps {
   readonly name: string;
-  /** The text at first. */
+  /** The initial text. */
   readonly text: string;
-  /** Takes the text as the tensor; the error, where it is none. */
+  /** Takes the text as the tensor; returns the error if the text is not a tensor. */
   onText(text: string): string | null;
   onClose(): void;
 }

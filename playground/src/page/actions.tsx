@@ -1,4 +1,4 @@
-/** What can be done with a call: the buttons at the right of the bar. */
+/** Actions on a call: the buttons at the right of the bar. */
 
 import type { JSX } from "preact";
 import type { Asked } from "../why/use-why.ts";

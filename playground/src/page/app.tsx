@@ -1,4 +1,4 @@
-/** The page: its parts, and what they show of the session. */
+/** The page: its parts, filled from the session. */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -82,7 +82,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** What the address asks to compare. */
+/** The output that the address asks to compare. */
 function askedByAddress(): Asked {
   const link = suffixIn(location.hash);
   return link === "" ? undefined : { actual: null, link };
@@ -95,12 +95,12 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
-/** The story and the shapes, or the panel that compares. On a small screen it is a line that opens. */
+/** The story and the shapes, or the panel that compares. On a small screen the side is a line that opens. */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
   return (
-    // It scrolls, so keys must reach it.
+    // The side scrolls, so it must be reachable by keyboard.
     <aside
       class={isOpen || asked !== undefined ? "open" : undefined}
       aria-label="story"
@@ -122,7 +122,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           >
             {isOpen ? "▾" : "▴"}
           </button>
-          {/* Always there, because screen readers announce what is added to it. */}
+          {/* This element is always present, because screen readers announce what is added to it. */}
           <div class="said" role="status">
             {remarks.map((sentence) => (
               <p key={sentence}>{sentence}</p>
@@ -133,7 +133,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
         </>
       ) : (
         <>
-          {/* What is wrong with the call, and what mends it, is always to be seen. */}
+          {/* The faults of the call and their fixes are always visible. */}
           {isStale && <Story session={session} />}
           <WhyPanel
             state={state}

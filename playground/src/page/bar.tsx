@@ -1,4 +1,4 @@
-/** The bar at the top: the call as a sentence that can be changed, and what can be done with it. */
+/** The bar at the top: the call as an editable sentence, and the actions on it. */
 
 import type { AttributeSchema } from "ndscatter";
 import type { ComponentChildren, JSX } from "preact";
@@ -18,7 +18,7 @@ const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string })
 
 interface BarProps {
   readonly session: Session;
-  /** What stands between the sentence and the buttons. */
+  /** The content between the sentence and the buttons. */
   readonly middle: ComponentChildren;
   /** The buttons at the right. */
   readonly children: ComponentChildren;
@@ -58,7 +58,7 @@ export function Bar({ session, middle, children }: BarProps): JSX.Element {
       <div
         class="actions"
         id="actions"
-        // This runs before the entry's own handler: once that has opened a dialog, ☰ cannot get the focus.
+        // This runs before the entry's own handler, because ☰ cannot get the focus after a dialog opens.
         onClickCapture={({ target }) => {
           if (target instanceof Element && target.closest("[data-stays]") === null) close();
         }}

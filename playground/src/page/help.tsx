@@ -1,10 +1,10 @@
-/** What the page is, what its colours mean, all keys, and the choice of colours. */
+/** Explains the page, its colours and all keys, and offers the choice of colours. */
 
 import type { JSX } from "preact";
 import { LESSONS } from "../story/lessons.ts";
 import { ThemeMenu } from "../widgets/theme.tsx";
 
-/** Where the sources are, as the package says; empty while it does not. The build fills it in. */
+/** The address of the sources, from the manifest; empty if the manifest has none. The build fills it in. */
 declare const REPOSITORY: string;
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [

@@ -1,4 +1,6 @@
-/** What is shown: an example with its note and its other side, or one's own call. It has the same height always. */
+/**
+ * The title of the call: an example with its note and its other side, or the user's own call. Its height never changes.
+ */
 
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -13,7 +15,7 @@ import type { Session } from "./use-session.ts";
 
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
-/** What the page is, for those who begin with a lesson. */
+/** The description of the page, for users who begin with a lesson. */
 const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
@@ -24,7 +26,7 @@ interface TitleProps {
   onPanel(panel: Panel): void;
 }
 
-/** The way in for one's own data. Files may be dropped, and a text pasted, anywhere on the page. */
+/** The button for opening the user's own data. Files may be dropped, and a text pasted, anywhere on the page. */
 const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
     Your own data
@@ -38,7 +40,7 @@ export function Title({
 }: TitleProps & { readonly isFrame: boolean }): JSX.Element {
   const { lesson, state, version, broken } = session;
   if (isFrame) {
-    // A frame has no bar and no note, so its heading is for those who hear the page.
+    // A frame has no bar and no note, so its heading is only for screen readers.
     return (
       <h1 class="hidden">
         {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
@@ -63,7 +65,7 @@ export function Title({
   );
 }
 
-/** The question and the note of an example, or of one's own call, and the ways on from there. */
+/** The question and the note of an example, or of the user's own call, with buttons for the next steps. */
 function Note({ session, onPanel }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
@@ -115,7 +117,7 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
   );
 }
 
-/** Whether a text has no room for all of its title or of its note. Stays as it is while all of the text is shown. */
+/** True if a box is too small for all of its title or note. The value is kept while all of the text is shown. */
 function useCut(
   box: { readonly current: HTMLElement | null },
   text: string,
@@ -155,7 +157,7 @@ function Sides({
     if (side.preset !== preset) showPreset(side.preset);
     else if (side.dialect !== undefined) void showSystem(session, side);
   };
-  // A pair of systems begins with its first.
+  // A pair of systems starts with its first side.
   useEffect(() => {
     if (pair !== null && isOfSystems) show(pair.sides[0]);
   }, [preset]);

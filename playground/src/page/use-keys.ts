@@ -1,10 +1,10 @@
-/** Keys of the whole page, and what happens by itself at a first visit. */
+/** Keys of the whole page, and the lesson that starts at a first visit. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { controlsOf } from "../story/player.tsx";
 import type { Session } from "./use-session.ts";
 
-/** Keys do nothing here while a control has the focus that takes them itself. */
+/** Ignored while the focus is on a control that handles the key itself. */
 export function useKeys(session: Session, onHelp: () => void): void {
   const latest = useRef({ session, onHelp });
   latest.current = { session, onHelp };
@@ -19,11 +19,11 @@ export function useKeys(session: Session, onHelp: () => void): void {
   }, []);
 }
 
-/** Whether the key was one of the page's. */
+/** True if the key was one of the page's. */
 function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): boolean {
   const { target, key } = event;
   const element = target instanceof Element ? target : null;
-  // A field has an undo of its own, and a menu or a slider its arrows.
+  // A field has its own undo, and a menu or a slider its own arrow keys.
   if (element?.matches("input:not([type=range]), textarea") === true) return false;
   const isControl = element?.matches("input, select") === true;
   if (event.ctrlKey || event.metaKey) {
@@ -40,7 +40,7 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
   else if (key === "?") onHelp();
-  // The focus stays where it is, and the story is of the whole call again.
+  // The focus stays where it is, and the story describes the whole call again.
   else if (key === "Escape" && isCell) session.onSpot(null, true);
   else return false;
   return true;
@@ -48,7 +48,7 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
 
 const SEEN = "ndscatter-seen";
 
-/** Those who are here for the first time get the lesson about the first example. */
+/** First-time visitors get the lesson about the first example. */
 export function useFirstVisit({ lesson }: Session, isFrame: boolean): void {
   // The page writes its address later.
   const [isPlain] = useState(() => location.hash === "");
@@ -57,7 +57,10 @@ export function useFirstVisit({ lesson }: Session, isFrame: boolean): void {
   }, []);
 }
 
-/** Whether the page was here before; it remembers that it was. Storage may be forbidden, then no lesson starts by itself. */
+/**
+ * True if the user has visited the page before; records this visit. If storage is forbidden, no lesson starts by
+ * itself.
+ */
 function isSeen(): boolean {
   try {
     const isKnown = localStorage.getItem(SEEN) !== null;

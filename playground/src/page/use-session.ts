@@ -1,4 +1,4 @@
-/** What the page shows, from the state and from what the user does: all hooks of the page in one place. */
+/** All hooks of the page in one place: its content from the state and the user's actions. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Fix } from "../document/fixes.ts";
@@ -79,7 +79,7 @@ export function useSession() {
   };
 }
 
-/** What the player shows. A step that is shown is described, so no cell is. */
+/** The state of the player. A step that is shown is described instead of a cell. */
 function usePlayed(
   { setFocused, setPointed }: ReturnType<typeof useSpots>,
   leaveLesson: { readonly current: () => void },
@@ -103,7 +103,7 @@ function usePlayed(
   return { step, isPlaying, setPlaying, goStep, onStep, reset };
 }
 
-/** The cell that is selected comes first, because its story was asked for last; then the lesson, and then the player. */
+/** The selected cell comes first, because the user asked for its story last; then the lesson, then the player. */
 function useDescription(
   call: CallView,
   spot: Spot | null,
@@ -123,7 +123,7 @@ const linksIn = (picture: Picture | null) => ({
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
 
-/** What mends a call. What finds it is loaded with the first error. */
+/** Fixes for a call. The code that finds them is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {
   const [found, setFound] = useState<{
     readonly call: CallView;
@@ -134,7 +134,7 @@ function useFixes(call: CallView): readonly Fix[] {
     let isLatest = true;
     void import("../document/fixes.ts").then(
       ({ fixesOf }) => isLatest && setFound({ call, fixes: fixesOf(call.state) }),
-      // Without it the error is still shown.
+      // The error is shown even without fixes.
       () => null,
     );
     return () => {
@@ -144,7 +144,7 @@ function useFixes(call: CallView): readonly Fix[] {
   return found?.call === call ? found.fixes : NO_FIXES;
 }
 
-/** What is shown of other systems: their output in place of the exact one, or what a runtime gave. */
+/** Results of other systems: their output instead of the exact one, or the output of a runtime. */
 function useOthers() {
   const [rule, setRule] = useState<OutputRule | null>(null);
   const [actual, setActual] = useState<ShownActual | null>(null);
@@ -155,7 +155,7 @@ function useOthers() {
   return { rule, setRule, actual, setActual, clear };
 }
 
-/** The cell that is selected, else the step that is played; null where the call as a whole is described. */
+/** The selected cell, else the step that is played; null to describe the whole call. */
 function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
   if (call.picture === null) return describeFault(call, spot);
   if (spot !== null) return describeCell(call.picture, spot);
@@ -182,7 +182,7 @@ function useScrub(
   }, []);
 }
 
-/** What stands above the lines from updates to data. */
+/** The verb above the lines from updates to data. */
 function verbOf(picture: Picture | null): string {
   const story = picture?.explanation.story;
   if (story?.kind !== "scatter") return "";

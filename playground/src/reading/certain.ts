@@ -1,11 +1,11 @@
-/** Tensors that can only be for certain inputs. It loads with the first tensors. */
+/** Assigns tensors to inputs if only one assignment fits. The module is loaded with the first tensors. */
 
 import { resolve } from "ndscatter";
 import { withOperator } from "../document/with-operator.ts";
 import type { State } from "../values/state.ts";
 import { matched, withAssignment, type NamedTensor } from "./named.ts";
 
-/** The state with the tensors in its inputs, and what was taken for what; null where names and shapes leave a doubt. */
+/** The state with the tensors in its inputs, and a remark on the assignment; null if names and shapes are ambiguous. */
 export function certainOf(
   tensors: readonly NamedTensor[],
   state: State,

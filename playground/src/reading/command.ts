@@ -1,8 +1,8 @@
-/** The line for a terminal that explains what is larger than the page shows. */
+/** The command line that explains a call larger than the page shows. */
 
 import type { State } from "../values/state.ts";
 
-/** A word as a shell takes it, whatever is in it. */
+/** A word quoted for a shell. */
 const quoted = (name: string): string =>
   /^[\w./=-]+$/.test(name) && !name.startsWith("-")
     ? name
@@ -11,7 +11,7 @@ const quoted = (name: string): string =>
 /**
  * `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`
  * @param names the files, in the order of the inputs
- * @param state the call of the page, where no model is among the files
+ * @param state the call of the page, used if no model is among the files
  */
 export function commandOf(
   names: readonly string[],

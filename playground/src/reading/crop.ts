@@ -1,6 +1,6 @@
 /**
- * A part of a call that is larger than the page shows. It keeps what is wrong: index tuples out of range first, then those
- * that share a target. Rows of data that no index of the part names are left out, so indices are counted anew.
+ * Crops a call that is larger than the page shows. The part keeps the faults: index tuples out of range first, then
+ * tuples that share a target. Rows of data that no index of the part names are left out, so indices are renumbered.
  */
 
 import { gather, roleOf, resolve, tensor, type Role, type Tensor } from "ndscatter";
@@ -9,12 +9,12 @@ import { sizeOf } from "../values/shape.ts";
 import type { State } from "../values/state.ts";
 import { textOf } from "../values/tensor-text.ts";
 
-/** Index tuples, and elements along each other axis, that a part has. */
+/** The most index tuples in a part, and the most elements along each other axis. */
 const MOST_TUPLES = 24;
 const MOST_ACROSS = 8;
-/** Tuples without a fault beside those that have one. */
+/** Valid tuples beside those with a fault. */
 const MOST_RIGHT = 6;
-/** Coordinates of the file that a remark names. */
+/** The most coordinates of the file in a remark. */
 const MOST_NAMED = 12;
 
 export interface Cropped {
@@ -25,8 +25,8 @@ export interface Cropped {
 type Tensors = Partial<Record<Role, Tensor>>;
 
 /**
- * @param tensors by the inputs of the state's version; null where the state keeps its own
- * @returns null for an operator whose parts would say something else
+ * @param tensors by the inputs of the state's version; null for an input that keeps the state's own
+ * @returns null for an operator whose parts would have another meaning than the whole
  */
 export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
   const version = resolve(state);
@@ -63,14 +63,16 @@ interface Part {
   readonly remarks: string[];
 }
 
-/** What is wrong with indices, by their positions. */
+/** Positions of indices by fault. */
 interface Census {
   readonly bad: number[];
   readonly shared: number[];
   readonly rest: number[];
 }
 
-/** Sorts positions by what is wrong. A target is a number for positions that write the same place; -1 is out of range. */
+/**
+ * Sorts positions by fault. `targetOf` gives positions that write the same place the same number; -1 is out of range.
+ */
 function census(count: number, targetOf: (position: number) => number): Census {
   const hits = new Map<number, number>();
   const targets = new Float64Array(count);
@@ -85,7 +87,7 @@ function census(count: number, targetOf: (position: number) => number): Census {
     const list = target < 0 ? found.bad : (hits.get(target) ?? 0) > 1 ? found.shared : found.rest;
     list.push(position);
   }
-  // Positions of one target stay together, so that a collision is whole.
+  // Positions of one target stay together, so that the part shows the whole collision.
   found.shared.sort((a, b) => targets[a] - targets[b] || a - b);
   return found;
 }
@@ -97,8 +99,8 @@ const countsOf = ({ bad, shared }: Census, count: number, what: string): string 
   `Of ${count.toLocaleString("en")} ${what}, ${are(bad)} out of range and ${shared.length.toLocaleString("en")} share a target; these come first.`;
 
 /**
- * At most that many positions: what is wrong first, then some of what is right. Positions of one target keep their order, so
- * the last write stays the last.
+ * At most `most` positions: faults first, then some valid ones. Positions of one target keep their order, so the last
+ * write stays the last.
  */
 function chosen({ bad, shared, rest }: Census, most: number): number[] {
   const half = Math.ceil(most / 2);
@@ -109,7 +111,7 @@ function chosen({ bad, shared, rest }: Census, most: number): number[] {
   ];
 }
 
-/** An axis of data of which only the coordinates are left that indices name. */
+/** An axis of data reduced to the coordinates that indices name. */
 class Axis {
   readonly size: number;
   readonly kept: readonly number[];
@@ -125,7 +127,10 @@ class Axis {
     this.places = new Map(this.kept.map((coordinate, place) => [coordinate, place]));
   }
 
-  /** The index of the part. One from the end stays so, and one out of range is so by as much, up to 99. */
+  /**
+   * The index in the part. A negative index stays negative, and an index out of range stays out of range by as much, up
+   * to 99.
+   */
   index(one: number): number {
     const { size, kept, places } = this;
     if (one >= size) return kept.length + Math.min(one - size, 99);
@@ -147,7 +152,7 @@ class Axis {
 const first = (size: number, most: number): number[] =>
   Array.from({ length: Math.min(size, most) }, (_, one) => one);
 
-/** The coordinates along each axis of a tensor; null for all. */
+/** A tensor reduced to the given coordinates along each axis; null keeps all. */
 function taken(source: Tensor, coordinates: readonly (readonly number[] | null)[]): Tensor {
   return coordinates.reduce<Tensor>((part, kept, axis) => {
     if (kept === null || kept.length === part.shape[axis]) return part;
@@ -164,7 +169,7 @@ const indicesOf = (like: Tensor, shape: readonly number[], values: readonly numb
 const reshaped = (source: Tensor, shape: readonly number[]): Tensor =>
   tensor(source.dtype, shape, source.data as never) as Tensor;
 
-/** How many elements an axis keeps, where several axes share the room. */
+/** Elements per axis in a part that has several such axes. */
 const across = (axes: number): number => (axes < 2 ? MOST_ACROSS : axes === 2 ? 6 : 3);
 
 function ofTuples({ data, indices, updates }: Tensors): Part | null {
@@ -269,7 +274,7 @@ function ofElements({ data, indices, updates }: Tensors, written: number): Part 
     }
     return target;
   });
-  // Lines and columns of what is wrong make a grid; the first ones fill it up.
+  // Rows and columns with faults make a grid, which the first other rows and columns fill.
   const order = [...found.bad.slice(0, 400), ...found.shared.slice(0, 400)];
   const kept = shape.map((dim, d) => {
     const most = d === axis ? 12 : across(rank - 1);

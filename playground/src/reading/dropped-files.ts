@@ -1,12 +1,12 @@
 /** The files of a drop, with those in folders that were dropped. */
 
-/** More files, or deeper folders, than a case has: somebody has dropped another folder by mistake. */
+/** The limits of a case. A drop with more files or deeper folders is another folder, dropped by mistake. */
 const MOST_FILES = 100;
 const DEEPEST = 2;
 
 /**
- * The files that were dropped, and those of folders in the order of their names. Entries that cannot be read are left out.
- * The entries are taken before the first wait, because the browser empties a drop when its event has ended.
+ * The dropped files, then those in dropped folders, ordered by name. Entries that cannot be read are left out. The
+ * entries are taken before the first await, because the browser empties a drop when its event ends.
  */
 export async function droppedFiles(drop: DataTransfer): Promise<File[]> {
   const plain = [...drop.files];
@@ -37,7 +37,7 @@ async function filesOf(entry: FileSystemEntry, depth: number): Promise<File[]> {
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 
-/** The entries of a folder, as far as they are taken: a reader gives some at a time, and none when it is done. */
+/** The entries of a folder, up to the limit: a reader returns some at a time, and an empty list at the end. */
 async function entriesOf(
   reader: FileSystemDirectoryReader,
   before: readonly FileSystemEntry[] = [],

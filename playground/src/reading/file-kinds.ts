@@ -4,10 +4,10 @@ export const MODEL = /\.(?:onnx|xml)$/i;
 export const TENSOR = /\.(?:npy|pb)$/i;
 export const BIN = /\.bin$/i;
 
-/** Whether files may be a case: one model, and tensors beside it. */
+/** True if the files may be a case: one model, and tensors beside it. */
 export const isCase = (names: readonly string[]): boolean =>
   names.filter((name) => MODEL.test(name)).length === 1 && names.some((name) => TENSOR.test(name));
 
-/** Whether files are several tensors, and nothing else. */
+/** True if the files are several tensors and nothing else. */
 export const areTensors = (names: readonly string[]): boolean =>
   names.length > 1 && names.every((name) => TENSOR.test(name));

@@ -1,6 +1,6 @@
 /**
- * Several files at once: a case that `ndscatter capture` has written. It is a folder of one model, `node.onnx`, a `.npy`
- * for each input by the name of the input, and `runtime.0.npy`, which is what the runtime gave, if it gave anything.
+ * Several files at once: a case written by `ndscatter capture`. A case is a folder with one model, `node.onnx`, a
+ * `.npy` for each input, named after the input, and the runtime's output `runtime.0.npy`, if it produced one.
  */
 
 import { BIN, MODEL, TENSOR } from "./file-kinds.ts";
@@ -21,7 +21,7 @@ const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 const RUNTIME = "runtime.0";
 
 /**
- * The nodes of the model with the tensors of the files as their inputs, and with what the runtime gave. It never throws,
+ * The nodes of the model, with the tensors of the files as inputs, and with the runtime's output. Never throws,
  * whatever the bytes are. Files that are not used are named in the remarks.
  */
 export async function fromCase(files: readonly NamedFile[]): Promise<FileContent> {
@@ -34,7 +34,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
   if ("error" in content) return content;
   const isOnly = content.choices.length === 1;
   const choices = content.choices.map((choice) => {
-    // The model of a case has one node, and what the runtime gave is the output of the node.
+    // The model of a case has one node, so the runtime's output is the output of that node.
     if (!isOnly || choice.kind !== "node") return choice;
     const filled = given.rest(choice);
     const actual = given.output();
@@ -48,7 +48,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
 
 type NodeChoice = Extract<FileChoice, { kind: "node" }>;
 
-/** The tensors of a case by the names of the model's values, and which of them were used. */
+/** The tensors of a case by the names of the model's values; records which were used. */
 class CaseTensors {
   readonly tensors: readonly NamedTensor[];
   readonly stem: string;
@@ -60,7 +60,7 @@ class CaseTensors {
     this.stem = stem;
   }
 
-  /** Hears of the model's inputs, in their order: `input_0.pb` is the first of them. */
+  /** Receives the names of the model's inputs, in order: `input_0.pb` is the first of them. */
   begin(inputs: readonly string[]): void {
     this.inputs = inputs;
   }
@@ -79,7 +79,7 @@ class CaseTensors {
     return this.take((one) => spellings.includes(one.name));
   }
 
-  /** What the runtime gave: of `ndscatter capture`, or the output of a test folder of ONNX. */
+  /** The runtime's output: of `ndscatter capture`, or of a test folder of ONNX. */
   output(): TensorText | undefined {
     return this.take(({ name }) => name === RUNTIME || name === "output_0");
   }
@@ -90,7 +90,7 @@ class CaseTensors {
     return found?.input;
   }
 
-  /** A node whose unknown inputs are those of the tensors that are left, where names and shapes leave no doubt. */
+  /** The node with the remaining tensors in its unknown inputs; unchanged if names and shapes are ambiguous. */
   rest(choice: NodeChoice): NodeChoice {
     const left = this.tensors.filter((one) => !this.used.has(one) && !isOutput(one));
     const { open = [] } = choice;
@@ -118,7 +118,7 @@ class CaseTensors {
 
 const isOutput = ({ name }: NamedTensor): boolean => name === RUNTIME || name === "output_0";
 
-/** The tensors of the files, with their names without endings. */
+/** The tensors of the files, named without their endings. */
 export async function tensorsOf(
   files: readonly NamedFile[],
 ): Promise<{ tensors: NamedTensor[]; remarks: string[] }> {

@@ -1,6 +1,6 @@
 /**
- * What a dropped file holds for the page: a tensor for an input, or the scatters and gathers of a model, each by itself
- * with the constants that feed it.
+ * The content of a dropped file: a tensor for an input, or a model's scatters and gathers, each by itself with the
+ * constants that feed it.
  */
 
 import { roleOf, explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
@@ -12,31 +12,31 @@ import { textOf, zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { defaultText, dtypesOf, rolePosition } from "../values/schema.ts";
 
-/** One thing that can be taken from a file. */
+/** A choice that a file offers. */
 export type FileChoice =
   | { readonly kind: "tensor"; readonly title: string; readonly input: TensorText }
   | {
       readonly kind: "node";
       readonly title: string;
       readonly state: State;
-      /** What the state has that the file does not say. */
+      /** Facts of the state that the file does not contain. */
       readonly remarks: readonly string[];
-      /** The inputs that are zeros, because the file does not give them. */
+      /** The inputs that are zeros because the file lacks them. */
       readonly open?: readonly number[];
-      /** What a runtime gave for the node, where a case holds it. */
+      /** A runtime's output of the node, if a case contains it. */
       readonly actual?: TensorText;
     };
 
-/** What can be taken from a file, with remarks on what cannot; or the reason why nothing can. */
+/** The choices that a file offers, with remarks on the rest; or the reason why it offers none. */
 export type FileContent =
   | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
   | { readonly error: string };
 
-/** More nodes than anybody reads through. */
+/** The most choices; nobody reads through more nodes. */
 const MOST_CHOICES = 200;
 
 /**
- * The content of a file, by the ending of its name. It never throws, whatever the bytes are. The readers of models are
+ * The content of a file, by the ending of its name. Never throws, whatever the bytes are. The readers of models are
  * loaded with the first model.
  *
  * @param bin the `.bin` that belongs to an `.xml`
@@ -62,7 +62,7 @@ export async function fromFile(
 
 /** Tensors by the names of a model's values. */
 export interface Given extends Pick<ReadonlyMap<string, TensorText>, "get"> {
-  /** Hears of the model's inputs before any of them is asked for. */
+  /** Receives the names of the model's inputs, before `get` is called. */
   begin?(inputs: readonly string[]): void;
 }
 
@@ -135,7 +135,7 @@ function versionOf(
   return "version" in found ? found.version : null;
 }
 
-/** `ScatterND-18 "update the cache"`. A node without a name has that of its output. */
+/** `ScatterND-18 "update the cache"`. A node without a name is called by the name of its output. */
 const titleOf = (
   { name, outputs }: ModelNode,
   { name: op, sinceVersion }: OperatorVersion,
@@ -192,12 +192,12 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
   const { constants, nodes } = model.graph;
   const constant = constants.find((one) => one.name === name);
   if (constant !== undefined) {
-    // Before it is read, because a large one takes memory.
+    // The shape is checked before the constant is read, because a large constant takes memory.
     checkShape(constant.shape, name);
     return textOf(constant.read(), name);
   }
   const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
-  // It fails where it copies a value that is no constant either.
+  // Running the node fails if it copies a value that is not a constant either.
   const made = maker && attempt(() => runNode(model, maker, {}));
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }
@@ -205,7 +205,7 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
 /** The operators that make or pass on constants. */
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
-/** Zeros of the type that the model declares. An unknown dimension is 2. */
+/** Zeros of the type that the model declares. An unknown dimension becomes 2. */
 function standIn(
   model: Model,
   name: string,
@@ -231,7 +231,7 @@ const firstType = (version: OperatorVersion, position: number): DType => {
   return types.find((one) => one === "float32" || one === "int64") ?? types[0];
 };
 
-/** Gives updates that stand in for unknown ones the shape that follows from data and indices. */
+/** Gives placeholder updates the shape that follows from data and indices. */
 function withFittingUpdates(
   state: State,
   version: OperatorVersion,

@@ -1,4 +1,4 @@
-/** Tensors that are larger than the page shows: a part of them that keeps what is wrong, and the command for all of it. */
+/** Tensors larger than the page shows: a part that keeps the faults, and the command for the whole call. */
 
 import { resolve, type Tensor } from "ndscatter";
 import { readState } from "../document/read-state.ts";
@@ -29,7 +29,9 @@ async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
   return "error" in found ? null : found.tensor;
 }
 
-/** What can be done with the tensors of files; null where the page can show them all, or where one cannot be read. */
+/**
+ * The part and the command for the tensors of files; null if the page can show all of them, or if one cannot be read.
+ */
 export async function largeOf(files: readonly NamedFile[], state: State): Promise<Large | null> {
   const read = await Promise.all(files.map(tensorIn));
   const tensors = read.filter((one) => one !== null);
@@ -37,7 +39,7 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
   if (big.length === 0 || tensors.length < files.length) return null;
   const named = tensors.map(({ dtype, shape }, number): NamedTensor => {
     const name = files[number].name.replace(/^.*[/\\]/s, "").replace(TENSOR, "");
-    // Names, types and shapes say what a tensor is for; its elements are not needed.
+    // Names, types and shapes determine the assignment; the elements are not needed.
     return { name, input: { dtype, shape, values: [] } };
   });
   const match = matched(named, state, (choice) => withOperator(state, choice).state);

@@ -1,4 +1,4 @@
-/** What the page takes of the readers of models; the bundler leaves out what is not named here. */
+/** The page's imports from the model readers; the bundler leaves out all others. */
 
 export { readModel, readTensor, runNode } from "ndscatter/onnx";
 export { readIR } from "ndscatter/openvino";

@@ -1,4 +1,4 @@
-/** Tensors with names, and which input of an operator each is for: by its name, its data type and its shape. */
+/** Assigns named tensors to the inputs of an operator, by name, data type and shape. */
 
 import { infer, resolve, roleOf, type OperatorVersion, type Role } from "ndscatter";
 import { attempt } from "../values/attempt.ts";
@@ -12,17 +12,17 @@ export interface NamedTensor {
   readonly input: TensorText;
 }
 
-/** For each input the number of a tensor; null where the input stays as it is. */
+/** The tensor number of each input; null for an input that stays as it is. */
 export type Assignment = readonly (number | null)[];
 
 export interface Match {
   readonly choice: Pick<State, "domain" | "op" | "opset">;
   readonly assignment: Assignment;
-  /** Whether names and shapes leave no doubt. */
+  /** True if names and shapes are unambiguous. */
   readonly isSure: boolean;
 }
 
-/** Names that programs and files give inputs. The names of an operator's own inputs come first. */
+/** Input names that programs and files use. The names of an operator's own inputs come first. */
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   data: "data x input input_0 cache past_cache params tensor self a arr table tables sums base".split(
     " ",
@@ -35,12 +35,12 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   axis: ["axis", "dim", "input_3"],
 };
 
-/** More tensors than any operator has inputs, and as many as all orders of them are looked at. */
+/** The most tensors whose orders are tried; no operator has as many inputs. */
 const MOST = 6;
 
 const wordOf = (name: string): string => name.toLowerCase().replace(/^.*[.\s]/, "");
 
-/** How well a tensor suits an input: names count most, then data types. Below 0 it does not suit. */
+/** Scores a tensor for an input: names count most, then data types. A tensor with a score below 0 does not fit. */
 function score({ name, input }: NamedTensor, version: OperatorVersion, position: number): number {
   const schema = version.inputs[position];
   const role = roleOf(schema);
@@ -105,7 +105,7 @@ function fits(version: OperatorVersion, state: State): boolean {
   return !("error" in attempt(() => infer(node, types)));
 }
 
-/** All ways to give the tensors to inputs, each tensor at most once. */
+/** All assignments of the tensors to inputs, each tensor at most once. */
 function* orders(
   count: number,
   inputs: number,
@@ -121,7 +121,7 @@ function* orders(
   yield* orders(count, inputs, [...used, null]);
 }
 
-/** The best assignment to the inputs of a state, and whether another one is as good. */
+/** The best assignment to the inputs of a state, and whether it is the only best one. */
 export function assigned(
   tensors: readonly NamedTensor[],
   state: State,
@@ -159,7 +159,7 @@ export function assigned(
   return { ...best, isSure: areAllUsed && isFit && best.points - second >= 4 };
 }
 
-/** The operators that three files may be for, besides that of the page. */
+/** The other operators to try for three files, after that of the page. */
 const OTHERS = [
   "ScatterND",
   "ScatterElements",
@@ -170,7 +170,7 @@ const OTHERS = [
 ];
 
 /**
- * What the tensors are for: the inputs of the operator that the page shows, or of another one where they suit no other way.
+ * Assigns tensors to the inputs of the page's operator, or of another operator if they do not fit that one.
  * @param fresh a state under another operator
  */
 export function matched(

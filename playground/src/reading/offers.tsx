@@ -1,4 +1,4 @@
-/** What a dialog shows of tensors that are for several inputs, and of a text that was understood in part. */
+/** Dialog content for tensors that belong to several inputs, and for a text that was understood in part. */
 
 import { resolve } from "ndscatter";
 import type { JSX } from "preact";
@@ -12,7 +12,7 @@ import type { Files } from "./use-files.ts";
 
 export interface MatchProps {
   readonly tensors: readonly NamedTensor[];
-  /** The call that the page shows. */
+  /** The page's call. */
   readonly state: State;
   onTake: Files["takeState"];
 }
@@ -20,7 +20,7 @@ export interface MatchProps {
 const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
 const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
 
-/** A call in the making: a state, and which tensor each of its inputs takes. */
+/** A call in progress: a state, and the tensor of each input. */
 interface Chosen {
   readonly base: State;
   readonly assignment: Assignment;
@@ -71,7 +71,7 @@ function guessOf(tensors: readonly NamedTensor[], state: State): Chosen {
   return { base: isOwn ? state : withOperator(state, choice).state, assignment };
 }
 
-/** The assignment with a tensor in an input. The input that had the tensor gets the one that leaves. */
+/** The assignment with a tensor moved to an input. The input that had the tensor gets the replaced one. */
 export const exchanged = (
   assignment: Assignment,
   position: number,
@@ -146,12 +146,12 @@ export interface MarkedProps {
   readonly marks: readonly Mark[];
 }
 
-/** Lines around marks that are shown. A program may have thousands of lines of numbers. */
+/** Lines shown around marks. A program may have thousands of lines of numbers. */
 const AROUND = 3;
 const LONGEST_LINE = 400;
 const MOST_LINES = 60;
 
-/** The text with what was not understood marked in it, and the reasons by line and column. */
+/** The text with marks on the parts that were not understood, and the reasons by line and column. */
 export function MarkedText({ text, marks }: MarkedProps): JSX.Element {
   const lines = linesOf(text);
   const shown = new Set<number>();

@@ -1,4 +1,4 @@
-/** The dialog that says what the page takes, and what is seen of files that are dropped or ask for a choice. */
+/** The dialog that lists what the page accepts, and shows files that were dropped or need a choice. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -12,7 +12,7 @@ import { WayIn } from "./way-in.tsx";
 const MatchForm = later<MatchProps>(async () => (await import("./offers.tsx")).MatchForm);
 const MarkedText = later<MarkedProps>(async () => (await import("./offers.tsx")).MarkedText);
 
-/** What the page takes, as the dialog says before files are chosen. */
+/** Kinds of input that the page accepts, as the dialog lists them. */
 const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   [
     ".npy, .pb",
@@ -53,9 +53,9 @@ export const Open = ({ files, close }: OpenProps): JSX.Element => (
 
 interface FileDialogProps {
   readonly files: Files;
-  /** The call that the page shows. */
+  /** The page's call. */
   readonly state: State;
-  /** The names of the inputs that a tensor can be for. */
+  /** The names of the inputs that can take a tensor. */
   readonly inputs: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls and methods that make arrays, in the texts that people paste: `np.zeros((4, 3))`, `.reshape(2, 6)`. A call that is
- * not listed is refused, because its value is not in the text.
+ * Calls and methods that make arrays, in the texts that people paste: `np.zeros((4, 3))`, `.reshape(2, 6)`. Unlisted
+ * calls are refused, because their values are not in the text.
  */
 
 import { DTYPES, printShape, type DType } from "ndscatter";
@@ -23,34 +23,36 @@ import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
 import { printElement } from "../values/scalar-text.ts";
 import { elementsOf, tensorOf } from "../values/tensor-text.ts";
 
-/** A call as it is written. */
+/** A call in its written form. */
 export interface Call {
   /** With its modules: `np.zeros`. */
   readonly name: string;
   readonly start: number;
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** The data type of what is read so far. */
+  /** The data type read so far. */
   readonly dtype: DType | undefined;
   /** The data type that `dtype=` names. */
   readonly asked: DType | undefined;
   readonly wrong: Wrong;
 }
 
-/** What a call gives, and the data type that it names. */
+/** The result of a call, and the data type that the call names. */
 interface Made {
   readonly value: Value;
   readonly dtype?: DType | undefined;
 }
 
-/** Arguments that do not change values. They are not read, because some are no values: `grad_fn=<AddBackward0>`. */
+/**
+ * Arguments that do not change values. The parser skips them, because some are not values: `grad_fn=<AddBackward0>`.
+ */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(
     " ",
   ),
 );
 
-/** What a call makes. `[1, 2].tolist()` is a call of a method on its first argument. */
+/** The result of a call. `[1, 2].tolist()` is a call of a method on its first argument. */
 export function made(call: Call, self: Block | null): Made {
   const name = call.name.slice(call.name.lastIndexOf(".") + 1);
   const isOther = /\b(?:random|ma)\./.test(call.name);
@@ -67,7 +69,7 @@ const NOTHING: Block = { shape: [0], words: [], start: 0 };
 
 type Make = (call: Call, self: Block) => Made;
 
-/** The arguments of a call by the names of its parameters. An alias has the number of its parameter. */
+/** The arguments of a call by parameter name. An alias has the number of its parameter. */
 function bind(call: Call, parameters: readonly string[]): ReadonlyMap<string, Value> {
   const { positional, named, start, wrong } = call;
   const extra = positional[parameters.length];
@@ -94,7 +96,7 @@ const ALIASES: Readonly<Record<string, string | undefined>> = Object.assign(Obje
   m: "M",
 });
 
-/** The data type that an argument names; an error where it names none. */
+/** The data type that an argument names; an error if the argument names none. */
 function dtypeIn(value: Value | undefined, { wrong }: Call): DType | undefined {
   if (value === undefined) return undefined;
   const dtype = "text" in value ? dtypeNamed(value.text) : null;
@@ -110,7 +112,7 @@ const wordAt =
     start,
   });
 
-/** A number among arguments; `otherwise` where it is not given. */
+/** A number among the arguments; `otherwise` if it is missing. */
 function numberOf(
   bound: ReadonlyMap<string, Value>,
   name: string,
@@ -124,7 +126,7 @@ function numberOf(
   throw call.wrong(`expected a number for ${name}`, value?.start ?? call.start);
 }
 
-/** Whether a call is of NumPy or of a library with its signatures: sizes are one argument there. */
+/** True if a call is of NumPy or of a library with its signatures, which take all sizes as one argument. */
 const isNumpy = ({ name }: Call): boolean => /^(?:np|numpy|jnp|jax\.numpy|cp|cupy)\./.test(name);
 
 /** An array of one value: `zeros((4, 3))`, `torch.zeros(4, 3)`. */
@@ -177,7 +179,7 @@ const arange: Make = (call) => {
   const count = Math.max(0, Math.ceil((stop - start) / step));
   if (step === 0) throw call.wrong("the step is 0", call.start);
   if (count > MOST_ELEMENTS) throw tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
-  // As NumPy does: the difference of the first two, which is not the step exactly.
+  // The same as in NumPy: the difference of the first two elements, which is not exactly the step.
   const difference = start + step - start;
   const words = Array.from({ length: count }, (_, number) =>
     wordAt(call.start)(start + number * difference),
@@ -220,7 +222,7 @@ const wrapped: Make = (call) => {
   return { value: withShape(withPairs(blockOf(first, wrong), shape, dtype), shape, call), dtype };
 };
 
-/** This library writes a complex number as a pair of numbers. */
+/** This library prints a complex number as a pair of numbers. */
 function withPairs(block: Block, shape: readonly number[], dtype: DType | undefined): Block {
   const isPairs = dtype !== undefined && DTYPES[dtype].family === "complex";
   if (!isPairs || block.words.length !== 2 * sizeOf(shape)) return block;
@@ -237,7 +239,7 @@ function withShape(block: Block, shape: readonly number[], { wrong, start }: Cal
   throw wrong(`the text says shape=${printShape(shape)}, but has ${count} elements`, start);
 }
 
-/** A data type as a call: `np.float32(1.5)`, `torch.LongTensor([1, 2])`. */
+/** A data type used as a function: `np.float32(1.5)`, `torch.LongTensor([1, 2])`. */
 const typed =
   (dtype: DType): Make =>
   (call) => {
@@ -249,21 +251,21 @@ const typed =
     return { value: "text" in only ? words[0] : { ...block, words } };
   };
 
-/** `new Float32Array(3)` has three zeros; `Float32Array(3) [ 1, 2, 3 ]` is read by the reader. */
+/** `new Float32Array(3)` has three zeros; the reader itself handles `Float32Array(3) [ 1, 2, 3 ]`. */
 const typedArray: Make = (call) => {
   const [only] = call.positional;
   const isLength = call.positional.length === 1 && numberIn(only) !== null;
   return isLength ? filled("0")(call, NOTHING) : wrapped(call, NOTHING);
 };
 
-/** The elements in another data type, as `astype` does: fractions are cut off, and truth values are 0 and 1. */
+/** The elements in another data type, as `astype` converts them: fractions are cut off, and booleans become 0 and 1. */
 function cast(block: Block, dtype: DType, call: Call): Block {
   const settled = call.dtype === undefined ? block : held(block, call.dtype, call);
   const words = settled.words.map((word) => ({ ...word, text: castText(word, dtype, call) }));
   return held({ ...settled, words }, dtype, call);
 }
 
-/** The elements as the data type holds them, such as 0.1 in float16. */
+/** The elements rounded to the data type, such as 0.1 in float16. */
 function held(block: Block, dtype: DType, { wrong }: Call): Block {
   const { shape, words } = block;
   const values = words.map((word) => elementText(word, dtype, wrong));
@@ -320,7 +322,7 @@ const flat: Make = (call, self) => {
   return { value: { ...self, shape: [self.words.length] } };
 };
 
-/** Python's complex number, which has signs of its own for zeros. */
+/** Python's complex number, whose zeros have signs. */
 const complex: Make = (call) => {
   const bound = bind(call, ["real", "imag"]);
   const parts = ["real", "imag"].map((name) => {
@@ -349,7 +351,7 @@ const same: Make = (call, self) => {
   return { value: self };
 };
 
-/** A table by names, which may be any names of an object too. */
+/** A table by name, without a prototype, so that it has no inherited names. */
 const table = (
   rows: readonly (readonly [names: string, make: Make])[],
 ): Readonly<Record<string, Make | undefined>> =>

@@ -1,4 +1,7 @@
-/** Reads pasted text: brackets, tables, calls and methods. It knows their grammar; what they mean is in the calls. */
+/**
+ * Reads pasted text: brackets, tables, calls and methods. The reader knows only their grammar; `paste-calls.ts` has
+ * their meaning.
+ */
 
 import { TensorError, type DType } from "ndscatter";
 import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
@@ -14,10 +17,10 @@ import {
 } from "./paste-value.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** How deep brackets may nest: the lists of all axes, with calls around them and in them. */
+/** The deepest nesting of brackets: the lists of all axes, with calls around and inside them. */
 const DEEPEST = MOST_AXES + 3;
 
-/** Elements that calls and methods may make in all: a text can call as often as it likes. */
+/** The most elements that all calls and methods may make together, because a text can make any number of calls. */
 const MOST_WORK = 6 * MOST_ELEMENTS;
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
@@ -25,18 +28,18 @@ const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}"
 /** `x =`, `const x =`, `x: Tensor =`, `data:`, `Parameter containing:`; two of them at most. */
 const LABEL = /^\s*(?:[A-Za-z_][\w.]{0,40}[^\S\n]{1,9}){0,3}[A-Za-z_][\w.]{0,40}\s{0,9}[:=](?!=)/;
 
-/** A parser by recursive descent: a position in the text, and what may stand there. */
+/** A recursive-descent parser: a position in the text, and a method for each form. */
 export class Reader {
   readonly text: string;
   at = 0;
   count = 0;
   work = 0;
   dtype: DType | undefined;
-  /** Where the last error is. */
+  /** The position of the last error. */
   failedAt = 0;
   readonly names: ReadonlyMap<string, Known>;
 
-  /** @param part the place in a program where the value begins, and the arrays that have names there */
+  /** @param part the start of the value in a program, and the named arrays of the program at that point */
   constructor(
     text: string,
     dtype: DType,
@@ -52,7 +55,7 @@ export class Reader {
     const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
     this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
-    // A line of texts may have a colon of its own.
+    // A line of texts may contain a colon.
     if (dtype === "string" && !HAS_BRACKET.test(this.text)) return;
     for (let labels = 0; labels < 2; labels++) {
       this.at += LABEL.exec(this.text.slice(this.at, this.at + 400))?.[0].length ?? 0;
@@ -66,7 +69,7 @@ export class Reader {
     throw this.wrong(`expected the end of the text, got ${this.here()}`);
   }
 
-  /** Whether the text is bare words only, and more than one. */
+  /** True if the text consists of two or more bare words. */
   isTable(): boolean {
     return !HAS_BRACKET.test(this.text) && /[^\s,;][\s,;]+[^\s,;]/.test(this.text.slice(this.at));
   }
@@ -110,7 +113,7 @@ export class Reader {
     return this.methods(value, depth);
   }
 
-  /** The array that a name stands for, its shape, or what its methods give; null for any other word. */
+  /** A named array, its shape, or the result of its methods; null for any other word. */
   known({ text, start }: Word, depth: number): Value | null {
     const [, name = "", rest = ""] = /^([A-Za-z_$][\w$]*)((?:\.\w+)*)$/.exec(text) ?? [];
     const array = this.names.get(name);
@@ -169,7 +172,7 @@ export class Reader {
   call(name: string, start: number, self: ReturnType<typeof blockOf> | null, depth: number): Value {
     const before = this.dtype;
     const { positional, named, dtype } = this.peek() === "(" ? this.arguments(depth) : NO_ARGUMENTS;
-    // The data type of a method's own values comes before it; that of a call's arguments is among them.
+    // A method takes the data type read before it; a call takes the one among its arguments.
     const known = self === null ? this.dtype : before;
     const { wrongAt: wrong } = this;
     const call = { name, start, positional, named, dtype: known, asked: dtype, wrong };
@@ -199,7 +202,7 @@ export class Reader {
     return { positional, named, dtype };
   }
 
-  /** The elements of another order would be read at wrong places. */
+  /** Elements in another memory order would end up in wrong places. */
   checkOrder(text: string): void {
     if (!/^\s*["']C["']\s*$/.test(text)) throw this.wrong("only the order 'C' is read here");
   }
@@ -217,7 +220,7 @@ export class Reader {
     return this.text.slice(start, this.at);
   }
 
-  /** Notes a data type that has a name of its own. */
+  /** Records the data type if the name is that of a data type. */
   name(text: string): void {
     this.dtype = dtypeNamed(text) ?? this.dtype;
   }
@@ -275,7 +278,7 @@ export class Reader {
 
 /** An array that has a name in a program. */
 export interface Known extends TensorText {
-  /** Whether the text names its data type. */
+  /** True if the text names the data type. */
   readonly isSaid: boolean;
 }
 
@@ -284,7 +287,7 @@ const HAS_BRACKET = /[[\](){}'"]/;
 interface Arguments {
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** The data type that is named. */
+  /** The data type that the text names. */
   readonly dtype: DType | undefined;
 }
 

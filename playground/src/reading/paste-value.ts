@@ -1,15 +1,15 @@
-/** Values of pasted text: elements as they were written, lists of them, and arrays that a call made. */
+/** Values of pasted text: elements in their written form, lists of elements, and arrays made by calls. */
 
 import { isDType, printShape, TensorError, type DType } from "ndscatter";
 import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { parseScalar } from "../values/scalar-text.ts";
 import { sizeOf } from "../values/shape.ts";
 
-/** An element as it was written. */
+/** An element in its written form. */
 export interface Word {
   readonly text: string;
   readonly isQuoted: boolean;
-  /** Where in the text it begins. */
+  /** The position of its first character. */
   readonly start: number;
 }
 
@@ -18,7 +18,7 @@ export interface List {
   readonly start: number;
 }
 
-/** What a call or a method gives: elements in row-major order. */
+/** The result of a call or a method: elements in row-major order. */
 export interface Block {
   readonly shape: readonly number[];
   readonly words: readonly Word[];
@@ -30,7 +30,7 @@ export type Value = Word | List | Block;
 /** Makes the error for a place in the text, with its line and column. */
 export type Wrong = (sentence: string, start: number) => TensorError;
 
-/** A value as a block. It throws where lists of one level differ in shape. */
+/** A value as a block. Throws if lists of one level differ in shape. */
 export function blockOf(value: Value, wrong: Wrong): Block {
   if ("words" in value) return value;
   if ("text" in value) return { shape: [], words: [value], start: value.start };
@@ -61,7 +61,7 @@ export function bareText({ text, isQuoted }: Word, dtype: DType): string {
   );
 }
 
-/** The text of an element; an error where it is no value of the data type at all. */
+/** The text of an element; an error if the data type has no such value. */
 export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
   const bare = bareText(word, dtype);
   if (dtype === "string" || word.isQuoted) return bare;
@@ -72,7 +72,7 @@ export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
 /** The data type that a text names, as languages do: `np.float32`, `'float32'`, `torch.long`, `<class 'numpy.int8'>`. */
 export function dtypeNamed(text: string): DType | null {
   const name = /(\w+)\W*$/.exec(text.slice(-LONGEST_NAME))?.[1].replace(/_$/, "") ?? "";
-  // Of NumPy and of Python alone it has 64 bits, of torch 32.
+  // In NumPy and Python this type has 64 bits, in torch 32.
   const isLong = name === "float" && !text.includes("torch");
   const known = isLong ? "float64" : (OTHER_NAMES[name] ?? name);
   return isDType(known) ? known : null;
@@ -95,7 +95,7 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
     int: "int64",
     complex: "complex128",
     cfloat: "complex64",
-    // Of ml_dtypes, and of JAX.
+    // The names of ml_dtypes and JAX.
     float8_e4m3fn: "float8e4m3fn",
     float8_e4m3fnuz: "float8e4m3fnuz",
     float8_e5m2: "float8e5m2",
@@ -105,7 +105,7 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
   },
 );
 
-/** The number that a value is; null where it is none. */
+/** The number of a value; null for other values. */
 export function numberIn(value: Value): number | null {
   if (!("text" in value) || value.isQuoted) return null;
   const number = parseScalar("float64", bareText(value, "float64"));
@@ -113,8 +113,8 @@ export function numberIn(value: Value): number | null {
 }
 
 /**
- * The sizes that arguments give: `4, 3`, `(4, 3)` or `[4, 3]`.
- * @param isOpen whether one size may be -1
+ * The sizes in arguments: `4, 3`, `(4, 3)` or `[4, 3]`.
+ * @param isOpen true if one size may be -1
  */
 export function sizesIn(
   values: readonly Value[],
@@ -139,7 +139,7 @@ export function sizesIn(
   return sizes;
 }
 
-/** Sizes with at most one -1 as the sizes of that many elements. */
+/** Sizes with at most one -1, resolved for a number of elements. */
 export function closedSizes(
   sizes: readonly number[],
   count: number,

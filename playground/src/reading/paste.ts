@@ -8,7 +8,7 @@
  *     x = np.arange(12).reshape(4, 3)       a call that makes an array, and methods that reshape or convert it
  *     1  2  3                               a table, one row a line
  *
- * The shape is that of the brackets. If the text names a data type, the tensor has it. What is not understood is refused.
+ * The shape is that of the brackets. If the text names a data type, the tensor has it. Anything else is refused.
  */
 
 import { printShape, TensorError, type DType } from "ndscatter";
@@ -21,7 +21,7 @@ import type { TensorText } from "../values/state.ts";
 import { tensorOf, textOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Characters; enough for as many elements as the page shows. */
+/** The most characters, enough for the largest tensor of the page. */
 const LONGEST = 2_000_000;
 
 function readerOf(text: string, dtype: DType): Reader {
@@ -50,17 +50,17 @@ export function asText({ shape, words }: Block, dtype: DType, reader: Reader): T
 }
 
 /**
- * The tensor after a paste. Without brackets the text is a block as in a spreadsheet: it fills cells from `element` on, to
- * the right and downwards, and a block that does not fit is refused. A single value goes into the cell. A tensor in
+ * The tensor after a paste. Text without brackets is a block as in a spreadsheet: the block fills cells from `element`
+ * on, to the right and downwards, and is refused if it does not fit. A single value goes into the cell. A tensor in
  * brackets, or made by a call, replaces the whole tensor.
  *
- * @param element the position of the cell that has the focus; null without one, where the text replaces the tensor
+ * @param element the position of the cell that has the focus; null for none, and the text then replaces the tensor
  */
 export function withPaste(input: TensorText, element: number | null, text: string): Edited {
   if (element === null || element >= input.values.length) return withText(input, text);
   return attempt(() => {
     const { dtype } = input;
-    // A text may have brackets and quotes of its own.
+    // Elements of the data type string may contain brackets and quotes.
     if (dtype === "string" && !/^\s*(?:\[|[\w.]+\()/.test(text)) {
       return { input: withTexts(input, element, text) };
     }
@@ -74,7 +74,7 @@ export function withPaste(input: TensorText, element: number | null, text: strin
         reader,
       );
       const [count, width] = shape;
-      // A column fills a vector too, which has one axis for both.
+      // A column fills a vector too, because a vector has a single axis.
       const isRow = width === 1 && input.shape.length === 1;
       const block = isRow
         ? [values]
@@ -90,7 +90,7 @@ export function withPaste(input: TensorText, element: number | null, text: strin
   });
 }
 
-/** Texts may have blanks and commas: a spreadsheet separates cells by tabs, and rows by line ends. */
+/** Strings may contain blanks and commas: a spreadsheet separates cells by tabs, and rows by line ends. */
 function withTexts(input: TensorText, element: number, text: string): TensorText {
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
   return withBlock(
@@ -100,7 +100,7 @@ function withTexts(input: TensorText, element: number, text: string): TensorText
   );
 }
 
-/** The tensor with the rows of a block from a cell on. The block stays in the cell's slice of the last two axes. */
+/** The tensor with the rows of a block, from a cell on. The block stays in the cell's slice of the last two axes. */
 function withBlock(
   input: TensorText,
   element: number,

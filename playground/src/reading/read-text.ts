@@ -1,4 +1,7 @@
-/** What a pasted text is: a link, a runtime's message, a program, or a single array. It loads with the first text. */
+/**
+ * Recognizes a pasted text: a link, a runtime's message, a program, or a single array. The module is loaded with the
+ * first text.
+ */
 
 import { fromHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
@@ -17,13 +20,13 @@ export interface TextContent {
   readonly tensors: readonly NamedTensor[];
   readonly understood: readonly string[];
   readonly marks: readonly Mark[];
-  /** The text, with which a tensor is read again in the data type of its input. */
+  /** True for a single array, whose text is read again in the data type of the chosen input. */
   readonly isOneArray: boolean;
 }
 
 const NOTHING = { choices: [], tensors: [], understood: [], marks: [], isOneArray: false } as const;
 
-/** It never throws, whatever the text is. @param state the call that the page shows */
+/** Never throws, whatever the text is. @param state the page's call */
 export function readText(text: string, state: State): TextContent {
   return linkIn(text) ?? messageIn(text) ?? arrayIn(text) ?? programIn(text, state);
 }
@@ -90,7 +93,7 @@ function programIn(text: string, state: State): TextContent {
   };
 }
 
-/** The line and the column of a place, as editors count them. */
+/** The line and the column of a position, as editors count them. */
 export function placeOf(
   text: string,
   at: number,

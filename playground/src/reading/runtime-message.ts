@@ -1,7 +1,7 @@
 /**
- * The error message of a runtime as a call that fails in the same way: the message says the operator, shapes or an index,
- * and examples stand in for the rest. Each kind of message is a row; texts are from onnxruntime 1.30, torch, NumPy and
- * TensorFlow.
+ * Turns a runtime's error message into a call that fails in the same way: the message gives the operator, shapes or an
+ * index, and examples fill in the rest. Each kind of message is a row; the texts are from onnxruntime 1.30, torch,
+ * NumPy and TensorFlow.
  */
 
 import { printShape, roleOf, type Role } from "ndscatter";
@@ -11,7 +11,7 @@ import { defaultText, dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
-/** What a message says. A shape that it does not give follows from the others, or is an example. */
+/** The facts in a message. A missing shape follows from the others, or is an example. */
 interface Facts {
   readonly op?: string;
   readonly axis?: number;
@@ -19,7 +19,7 @@ interface Facts {
   readonly data?: readonly number[];
   readonly indices?: readonly number[];
   readonly updates?: readonly number[];
-  /** An index that is refused, and where it stands. */
+  /** The refused index and its position. */
   readonly bad?: readonly number[];
   readonly at?: readonly number[];
   /** The size of the axis that the index is for. */
@@ -29,7 +29,7 @@ interface Facts {
 
 interface Row {
   readonly pattern: RegExp;
-  /** The operators that give this message; the first where the text names none. */
+  /** The operators that give this message; the first is used if the text names none. */
   readonly ops: readonly string[];
   facts(found: readonly string[], text: string): Facts;
 }
@@ -128,7 +128,7 @@ function differing(
 const NODE =
   /(?:running|Op \(|OpType: ?)\s?(\w{1,60})\)?(?: node)?(?:[^\n]{0,20}?Name: ?'([^'\n]{0,80})')?/;
 
-/** Messages are a few lines, with a trace before them; a longer text is none. */
+/** The longest message, a few lines with a trace before them; a longer text is not a message. */
 const LONGEST = 20_000;
 
 export interface Message {
@@ -142,7 +142,7 @@ export interface UnknownMessage {
   readonly end: number;
 }
 
-/** The call that a message is about; null where the text is no message that is known. */
+/** The call of a message; null if the text is not a known message. */
 export function readMessage(text: string): Message | UnknownMessage | null {
   if (text.length > LONGEST) return null;
   const [, named, name] = NODE.exec(text) ?? [];
@@ -218,7 +218,7 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
   };
 }
 
-/** The shapes of a call: as the message gives them, else those that fit, else examples. */
+/** The shapes of a call: from the message, else shapes that fit, else examples. */
 function shapesOf(
   facts: Facts & { readonly op: string },
 ): Partial<Record<Role, readonly number[]>> {
@@ -250,7 +250,7 @@ function shapesOf(
   return { data, indices, updates };
 }
 
-/** Valid indices that count, and among them the one that is refused. */
+/** Valid indices that count up, with the refused index among them. */
 function indicesOf(
   { bad, at, axis = 0, op = "" }: Facts,
   shape: readonly number[],
@@ -273,7 +273,7 @@ function indicesOf(
   return { dtype: "int64", shape, values };
 }
 
-/** The same facts with sizes that the page can show. Sizes that are equal stay so, and so does their order. */
+/** The same facts with sizes that the page can show. Equal sizes stay equal, and the order of sizes stays. */
 function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
   const shapes = shapesOf({ op: "Gather", ...facts });
   const all = [...(shapes.data ?? []), ...(shapes.indices ?? []), ...(shapes.updates ?? [])];
@@ -312,5 +312,5 @@ function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
 const isRefused = (shape: readonly number[]): boolean =>
   "error" in (attempt(() => ({ ok: checkShape(shape, "the tensor") })) as object);
 
-/** A picture of more elements would not show the fault at a glance. */
+/** A larger picture would not show the fault at a glance. */
 const isShown = (shape: readonly number[]): boolean => !isRefused(shape) && sizeOf(shape) <= 600;

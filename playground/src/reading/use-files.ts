@@ -1,6 +1,6 @@
 /**
  * Files that are chosen, or dropped anywhere on the page: a tensor for an input, a node of a model, a case of
- * `ndscatter capture`, or what another runtime gave. Texts that are pasted where no cell has the focus are taken likewise.
+ * `ndscatter capture`, or another runtime's output. Texts pasted outside a cell are handled the same way.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -19,36 +19,36 @@ export interface Offer {
   readonly name: string;
   readonly choices: readonly FileChoice[];
   readonly remarks: readonly string[];
-  /** The pasted text of a single array. It is read again in the data type of the input that the user chooses for it. */
+  /** The pasted text of a single array. The text is read again in the data type of the input that the user chooses. */
   readonly text?: string;
-  /** Tensors that are for several inputs. */
+  /** Tensors that belong to several inputs. */
   readonly tensors?: readonly NamedTensor[];
-  /** The line for a terminal, where the page shows a part alone. */
+  /** The command line, if the page shows only a part. */
   readonly command?: string;
   /** A pasted text with parts that were not understood. */
   readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
 
-/** The position of an input, or the place of another runtime's output. */
+/** The position of an input, or the slot for another runtime's output. */
 export type Spot = number | "actual";
 
-/** Takes files for a place, or for no particular place. */
+/** Accepts files for a slot, or for none in particular. */
 type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
 /** Larger files hold more than the page can show, whatever their format. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 export interface Files {
-  /** What somebody has to choose from; null while there is nothing to choose. */
+  /** The choices for the user; null if no choice is open. */
   readonly offer: Offer | null;
-  /** Whether files are dragged over the page. */
+  /** True while files are dragged over the page. */
   readonly isOver: boolean;
-  /** Takes files that were chosen. */
+  /** Accepts chosen files. */
   takeFiles(files: readonly File[]): void;
-  /** Takes a text that was pasted or typed: a program, an array, a message or a link. */
+  /** Accepts a pasted or typed text: a program, an array, a message or a link. */
   takeText(text: string): void;
   take(choice: FileChoice, spot: Spot, remarks: readonly string[]): void;
-  /** Takes tensors as the inputs of a call. */
+  /** Puts tensors into the inputs of a call. */
   takeState(state: State, remarks: readonly string[]): void;
   /** Closes the offer without taking anything. */
   dismiss(): void;
@@ -115,8 +115,8 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
 }
 
 /**
- * The content of the files: a model with tensors, tensors alone, or one file with the `.bin` that belongs to it. Null
- * without files. Never throws.
+ * The content of the files: a model with tensors, tensors alone, or one file with its `.bin`. Null if no file is given.
+ * Never throws.
  */
 async function read(
   files: readonly File[],
@@ -181,7 +181,7 @@ async function contentOf(
   return withCommand(await fromFile(files[0].name, bytes[0], bytes.at(1)), named, state);
 }
 
-/** The content of a model, with the command where a tensor of it is larger than the page shows. */
+/** The content of a model, with the command if one of its tensors is larger than the page shows. */
 function withCommand(
   content: FileContent,
   files: readonly { readonly name: string }[],
@@ -197,7 +197,7 @@ function withCommand(
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
-/** A pasted text as an offer. What reads programs and messages is loaded with the first text. */
+/** A pasted text as an offer. The code that reads programs and messages is loaded with the first text. */
 async function offerOf(text: string, state: State): Promise<Offer> {
   const { readText } = await import("./read-text.ts");
   const { choices, tensors, understood, marks, isOneArray } = readText(text, state);
@@ -218,7 +218,7 @@ async function offerOf(text: string, state: State): Promise<Offer> {
 const tensorChoices = (tensors: readonly NamedTensor[]): FileChoice[] =>
   tensors.length === 1 ? [{ kind: "tensor", title: tensors[0].name, input: tensors[0].input }] : [];
 
-/** Listens to texts that are pasted where neither a cell nor a field takes them. */
+/** Listens to pastes that neither a cell nor a field handles. */
 function usePastes(takeText: (text: string) => Promise<void>): void {
   const latest = useRef(takeText);
   latest.current = takeText;
@@ -235,7 +235,7 @@ function usePastes(takeText: (text: string) => Promise<void>): void {
   }, []);
 }
 
-/** Listens to files that are dropped. Returns whether files are dragged over the page. */
+/** Listens to files that are dropped. Returns true while files are dragged over the page. */
 function useDropping(takeFiles: TakeFiles): boolean {
   const [isOver, setOver] = useState(false);
   // The listeners live as long as the page and call the latest function.
@@ -270,7 +270,7 @@ function useDropping(takeFiles: TakeFiles): boolean {
   return isOver;
 }
 
-/** The place of the tensor that an element of the page belongs to; null for none. */
+/** The slot of the tensor that contains an element of the page; null for none. */
 function spotUnder(target: EventTarget | null): Spot | null {
   const card = target instanceof Element ? target.closest("[data-tensor]") : null;
   const id = card instanceof HTMLElement ? card.dataset["tensor"] : undefined;

@@ -1,4 +1,7 @@
-/** The way in with one's own data: a place for files, and a field for a text; and both in one line of the bar. */
+/**
+ * Input of the user's own data: a drop zone for files and a field for text, and a version of both as one line in the
+ * bar.
+ */
 
 import type { JSX, TargetedClipboardEvent, TargetedInputEvent } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
@@ -6,7 +9,7 @@ import type { Files } from "./use-files.ts";
 
 interface WayInProps {
   readonly files: Pick<Files, "takeFiles" | "takeText">;
-  /** Called when something was given, before it is read: a dialog closes then. */
+  /** Called when a file or a text is given, before it is read, so that a dialog can close. */
   onGiven?(): void;
 }
 
@@ -51,7 +54,7 @@ function DropZone({ files, onGiven }: WayInProps): JSX.Element {
   );
 }
 
-/** A text that is typed or pasted, and what becomes of it. */
+/** The state of the text field, and the handling of its text. */
 function useText({ files, onGiven }: WayInProps) {
   const [text, setText] = useState("");
   const read = (given: string): void => {
@@ -68,7 +71,7 @@ function useText({ files, onGiven }: WayInProps) {
       setText(currentTarget.value),
     onPaste: (event: TargetedClipboardEvent<HTMLTextAreaElement>): void => {
       const pasted = event.clipboardData?.getData("text/plain") ?? "";
-      // Into an empty field a text is pasted to be read. One that was begun by hand goes on.
+      // Text pasted into an empty field is read at once. Text pasted into a field with content is only inserted.
       if (text !== "" || pasted.trim() === "") return;
       event.preventDefault();
       read(pasted);
@@ -109,7 +112,7 @@ function PasteField(props: WayInProps): JSX.Element {
   );
 }
 
-/** The way in as one line: files are dropped on it as anywhere, and a text is pasted. */
+/** The one-line version: files can be dropped on it as anywhere, and a text can be pasted. */
 export function WayInLine(props: WayInProps): JSX.Element {
   const { text, field, read } = useText(props);
   return (

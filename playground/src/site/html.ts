@@ -1,10 +1,10 @@
-/** Text that is HTML already, apart from text that is not: what is put into a template is escaped. */
+/** Distinguishes HTML from plain text: templates escape plain text. */
 
 export interface Html {
   readonly markup: string;
 }
 
-/** What a template takes. Lists are joined, and nothing stands for what is null or false. */
+/** A value in a template. Lists are joined; null and false give nothing. */
 export type Part = Html | string | number | boolean | null | undefined | readonly Part[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -32,11 +32,11 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
   return { markup: texts.map((text, at) => markupOf(parts[at - 1]) + text).join("") };
 }
 
-/** The parts with something between them. */
+/** The parts with a separator. */
 export const joined = (parts: readonly Part[], between: Part): Html =>
   html`${parts.map((part, at) => (at === 0 ? part : html`${between}${part}`))}`;
 
-/** A name for an address: lower-case letters, digits and hyphens. */
+/** A slug for an address: lower-case letters, digits and hyphens. */
 export const slugOf = (text: string): string =>
   text
     .toLowerCase()

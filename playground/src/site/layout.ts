@@ -1,4 +1,4 @@
-/** What every page of the site has: its head, the bar, and the list of its sections. */
+/** The frame of every page of the site: its head, the bar, and the list of its sections. */
 
 import { html, type Html } from "./html.ts";
 
@@ -7,9 +7,9 @@ export interface Files {
   readonly style: string;
   /** Null while Vite serves the page. */
   readonly icon: string | null;
-  /** The script that takes over the colours that were chosen on the page, before anything is drawn. */
+  /** The script that applies the colours chosen on the page before anything is drawn. */
   readonly theme: string;
-  /** The script of the search, which loads the index when it is asked for. */
+  /** The script of the search, which loads the index at the first search. */
   readonly search: string;
   readonly index: string;
 }
@@ -21,13 +21,13 @@ export interface Entry {
 }
 
 export interface Page {
-  /** Within the folder of the site. */
+  /** A path within the folder of the site. */
   readonly file: string;
   readonly title: string;
   readonly description: string;
   readonly contents: readonly Entry[];
   readonly body: Html;
-  /** What the search finds on the page. */
+  /** The places on the page that the search can find. */
   readonly finds: readonly Find[];
 }
 
@@ -35,14 +35,14 @@ export interface Page {
 export interface Find {
   readonly kind: string;
   readonly title: string;
-  /** What the place belongs to: an operator, a document. */
+  /** The operator or document of the place. */
   readonly of: string;
   /** The place on the page; empty for the page itself. */
   readonly id: string;
   readonly text: string;
 }
 
-/** Pages show pictures of the site, and frames of the page itself. They send nothing anywhere. */
+/** Pages show pictures of the site, and frames of the page itself. The policy forbids all requests to other sites. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -60,7 +60,7 @@ const PARTS: readonly { readonly to: string; readonly text: string; readonly is:
   { to: "api/", text: "API", is: /^api\// },
 ];
 
-/** The way from a page to the folder of the site. */
+/** The relative path from a page to the folder of the site. */
 export const rootFrom = (file: string): string => "../".repeat(file.split("/").length - 1);
 
 export function documentFrom(page: Page, files: Files): string {
@@ -127,7 +127,7 @@ const entryOf = ({ id, title, inner = [] }: Entry): Html =>
     }
   </li>`;
 
-/** A heading with the link to itself. */
+/** A heading with a link to itself. */
 export function heading(level: 2 | 3, id: string, title: string): Html {
   const anchor = html`<a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a>`;
   return level === 2
@@ -135,7 +135,7 @@ export function heading(level: 2 | 3, id: string, title: string): Html {
     : html`<h3 id="${id}">${title} ${anchor}</h3>`;
 }
 
-/** A heading that opens what belongs to it. A link to a place within opens it too. */
+/** A heading that unfolds its section. A link to a place within the section unfolds it too. */
 export const folded = (
   level: 2 | 3,
   id: string,

@@ -14,17 +14,17 @@ import { operatorPage } from "./reference/operator-page.ts";
 import { indexOf } from "./search/index.ts";
 
 export interface File {
-  /** Within the folder of the site. */
+  /** A path within the folder of the site. */
   readonly name: string;
   readonly text: string;
 }
 
-/** What the site is made of, besides the registry and the examples. */
+/** The sources of the site, besides the registry and the examples. */
 export interface Sources {
   readonly documents: Texts;
   /** The paths of pictures in `docs/`. */
   readonly pictures: readonly string[];
-  /** The address of the repository; null if nobody knows it. */
+  /** The address of the repository; null if unknown. */
   readonly repository: string | null;
   /** The entries of the package by name, with their files of types. */
   readonly entries: Readonly<Record<string, string>>;
@@ -33,10 +33,10 @@ export interface Sources {
 }
 
 export interface Site {
-  /** @param files the names of files that pages refer to, the index of the search among them */
+  /** @param files the names of files that pages refer to, including the search index */
   pages(files: Files): File[];
   readonly pictures: readonly File[];
-  /** The text of the index. */
+  /** The text of the search index. */
   readonly index: string;
 }
 

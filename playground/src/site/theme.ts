@@ -1,4 +1,4 @@
-/** Takes over the colours that were chosen on the page. Without it the colours are those of the system. */
+/** Applies the colours chosen on the page. Without a choice, the system's colours are used. */
 
 try {
   const theme = localStorage.getItem("ndscatter-theme");

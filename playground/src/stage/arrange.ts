@@ -1,7 +1,7 @@
 /**
- * The arrangement of a call's tables in the room that there is: beside each other, or in tiers where this gives larger
- * cells. Tables that belong together have the same rows, so that an index tuple stands beside its updates, and data beside
- * the output. Nothing is measured on the page but the room.
+ * Arranges a call's tables in the space of the stage: side by side, or in tiers if tiers give larger cells. Tables that
+ * belong together have the same rows, so that an index tuple stands beside its updates, and data beside the output.
+ * Nothing is measured on the page but the room.
  */
 
 import { sizeOf } from "../values/shape.ts";
@@ -43,28 +43,31 @@ const ORDER = ["axis", "indices", "updates", "data", "output"];
 
 /** Between tiers. */
 export const TIER_GAP = 12;
-/** More tiers must make cells larger by so much: one row is read from left to right, and all of its lines are drawn. */
+/**
+ * Another tier must enlarge cells by this factor, because a single row reads from left to right and all of its lines
+ * are drawn.
+ */
 const WORTH = { wide: 1.5, narrow: 1.25 };
-/** Heights of the room from which on a header has three lines, and two lines for a finger. */
+/** The least heights for a header of three lines with a mouse, and of two lines on a touch screen. */
 const HIGH = { full: 300, short: 480 };
-/** A row is not higher than a part of the width of its cells, unless a finger needs it. */
+/** A row is at most this part of its cells' width, unless a finger needs more. */
 const HIGHEST = 0.8;
 const FINGER = 44;
 
 type Tiers = Layout["tiers"];
 
-/** All that follows from the call. */
+/** The facts that follow from the call. */
 interface Plan {
   readonly kind: Layout["kind"];
   readonly gutters: readonly Gutter[];
   readonly head: Head;
   readonly room: Room;
-  /** @param isTight whether types and shapes above tables may be cut */
+  /** @param isTight true if types and shapes above tables may be cut */
   lanesAt(metrics: Metrics, isTight: boolean): Lane[];
   metricsAt(pitch: number): Metrics;
 }
 
-/** The layout of a call: the largest cells with which every table fits as a whole, else windows. */
+/** The layout of a call: the largest cells with which every table fits as a whole, or else windows. */
 export function layOut(call: Call, room: Room): Layout {
   const plan = planOf(call, room);
   let best: Way | null = null;
@@ -86,7 +89,7 @@ export function layOut(call: Call, room: Room): Layout {
 interface Way {
   readonly tiers: Tiers;
   readonly pitch: number;
-  /** Whether types and shapes above tables may be cut. */
+  /** True if types and shapes above tables may be cut. */
   readonly isTight: boolean;
 }
 
@@ -95,7 +98,7 @@ function planOf({ op, axis, tensors }: Call, room: Room): Plan {
   const digits = Math.max(...tensors.map(({ role, digits }) => (VALUES.has(role) ? digits : 1)));
   const sorted = tensors
     .toSorted((a, b) => ORDER.indexOf(a.role) - ORDER.indexOf(b.role))
-    // Columns of data, of updates and of the output have one width.
+    // Columns of data, updates and output have the same width.
     .map((one) => (VALUES.has(one.role) ? { ...one, digits } : one));
   const shapes = new Map(sorted.map(({ role, shape }) => [role, shape]));
   const sheets = sheetsOf(form, axis, shapes);
@@ -145,7 +148,7 @@ function gutterBetween(
 ): Gutter {
   if (left === "axis") return "gap";
   if (right === "updates") {
-    // Where each element of a row is an index by itself, the row has no target of its own.
+    // A row whose elements are separate indices has no single target.
     const isRow = form !== "elements" && isAligned(sheets.get(left), sheets.get(right));
     return isRow ? "chips" : "gap";
   }
@@ -155,7 +158,7 @@ function gutterBetween(
 const range = (begin: number, end: number): number[] =>
   Array.from({ length: Math.max(end - begin, 0) }, (_, i) => begin + i);
 
-/** The ways in which lanes may be put into tiers, the fewest tiers first. Data and the output come last. */
+/** The possible assignments of lanes to tiers, fewest tiers first. Data and the output come last. */
 function tiersOf(kind: Layout["kind"], count: number): Tiers[] {
   const cut = (...at: number[]): Tiers =>
     [0, ...at].map((begin, i) => range(begin, at[i] ?? count)).filter((tier) => tier.length > 0);
@@ -176,7 +179,7 @@ const widthOf = (
 const tallest = (tier: readonly number[], lanes: readonly Lane[], metrics: Metrics): number =>
   Math.max(...tier.map((at) => heightOf(lanes[at].sheet, metrics)));
 
-/** What stands above, and between, the tables of all tiers. */
+/** The height of the headers and gaps of all tiers. */
 const above = ({ head }: Plan, tiers: Tiers): number =>
   tiers.length * HEADS[head] + (tiers.length - 1) * TIER_GAP;
 
@@ -192,7 +195,7 @@ function hasRoom(plan: Plan, { tiers, pitch, isTight }: Way): boolean {
   return tables + above(plan, tiers) <= height;
 }
 
-/** The layout with all of every table. Rows get the height that is left, while cells are still wider than high. */
+/** The layout with every table as a whole. Rows get the remaining height, while cells are still wider than high. */
 function whole(plan: Plan, { tiers, pitch, isTight }: Way): Layout {
   const { kind, gutters, head, room } = plan;
   let metrics = plan.metricsAt(pitch);
@@ -210,12 +213,12 @@ function whole(plan: Plan, { tiers, pitch, isTight }: Way): Layout {
   return { kind, gutters, head, tiers, metrics, lanes, hasMaps: false };
 }
 
-/** Elements of a tensor that can be looked over. */
+/** The most elements that a reader can look over. */
 const SMALL = 300;
-/** The height of a tier from which on pictures of whole tensors have room. */
+/** The least height of a tier with pictures of whole tensors. */
 const HIGH_TIER = 330;
 const LEAST_WINDOW = 3;
-/** Rows of windows, from the largest; and how much of a table a window should show. */
+/** Row heights of windows, largest first; and the rows and columns of a table that a window should show. */
 const WINDOWS = {
   wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
   narrow: { pitches: [44, 40, 36, 32, 28, 22], rows: 4, columns: 4 },
@@ -242,7 +245,7 @@ function windowed(plan: Plan, all: readonly Tiers[]): Layout {
     const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(plan, one) === 0));
     if (best !== undefined) return best;
   }
-  // Where no room is enough, what is too high scrolls, and nothing is too wide if that can be.
+  // If no arrangement fits, the stage scrolls down, and scrolls sideways only if it must.
   const lowest = Math.min(...last.map((one) => overflowOf(plan, one)));
   return bestOf(last.filter((one) => overflowOf(plan, one) === lowest)) ?? last[0];
 }
@@ -250,7 +253,7 @@ function windowed(plan: Plan, all: readonly Tiers[]): Layout {
 const seenIn = ({ lanes }: Layout): number =>
   lanes.reduce((sum, lane) => sum + lane.rows * lane.columns, 0);
 
-/** 0 for a layout that has room; 1 where it is too high, 2 where it is too wide. */
+/** 0 for a layout that fits, 1 if it is too high, 2 if it is too wide. */
 function overflowOf(plan: Plan, { tiers, lanes, metrics, hasMaps }: Layout): 0 | 1 | 2 {
   const { height } = plan.room;
   if (isTooWide(plan, tiers, lanes, metrics)) return 2;
@@ -291,14 +294,17 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
       const lane = lanes[at];
       const columns =
         widths[i] >= needs[i] ? lane.columns : Math.min(lane.columns, columnsIn(widths[i], lane));
-      // All tables of a call are windows as soon as one is, so that their rows stand on one grid.
+      // If one table of a call is a window, all are, so that their rows share one grid.
       drawn[at] = withWindow(lane, rows, columns, head);
     }
   }
   return { kind, gutters, head, tiers, metrics, lanes: drawn, hasMaps };
 }
 
-/** Parts of a total: each gets what it needs, and those that need more than their share an equal part of what is left. */
+/**
+ * Divides a total: each part gets what it needs, and parts that need more than their share divide the remainder
+ * equally.
+ */
 function shared(total: number, needs: readonly number[]): number[] {
   const parts = [...needs];
   const open = new Set(needs.keys());

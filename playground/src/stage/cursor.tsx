@@ -1,6 +1,6 @@
 /**
- * The table of a tensor with its keyboard and pointer. Tab reaches one cell of it, the active one; arrow keys go on from
- * there.
+ * The table of a tensor with its keyboard and pointer. Tab reaches one cell of the table, the active one, and arrow
+ * keys move from there.
  */
 
 import type { JSX } from "preact";
@@ -12,7 +12,7 @@ import type { LaneProps } from "./lane-props.ts";
 import { cellId, elementOf, Sheet, type Editing as Edited, type Move } from "./sheet.tsx";
 
 interface CursorProps extends LaneProps {
-  /** Takes pasted text, on a cell. */
+  /** Handles text pasted on a cell. */
   onPasted(text: string, element: number): void;
 }
 
@@ -20,12 +20,12 @@ interface Editing {
   /** The element that Tab reaches. */
   readonly active: number;
   readonly editing: Edited | null;
-  /** Whether one of the cells has the focus, or had it when it was removed. */
+  /** True if a cell has the focus, or had it when the cell was removed. */
   readonly hasFocus: { current: boolean };
   setActive(element: number): void;
   /** Moves the focus to an element. */
   go(element: number): void;
-  /** @param typed what was typed in place of the value */
+  /** @param typed the text typed to replace the value */
   edit(element: number, typed?: string): void;
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -51,7 +51,7 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
     onReveal(id, element);
     setWanted(element);
   };
-  // A window that becomes smaller must not lose the cell that has the focus.
+  // A window that shrinks must not lose the cell that has the focus.
   useLayoutEffect(() => {
     const isLost = hasFocus.current && document.activeElement === document.body;
     if (isLost && editing === null) go(active);
@@ -69,7 +69,7 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
       setEditing({ element, text: typed ?? cells.values[element], isTyped: typed !== undefined });
     },
     onEdited(element, text, move) {
-      // The field loses the focus once more when it is removed, which is no second edit.
+      // Removing the field makes it lose the focus once more; that is not a second edit.
       if (!isEditing.current) return;
       isEditing.current = false;
       setEditing(null);
@@ -119,7 +119,7 @@ export function Cursor(props: CursorProps): JSX.Element {
   );
 }
 
-/** What focus and pointer do. The first click on a cell shows its story; the second edits it. */
+/** Handlers of focus and pointer. The first click on a cell shows its story; the second edits it. */
 function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
   const wasActive = useRef(false);
   const from = useRef(-1);
@@ -132,7 +132,7 @@ function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
       onSpot({ tensor: id, element }, true);
     },
     onFocusOut(event: FocusEvent): void {
-      // A cell that is removed leaves the focus to nobody.
+      // The focus of a removed cell goes to no other element.
       if (event.relatedTarget !== null) editor.hasFocus.current = false;
     },
     onMouseOver(event: MouseEvent): void {
@@ -154,7 +154,10 @@ function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
   };
 }
 
-/** The box around a window: it scrolls, and the table in it stays and shows the rows and columns of its position. */
+/**
+ * The box around a window: the box scrolls, and the table inside stays in place and shows the rows and columns of its
+ * position.
+ */
 function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   const ref = useRef<HTMLDivElement>(null);
   const { sheet, rows, columns, cell, isWindow } = lane;
@@ -165,7 +168,7 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   useLayoutEffect(() => {
     const { current } = ref;
     if (current === null || !isWindow) return;
-    // A scroll position is a whole number of pixels, so it is only changed where it stands for another row or column.
+    // A scroll position is a whole number of pixels, so it is changed only if it means another row or column.
     const at = cornerAt(current, most);
     const range = rangeOf(current);
     if (at.row !== corner.row) current.scrollTop = (corner.row / most.row) * range.down;
@@ -192,7 +195,7 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   };
 }
 
-/** How far a box scrolls down, and to the right. Scroll bars may take room, or lie over it. */
+/** The distance that a box can scroll down, and to the right. Scroll bars may take space, or lie over the box. */
 const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: number } => ({
   down: box.scrollHeight - box.clientHeight,
   right: box.scrollWidth - box.clientWidth,
@@ -238,7 +241,7 @@ function onPaste(
   onPasted(text, element);
 }
 
-/** The cell of a window that Tab reaches: the active one, or the first if that one is out of view. */
+/** The cell of a window that Tab reaches: the active one, or the first if the active one is out of view. */
 function nearest(
   { isWindow, rows, columns, sheet }: Lane,
   corner: { readonly row: number; readonly column: number },
@@ -251,7 +254,7 @@ function nearest(
   return isThere ? active : row * sheet.columns + column;
 }
 
-/** The element that a key leads to; null for a key that leads nowhere. */
+/** The element that a key moves to; null for other keys. */
 function destination(
   { key, ctrlKey, metaKey }: KeyboardEvent,
   element: number,

@@ -1,6 +1,6 @@
 /**
- * The frame around all elements of a table that an update, or a read, touches. It lies over the table, so that a step, or a
- * pointer that moves, draws no cell again. It is hidden from screen readers, because the story says the same.
+ * The frame around all elements of a table that one update or read touches. The frame lies over the table, so a step or
+ * a moving pointer redraws no cell. Screen readers skip the frame, because the story has the same facts.
  */
 
 import type { JSX } from "preact";
@@ -16,7 +16,7 @@ interface Box {
   readonly height: number;
 }
 
-/** The update, or read, that is described: that of the cell that is selected, else that of the player's step; -1 for none. */
+/** The update or read that is described: that of the selected cell, else of the player's step; -1 for none. */
 function orderOf({ spot, description, step, isStale }: Session): number {
   if (isStale) return -1;
   if (spot === null) return (step ?? 0) - 1;
@@ -48,7 +48,7 @@ export function Frame({ session, layout, lane, corner }: FrameProps): JSX.Elemen
   );
 }
 
-/** What is described of a tensor: by the lesson, unless a cell is selected, else by what the update or read touches. */
+/** The described elements of a tensor: by the selected cell, else by the lesson, else by the step's update or read. */
 function rangesOf(session: Session, { id, role, shape }: Lane): readonly Range[] {
   const { picture, spot, lesson } = session;
   if (picture === null) return [];
@@ -59,7 +59,7 @@ function rangesOf(session: Session, { id, role, shape }: Lane): readonly Range[]
   return range === null ? [] : [range];
 }
 
-/** Where elements stand in their lane; null where none of them is in view. */
+/** The box of elements in their lane; null if none is in view. */
 export function boxOf(
   { begin, end }: Range,
   { metrics, head, hasMaps }: Pick<Layout, "metrics" | "head" | "hasMaps">,

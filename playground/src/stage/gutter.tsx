@@ -1,6 +1,7 @@
 /**
- * What is drawn between two tables: the target of each index tuple, lines from updates to their targets, and which rows
- * of data change. Nothing here crosses a table. It is hidden from screen readers, because the story says the same.
+ * The drawing between two tables: the target of each index tuple, lines from updates to their targets, and marks on
+ * changed rows of data. Nothing here crosses a table. Screen readers skip the gutter, because the story has the same
+ * facts.
  */
 
 import type { JSX } from "preact";
@@ -9,7 +10,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Chip, Mark } from "./wiring.ts";
 import type { Rows, Wire } from "./wires.ts";
 
-/** A table at one side of a gutter. */
+/** The table at one side of a gutter. */
 export interface Side {
   readonly lane: Lane;
   readonly corner: Corner;
@@ -33,12 +34,12 @@ interface WiresProps {
   readonly left: Side;
   readonly right: Side;
   readonly wires: readonly Wire[];
-  /** The updates that are described; null while nothing is. */
+  /** The updates that are described; null for none. */
   readonly orders: ReadonlySet<number> | null;
-  /** How many updates have been carried out; lines of later ones are faint. */
+  /** The number of updates carried out; lines of later updates are faint. */
   readonly step: number;
   readonly height: number;
-  /** What the operator does with an update: `add`. */
+  /** The operator's verb for an update: `add`. */
   readonly verb: string;
 }
 
@@ -82,7 +83,7 @@ export function Wires(props: WiresProps): JSX.Element {
   );
 }
 
-/** The extent of several rows; nothing for a row by itself. */
+/** A bracket over several rows; nothing for a single row. */
 const bracket = ({ top, bottom }: Band, x: number): JSX.Element | null =>
   bottom - top < 46 ? null : (
     <path class="extent" d={`M${x} ${round(top + 2)}V${round(bottom - 2)}`} />
@@ -124,7 +125,7 @@ interface MarksProps {
   readonly marks: readonly Mark[];
 }
 
-/** Which rows of data become others in the output, and who changes them. */
+/** The rows of data that differ in the output, with the updates that change them. */
 export const Marks = ({ width, metrics, side, marks }: MarksProps): JSX.Element => (
   <div class="gutter marks" style={{ width: `${width}px` }} aria-hidden="true">
     <span class="verb">⇒</span>

@@ -1,4 +1,4 @@
-/** What the lane of a tensor gets: what it shows, and what can be done to an input. */
+/** The properties of a tensor's lane: its content, and the edits of an input. */
 
 import type { Corner, Lane, TensorId } from "./layout.ts";
 import type { Metrics } from "./metrics.ts";
@@ -8,11 +8,11 @@ import type { Spot } from "../story/vocabulary.ts";
 /** A data type of the menu. */
 export interface DTypeChoice {
   readonly name: string;
-  /** Why it cannot be chosen; null where it can. */
+  /** The reason why the type cannot be chosen; null if it can. */
   readonly reason: string | null;
 }
 
-/** What can be done to an input. */
+/** The edits of an input. */
 export interface Edits {
   readonly dtypes: readonly DTypeChoice[];
   onDType(dtype: string): void;
@@ -20,15 +20,15 @@ export interface Edits {
   /** Adds an axis at the end. */
   onGrow(): void;
   onValue(element: number, text: string): void;
-  /** Takes the text of a whole tensor; the error, where it is none. */
+  /** Takes the text of a whole tensor; returns the error if the text is not a tensor. */
   onText(text: string): string | null;
-  /** Takes a paste: from an element on, or in place of the tensor where no element has the focus. */
+  /** Handles a paste: from an element on, or replacing the tensor if no element has the focus. */
   onPaste(element: number | null, text: string): Promise<void>;
-  /** Leaves an optional input out; null where the input must be given. */
+  /** Leaves out an optional input; null for a required input. */
   readonly onLeaveOut: (() => void) | null;
 }
 
-/** A matrix of a tensor: the number of its leading coordinates. */
+/** A matrix of a tensor, by the number of its leading coordinates. */
 export interface Pin {
   readonly id: TensorId;
   readonly matrix: number;
@@ -43,20 +43,20 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
-  /** Whether all that can be changed of the tensor is behind one button. */
+  /** True if all edits of the tensor are behind one button. */
   readonly isShort: boolean;
-  /** Whether a picture of the whole tensor stands above its table. */
+  /** True if a picture of the whole tensor stands above its table. */
   readonly hasMap: boolean;
   readonly wrongDimensions: ReadonlySet<number>;
   readonly isWrong: boolean;
-  /** Whether the tensor is of a call before, because this one has an error. */
+  /** True if the tensor is of the previous call, because this call has an error. */
   readonly isStale: boolean;
-  /** What stands beside the data type of an output. */
+  /** The remark beside the data type of an output. */
   readonly remark: string;
   /** Null for an output. */
   readonly edits: Edits | null;
   onSpot(spot: Spot | null, isFocus: boolean): void;
-  /** The pointer is dragged to an element. */
+  /** Called when the pointer is dragged to an element. */
   onScrub(id: TensorId, element: number): void;
   /** Brings an element into view. */
   onReveal(id: TensorId, element: number): void;

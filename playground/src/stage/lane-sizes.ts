@@ -1,4 +1,4 @@
-/** How wide the lane of a tensor is, with all of its table or with the part of it that has room. */
+/** The width of a tensor's lane, with all of its table or with the part that fits. */
 
 import { SCROLLBAR, tableWidthOf, type Lane, type Placed } from "./layout.ts";
 import { CHARACTER, SPACING, type Head, type Metrics } from "./metrics.ts";
@@ -6,18 +6,21 @@ import type { Sheet } from "./sheets.ts";
 
 /** Characters of a row's number: its coordinates with commas. */
 function labelDigits(shape: readonly number[], { columns }: Sheet): number {
-  // A column of all elements names them by all coordinates.
+  // In a column of all elements, labels have all coordinates.
   const axes = shape.length < 2 || columns < (shape.at(-1) ?? 0) ? shape : shape.slice(0, -1);
   const digits = axes.reduce((sum, dim) => sum + String(Math.max(dim - 1, 0)).length, 0);
   return digits + Math.max(0, axes.length - 1);
 }
 
-/** Characters of the longest name of a type that is common: `float32`. A longer one is cut, and its button opens it. */
+/**
+ * Characters of the longest name of a type that is common: A longer name is cut, and its button opens it. A longer one
+ * is cut, and its button opens it.
+ */
 const TYPE = 7;
 
 /**
- * The width that the name, the data type and the shape of a lane need.
- * @param isTight whether the type and the shape may be cut, where the room is small: their button opens them
+ * The width for the name, the data type and the shape of a lane.
+ * @param isTight true if the type and the shape may be cut to save space; their button opens them
  */
 function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
   if (head === "full") {
@@ -64,10 +67,10 @@ export function laneOf(
 
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
-/** The part of a table that is drawn. Rows of a window are all alike, so that they can be scrolled. */
+/** The part of a table that is drawn. All rows of a window have the same height, so that they can be scrolled. */
 export function withWindow(lane: Lane, rows: number, columns: number, head: Head): Lane {
   const { sheet: whole, cell, side } = lane;
-  // A row that is taller than half of the window would leave no other in sight.
+  // A row taller than half of the window would hide all others.
   const own = { ...whole, group: 0, span: whole.span > rows / 2 ? 1 : whole.span };
   const shown = {
     rows: Math.min(own.rows, LARGEST_WINDOW.rows, Math.max(Math.floor(rows / own.span), 1)),
@@ -85,6 +88,6 @@ export function withWindow(lane: Lane, rows: number, columns: number, head: Head
   };
 }
 
-/** The columns of a table that a width has room for. */
+/** The number of columns that fit a width. */
 export const columnsIn = (width: number, { cell, side }: Lane): number =>
   Math.floor((width - SCROLLBAR - side - 2 * SPACING) / (cell + SPACING));

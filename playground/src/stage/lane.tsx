@@ -1,4 +1,4 @@
-/** One tensor of the stage: its name, its data type, its shape and its table. All of an input can be changed. */
+/** A tensor of the stage: its name, data type, shape and table. All parts of an input can be edited. */
 
 import type { JSX } from "preact";
 import { Cursor } from "./cursor.tsx";
@@ -35,7 +35,7 @@ export const TensorLane = memo<LaneProps>((props) => {
   );
 });
 
-/** Where the room is small all that can be changed of a tensor is behind one button. */
+/** On a small stage all edits of a tensor are behind one button. */
 function ShortHead({ id, name, dtype, lane, edits, remark, onText }: LaneProps): JSX.Element {
   const type = `${dtype} [${lane.shape.join(", ")}]`;
   if (edits === null || id === "output") {

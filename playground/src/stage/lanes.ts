@@ -1,4 +1,4 @@
-/** What the lane of each tensor shows, from the session. */
+/** The content of each tensor's lane, from the session. */
 
 import type { Lane, Layout } from "./layout.ts";
 import type { LaneProps } from "./lane-props.ts";
@@ -54,7 +54,7 @@ export function laneProps(
   };
 }
 
-/** What stands beside the data type of the output. */
+/** The remark beside the data type of the output. */
 function remarkOf({ picture, isStale, at, count, others: { rule } }: Session): string {
   if (isStale) return picture === null ? "none while it is wrong" : "before the error";
   return rule === null || at < count ? "" : `by ${rule.name}`;

@@ -1,4 +1,4 @@
-/** Where a table and its rows stand, in pixels. `arrange.ts` decides how large the tables are, and in which order they come. */
+/** Positions of tables and their rows, in pixels. `arrange.ts` decides the sizes and the order of the tables. */
 
 import type { Sheet } from "./sheets.ts";
 import { HEAD, SPACING, type Gutter, type Head, type Metrics } from "./metrics.ts";
@@ -6,12 +6,12 @@ import { HEAD, SPACING, type Gutter, type Head, type Metrics } from "./metrics.t
 /** A tensor of the page: an input by its position, or the output. */
 export type TensorId = number | "output";
 
-/** A tensor as the layout needs it. */
+/** A tensor in the form that the layout needs. */
 export interface Placed {
   readonly id: TensorId;
   readonly role: string;
   readonly shape: readonly number[];
-  /** Characters that a cell has room for. */
+  /** The characters that fit into a cell. */
   readonly digits: number;
   readonly name: string;
 }
@@ -21,10 +21,10 @@ export interface Lane extends Placed {
   /** The width of a cell, and of the headers of rows. */
   readonly cell: number;
   readonly side: number;
-  /** Of the whole table. The lane is wider where its name and shape need more. */
+  /** The width of the whole table. The lane is wider if its name and shape need more. */
   readonly tableWidth: number;
   readonly width: number;
-  /** How many rows and columns are drawn: fewer than there are in a window. */
+  /** The rows and columns that are drawn; a window draws only some. */
   readonly rows: number;
   readonly columns: number;
   readonly isWindow: boolean;
@@ -33,24 +33,24 @@ export interface Lane extends Placed {
 export interface Layout {
   readonly kind: "scatter" | "gather";
   readonly metrics: Metrics;
-  /** In the order of reading: indices, updates, data, output. */
+  /** In reading order: indices, updates, data, output. */
   readonly lanes: readonly Lane[];
-  /** The positions of the lanes that stand beside each other, from the top down. */
+  /** The positions of lanes that stand side by side, tier by tier from the top. */
   readonly tiers: readonly (readonly number[])[];
-  /** `gutters[i]` stands between lanes `i` and `i + 1`, where these are beside each other. */
+  /** `gutters[i]` is between lanes `i` and `i + 1` if these are side by side. */
   readonly gutters: readonly Gutter[];
   readonly head: Head;
-  /** Whether small pictures of whole tensors stand above the tables. */
+  /** True if small pictures of whole tensors stand above the tables. */
   readonly hasMaps: boolean;
 }
 
-/** The room for the stage. */
+/** The size of the stage. */
 export interface Room {
   readonly width: number;
   readonly height: number;
-  /** Whether fingers are expected. */
+  /** True for a small screen, which expects fingers. */
   readonly isNarrow: boolean;
-  /** The height of the smallest rows with which a table is drawn as a whole. */
+  /** The least row height at which a whole table is drawn. */
   readonly least: number;
 }
 
@@ -64,7 +64,7 @@ export const heightOf = ({ rows, span, group }: Sheet, { pitch, gap }: Metrics):
 
 export const SCROLLBAR = 14;
 
-/** Above a window stands the picture of the whole tensor. */
+/** The height of the picture of the whole tensor above a window. */
 export const MINIMAP = 108;
 
 /** The part of a table that is in view, by its first row and column. */
@@ -73,7 +73,7 @@ export interface Corner {
   readonly column: number;
 }
 
-/** The top of a row, from the top of its table; of a row out of view, the border of the view. */
+/** The top of a row relative to its table; for a row out of view, the border of the view. */
 export function topOf(
   { sheet: own, rows, isWindow }: Lane,
   { pitch, gap }: Metrics,
@@ -85,7 +85,7 @@ export function topOf(
   return HEAD + shown * own.span * pitch + gaps;
 }
 
-/** Where rows from `begin` to `end` stand. */
+/** The band of rows from `begin` to `end`. */
 export function bandOf(
   lane: Lane,
   metrics: Metrics,

@@ -1,44 +1,46 @@
-/** Sizes in pixels of what a table is made of, and of what stands between tables. */
+/** Sizes in pixels of the parts of tables, and of the gutters between tables. */
 
-/** What is drawn between two tables: the target of each tuple, arrows, or that data becomes the output. */
+/** The kinds of gutters between two tables: targets of tuples, arrows, data becoming the output, or an empty gap. */
 export type Gutter = "chips" | "wires" | "becomes" | "gap";
 
 /** Sizes in pixels. */
 export interface Metrics {
-  /** From the top of a row to that of the next. */
+  /** From the top of a row to the top of the next. */
   readonly pitch: number;
-  /** Of values. */
+  /** The font size of values. */
   readonly font: number;
-  /** Of what stands between tables. */
+  /** The font size in gutters. */
   readonly small: number;
-  /** Of the numbers of rows and columns. */
+  /** The font size of row and column numbers. */
   readonly label: number;
   /** The least width of a cell. */
   readonly least: number;
-  /** The room beside the characters of a cell. */
+  /** The space beside the characters of a cell. */
   readonly padding: number;
-  /** Between groups of rows. */
+  /** The space between groups of rows. */
   readonly gap: number;
-  /** The widths of what stands between tables. */
+  /** The widths of gutters. */
   readonly gutters: Readonly<Record<Gutter, number>>;
 }
 
 /**
- * What stands above a table: its name, its data type and its shape in three lines that can be changed; the same in two
- * lines, which open a dialog; or these two lines as small as they can be read.
+ * The header of a table: its name, data type and shape in three editable lines; the same in two lines, which open a
+ * dialog; or these two lines in the smallest readable size.
  */
 export type Head = "full" | "short" | "low";
 
 export const HEADS: Readonly<Record<Head, number>> = { full: 76, short: 48, low: 30 };
 
-/** Between cells, above the first row for the numbers of columns, and a character of a monospace font. */
+/**
+ * The space between cells, the height of column numbers above the first row, and the width of a monospace character.
+ */
 export const SPACING = 2;
 export const HEAD = 18;
 export const CHARACTER = 0.605;
 
-/** The largest rows, which a lecture hall can read. */
+/** The largest row height, readable in a lecture hall. */
 export const LARGEST = 120;
-/** The smallest rows with which a table is drawn as a whole: for a mouse, for a finger, and in a frame of another page. */
+/** The least row height at which a whole table is drawn: for a mouse, for a finger, and in a frame of another page. */
 export const SMALLEST = { mouse: 20, finger: 26, frame: 18 };
 
 const between = (least: number, value: number, most: number): number =>
@@ -48,7 +50,7 @@ const between = (least: number, value: number, most: number): number =>
 const MARK = 5;
 
 /**
- * The sizes that belong to rows of a height.
+ * The sizes that go with a row height.
  * @param chip the characters of the longest target of a tuple, such as `(1, 0)`
  */
 export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metrics {

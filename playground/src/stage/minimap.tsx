@@ -1,6 +1,6 @@
 /**
- * The whole of a tensor as one small picture, above the part of it that is drawn as a table: how often each element is
- * hit, and where the table stands. A click moves the table.
+ * A small picture of a whole tensor above its window: the number of hits of each element, and the position of the
+ * window. A click moves the window.
  */
 
 import type { JSX } from "preact";
@@ -14,7 +14,7 @@ const MOST_WIDTH = 240;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** Nothing, one update, several, and an error; the heat of several grows with their number. */
+/** No update, one update, several, and an error; the heat of several grows with their number. */
 const COLOURS: Readonly<Record<"light" | "dark", readonly [Colour, Colour, Colour, Colour]>> = {
   light: [
     [226, 231, 237],
@@ -75,11 +75,11 @@ export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps):
 
 const percent = (part: number, all: number): string => `${(100 * part) / Math.max(all, 1)}%`;
 
-/** The first row, or column, of a view with `part` of all of them in the middle. */
+/** The first visible row or column of a view centred at the fraction `part`. */
 const at = (part: number, all: number, seen: number): number =>
   Math.max(0, Math.min(all - seen, Math.round(part * all - seen / 2)));
 
-/** One pixel an element, or for several elements the hottest of them. */
+/** One pixel per element, or per group of elements with the heat of the hottest. */
 function draw(
   context: CanvasRenderingContext2D,
   { rows, columns }: { readonly rows: number; readonly columns: number },

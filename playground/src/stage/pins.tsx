@@ -13,23 +13,23 @@ import { elementOf, Sheet } from "./sheet.tsx";
 
 export interface Pins {
   readonly pins: readonly Pin[];
-  /** Pins a slice, or takes it away. */
+  /** Pins a slice, or removes it. */
   toggle(pin: Pin): void;
 }
 
-/** More do not fit beside each other. */
+/** The most pinned slices that fit side by side. */
 const MOST = 6;
 /** Rows and columns of a pinned slice that are drawn. */
 const MOST_ROWS = 12;
 const MOST_COLUMNS = 12;
-/** From row to row in pixels, and the name above a slice with the space around it. */
+/** The height of a row in pixels, and of the name above a slice with the space around it. */
 const PITCH = 20;
 const ABOVE = 64;
 
 const isSame = (one: Pin, other: Pin): boolean =>
   one.id === other.id && one.matrix === other.matrix;
 
-/** @param key changes with the shapes: a slice of another shape says nothing */
+/** @param key changes with the shapes, because a pin is meaningless for another shape */
 export function usePins(key: string): Pins {
   const [pins, setPins] = useState<readonly Pin[]>([]);
   useEffect(() => setPins([]), [key]);
@@ -47,11 +47,11 @@ export function usePins(key: string): Pins {
 export const pinsHeight = ({ pins }: Pins): number =>
   pins.length === 0 ? 0 : MOST_ROWS * PITCH + ABOVE;
 
-/** The rows that a matrix has in the table: indices and scalars of updates may stand in one column. */
+/** The rows of a matrix in the table: indices and scalar updates may stand in one column. */
 const rowsOf = ({ shape, sheet }: Lane): number =>
   ((shape.at(-2) ?? 1) * (shape.at(-1) ?? 1)) / Math.max(sheet.columns, 1);
 
-/** The matrix at the top of a window; null for a tensor that has only one, or is drawn as a whole. */
+/** The matrix at the top of a window; null for a tensor with a single matrix, or drawn as a whole. */
 export function matrixAt(lane: Lane, row: number): number | null {
   const height = rowsOf(lane);
   return lane.isWindow && lane.shape.length > 2 && height > 0 ? Math.floor(row / height) : null;

@@ -3,10 +3,10 @@
 import type { Lane } from "./layout.ts";
 import { coordinatesOf } from "../values/shape.ts";
 
-/** The coordinates of a row; a list has one row an element. */
+/** The coordinates of a row; a list has one row per element. */
 export function rowLabel({ shape, sheet }: Lane, row: number): string {
   if (shape.length === 1) return sheet.columns === 1 ? String(row) : "";
-  // A column that holds all elements of indices, each of them a tuple.
+  // True for a column of all elements of indices, each its own tuple.
   const isFlat = sheet.columns === 1 && shape[shape.length - 1] !== 1;
   return coordinatesOf(row, isFlat ? shape : shape.slice(0, -1)).join(",");
 }

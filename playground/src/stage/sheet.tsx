@@ -1,4 +1,4 @@
-/** A tensor as one table, or the part of it that is in view. A row is drawn again only when one of its cells has changed. */
+/** A tensor as one table, or its visible part. A row is redrawn only if one of its cells changed. */
 
 import type { JSX } from "preact";
 import type { Cells } from "../cells/cells.ts";
@@ -11,7 +11,7 @@ export type Move = "up" | "down" | "left" | "right";
 
 export interface Editing {
   readonly element: number;
-  /** Its text at first. */
+  /** The initial text. */
   readonly text: string;
   /** True if the text was typed. Otherwise it is the value of the element, which typing replaces. */
   readonly isTyped: boolean;
@@ -19,7 +19,7 @@ export interface Editing {
 
 interface SheetProps extends Cells {
   readonly id: TensorId;
-  /** Before the ids of cells, where a tensor has a second table. */
+  /** A prefix for the ids of cells, for a second table of the same tensor. */
   readonly prefix?: string;
   readonly name: string;
   readonly lane: Lane;
@@ -27,19 +27,19 @@ interface SheetProps extends Cells {
   readonly corner: Corner;
   /** The element that Tab reaches. */
   readonly active: number;
-  /** The element that is being edited; null while none is. */
+  /** The element that is being edited; null for none. */
   readonly editing: Editing | null;
   readonly isReadOnly: boolean;
   /**
-   * @param text undefined leaves the element as it was
-   * @param move where the focus goes; null if it has gone already
+   * @param text undefined leaves the element unchanged
+   * @param move the direction in which the focus moves; null if it has moved already
    */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
 
 export const cellId = (id: TensorId, element: number): string => `cell-${id}-${element}`;
 
-/** The element of the cell that an event is on; -1 for no cell. */
+/** The element of the cell under an event; -1 for no cell. */
 export function elementOf(target: EventTarget | null): number {
   const cell = target instanceof Element ? target.closest("[data-element]") : null;
   return cell instanceof HTMLElement ? Number(cell.dataset["element"]) : -1;
@@ -171,7 +171,7 @@ function cell(props: RowProps, element: number): JSX.Element {
       class={classes.join(" ")}
       tabIndex={active === element ? 0 : -1}
       aria-invalid={fault === undefined ? undefined : true}
-      // A value that is longer than its cell is read as a whole.
+      // Screen readers get the whole of a value that is longer than its cell.
       aria-label={shown === value ? undefined : value}
       title={fault ?? titleOf(value, shown, other)}
     >
@@ -192,13 +192,13 @@ function cell(props: RowProps, element: number): JSX.Element {
 const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
   other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
 
-/** Not within a character of two code units. */
+/** Cuts between characters, never inside one of two code units. */
 const cut = (value: string, digits: number): string =>
   value.length > digits
     ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`
     : value;
 
-/** The field of a cell that is edited. Enter and Tab take the text; Escape discards it. */
+/** The field of a cell being edited. Enter and Tab accept the text; Escape discards it. */
 function Editor({
   element,
   text,
@@ -219,7 +219,7 @@ function Editor({
         input.setSelectionRange(isTyped ? input.value.length : 0, input.value.length);
       }}
       onKeyDown={(event) => {
-        // The grid must not see keys that are for the field.
+        // The grid must not receive keys meant for the field.
         event.stopPropagation();
         const { value } = event.currentTarget;
         if (event.key === "Escape") onEdited(element, undefined, null);

@@ -1,6 +1,6 @@
 /**
- * The tensors of the call in fixed lanes: indices, updates, data, output. Tables stand where `layout.ts` says, so that a
- * change of a value moves nothing.
+ * The tensors of the call in fixed lanes: indices, updates, data, output. `layout.ts` sets the positions of tables, so
+ * a change of a value moves nothing.
  */
 
 import { Fragment, type JSX } from "preact";
@@ -33,9 +33,9 @@ export function Stage(props: StageProps): JSX.Element {
   const { onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
   const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
-  // What a step touches has frames.
+  // Elements touched by a step have frames.
   useLit(box, spot === null ? [] : spots, isStale ? null : spot);
-  // The tables of a large call follow the cell, or the step, that is selected. They stay while the pointer passes.
+  // The tables of a large call follow the selected cell or step. The tables stay still while the pointer passes.
   useEffect(() => {
     if (isPointed) return;
     for (const other of spots) {
@@ -72,7 +72,7 @@ export function Stage(props: StageProps): JSX.Element {
   );
 }
 
-/** A tensor, and the frame around what is described of it. */
+/** A tensor, with the frame around its described elements. */
 function Place({
   lane,
   session,
@@ -98,10 +98,10 @@ function Place({
   );
 }
 
-/** Of a large call only the lines of what is described are drawn, so that they follow the description. */
+/** A large call draws only the lines of the described updates, so the lines follow the description. */
 function useWiring(session: Session, layout: Layout): Wiring {
   const { picture, isStale, description, links, others } = session;
-  // Nobody knows which updates another system left out, or in which order it did them.
+  // The updates that another system left out, and their order, are unknown.
   const isOther = (others.rule?.differing.size ?? 0) > 0;
   const isLarge = (links?.count ?? 0) > MOST_WIRES;
   return useMemo(
@@ -114,7 +114,7 @@ function useWiring(session: Session, layout: Layout): Wiring {
 }
 
 interface GutterProps extends StageProps {
-  /** That of the lane at its right. */
+  /** The position of the lane to its right. */
   readonly position: number;
   readonly wiring: Wiring;
 }
@@ -154,7 +154,7 @@ function GutterBefore({ position, session, layout, windows, wiring }: GutterProp
 const tuplesOf = (orders: ReadonlySet<number>, tupleOf: Int32Array): ReadonlySet<number> =>
   new Set([...orders].map((order) => tupleOf[order]));
 
-/** Optional inputs that are left out. */
+/** Optional inputs that are not given. */
 function LeftOut({
   session: { state, version, page },
 }: {
@@ -177,8 +177,7 @@ function LeftOut({
 }
 
 /**
- * Marks the cells that a description is about by an attribute that no component sets, so that moving the pointer redraws
- * no table.
+ * Marks the cells of a description with an attribute that no component sets, so moving the pointer redraws no table.
  */
 function useLit(
   box: { readonly current: HTMLElement | null },

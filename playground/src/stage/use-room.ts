@@ -1,4 +1,4 @@
-/** How much room the stage has, and the layout of the call in it. */
+/** The size of the stage, and the layout of the call in it. */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -9,7 +9,10 @@ import type { State } from "../values/state.ts";
 import { roleOf, type OperatorVersion } from "ndscatter";
 import type { Picture } from "../cells/view.ts";
 
-/** Narrower pages show tables below each other. A frame in another page is narrow sooner, and its tables are smaller. */
+/**
+ * Narrower pages show tables below each other. A frame in another page becomes narrow at a smaller width, and its
+ * tables are smaller.
+ */
 const NARROW = 900;
 const NARROW_FRAME = 780;
 
@@ -18,14 +21,14 @@ export const isEmbedded = (): boolean => new URLSearchParams(location.search).ha
 
 const isNarrowNow = (): boolean => window.innerWidth < (isEmbedded() ? NARROW_FRAME : NARROW);
 
-/** Tells the style whether the page is narrow. */
+/** Sets the style for narrow pages. */
 export function applyWidth(): void {
   document.documentElement.classList.toggle("small", isNarrowNow());
 }
 
 /** The borders around the stage. */
 const AROUND = { wide: { x: 40, y: 16 }, narrow: { x: 16, y: 8 } };
-/** A room that is smaller scrolls. */
+/** A lower stage scrolls. */
 const LEAST_HEIGHT = 120;
 
 function roomOf({ width, height }: { readonly width: number; readonly height: number }): Room {
@@ -39,7 +42,7 @@ function roomOf({ width, height }: { readonly width: number; readonly height: nu
   };
 }
 
-/** The room of the box that the stage stands in. */
+/** The size of the box around the stage. */
 export function useRoom(box: RefObject<HTMLElement | null>): Room {
   const [room, setRoom] = useState<Room>(() =>
     roomOf({ width: window.innerWidth, height: window.innerHeight - 300 }),
@@ -66,7 +69,7 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
   return room;
 }
 
-/** The room without what stands below the stage. */
+/** The stage's size without the height of the parts below it. */
 export const useRoomAbove = (room: Room, height: number): Room =>
   useMemo(
     () => ({ ...room, height: Math.max(room.height - height, LEAST_HEIGHT) }),
@@ -75,7 +78,7 @@ export const useRoomAbove = (room: Room, height: number): Room =>
 
 /** Widths of cells, in characters. */
 const WIDTHS = [3, 4, 6, 9, 12] as const;
-/** More values are not looked at: they are drawn in part only. */
+/** The most values that are measured; a larger tensor is drawn in part only. */
 const MOST_MEASURED = 2000;
 
 const longest = (values: readonly string[]): number =>
@@ -83,22 +86,22 @@ const longest = (values: readonly string[]): number =>
 
 const widthFor = (length: number): number => WIDTHS.find((width) => length <= width) ?? 12;
 
-/** Characters for the coordinates that a negative index counts from the front, and for letters. */
+/** Characters for letters, and for the counted-from-the-front value of a negative index. */
 const roomBeside = (role: string): number => (role === "indices" ? 2 : 1);
 
 interface Shown {
   readonly state: State;
   readonly version: OperatorVersion | null;
   readonly picture: Picture | null;
-  /** Null where the output is not drawn. */
+  /** Null if no output is drawn. */
   readonly outputShape: readonly number[] | null;
   /** Increases when another call is shown. */
   readonly generation: number;
 }
 
 /**
- * The layout of a state. Widths of cells follow from the values when a shape or a data type changes, or another call is
- * shown, and stay while values are edited: an edit moves nothing.
+ * The layout of a state. Cell widths are computed when a shape or a data type changes, or another call is shown.
+ * Editing values keeps them, so an edit moves nothing.
  */
 export function useLayout(
   { state, version, picture, outputShape, generation }: Shown,
@@ -152,7 +155,7 @@ const roleAt = (version: OperatorVersion | null, position: number): string => {
   return schema === undefined ? `input ${position}` : roleOf(schema);
 };
 
-/** The axis along which an operator goes; NaN where nobody says so. */
+/** The axis of an operator; NaN if the call does not say. */
 function axisOf(state: State, version: OperatorVersion | null): number {
   const text = state.inputs.find((_, position) => roleAt(version, position) === "axis")?.values[0];
   const axis = Number(text ?? state.attributes["axis"] ?? 0);

@@ -1,6 +1,6 @@
 /**
  * The lines between tables: from the rows of an update to the rows of its target, or from data to the output of a
- * gather. Updates that go from the same rows to the same rows share one line.
+ * gather. Updates with the same source rows and the same target rows share one line.
  */
 
 import type { Links } from "../cells/links.ts";
@@ -17,19 +17,19 @@ export interface Wire {
   readonly to: Rows;
   /** The number of a colour, or {@link PLAIN}. */
   readonly hue: number;
-  /** The updates, or reads, that it stands for. */
+  /** The updates, or reads, of the line. */
   readonly orders: readonly number[];
-  /** Whether all of them are replaced later, so that nothing of them is left. */
+  /** True if later updates replace all updates of the line. */
   readonly isLost: boolean;
 }
 
-/** More lines are only drawn of what is selected. */
+/** The most lines that are drawn at once; a larger call draws only those of the selection. */
 export const MOST_WIRES = 64;
 
-/** Which rows of a tensor an update, or read, is about; null for none. */
+/** The rows of a tensor that an update or read touches; null for none. */
 export type RowsOf = (order: number) => Rows | null;
 
-/** @param keepsLast whether a later update replaces an earlier one */
+/** @param keepsLast true if a later update replaces an earlier one */
 export function wiresOf(
   links: Links,
   targets: Targets,
@@ -62,7 +62,7 @@ export function wiresOf(
   });
 }
 
-/** The rows of each tensor that updates, or reads, are about. */
+/** The rows of each tensor that updates or reads touch. */
 export function rowsOf(
   links: Links,
   targets: Targets,
@@ -84,7 +84,7 @@ export function rowsOf(
   const isIndices = role === "indices";
   const list = isIndices ? links.indexed : links.carried;
   const count = isIndices ? links.tuples.length : links.count;
-  // Elements of one update are next to each other.
+  // Elements of one update are adjacent.
   const begins = new Int32Array(count).fill(-1);
   const ends = new Int32Array(count);
   for (let element = 0; element < size; element++) {

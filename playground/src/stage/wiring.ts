@@ -1,4 +1,4 @@
-/** What stands between the tables of a picture: lines, the targets of tuples, and the rows that change. */
+/** The content of the gutters of a picture: lines, the targets of tuples, and the rows that change. */
 
 import type { Layout } from "./layout.ts";
 import { MOST_LETTERS } from "../cells/links.ts";
@@ -12,9 +12,9 @@ export interface Chip {
   readonly row: number;
   readonly hue: number;
   readonly letter: string;
-  /** Where the tuple leads: `3`, or `(1, 0)`. */
+  /** The target of the tuple: `3`, or `(1, 0)`. */
   readonly text: string;
-  /** Whether the text is not what the tuple says. */
+  /** True if the text differs from the tuple, as for a negative index. */
   readonly isResolved: boolean;
   readonly isOut: boolean;
 }
@@ -23,12 +23,12 @@ export interface Mark {
   readonly rows: Rows;
   readonly hue: number;
   readonly letters: string;
-  /** How many updates meet the most frequent of the row's targets. */
+  /** The number of updates of the row's most frequent target. */
   readonly count: number;
 }
 
 export interface Wiring {
-  /** By the role at the left of the gutter. */
+  /** By the role left of the gutter. */
   readonly wires: ReadonlyMap<string, readonly Wire[]>;
   readonly chips: readonly Chip[];
   readonly marks: readonly Mark[];
@@ -36,7 +36,7 @@ export interface Wiring {
 
 export const NO_WIRING: Wiring = { wires: new Map(), chips: [], marks: [] };
 
-/** @param described the updates, or reads, that are described; of a large call only their lines are drawn */
+/** @param described the described updates or reads; a large call draws only their lines */
 export function wiringOf(
   picture: Picture,
   { lanes }: Layout,
@@ -96,7 +96,7 @@ function chipsOf(links: Links, { targets }: Picture): Chip[] {
   return chips;
 }
 
-/** Tuples are numbered by their first use, and their rows by their place in indices. */
+/** Tuples are numbered by their first use, their rows by their position in indices. */
 function rowOfTuple({ indexed, tuples }: Links, tuple: number): number {
   const begin = indexed.indexOf(tuple);
   return begin === -1 ? tuple : Math.floor((begin * tuples.length) / indexed.length);
@@ -106,7 +106,7 @@ function rowOfTuple({ indexed, tuples }: Links, tuple: number): number {
 const bare = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `(${list.join(", ")})`;
 
-/** Rows of data that updates meet. Targets of one row are one mark. */
+/** Rows of data that updates write. Targets in one row share one mark. */
 function marksOf({ links, targets }: Picture, rowsIn: RowsOf, isLarge: boolean): Mark[] {
   if (links.kind === "gather" || isLarge) return [];
   const found = new Map<

@@ -1,4 +1,4 @@
-/** Descriptions of cells of a gather: where an element of the output comes from, and where an element of data goes. */
+/** Descriptions of cells of a gather: the source of an element of the output, and the readers of an element of data. */
 
 import { printShape, type GatherStory } from "ndscatter";
 import { reaching } from "../cells/links.ts";

@@ -1,4 +1,4 @@
-/** Descriptions of cells of a scatter: what updates make of a cell, and where an update goes. */
+/** Descriptions of cells of a scatter: the updates of a cell, and the target of an update. */
 
 import { printShape, type ScatterStory } from "ndscatter";
 import type { TensorId } from "../stage/layout.ts";
@@ -14,7 +14,7 @@ import {
   type Vocabulary,
 } from "./vocabulary.ts";
 
-/** A cell of the output, or of data: the two have the same places. */
+/** A cell of the output or of data, which have the same coordinates. */
 export function describeTarget(
   words: Vocabulary,
   story: ScatterStory,
@@ -53,7 +53,7 @@ export function describeTarget(
   return { title, lines, arrows, orders };
 }
 
-/** An element of updates: where it goes, and what becomes of it there. */
+/** An element of updates: its target, and its effect there. */
 export function describeUpdate(
   words: Vocabulary,
   story: ScatterStory,

@@ -1,4 +1,4 @@
-/** Describes a cell, or a step of the player, in words and arrows from the library's story. It computes no value. */
+/** Describes a cell, or a step of the player, in words and arrows from the library's story. Computes no values. */
 
 import { printShape, type Explanation } from "ndscatter";
 import type { Links, Tuple } from "../cells/links.ts";

@@ -1,4 +1,4 @@
-/** The call that a lesson is about, as its sentences need it. Everything is read from the library's story. */
+/** The call of a lesson, in the form that its sentences need. Everything is read from the library's story. */
 
 import type { GatherStory, IndexStory, ScatterStory } from "ndscatter";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
@@ -8,10 +8,10 @@ import type { State } from "../values/state.ts";
 import { nameOf } from "./target-names.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** How an index names its target. */
+/** The way an index names its target. */
 export type Addressing = "tuple" | "index" | "part" | "batch" | "sequence";
 
-/** An update, or a read, that has a target. */
+/** An update, or a read, with a target. */
 export interface Visit {
   readonly order: number;
   readonly at: readonly number[];
@@ -24,17 +24,17 @@ export interface Scene {
   readonly story: ScatterStory | GatherStory;
   readonly words: Vocabulary;
   readonly addressing: Addressing;
-  /** The axes of batches. */
+  /** The number of batch axes. */
   readonly batchDims: number;
-  /** The word for what has a letter. */
+  /** The word for things with a letter. */
   readonly noun: "tuple" | "index";
-  /** The first update, or read, that has a target. */
+  /** The first update, or read, with a target. */
   readonly hero: Visit;
   /** The shape of data. */
   readonly shape: readonly number[];
 }
 
-/** Null for a call without updates or reads: a lesson has nothing to show of it. */
+/** Null for a call without updates or reads, which gives a lesson nothing to show. */
 export function sceneAt(picture: Picture): Scene | null {
   const { explanation, links, output, state } = picture;
   const { story, inputs } = explanation;
@@ -81,12 +81,12 @@ function batchDimsOf({ attributes, inputs }: State): number {
 export const sliceName = ({ shape, story: { addressed } }: Scene, slice: number): string =>
   nameOf(coordinatesOf(slice, shape.slice(0, addressed)), shape, addressed);
 
-/** `A`, or the place in indices where a call has more tuples than letters. */
+/** `A`, or the position in indices if a call has more tuples than letters. */
 export function letterIn({ picture: { links }, words }: Scene, tuple: Tuple): string {
   return links.tuples.length <= MOST_LETTERS ? tuple.letter : words.indexName(tuple);
 }
 
-/** The slices of data that nothing names: the first ones, and how many they are. */
+/** The slices of data that no index names: the first ones, and their count. */
 export function unnamed({ shape, story: { addressed }, picture: { links } }: Scene): {
   readonly slices: readonly number[];
   readonly count: number;
@@ -99,10 +99,10 @@ export function unnamed({ shape, story: { addressed }, picture: { links } }: Sce
   return { slices, count: total - links.reached.size };
 }
 
-/** Slices that are framed; more would frame the whole table. */
+/** The most framed slices; more would frame the whole table. */
 const MOST_SLICES = 24;
 
-/** The slice that most updates, or reads, name, with their orders; null where none is named twice. */
+/** The slice that most updates or reads name, with their orders; null if no slice is named twice. */
 export function agreed({ picture: { links } }: Scene): {
   readonly slice: number;
   readonly orders: readonly number[];

@@ -1,4 +1,4 @@
-/** One step of a lesson: its sentence, and the ways on, back and out. */
+/** One step of a lesson: its sentence, and the buttons for next, back and end. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,7 +6,7 @@ import type { Session } from "../page/use-session.ts";
 import { otherLessons } from "./lessons.ts";
 import { withCode } from "./with-code.tsx";
 
-/** The button that starts a lesson; the focus goes there when the lesson ends. */
+/** The id of the button that starts a lesson, which gets the focus when the lesson ends. */
 export const LESSON_OPENER = "lesson-opener";
 
 interface StripProps {
@@ -23,7 +23,7 @@ export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
   useEffect(() => {
     const { current } = strip;
     return () => {
-      // A button of the strip that had the focus is gone with it.
+      // A button of the strip disappears together with its focus.
       const isLost =
         document.activeElement === document.body || current?.contains(document.activeElement);
       if (isLost === true)
@@ -46,7 +46,7 @@ export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
         >
           Back
         </button>
-        {/* One element for both, so that it keeps the focus. */}
+        {/* The two states share one element, which keeps the focus. */}
         <button type="button" class="main" title={isLast ? "Esc" : "→"} onClick={() => go(at + 1)}>
           {isLast ? "Done" : "Next"}
         </button>

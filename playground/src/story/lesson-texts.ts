@@ -1,4 +1,4 @@
-/** The sentences of a lesson. Each is true of any call, because its names and numbers are the call's own. */
+/** The sentences of a lesson. Each is true for any call, because it uses the call's own names and numbers. */
 
 import type { Reduction, ScatterStory } from "ndscatter";
 import { coordinatesOf } from "../values/shape.ts";
@@ -13,7 +13,7 @@ import {
 import { capital, inWords, nameOf, unitOf } from "./target-names.ts";
 import { partOf } from "./vocabulary.ts";
 
-/** Names that are listed before the rest is counted. */
+/** The most names in a list; the others are counted. */
 const MOST_NAMES = 3;
 
 const list = (names: readonly string[], word: "and" | "or"): string =>
@@ -77,7 +77,7 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
   },
 };
 
-/** What becomes of an update at its target. */
+/** The effect of an update at its target. */
 const DEEDS = {
   none: " and replaces what was there",
   add: ", where it is added",
@@ -87,7 +87,7 @@ const DEEDS = {
   min: ", where the lesser value stays",
 } as const;
 
-/** The second step: the slice goes to its target, or comes from there. */
+/** The second step: the slice moves to its target, or comes from its source. */
 export function moveText(scene: Scene): string {
   const { words, hero, story, picture } = scene;
   if (story.kind === "gather") {
@@ -110,7 +110,7 @@ export function moveText(scene: Scene): string {
   return `So \`${part}\` goes to ${targetOf(scene)}${deed}: ${sum}${where}.`;
 }
 
-/** The third step: what nothing names. */
+/** The third step: the slices that no index names. */
 export function restText(scene: Scene): string {
   const { noun, story, shape } = scene;
   const { slices, count } = unnamed(scene);
@@ -135,7 +135,7 @@ export function restText(scene: Scene): string {
     : `No ${noun} names ${names}, so nothing of ${them} is in the output.`;
 }
 
-/** What a reduction makes of updates of one target: the verb in two forms, and its object. */
+/** A reduction's combination of updates of one target: the verb in two forms, and its object. */
 const AGREEMENTS: Readonly<
   Record<Reduction, readonly [does: string, wouldDo: string, what: string]>
 > = {
@@ -182,7 +182,7 @@ function agreementOf(
   isPossible = false,
 ): string {
   const [does, wouldDo, what] = AGREEMENTS[reduction];
-  // The name that the call gives it: OpenVINO says sum, and the story of the library add.
+  // The reduction's name in the call: OpenVINO says sum, and the story of the library add.
   const name = state.attributes["reduction"] ?? reduction;
   const verb = isPossible ? `would ${wouldDo}` : does;
   return `\`${name}\` ${verb} ${count === 2 && what === "all" ? "both" : what}`;
@@ -199,13 +199,13 @@ function sumOf(
   return `, so ${picture.links.slice > 1 ? "its first cell" : "it"} ends as ${words.print(value)}`;
 }
 
-/** ONNX says nothing about the order of updates without a reduction. */
+/** ONNX does not define the order of updates without a reduction. */
 const openIn = ({ picture: { state } }: Scene, { reduction }: ScatterStory): string =>
   reduction === "none" && state.domain === "ai.onnx"
     ? " ONNX leaves the order to the runtime."
     : "";
 
-/** Two tuples with equal indices in two batches; null where no two are equal. */
+/** Two tuples with equal indices in two batches; null for none. */
 function twinsOf(scene: Scene): string | null {
   const { batchDims, noun, picture } = scene;
   const { tuples } = picture.links;

@@ -1,6 +1,6 @@
 /**
- * A lesson: four sentences about the call that is shown, and what the picture shows with each: an index is an address, the
- * slice goes there, the rest is copied, and several indices may name one place.
+ * A lesson: four sentences about the call, each with its part of the picture: an index is an address, the slice goes
+ * there, the rest is copied, and several indices may name one target.
  */
 
 import { touchedBy, type Range } from "../cells/touched.ts";
@@ -10,19 +10,19 @@ import { agreed, sceneAt, unnamed, type Scene } from "./lesson-scene.ts";
 import { ADDRESSES, agreementText, moveText, restText, twins } from "./lesson-texts.ts";
 import { arrow, type Arrow, type Description } from "./vocabulary.ts";
 
-/** Elements of a tensor that have a frame around them. */
+/** Framed elements of a tensor. */
 export interface Framed extends Range {
   readonly tensor: TensorId;
 }
 
 export interface LessonStep {
   readonly sentence: string;
-  /** The sentence as a screen reader hears it, updates whose lines stay, and cells that large tables go to. */
+  /** The sentence for screen readers, the updates whose lines stay, and the cells that large tables scroll to. */
   readonly description: Description;
   readonly frames: readonly Framed[];
-  /** How many steps of the player are carried out. */
+  /** The number of the player's steps carried out. */
   readonly step: number;
-  /** Whether the last of them moves while the sentence is read. */
+  /** True if the last step moves while the sentence is read. */
   readonly isMoving: boolean;
 }
 
@@ -82,7 +82,7 @@ const stepOf = (
   isMoving,
 });
 
-/** What an update, or a read, touches of the tensors with those roles. */
+/** The elements that an update or read touches in tensors of these roles. */
 function framesOf(
   { words, picture }: Scene,
   order: number,
@@ -96,7 +96,7 @@ function framesOf(
   });
 }
 
-/** The slices that nothing names: in data, and in the output of a scatter, which has the same places. */
+/** The slices that no index names: in data, and in a scatter's output, which has the same coordinates. */
 function restOf(scene: Scene): Pick<Shown, "frames" | "arrows"> {
   const { words, story, picture } = scene;
   const { slice } = picture.links;

@@ -1,6 +1,6 @@
-/** The lessons that Help offers. What they say is in `lesson-texts.ts`, which is loaded with the first lesson. */
+/** The lessons in Help. Their sentences are in `lesson-texts.ts`, which is loaded with the first lesson. */
 
-/** Each with the example that it is about. */
+/** Titles of lessons, each with its example. */
 export const LESSONS: readonly { readonly title: string; readonly preset: string }[] = [
   { title: "Scatter", preset: "first" },
   { title: "Gather", preset: "start-gather" },
@@ -8,6 +8,6 @@ export const LESSONS: readonly { readonly title: string; readonly preset: string
   { title: "Batches", preset: "start-batches" },
 ];
 
-/** The lessons about other examples than the one that is shown. */
+/** The lessons about examples other than the current one. */
 export const otherLessons = (preset: string | null): typeof LESSONS =>
   LESSONS.filter((one) => one.preset !== preset);

@@ -7,10 +7,10 @@ import type { Session } from "../page/use-session.ts";
 /** Steps a second. The last is one for each frame of most screens. */
 const SPEEDS = [1, 4, 15, 60] as const;
 
-/** The speed at first: the slowest that ends within half a minute. */
+/** The initial speed: the slowest that ends within half a minute. */
 const speedFor = (count: number): number => SPEEDS.find((speed) => count / speed < 30) ?? 60;
 
-/** Plays from `step` on while `isPlaying`, and calls `onEnd` after the last step. */
+/** Plays from `step` while `isPlaying`, and calls `onEnd` after the last step. */
 function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed: number): void {
   const next = useRef(at);
   next.current = at;
@@ -37,7 +37,7 @@ function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed
   }, [isPlaying, speed, count]);
 }
 
-/** What keys and buttons do with the player. */
+/** The player's actions for keys and buttons. */
 export function controlsOf({ count, step, isStale, isPlaying, onStep, setPlaying }: Session) {
   const go = (to: number): void => {
     setPlaying(false);
@@ -104,7 +104,7 @@ export function Player({ session }: { readonly session: Session }): JSX.Element 
         aria-valuetext={`${at} of ${count} ${noun}`}
         onInput={(event) => go(Number(event.currentTarget.value))}
       />
-      {/* Not announced, because it may change sixty times a second. The story of a step is announced. */}
+      {/* The counter is not announced, because it may change sixty times a second. The story of a step is announced. */}
       <output aria-live="off">
         {step === null ? `${count} ${noun}` : `${step} of ${count} ${noun}`}
       </output>

@@ -1,4 +1,4 @@
-/** The story: what happens to the selected cell, else what the call does, else what is wrong and how to mend it. */
+/** The story: the selected cell, else the whole call, else its faults and their fixes. */
 
 import type { JSX } from "preact";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
@@ -11,7 +11,7 @@ const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
   const { tuples, isStale, lesson } = session;
-  // The sentence of a lesson stands above the stage, and a fault of a cell with the other faults.
+  // The sentence of a lesson is shown above the stage, and the fault of a cell with the other faults.
   const isSaid = ({ title }: Description): boolean =>
     title === lesson.now?.description.title ||
     (isStale && session.call.faults.some(({ sentence }) => sentence === title));
@@ -73,7 +73,7 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
               type="button"
               key={label}
               onClick={({ currentTarget }) => {
-                // The button goes away with the error, and the focus with it.
+                // The button disappears with the error, and takes the focus with it.
                 currentTarget.closest("aside")?.focus();
                 page.show(state);
               }}

@@ -1,6 +1,6 @@
 /**
- * A call without errors in at most three short sentences: which targets repeat and what the reduction makes of their updates,
- * where negative indices lead, and what stays. The numbers are those of the library's story; nothing is computed again.
+ * A call without errors in at most three short sentences: repeated targets and their reduction, the targets of negative
+ * indices, and the part that stays. All numbers are from the library's story.
  */
 
 import {
@@ -13,12 +13,12 @@ import {
 import { sizeOf } from "../values/shape.ts";
 import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
-/** Names that are listed before the rest is counted. */
+/** The most names in a list; the others are counted. */
 const MOST_NAMES = 2;
 
 /**
  * The sentences; none for a call with errors.
- * @param called the name that the call gives its reduction: OpenVINO says sum, and the story add
+ * @param called the call's name of its reduction: OpenVINO says sum, and the story add
  */
 export function summaryOf(
   { story, inputs, output }: Explanation,
@@ -79,20 +79,20 @@ function gatherSentences(story: GatherStory, shape: readonly number[]): readonly
 
 const isThere = (sentence: string | null): sentence is string => sentence !== null;
 
-/** The name of a call's only target, as a sentence begins. */
+/** The name of a call's only target, for the start of a sentence. */
 const oneName = (
   { targets, addressed }: ScatterStory | GatherStory,
   shape: readonly number[],
 ): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
 
-/** How a sentence says that targets repeat. */
+/** The wording for repeated targets. */
 interface Words {
-  /** Of one target, and of several. */
+  /** The words for one target, and for several. */
   readonly one: string;
   readonly several: string;
   times(count: number): string;
   readonly often: string;
-  /** Beside the times of several targets that have as many each. */
+  /** The word beside the count that several targets share. */
   readonly each: string;
 }
 
@@ -111,7 +111,7 @@ const READ: Words = {
   each: "",
 };
 
-/** Which targets repeat, the most frequent first. */
+/** The repeated targets, most frequent first. */
 function repeated(
   { repeats, most }: ScatterStory["summary"],
   shape: readonly number[],
@@ -132,7 +132,7 @@ function repeated(
     : capital(`${first.name} ${one} ${first.times} and ${second.name} ${second.times}`);
 }
 
-/** What a reduction makes of updates of one target. */
+/** The reduction's effect on updates of one target. */
 function meaningOf(
   { reduction, summary: { repeats, most } }: ScatterStory,
   called: string,
@@ -151,7 +151,7 @@ const MEANINGS: Readonly<Record<Reduction, string>> = {
   mean: "keeps the average",
 };
 
-/** Negative indices and where they lead; null without any. */
+/** Negative indices and their targets; null for none. */
 function wraps(
   entries: Iterable<{ readonly index: IndexStory }>,
   shape: readonly number[],

@@ -5,7 +5,7 @@ import { printShape } from "ndscatter";
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** The word for a target: a row of a matrix, an element where every axis is addressed, else a slice. */
+/** The word for a target: a row of a matrix, an element if every axis is addressed, else a slice. */
 export function unitOf(addressed: number, { length: rank }: readonly number[]): string {
   if (addressed === rank) return "element";
   return addressed === 1 && rank === 2 ? "row" : "slice";
@@ -29,7 +29,7 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 export const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
 
-/** Where an index leads: a target where the index alone says which, else a place on its axis. */
+/** The target of an index, if the index alone determines it, else its position on its axis. */
 export function placeOf(
   axes: readonly number[],
   places: readonly number[],

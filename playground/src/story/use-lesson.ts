@@ -1,4 +1,4 @@
-/** The lesson that is on: its steps, and what moves the picture with them. */
+/** The current lesson: its steps, and their effects on the picture. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Picture } from "../cells/view.ts";
@@ -10,27 +10,27 @@ const PAUSE = 700;
 
 export interface Lesson {
   readonly isOn: boolean;
-  /** The step that is shown; null while no lesson is on, or while its texts are loaded. */
+  /** The current step; null without a lesson, or while its texts are loading. */
   readonly now: LessonStep | null;
   /** The number of the step, from 0. */
   readonly at: number;
-  /** How many steps the lesson has. */
+  /** The number of steps of the lesson. */
   readonly count: number;
-  /** Whether the call that is shown can have a lesson. */
+  /** True if the current call can have a lesson. */
   readonly isThere: boolean;
-  /** Goes to a step of the lesson about the call that is shown. Beyond the last step the lesson ends. */
+  /** Goes to a step of the lesson about the current call. A step beyond the last ends the lesson. */
   go(at: number): void;
   /** Shows the example of a lesson, and its first step. */
   choose(preset: string): void;
   /** Ends the lesson. The whole picture is shown again. */
   end(): void;
-  /** Ends the lesson, and leaves the picture to what ended it. */
+  /** Ends the lesson without restoring the picture, which the caller sets. */
   leave(): void;
 }
 
 const NONE: readonly LessonStep[] = [];
 
-/** @param goStep shows the picture after so many steps of the player; null: after all */
+/** @param goStep shows the picture after so many steps of the player; null for all steps */
 export function useLesson(
   picture: Picture | null,
   step: number | null,
@@ -80,17 +80,17 @@ export function useLesson(
 
 type LessonOf = (typeof import("./lesson.ts"))["lessonOf"];
 
-/** What the lesson says, loaded with the first lesson; null until then. */
+/** The texts of lessons, loaded with the first lesson; null until then. */
 function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
   const [found, setFound] = useState<{ readonly lessonOf: LessonOf } | null>(null);
   useEffect(() => {
-    // Without its texts there can be no lesson. The page does all else.
+    // If the texts fail to load, the page works without lessons.
     if (isOn && found === null) void import("./lesson.ts").then(setFound, onFailure);
   }, [isOn]);
   return found?.lessonOf ?? null;
 }
 
-/** Arrow keys go through the steps and Escape ends the lesson, where no cell, field or dialog takes the key itself. */
+/** Arrow keys move through the steps and Escape ends the lesson, unless a cell, field or dialog handles the key. */
 function useLessonKeys(
   at: number | null,
   setAt: (at: number) => void,
@@ -112,13 +112,13 @@ function useLessonKeys(
       if (isTaken) return;
       const isCell = element?.closest("td") != null;
       if (key === "Escape") end();
-      // At its ends the lesson takes the keys, too: the player would end it.
+      // The lesson handles the keys at its ends too, because the player would end it.
       else if (key === "ArrowRight" && !isCell) setAt(Math.min(at + 1, count - 1));
       else if (key === "ArrowLeft" && !isCell) setAt(Math.max(at - 1, 0));
       else return;
       event.preventDefault();
     };
-    // Before the keys of the page, which leave an event alone that was taken.
+    // This listener runs before the page's own, which ignores handled events.
     document.addEventListener("keydown", onKey, { capture: true });
     return () => document.removeEventListener("keydown", onKey, { capture: true });
   }, [at, count, end]);

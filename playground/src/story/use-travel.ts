@@ -1,4 +1,7 @@
-/** Values that travel into their cells while the picture is played. They are copies, and leave nothing behind. */
+/**
+ * Values that travel into their cells while the picture is played. The travelling values are copies, which are removed
+ * afterwards.
+ */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "../page/use-session.ts";
@@ -6,7 +9,7 @@ import { cellId } from "../stage/sheet.tsx";
 import { isCalm } from "../widgets/calm.ts";
 
 const MILLISECONDS = 420;
-/** More copies would only hide the tables. */
+/** The most copies; more would hide the tables. */
 const MOST = 24;
 
 export function useTravel({ at, step, picture, description }: Session): void {

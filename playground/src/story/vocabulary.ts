@@ -1,6 +1,6 @@
 /**
- * The words that descriptions of cells are made of: names of tensors, parts and tuples, one step as a sentence, and
- * arrows. What a cell's description says is in `describe-scatter.ts` and `describe-gather.ts`.
+ * Words for descriptions of cells: names of tensors, parts and tuples, one step as a sentence, and arrows.
+ * `describe-scatter.ts` and `describe-gather.ts` compose the descriptions.
  */
 
 import {
@@ -28,13 +28,13 @@ export interface Spot {
 export interface Arrow {
   readonly from: Spot;
   readonly to: Spot;
-  /** The tuple whose colour it has. */
+  /** The tuple whose colour the arrow has. */
   readonly tuple: number | null;
-  /** Whether no value is moved along it: it only shows where something comes from. */
+  /** True if no value moves along the arrow, which then only shows an origin. */
   readonly isHint: boolean;
 }
 
-/** One event, with the number of its tuple. */
+/** An event, with the number of its tuple. */
 export interface Line {
   readonly tuple: number | null;
   readonly text: string;
@@ -45,13 +45,13 @@ export interface Line {
 export interface Description {
   readonly title: string;
   readonly lines: readonly Line[];
-  /** What it is about: cells that belong together. */
+  /** The described cells. */
   readonly arrows: readonly Arrow[];
-  /** The updates, or reads, that it is about. */
+  /** The updates, or reads, that the description concerns. */
   readonly orders: readonly number[];
 }
 
-/** Further lines are only counted: nobody reads more. */
+/** The most lines and arrows; further lines are only counted. */
 export const MOST_LINES = 40;
 export const MOST_ARROWS = 12;
 
@@ -90,13 +90,13 @@ export class Vocabulary {
     return this.explanation.inputs.findIndex((input) => input.role === role);
   }
 
-  /** The shape of an input; that of a scalar where the input is left out. */
+  /** The shape of an input; that of a scalar if the input is left out. */
   shapeOf(position: number): readonly number[] {
     return this.explanation.inputs[position]?.tensor?.shape ?? [];
   }
 
   print(value: Scalar): string {
-    // As cells show it, but a string in quotes.
+    // The same text as in cells, but with quotes around strings.
     const { dtype } = this.output;
     return typeof value === "string" ? printScalar(dtype, value) : printElement(dtype, value);
   }
@@ -144,7 +144,7 @@ export class Vocabulary {
     return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
   }
 
-  /** What one step of a cell does, with its values. */
+  /** The text of a step of a cell, with its values. */
   lineOf(step: StoryStep<Scalar>): Line {
     const before = this.print(step.before);
     const after = this.print(step.after);
@@ -160,7 +160,7 @@ export class Vocabulary {
     return { tuple, text: `${name} is ${update}, ${this.through(tuples[tuple])}`, result };
   }
 
-  /** The first lines, and the number of those that are left out. */
+  /** The first lines, and the number of the others. */
   firstLines<T>(list: readonly T[], lineOf: (item: T, number: number) => Line): Line[] {
     const lines = list.slice(0, MOST_LINES).map(lineOf);
     const more = list.length - lines.length;
@@ -172,7 +172,7 @@ export class Vocabulary {
     return { tensor, element: positionOf(at, this.shapeOf(tensor)) };
   }
 
-  /** From the first element of a tuple. */
+  /** An arrow from the first element of a tuple. */
   indexArrow(tuple: number, to: Spot): Arrow {
     const tensor = this.positionOf("indices");
     const element = this.links.indexed.indexOf(tuple);
@@ -195,7 +195,7 @@ export class Vocabulary {
     return `through ${this.indexName(tuple)}${this.wrapsOf(tuple)}`;
   }
 
-  /** `place 2 on axis 0, place 1 on axis 1`: what a tuple names. */
+  /** `place 2 on axis 0, place 1 on axis 1`: the target of a tuple. */
   placeOf({ axes, places }: Tuple): string {
     if (places === null) return "nothing, because it is out of range";
     return places.map((place, j) => `place ${place} on axis ${axes[j]}`).join(", ");
@@ -212,7 +212,7 @@ export class Vocabulary {
   }
 }
 
-/** What an update does to its part of the output. */
+/** The effect of an update on its part of the output. */
 const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string>> = {
   none: (update, cell) => `${update} replaces ${cell}`,
   add: (update, cell) => `${update} is added to ${cell}`,
@@ -225,7 +225,7 @@ const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string
 
 type Result = (before: string, update: string, after: string) => string;
 
-/** What a step does, with the numbers. */
+/** The result of a step, with the numbers. */
 const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", Result>> = {
   none: (before, _, after) => `${before} → ${after}`,
   add: (before, update, after) => `${before} + ${update} = ${after}`,

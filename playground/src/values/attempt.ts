@@ -1,8 +1,11 @@
-/** Errors of the library as values: nothing is thrown on the page. */
+/** Errors of the library as values: the page throws none of them. */
 
 import { isTensorError } from "ndscatter";
 
-/** What `action` returns, or the sentence of the library's error that it throws. Other errors are bugs, and pass. */
+/**
+ * Returns the result of `action`, or the sentence of the library error that it throws. Other errors are bugs, and are
+ * rethrown.
+ */
 export function attempt<T>(action: () => T): T | { readonly error: string } {
   try {
     return action();

@@ -2,10 +2,10 @@
 
 import { printShape, TensorError } from "ndscatter";
 
-/** Elements of a tensor, which are cells on the page. */
+/** The most elements of a tensor, which are cells on the page. */
 export const MOST_ELEMENTS = 20_000;
 
-/** Axes of an input. An output may have more. */
+/** The most axes of an input. An output may have more. */
 export const MOST_AXES = 5;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * One element as text: what somebody may type, and what the page writes.
+ * The text of an element: the forms that a user may type, and the form that the page writes.
  *
  * | data type | may be typed |
  * |---|---|
@@ -9,17 +9,18 @@
  * | complex | `1+2j`, `-j`, `3`, `(1-infj)`, `1+2i`, `[1, 2]` |
  * | string | any text, as it is |
  *
- * The library decides what a data type can hold: text that is no number goes to the library as text and is refused.
+ * The library decides which values a data type can hold: text that is not a number goes to the library as text and is
+ * refused.
  */
 
 import { DTYPES, printScalar, type DType, type Scalar } from "ndscatter";
 
-/** What {@link tensor} gets for an element: a value, or the text itself where it is no value. */
+/** The input of {@link tensor} for an element: a value, or the text itself if it cannot be parsed. */
 export type Candidate = boolean | number | bigint | string | readonly [Part, Part];
 
 type Part = number | bigint;
 
-/** Characters. Longer text is no number, and only the first characters of it are quoted in errors. */
+/** Characters. Longer text is never a number, and errors quote only its first characters. */
 const LONGEST = 400;
 const QUOTED = 40;
 
@@ -48,7 +49,7 @@ function parseAs(family: (typeof DTYPES)[DType]["family"], text: string): Candid
   }
 }
 
-/** An integer, exactly: a bigint where a number cannot hold it. */
+/** An integer, exactly: a bigint if a number cannot represent it. */
 export function parseInteger(text: string): number | bigint | null {
   const [, sign, digits] = /^([+-]?)(0x[0-9a-f]+|\d+(?:_\d+)*)$/i.exec(text) ?? [];
   if (digits === undefined) return null;
@@ -58,7 +59,7 @@ export function parseInteger(text: string): number | bigint | null {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-// Each digit can belong to one part only, so that matching takes linear time also on text that is no number.
+// Each digit can belong to one part only, so matching takes linear time even for text that is not a number.
 const DECIMAL = String.raw`(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?`;
 const SPECIAL = String.raw`inf(?:inity)?|nan`;
 const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
@@ -66,7 +67,7 @@ const NUMBER = new RegExp(`^([+-]?)(?:(${DECIMAL})|(${SPECIAL}))$`, "i");
 function parseNumber(text: string): number | bigint | null {
   const [, sign = "", decimal, special] = NUMBER.exec(text) ?? [];
   if (decimal !== undefined) {
-    // A large integer is rounded once, by the data type; a number would round it before.
+    // A large integer is rounded once, by the data type; a JavaScript number would round it before that.
     const whole = parseInteger(text);
     if (typeof whole === "bigint") return whole;
     const magnitude = Number(decimal.replaceAll("_", ""));
@@ -104,7 +105,7 @@ function parseSum(text: string): readonly [Part, Part] | null {
   return re === null || im === null ? null : [re, im];
 }
 
-/** An element as the page writes it. {@link parseScalar} reads the same element from it. */
+/** The page's text for an element. {@link parseScalar} parses it back to the same element. */
 export function printElement(dtype: DType, value: Scalar): string {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return shortened(printScalar(dtype, value));

@@ -1,4 +1,6 @@
-/** Arithmetic of shapes: sizes, positions of elements in row-major order, and coordinates. It checks nothing. */
+/**
+ * Arithmetic of shapes: sizes, positions of elements in row-major order, and coordinates. Its functions check nothing.
+ */
 
 export const sizeOf = (shape: readonly number[]): number =>
   shape.reduce((product, dim) => product * dim, 1);
@@ -13,7 +15,7 @@ export function coordinatesOf(position: number, shape: readonly number[]): numbe
   return at;
 }
 
-/** The position of an element; of leading coordinates alone, the number of their slice. */
+/** The position of an element; for leading coordinates, the number of their slice. */
 export function positionOf(at: readonly number[], shape: readonly number[]): number {
   let position = 0;
   for (let axis = 0; axis < at.length; axis++) position = position * shape[axis] + at[axis];
@@ -24,7 +26,7 @@ export function positionOf(at: readonly number[], shape: readonly number[]): num
 export const firstOf = (at: readonly number[], shape: readonly number[]): number =>
   positionOf(at, shape) * sizeOf(shape.slice(at.length));
 
-/** How a tensor of any rank is shown: as grids of its last two axes. */
+/** The grids that show a tensor of any rank: one for each matrix of its last two axes. */
 export function gridsOf(shape: readonly number[]): {
   rows: number;
   columns: number;

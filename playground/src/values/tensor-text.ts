@@ -15,7 +15,7 @@ import { coordinatesOf, sizeOf } from "./shape.ts";
 import type { TensorText } from "./state.ts";
 
 /**
- * A tensor as text. Only the bits of a NaN are lost.
+ * A tensor as text. The only loss is the bits of a NaN.
  * @param what the tensor's name in errors
  * @throws TensorError `too-large` or `rank` for more than the page shows
  */
@@ -25,7 +25,7 @@ export function textOf(source: Tensor, what = "the tensor"): TensorText {
   return { dtype, shape: [...shape], values: valueTexts(source) };
 }
 
-/** The text of each element in row-major order. Equal texts mean equal bits, but that every NaN is `nan`. */
+/** The text of each element in row-major order. Equal texts mean equal bits, except that every NaN is `nan`. */
 export const valueTexts = (source: Tensor): string[] =>
   elementsOf(source).map((value) => printElement(source.dtype, value));
 
@@ -33,7 +33,7 @@ export const valueTexts = (source: Tensor): string[] =>
 export const elementsOf = (source: Tensor): Scalar[] =>
   flatten([source.toArray()], source.shape.length) as Scalar[];
 
-/** Flattens as many levels of lists as there are axes. A list below these is a complex number. */
+/** Flattens one level of lists per axis. A list below these is a complex number. */
 const flatten = (list: readonly unknown[], axes: number): readonly unknown[] =>
   axes === 0 ? list : flatten((list as readonly unknown[][]).flat(), axes - 1);
 
@@ -50,7 +50,7 @@ export function textFrom(dtype: DType, nested: unknown): TensorText {
   };
 }
 
-/** The text of zero, which every new element has. */
+/** The text of zero, the value of every new element. */
 export const zeroText = (dtype: DType): string =>
   printElement(dtype, elementsOf(zeros(dtype, []))[0]);
 
@@ -66,7 +66,7 @@ export interface WrongElement {
 }
 
 /**
- * The tensor that a text stands for. Wrong elements are listed, and zero in the tensor.
+ * The tensor of a text. Wrong elements are listed, and are zero in the tensor.
  * @param what the tensor's name in errors
  * @throws TensorError for a shape that the page does not show, or that does not fit the number of values
  */
@@ -76,7 +76,7 @@ export function tensorOf(
 ): { tensor: Tensor; wrong: WrongElement[] } {
   const { dtype, shape, values } = text;
   checkShape(shape, what);
-  // Large tensors are mostly zeros, or repeat the value before.
+  // Elements of large tensors are mostly zeros, or repeat the previous value.
   let [before, parsed] = ["0", parseScalar(dtype, "0")];
   const candidates = values.map((value) => {
     if (value !== before) [before, parsed] = [value, parseScalar(dtype, value)];
@@ -99,13 +99,15 @@ export function tensorOf(
 }
 
 function build(dtype: DType, shape: readonly number[], values: readonly Candidate[]): Tensor {
-  // As a flat list of parts: the library would take the pairs of a flat list for nested lists.
+  // Pairs are passed as a flat list of parts, because the library would take a list of pairs for nested lists.
   const isPairs =
     DTYPES[dtype].family === "complex" && values.every((value) => Array.isArray(value));
   return tensor(dtype, shape, (isPairs ? values.flat() : values) as never);
 }
 
-/** The library's error for an element, without the place, which `at` gives; null where the element can be held. */
+/**
+ * The library's error for an element, without the position, which `at` gives; null if the type can hold the element.
+ */
 function refusal(dtype: DType, candidate: Candidate): string | null {
   try {
     tensor(dtype, [], candidate as never);

@@ -1,6 +1,6 @@
 /**
- * What another runtime gave for a call: from a pasted text or a file to the elements that differ from the exact output,
- * and what may be the cause.
+ * Another runtime's output of a call: from a pasted text or a file to the elements that differ from the exact output,
+ * and their candidate causes.
  */
 
 import {
@@ -37,20 +37,20 @@ export interface OutputType {
 
 /** Another runtime's output. */
 export interface Actual {
-  /** Of the data type and shape of the output. */
+  /** The data type and the shape are those of the call's output. */
   readonly text: TensorText;
-  /** How its values were rounded when they were printed; null where they have all digits. */
+  /** The rounding of the printed values; null if they have all digits. */
   readonly rounding: Rounding | null;
-  /** Sentences on how it was read. */
+  /** Remarks on the reading of the output. */
   readonly remarks: readonly string[];
-  /** The same with its own shape, where that is another one. */
+  /** The same tensor with its own shape, if that differs. */
   readonly unfit?: TensorText;
 }
 
-/** What cannot be read, or is no such output; a tensor that has only another shape is kept. */
+/** The error of a text or tensor that is not the output; a tensor that differs only in shape is kept. */
 export type ReadActual = Actual | { readonly error: string; readonly unfit?: TensorText };
 
-/** The type of the output of a call, also of one with an index out of range; or why there is none. */
+/** The output type of a call, even with an index out of range; or the reason why it has none. */
 export function outputTypeOf({
   node,
   inputs,
@@ -63,11 +63,11 @@ export function outputTypeOf({
   return { dtype: found.dtype, shape: found.shape as number[] };
 }
 
-/** Whether two tensors or types have one data type and one shape. */
+/** True if two tensors or types have the same data type and shape. */
 export const isOfType = (one: OutputType, other: OutputType): boolean =>
   one.dtype === other.dtype && String(one.shape) === String(other.shape);
 
-/** The output in a pasted text. It never throws. */
+/** The output in a pasted text. Never throws. */
 export function readActual(text: string, output: OutputType): ReadActual {
   if (text.trim() === "") return { error: "Paste the output of the other runtime first." };
   const read = withText({ dtype: output.dtype, shape: output.shape, values: [] }, text);
@@ -116,33 +116,33 @@ function fitted(
   };
 }
 
-/** The elements as a list: an output may have more axes than the page reads. */
+/** The elements as a list, because an output may have more axes than the page reads. */
 const flatOf = ({ dtype, values }: TensorText): ReturnType<typeof tensorOf> =>
   tensorOf({ dtype, shape: [values.length], values }, "the tensor");
 
 const isFloating = (dtype: DType): boolean => ["float", "half"].includes(DTYPES[dtype].family);
 
-/** What a comparison with the exact output found. */
+/** The result of a comparison with the exact output. */
 export interface Comparison {
   /** The texts of all elements, for the stage. */
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
-  /** `3 of 12 cells differ.` and what else is to be known of the count. */
+  /** `3 of 12 cells differ.` and remarks on the count. */
   readonly sentences: readonly string[];
-  /** The first of the elements that differ; null where none does. */
+  /** The first element that differs; null for none. */
   readonly first: {
     readonly at: readonly number[];
     readonly actual: string;
-    /** Null where the exact call gives the element no value. */
+    /** Null if the exact call gives the element no value. */
     readonly exact: string | null;
   } | null;
-  /** What may have been done; the best explanations come first. */
+  /** Candidate causes, best explanations first. */
   readonly causes: readonly Cause[];
-  /** The other runtime's output as a tensor; of the output's shape, unless that is what differs. */
+  /** The other runtime's output as a tensor, in the output's shape unless the shapes differ. */
   readonly output: Tensor;
-  /** The exact elements; null for an element without an exact value, and as a whole where none has one. */
+  /** The exact elements; null for an element without an exact value, and null as a whole if no element has one. */
   readonly base: Base | null;
-  /** Whether it is the shape that differs, so that cells cannot be compared. */
+  /** True if the shapes differ, so that cells cannot be compared. */
   readonly isOtherShape: boolean;
 }
 
@@ -152,17 +152,17 @@ export interface Cause {
   readonly sentence: string;
   /** `explains all 3 cells` */
   readonly share: string;
-  /** Whether it explains every element that differs. */
+  /** True if it explains every element that differs. */
   readonly isWhole: boolean;
   readonly dialects: readonly DialectId[];
-  /** Who is known to do so, as a sentence. */
+  /** The systems with this behaviour, as a sentence. */
   readonly who: string;
 }
 
 /**
- * Compares another runtime's output with the exact one, bit for bit, but that every NaN is the same.
+ * Compares another runtime's output with the exact one, bit for bit, treating all NaNs as equal.
  * @param explanation of the state
- * @param rules what other systems make of the call, if that is known already
+ * @param rules the results of other systems, if already known
  */
 export function compareActual(
   state: State,
@@ -184,7 +184,7 @@ export function compareActual(
     const output = shapedOf({ ...again.text, values }, type.shape);
     const differing = base === null ? [] : differingFrom(base, values);
     const [at] = differing;
-    // A call that is an error has no right result, so a result without its bad indices proves nothing.
+    // A call with an error has no right result, so a result that ignores its bad indices proves nothing.
     const isExact = (explanation?.output ?? null) !== null;
     const causes = isExact && at === undefined ? [] : diagnose(node, inputs, output);
     const lost = values.filter((value, p) => value !== again.text.values[p]).length;
@@ -211,7 +211,7 @@ export function compareActual(
   });
 }
 
-/** A comparison with an output of another shape; null where nothing known gives this shape and all its elements. */
+/** A comparison with an output of another shape; null if no known cause gives this shape and all its elements. */
 export function compareShape(state: State, unfit: TensorText, rules: Rules): Comparison | null {
   const reading = readState(state);
   const type = outputTypeOf(reading);
@@ -242,8 +242,8 @@ export function compareShape(state: State, unfit: TensorText, rules: Rules): Com
 export type Base = readonly (string | null)[];
 
 /**
- * The exact output. Of a call that is an error, the result without its bad indices, as far as the rule of a system that
- * runs such calls gives it; null where there is no such system.
+ * The exact output. For a call with an error, the result without its bad indices, if the rule of a system that runs
+ * such calls gives one; otherwise null.
  */
 function baseOf({ node, inputs }: Reading, explanation: Explanation | null): Base | null {
   const { output = null } = explanation ?? {};
@@ -258,7 +258,7 @@ function baseOf({ node, inputs }: Reading, explanation: Explanation | null): Bas
 const differingFrom = (base: Base, values: readonly string[]): number[] =>
   values.flatMap((value, p) => (base[p] === value ? [] : [p]));
 
-/** The values, with the exact one in place of each that is printed as it was. */
+/** The values, each replaced by the exact one that it is a rounded print of. */
 function asExact(text: TensorText, base: Base | null, rounding: Rounding | null): string[] {
   const { dtype, values } = text;
   if (rounding === null || base === null) return [...values];
@@ -300,7 +300,7 @@ function causesOf(
   rules: Rules,
 ): readonly Cause[] {
   const all = found.length === 0 ? [] : dialects();
-  // A system that gives the exact result of this call does not do here what it does in others.
+  // A system that gives the exact result of this call does not show its habit here.
   const agreeing = new Set(
     "error" in rules
       ? []
@@ -336,8 +336,8 @@ function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]
 }
 
 /**
- * Whether a system does what an id names in calls of this kind. The library lists systems that do it in any: JAX clips the
- * indices of gathers, but leaves updates out.
+ * True if a system has the behaviour of an id in calls of this kind. The library lists systems with the behaviour in
+ * any kind of call: JAX clips the indices of gathers, but leaves updates out.
  */
 function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boolean {
   const other = isOfScatter ? "gathers" : "scatters";
@@ -345,7 +345,7 @@ function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boole
   return id.split("+").every((part) => known.some(({ does }) => does.includes(part)));
 }
 
-/** Whether the other runtime's output is what a rule gives, in all elements that the rule decides. */
+/** True if the other runtime's output equals a rule's result, in all elements that the rule decides. */
 export function isResultOf(
   { output, undecided }: Pick<Rule, "output" | "undecided">,
   comparison: Comparison,

@@ -1,4 +1,4 @@
-/** What people call the systems of the library's table of dialects, and lists of such names in sentences. */
+/** Common names of the systems in the library's table of dialects, and lists of names for sentences. */
 
 import type { DialectId } from "ndscatter";
 

@@ -1,6 +1,6 @@
 /**
- * One call as other systems do it: a choice for each result that is different, and whose it is. What they do is known from
- * the library's table; no other system runs here.
+ * Results of a call in other systems: a choice for each different result, with the systems that give it. The results
+ * follow from the library's table; no other system runs here.
  */
 
 import {
@@ -15,42 +15,42 @@ import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 
-/** What one system makes of a call. */
+/** A system's result of a call. */
 export interface DialectRow {
   readonly id: DialectId;
   readonly name: string;
   readonly agrees: boolean;
-  /** Null where there is no result. */
+  /** Null if the system gives no result. */
   readonly output: Tensor | null;
   readonly why: DialectComparison["why"];
-  /** What the system does, with its name as the subject. */
+  /** The system's behaviour, with its name as the subject. */
   readonly sentence: string;
   /** Elements of the output that differ from the exact result. */
   readonly differing: ReadonlySet<number>;
-  /** Elements that the system gives no certain value. */
+  /** Elements whose value the system does not determine. */
   readonly undecided: ReadonlySet<number>;
 }
 
-/** Systems that give one result. */
+/** Systems with the same result. */
 export interface RuleChoice {
-  /** The same for the same result of the same systems, also after an edit. */
+  /** A key that stays the same after an edit, if the result and its systems stay the same. */
   readonly key: string;
   readonly rows: readonly DialectRow[];
   readonly agrees: boolean;
   readonly why: DialectComparison["why"];
   readonly name: string;
   readonly sentence: string;
-  /** What the stage shows under this rule; null where there is nothing to show. */
+  /** The result to show on the stage under this rule; null for none. */
   readonly rule: Rule | null;
 }
 
-/** A result that the stage can show in place of the exact one. */
+/** A result that the stage can show instead of the exact one. */
 export interface Rule {
   readonly name: string;
   readonly output: Tensor;
-  /** The elements to look at: those that differ, and those that are not decided. */
+  /** The elements to mark: those that differ, and those that are undecided. */
   readonly differing: ReadonlySet<number>;
-  /** Those of them whose value the system leaves open; `output` holds one of its values. */
+  /** The undecided elements among them; `output` has one possible value of each. */
   readonly undecided: ReadonlySet<number>;
 }
 
@@ -59,8 +59,9 @@ export type Rules = { readonly choices: readonly RuleChoice[] } | { readonly err
 type Inputs = readonly (Tensor | undefined)[];
 
 /**
- * The choices: who agrees first, then results that differ, then refusals, then who cannot say it. It never throws.
- * @param inputs as {@link compareDialects} takes them
+ * The choices: systems that agree first, then different results, then refusals, then systems without the operator.
+ * Never throws.
+ * @param inputs in the form of {@link compareDialects}
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
   const found = compare(node, inputs);
@@ -74,7 +75,7 @@ export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
   return { choices: choices.toSorted((a, b) => rankOf(a) - rankOf(b)) };
 }
 
-/** The rule of one system; null where it has no result for the call. */
+/** The rule of one system; null if it has no result for the call. */
 export function ruleFor(node: NodeSpec, inputs: Inputs, dialect: DialectId): Rule | null {
   const found = compare(node, inputs);
   const own = "error" in found ? undefined : found.find((one) => one.dialect === dialect);
@@ -85,7 +86,7 @@ function compare(
   node: NodeSpec,
   inputs: Inputs,
 ): readonly DialectComparison[] | { readonly error: string } {
-  // A list has no field of this name, so the two cannot be taken for each other.
+  // A list has no field of this name, so lists and errors are distinguishable.
   return attempt(() => compareDialects(node, inputs));
 }
 
@@ -128,7 +129,7 @@ const rowOf = (found: DialectComparison): DialectRow => ({
 const rankOf = ({ agrees, why }: RuleChoice): number =>
   agrees ? 0 : why === "missing" ? 4 : why === "undefined" ? 3 : why === "error" ? 2 : 1;
 
-/** What each diagnosis is as a habit, after the name of a system. */
+/** The phrase for each diagnosis as a habit, to follow the name of a system. */
 const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: string]>>> = {
   "out-of-range-dropped": [
     "leaves out updates whose index is out of range",
@@ -168,7 +169,7 @@ const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: 
   ],
 };
 
-/** The habit of an id, for one system or for more; null for an id that no system is known for. */
+/** The habit of an id, for one system or several; null for an id that no system is known for. */
 export const habitOf = (id: DiagnosisId, isOne: boolean): string | null =>
   HABITS[id]?.[isOne ? 0 : 1] ?? null;
 

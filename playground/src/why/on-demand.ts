@@ -1,6 +1,6 @@
 /**
- * What the page loads when somebody asks why another result is different. It is loaded with `import()` only: the diagnosis
- * is a sixth of the library, and nobody needs it for the first picture.
+ * Code that is loaded when the user asks why another result differs. This module must be loaded with `import()` only:
+ * the diagnosis is a sixth of the library, and the first picture does not need it.
  */
 
 export {

@@ -1,19 +1,19 @@
 /**
- * The digits that a printed tensor has lost. PyTorch prints 4 decimals and NumPy at most 8, so a value that is equal as
- * far as it was printed says nothing of a difference.
+ * The rounding of printed tensors. PyTorch prints 4 decimals and NumPy at most 8, so a printed value that matches to
+ * its last digit shows no difference.
  */
 
-/** How many decimals the values were rounded to, and whether these are of a mantissa, as in `1.2346e-01`. */
+/** The number of decimals, and true if they are those of a mantissa, as in `1.2346e-01`. */
 export interface Rounding {
   readonly decimals: number;
   readonly isScientific: boolean;
 }
 
-/** Decimals of PyTorch, which pads with zeros, and of NumPy, which does not. */
+/** The decimals that PyTorch prints, padded with zeros, and the most that NumPy prints, unpadded. */
 const PADDED = 4;
 const MOST = 8;
 
-/** How the values of a text were rounded; null where they may have all their digits, as in JSON. */
+/** The rounding of the values in a text; null if they may have all digits, as in JSON. */
 export function roundingOf(text: string): Rounding | null {
   const fractions = [...text.matchAll(/(?<![\w.])[+-]?\d+\.(\d*)(e[+-]?\d+)?/gi)];
   const lengths = fractions.map(([, decimals]) => decimals.length);
@@ -23,7 +23,7 @@ export function roundingOf(text: string): Rounding | null {
   return { decimals: longest, isScientific: fractions.some(([, , power]) => power !== undefined) };
 }
 
-/** Whether `exact` is printed as `value`, which was rounded so. */
+/** True if `exact`, rounded this way, prints as `value`. */
 export function isPrintedAs(exact: number, value: number, rounding: Rounding): boolean {
   const { decimals, isScientific } = rounding;
   if (!Number.isFinite(exact) || !Number.isFinite(value)) return false;

@@ -1,4 +1,4 @@
-/** Three outputs of one call beside each other, as data: yours, the exact one, and that of another system. */
+/** Three outputs of one call side by side, as data: yours, the exact one, and that of another system. */
 
 import { printElement } from "../values/scalar-text.ts";
 import type { DialectId, Explanation } from "ndscatter";
@@ -10,14 +10,14 @@ import { coordinatesOf } from "../values/shape.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 import type { State } from "../values/state.ts";
 
-/** How a cell stands to the exact one. */
+/** The relation of a cell to the exact one. */
 export type Mark = "same" | "differs" | "open";
 
 export interface Column {
   readonly name: string;
-  /** What stands under the name: `differs in 2 cells`. */
+  /** The note under the name: `differs in 2 cells`. */
   readonly note: string;
-  /** Null where there is no output; `note` says why. */
+  /** Null if the column has no output; `note` has the reason. */
   readonly texts: readonly (string | null)[] | null;
   mark(cell: number): Mark;
 }
@@ -26,9 +26,9 @@ export interface SideBySide {
   readonly title: string;
   readonly shape: readonly number[];
   readonly verdict: string;
-  /** Why the cells differ; empty where nothing is known. */
+  /** The reason why the cells differ; empty if unknown. */
   readonly reason: string;
-  /** Cells that show it, as sentences. */
+  /** Cells that show the reason, as sentences. */
   readonly evidence: readonly string[];
   readonly columns: readonly Column[];
   /** The cells in which yours differs. */
@@ -82,10 +82,10 @@ export function sideBySide(given: Given): SideBySide {
 
 const cellsOf = (count: number): string => counted(count, "cell");
 
-/** More cells than anybody reads as sentences. */
+/** The most cells that are described by sentences. */
 const MOST_EVIDENCE = 3;
 
-/** More updates of one cell than a sentence names. */
+/** The most updates of one cell in a sentence. */
 const MOST_UPDATES = 4;
 
 /** `output[1] is 10 in yours and 30 exactly. It holds 2 and receives 10, then 30.` */
@@ -145,16 +145,16 @@ function columnOf({
   };
 }
 
-/** All systems, each with what it makes of the call. */
+/** All systems, each with its result of the call. */
 export const rowsOf = (rules: Rules): readonly DialectRow[] =>
   "error" in rules ? [] : rules.choices.flatMap(({ rows }) => rows);
 
-/** The system that stands beside yours at first: one that gives what you have, else one that differs, else any. */
+/** The first system to show beside yours: one with the same result, else one that differs, else any. */
 export function firstBeside(rules: Rules, comparison: Comparison): DialectId | null {
   const rows = rowsOf(rules).filter(({ output }) => output !== null);
   const isMine = ({ output, undecided }: DialectRow): boolean =>
     output !== null && isResultOf({ output, undecided }, comparison);
-  // What ONNX's document leaves open tells less than a system that runs.
+  // An undefined result by ONNX's document says less than the result of a system that runs.
   const others = rows.filter(({ id }) => id !== "onnx");
   const mine = others.filter(isMine);
   const found =

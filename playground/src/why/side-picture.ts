@@ -1,4 +1,4 @@
-/** Draws outputs beside each other as an SVG file, or below each other where there is no room. */
+/** Draws outputs as an SVG file, side by side, or one below the other if the width is too small. */
 
 import { coordinatesOf, sizeOf } from "../values/shape.ts";
 import {
@@ -13,29 +13,29 @@ import {
 } from "../writing/svg-text.ts";
 import type { Column, SideBySide } from "./side-by-side.ts";
 
-// In pixels. Letters of the two sizes of text are 0.6 of their size wide.
+// In pixels. In both text sizes a letter is 0.6 of the size wide.
 const MARGIN = 20;
 const GAPS = { wide: 28, narrow: 14 };
 const ROW = 34;
 const PAIR = 48;
 const SPACING = 4;
 const LINE = 20;
-/** The name and the space under the note. */
+/** The heights of the name and of the space under the note. */
 const HEAD = 34;
 const NOTE = 15;
-/** A wide window may show the picture a little smaller than it is, so that the tables stay beside each other. */
+/** A wide window may shrink the picture by this factor, so that the tables stay side by side. */
 const SHRINK = 1.25;
 const WIDE_ROOM = 700;
 const WIDE_LETTER = 8.4;
 const LETTER = 7.8;
 const SMALL_LETTER = 6.6;
 
-/** More than anybody compares by looking. */
+/** The most rows and columns that a reader can compare. */
 const MOST_ROWS = 12;
 const MOST_COLUMNS = 8;
 const MOST_DIGITS = 11;
 
-/** The part of a table that is drawn, around what differs. */
+/** The part of a table that is drawn, around the cells that differ. */
 interface Crop {
   readonly columns: number;
   readonly rows: readonly number[];
@@ -57,9 +57,7 @@ interface Drawing {
   readonly head: number;
 }
 
-/**
- * @param room pixels; the columns stand below each other where they need more
- */
+/** @param room pixels; the columns stand one below the other if they need more */
 export function sidePicture(side: SideBySide, theme: SvgTheme, room: number): string {
   const colours = THEMES[theme];
   const drawing = measured(side, colours, room);
@@ -139,7 +137,7 @@ function measured(side: SideBySide, colours: Colours, room: number): Drawing {
   return { side, colours, crop, digits, cell, gutter, block, gap, head: HEAD + lines * NOTE };
 }
 
-/** The longest value that is drawn, and at most so many characters that three tables fit. */
+/** The length of the longest value drawn, limited so that three tables fit. */
 function digitsOf({ columns, differing, shape }: SideBySide): number {
   const few = sizeOf(shape) > 4096;
   const looked = few ? differing.slice(0, 512) : Array.from({ length: sizeOf(shape) }, (_, p) => p);
@@ -156,7 +154,7 @@ const labelsOf = (shape: readonly number[], rows: number): { readonly longest: n
   longest: shape.length === 0 || rows === 0 ? 0 : labelOf(shape, rows - 1).length,
 });
 
-/** The coordinates of a row of a table; of a list those of its element. */
+/** The coordinates of a row of a table; in a list, of its element. */
 const labelOf = (shape: readonly number[], row: number): string =>
   coordinatesOf(row, shape.length === 1 ? shape : shape.slice(0, -1)).join(",");
 
@@ -174,7 +172,7 @@ function rowsShown({ differing }: SideBySide, rows: number, columns: number): nu
   return [...chosen].toSorted((a, b) => a - b);
 }
 
-/** A row in which some value stands above another one is taller. */
+/** A row with two values in a cell is taller. */
 const heightOf = (row: number, { side, crop }: Drawing): number =>
   cellsOf(row, crop).some((cell) => side.columns.some((column) => column.mark(cell) !== "same"))
     ? PAIR
@@ -229,7 +227,7 @@ function drawColumn(column: Column, place: number, x: number, y: number, drawing
   return `<g>${parts.join("")}</g>`;
 }
 
-/** A value; one that differs has the other value under it, so that each picture of a cell says both. */
+/** A value; a different value has the other one below it, so each cell shows both. */
 function drawCell(
   column: Column,
   cell: number,
@@ -274,7 +272,7 @@ function drawCell(
   ].join("");
 }
 
-/** A sentence in lines of at most so many characters, broken between words. */
+/** A sentence in lines of at most `width` characters, broken between words. */
 export function wrapped(sentence: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of sentence.split(" ").filter((one) => one !== "")) {

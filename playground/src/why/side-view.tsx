@@ -1,4 +1,4 @@
-/** The dialog "Side by side": yours, the exact output and that of another system, with the reason, to be sent on. */
+/** The dialog "Side by side": yours, the exact output and another system's, with the reason, ready to share. */
 
 import type { DialectId, Explanation } from "ndscatter";
 import type { JSX } from "preact";
@@ -35,7 +35,7 @@ export function SideView(props: SideViewProps): JSX.Element {
   const [remark, setRemark] = useState("");
   const side = sideBySide(props);
   const theme = isDark() ? "dark" : "light";
-  // A picture that is sent on has the columns beside each other, whatever the window.
+  // A shared picture has the columns side by side, whatever the size of the window.
   const whole = (): string => sidePicture(side, theme, 1200);
   const save = async (format: "svg" | "png"): Promise<void> =>
     setRemark(await savePicture(whole, format, `${state.op}-${state.opset}-compared`));
@@ -60,7 +60,7 @@ export function SideView(props: SideViewProps): JSX.Element {
       <div
         ref={frame}
         class="side-picture"
-        // The drawing escapes every text that it holds.
+        // The drawing escapes all of its text.
         dangerouslySetInnerHTML={{ __html: room === 0 ? "" : sidePicture(side, theme, room) }}
       />
       <div class="kinds">
@@ -83,7 +83,7 @@ export function SideView(props: SideViewProps): JSX.Element {
   );
 }
 
-/** Pixels of the inside of an element; 0 before it is drawn. */
+/** The inner width of an element in pixels; 0 before it is drawn. */
 function useWidth(frame: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -97,10 +97,10 @@ function useWidth(frame: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** More rows than anybody reads. */
+/** The most rows, as nobody reads more. */
 const MOST_NUMBERS = 200;
 
-/** The cells that differ as text, which a picture is not. */
+/** The cells that differ, as text in addition to the picture. */
 function Numbers({ side }: { readonly side: SideBySide }): JSX.Element | null {
   const { columns, differing, shape } = side;
   if (differing.length === 0) return null;

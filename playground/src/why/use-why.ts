@@ -1,4 +1,7 @@
-/** What the panel "Why is mine different?" knows: what was taken, what was found for the state, and which toggle is pressed. */
+/**
+ * The state of the panel "Why is mine different?": the output taken, the findings for the state, and the pressed
+ * toggle.
+ */
 
 import type { DialectId, Explanation } from "ndscatter";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -23,19 +26,22 @@ import {
   type Rules,
 } from "./on-demand.ts";
 
-/** What the stage shows in place of the exact output. It holds only while the page shows `state`. */
+/** The output that the stage shows instead of the exact one. The rule is valid only while the page shows `state`. */
 export interface ShownRule extends Rule {
   readonly state: State;
 }
 
-/** What another runtime gave, in the order of the output's elements. It holds only while the page shows `state`. */
+/**
+ * Another runtime's output, in the order of the output's elements. The output is valid only while the page shows
+ * `state`.
+ */
 export interface ShownActual {
   readonly state: State;
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
 }
 
-/** What another runtime gave, for the panel that compares it; undefined while the panel is closed. */
+/** Another runtime's output, for the panel that compares it; undefined while the panel is closed. */
 export type Asked =
   | { readonly actual: TensorText | null; readonly link?: string | undefined }
   | undefined;
@@ -43,29 +49,29 @@ export type Asked =
 export interface WhyProps {
   readonly state: State;
   readonly explanation: Explanation | null;
-  /** What a runtime gave, from a file that was opened or dropped; it is compared at once. */
+  /** A runtime's output from a file that was opened or dropped, compared at once. */
   readonly actual?: TensorText | null;
-  /** The end of an address that holds a comparison. */
+  /** The suffix of an address with a comparison. */
   readonly link?: string | undefined;
-  /** Gets the end of the address for what is compared; empty for nothing. */
+  /** Receives the address suffix of the comparison; empty for none. */
   onAddress(suffix: string): void;
   onRule(rule: ShownRule | null): void;
   onActual(actual: ShownActual | null): void;
   onClose(): void;
 }
 
-/** Which toggle is pressed, by its key; of all toggles at most one is. */
+/** The key of the pressed toggle; at most one toggle is pressed. */
 export interface Pressing {
   readonly pressed: string | null;
   onPress(key: string): void;
 }
 
-/** What somebody gave. It is read again after each edit, because the output may then be another. */
+/** The user's text or file. The source is read again after each edit, because the output type may have changed. */
 interface Source {
   read(output: OutputType): ReadActual;
 }
 
-/** What is known of a state. */
+/** The findings for a state. */
 interface Found {
   readonly state: State;
   readonly source: Source | null;
@@ -75,12 +81,12 @@ interface Found {
   readonly rules: Rules;
 }
 
-/** What the panel draws, and what its form calls. */
+/** The values that the panel draws, and the functions that its form calls. */
 interface Why {
   /** The system beside yours and the exact output. */
   readonly beside: DialectId | null;
   onBeside(id: DialectId): void;
-  /** Null until the first is there. */
+  /** Null until the first findings. */
   readonly found: Found | null;
   readonly hasSource: boolean;
   readonly pressing: Pressing;
@@ -113,7 +119,7 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   }, [link]);
   useEffect(() => {
     if (found === null || found.source !== source) return;
-    // What cannot be compared for the moment, as a call that is being edited, stays in the address.
+    // A comparison that is impossible for the moment, because the call is being edited, stays in the address.
     if (source === null) latest.current.onAddress("");
     else if (found.actual !== null)
       latest.current.onAddress(printCompared({ ...found.actual, beside: chosen }));
@@ -145,10 +151,12 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   };
 }
 
-/** Milliseconds after an edit: the diagnosis of a call of 4,096 elements takes longer than two keystrokes are apart. */
+/**
+ * Milliseconds after an edit: diagnosing a call of 4,096 elements takes longer than the time between two keystrokes.
+ */
 const REST = 250;
 
-/** What is known of a state, a moment after it has changed. */
+/** The findings for a state, a moment after it changed. */
 function useFound(
   state: State,
   explanation: Explanation | null,
@@ -179,7 +187,7 @@ function find(
   if (source === null) return nothing;
   const output = outputTypeOf(reading);
   if ("error" in output) return { ...nothing, error: output.error };
-  // A large text takes longer to read than the rest, and most edits leave the type of the output alone.
+  // Reading a large text takes longest, and most edits do not change the type of the output.
   const known = before?.source === source ? before.actual : null;
   const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
   const { unfit } = actual;
@@ -198,10 +206,10 @@ function find(
 const shownOf = ({ state, comparison }: Found): ShownActual | null =>
   comparison && { state, texts: comparison.texts, differing: comparison.differing };
 
-/** The key of the toggle of a cause, by its number. It shows what was pasted. */
+/** The key of the toggle of a cause, by its number. The toggle shows the pasted output. */
 export const causeKey = (number: number): string => `cause ${number}`;
 
-/** The rule of a toggle: that of systems, by the key of their choice, or what a cause explains. */
+/** The rule of a toggle: of systems, by the key of their choice, or the explanation of a cause. */
 function ruleOf(key: string, { rules, comparison }: Found): Rule | null {
   const causes = comparison?.causes ?? [];
   const cause = causes.find((_, number) => causeKey(number) === key);

@@ -1,4 +1,4 @@
-/** The form of the panel "Why is mine different?": a text or a file that holds what another runtime gave. */
+/** The form of the panel "Why is mine different?": a text or a file with another runtime's output. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -35,7 +35,7 @@ export function ActualForm(props: ActualFormProps): JSX.Element {
           placeholder="[[1., 2.], [3., 4.]]"
           aria-invalid={error === null ? undefined : true}
           aria-describedby={error === null ? undefined : "why-error"}
-          // The text is in the field only after the event.
+          // The field contains the text only after the event.
           onPaste={() => setTimeout(apply)}
           onKeyDown={(event) => {
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) apply();

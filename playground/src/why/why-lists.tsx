@@ -1,4 +1,4 @@
-/** The lists of the panel "Why is mine different?": what may be the cause, and what other systems make of the call. */
+/** The lists of the panel "Why is mine different?": candidate causes, and the results of other systems. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -16,7 +16,7 @@ interface ListProps {
   readonly pressing: Pressing;
 }
 
-/** More causes than anybody reads through. */
+/** The most causes in the list, as nobody reads more. */
 const MOST_CAUSES = 5;
 
 export function Causes(props: ListProps & { readonly comparison: Comparison }): JSX.Element | null {
@@ -61,12 +61,12 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
 
 interface ToggleText {
   readonly key: string;
-  /** What the toggle is called where its text does not say it all. */
+  /** The accessible name of the toggle, if its text is not enough. */
   readonly name?: string;
   readonly text: string;
 }
 
-/** The systems that do so and have a result for the call; where there is none, the result that the cause explains. */
+/** The systems with this habit and a result for the call; for none, the result that the cause explains. */
 function togglesOf(cause: Cause, { causes, isOtherShape }: Comparison, rules: Rules): ToggleText[] {
   if (isOtherShape) return [];
   const choices = "error" in rules ? [] : rules.choices;
@@ -114,7 +114,7 @@ export function OtherSystems(
 
 interface SystemProps {
   readonly choice: RuleChoice;
-  /** Whether the other runtime's output is what these systems give. */
+  /** True if the other runtime's output equals the result of these systems. */
   readonly isMine: boolean;
   readonly pressing: Pressing;
 }

@@ -1,6 +1,6 @@
 /**
- * The panel "Why is mine different?": takes what another runtime gave, names the cells that differ and what may be the
- * cause, and lists what other systems make of the call. It tells the page what to show; it draws no tensors itself.
+ * The panel "Why is mine different?": takes another runtime's output, names the cells that differ and candidate causes,
+ * and lists the results of other systems. The page draws the tensors; the panel only chooses which.
  */
 
 import type { JSX } from "preact";
@@ -19,7 +19,7 @@ export function Why(props: WhyProps): JSX.Element {
   const why = useWhy(props);
   const { found, pressing } = why;
   const { actual = null, comparison = null } = found ?? {};
-  // Who opens a link to a comparison sees it at once.
+  // Opening a link to a comparison shows it at once.
   const [isBeside, setBeside] = useState(props.link !== undefined);
   const canStand = comparison !== null && !comparison.isOtherShape && actual !== null;
   return (
@@ -28,7 +28,7 @@ export function Why(props: WhyProps): JSX.Element {
       aria-label="Why is mine different?"
       aria-busy={found?.state !== state}
       data-tensor="actual"
-      // Esc in the dialog closes the dialog.
+      // Esc in the dialog closes only the dialog.
       onKeyDown={(event) => event.key === "Escape" && !isBeside && onClose()}
     >
       <Head onClose={onClose} />
@@ -100,8 +100,8 @@ function Head({ onClose }: { onClose(): void }): JSX.Element {
     const { activeElement: before } = document;
     const panel = heading.current?.closest("section");
     heading.current?.focus();
-    // The element that opened the panel gets the focus back, as after a dialog. The panel still stands at this moment; in
-    // some browsers the button that closes it has no focus.
+    // The element that opened the panel gets the focus back, as after a dialog. The panel still exists at this moment;
+    // in some browsers the button that closes it has no focus.
     return () => {
       const { activeElement: now } = document;
       const isLost = now === document.body || panel?.contains(now) === true;

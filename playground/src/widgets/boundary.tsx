@@ -1,4 +1,4 @@
-/** Shows the error when the page itself fails. No input should get this far, but none may leave an empty page. */
+/** Shows the error when the page itself fails. No input should cause this, but the page must never be empty. */
 
 import { Component, type ComponentChild, type ComponentChildren } from "preact";
 

@@ -1,2 +1,2 @@
-/** Whether the visitor asked the system for less motion. */
+/** True if the visitor asked the system for less motion. */
 export const isCalm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -11,7 +11,7 @@ interface DialogProps {
   readonly label: string;
   readonly isOpen: boolean;
   readonly isWide?: boolean;
-  /** Whether a click beside the dialog leaves it open, because typed text would be lost. */
+  /** True if a click outside the dialog leaves it open, because typed text would be lost. */
   readonly isKept?: boolean;
   onClose(): void;
   content(close: () => void): ComponentChildren;
@@ -33,11 +33,11 @@ export function Dialog(props: DialogProps): JSX.Element {
       aria-label={label}
       onClose={() => {
         onClose();
-        // The browser gives the focus back to what had it, unless that is gone.
+        // The browser returns the focus to the previous element, unless that element is gone.
         if (document.activeElement === document.body) document.querySelector("main")?.focus();
       }}
-      // The content covers the dialog, so the dialog itself gets only clicks beside the content. Such a click can also end
-      // a press that began on a text, to select it.
+      // The content covers the dialog, so the dialog itself receives only clicks outside the content. Such a click can
+      // also end a press that began on a text to select it.
       onPointerDown={(event) => {
         isBeside.current = event.target === dialog.current;
       }}

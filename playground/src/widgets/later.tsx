@@ -1,4 +1,4 @@
-/** Parts of the page that are loaded when they are needed first. */
+/** Parts of the page that are loaded at their first use. */
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";

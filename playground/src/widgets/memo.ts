@@ -1,4 +1,4 @@
-/** Components that are drawn again only when their properties have changed. */
+/** Components that are redrawn only if their properties changed. */
 
 import { Component, h, type ComponentChild, type FunctionComponent } from "preact";
 

@@ -1,4 +1,4 @@
-/** The colours of the page: light, dark, or those of the system. */
+/** The colours of the page: light, dark, or the system's. */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
@@ -8,7 +8,7 @@ type Theme = (typeof THEMES)[number];
 
 const KEY = "ndscatter-theme";
 
-/** The theme that was chosen before. Storage may be forbidden; then a choice lasts as long as the page. */
+/** The theme chosen before. Storage may be forbidden; a choice then lasts as long as the page. */
 function remembered(): Theme {
   try {
     const name = localStorage.getItem(KEY);
@@ -26,7 +26,7 @@ function remember(theme: Theme): void {
   }
 }
 
-/** Whether the page is dark now. */
+/** True if the page is currently dark. */
 export const isDark = (): boolean => {
   const { theme } = document.documentElement.dataset;
   return (
@@ -34,7 +34,7 @@ export const isDark = (): boolean => {
   );
 };
 
-/** Gives the page the colours that were chosen before. */
+/** Applies the colours chosen before. */
 export function applyTheme(): void {
   document.documentElement.dataset["theme"] = remembered();
 }

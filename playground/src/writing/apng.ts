@@ -1,6 +1,6 @@
 /**
- * Joins PNG files of one size to an animated one (https://www.w3.org/TR/png-3/, APNG): every browser plays it, and what
- * does not shows its first picture.
+ * Joins PNG files of the same size to an animated one (https://www.w3.org/TR/png-3/, APNG): every browser plays it, and
+ * other programs show its first picture.
  */
 
 interface Chunk {
@@ -10,13 +10,13 @@ interface Chunk {
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** Milliseconds that the last picture stays longer than the others. */
+/** The extra milliseconds of the last picture. */
 const AT_END = 2000;
 
 /**
  * @param files PNG files with the same header
- * @param delay milliseconds of each picture
- * @throws Error where the files are no PNG, or their headers differ
+ * @param delay milliseconds per picture
+ * @throws Error if a file is not PNG, or if their headers differ
  */
 export function toApng(files: readonly Uint8Array[], delay: number): Uint8Array<ArrayBuffer> {
   const pictures = files.map(chunksOf);
@@ -27,7 +27,7 @@ export function toApng(files: readonly Uint8Array[], delay: number): Uint8Array<
   const parts: Uint8Array[] = [
     Uint8Array.from(SIGNATURE),
     chunk("IHDR", header.data),
-    // Played without end.
+    // 0 plays without end.
     chunk("acTL", numbers(files.length, 0)),
   ];
   let sequence = 0;
@@ -93,7 +93,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** CRC-32 as PNG has it. */
+/** CRC-32 as defined by PNG. */
 function checksum(bytes: Uint8Array): number {
   let sum = 0xffffffff;
   for (const byte of bytes) {

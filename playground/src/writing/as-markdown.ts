@@ -16,7 +16,7 @@ export function asMarkdown(state: State, link: string): string {
   const output = explanation?.output ?? null;
   const wrong = explanation?.error?.message ?? faults[0]?.sentence;
   return [
-    // Parentheses of an address would end the link.
+    // Parentheses in an address would end the link.
     `**[${titleOf(state)}](${link.replaceAll("(", "%28").replaceAll(")", "%29")})**`,
     "",
     "```text",
@@ -28,7 +28,7 @@ export function asMarkdown(state: State, link: string): string {
   ].join("\n");
 }
 
-/** A block of Markdown ends at its fence, so a text that holds one is written another way. */
+/** A fence ends a block of Markdown, so a text that contains a fence is written another way. */
 const printed = (name: string, tensor: Tensor): string =>
   `${name} = ${tensor.dtype} ${printShape(tensor.shape)} ${printNested(
     tensor.shape,

@@ -1,6 +1,6 @@
 /**
- * A state as a program with NumPy, without loops. Where targets repeat, an assignment leaves the last update of each, and
- * the `at` of a function applies all of them in order.
+ * A state as a program with NumPy, without loops. If targets repeat, an assignment keeps the last update of each, and
+ * the `at` of a function applies all updates in order.
  */
 
 import { roleOf, DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
@@ -19,7 +19,7 @@ import { headerOf, writableCall, oneLine, printNested, type WritableCall } from 
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 
-/** Python that prints the output; only comments where a value must be corrected first. */
+/** Python that prints the output; only comments if a value must be corrected first. */
 export function asNumPy(state: State): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
@@ -56,8 +56,8 @@ export const importsOf = (inputs: WritableCall["inputs"]): string[] => [
 ];
 
 /**
- * How a NumPy program names data types: those that NumPy lacks are of the package ml_dtypes. Text is an object, because
- * NumPy's own text has a greatest length.
+ * NumPy's names of data types; types that NumPy lacks come from the package ml_dtypes. Text becomes an object, because
+ * NumPy's own text type has a fixed maximum length.
  */
 const NAMES: Readonly<Record<DType, string>> = {
   bool: "bool",
@@ -91,15 +91,15 @@ const NAMES: Readonly<Record<DType, string>> = {
 export function printArray(input: Tensor): string {
   const { dtype, shape } = input;
   const name = NAMES[dtype];
-  // In NumPy an empty list has one axis, so the shape has to be given.
+  // In NumPy an empty list has one axis, so the shape must be given.
   if (shape.includes(0))
     return `np.zeros((${shape.join(", ")}${shape.length === 1 ? "," : ""}), dtype=${name})`;
   return `np.array(${printPythonList(input, "np.")}, dtype=${name})`;
 }
 
 /**
- * The elements as nested lists of Python.
- * @param home what stands before `nan` and `inf`: `np.`
+ * The elements as nested lists in Python.
+ * @param home the prefix of `nan` and `inf`: `np.`
  */
 export function printPythonList(input: Tensor, home: string): string {
   const words = elementsOf(input).map((value) =>
@@ -121,7 +121,7 @@ function printPython(dtype: DType, value: Scalar): string {
   return DTYPES[dtype].family.startsWith("int") ? text : printFloat(text);
 }
 
-/** A float as Python writes it. With `.0`, because an integer would lose the sign of 0. */
+/** A float in Python's notation. A trailing `.0` is kept, because an integer would lose the sign of 0. */
 function printFloat(text: string): string {
   if (text === "NaN") return "np.nan";
   if (text.endsWith("Infinity")) return text.replace("Infinity", "np.inf");
@@ -130,7 +130,7 @@ function printFloat(text: string): string {
 
 type Body = (facts: CallFacts) => string[];
 
-/** NumPy's functions by the words for reductions. */
+/** NumPy's functions by reduction. */
 const UFUNCS = {
   add: "add",
   mean: "add",
@@ -140,7 +140,7 @@ const UFUNCS = {
   sub: "subtract",
 } as const;
 
-/** A line that applies updates to `where` of `target`. It uses `at` of a function, which takes them one by one. */
+/** A line that applies updates to `where` of `target`. The `at` of a function takes updates one by one. */
 function applied(facts: CallFacts, target: string, where: string, updates: string): string {
   const { reduction, data } = facts;
   if (reduction === "none") return `${target}[${where}] = ${updates}`;
@@ -149,7 +149,7 @@ function applied(facts: CallFacts, target: string, where: string, updates: strin
   return `np.${ufunc}.at(${target}, ${where}, ${updates})`;
 }
 
-/** Indices of a type that NumPy takes. */
+/** Indices converted to a type that NumPy accepts. */
 const whole = ({ names, indices }: CallFacts): string =>
   ["int32", "int64"].includes(indices?.dtype ?? "")
     ? `${names.indices}`
@@ -158,7 +158,7 @@ const whole = ({ names, indices }: CallFacts): string =>
 const scatterTuples: Body = (facts) => {
   const { names, data, indices, updates } = facts;
   const { output } = names;
-  // OpenVINO takes one element of any rank in place of a scalar.
+  // OpenVINO accepts one element of any rank instead of a scalar.
   const isScalar = indices?.shape.length === 1 && indices.shape[0] === data.shape.length;
   const isRanked = isScalar && updates !== null && updates.shape.length > 0 && updates.size === 1;
   if (hasEmptyTuples(facts)) {
@@ -224,7 +224,7 @@ function division({ names: { output }, data: { dtype } }: CallFacts): string[] {
   return ["hit = count > 1", `${output}[hit] = (${divided}).astype(${output}.dtype)`];
 }
 
-/** OpenVINO's ScatterUpdate: in updates the axes of indices replace the axis. */
+/** OpenVINO's ScatterUpdate: in updates, the axes of indices replace the axis. */
 const scatterSlices: Body = (facts) => {
   const { names, axis } = facts;
   return [
@@ -280,7 +280,7 @@ const gatherSlices: Body = (facts) => [
   `${facts.names.output} = np.take(${facts.names.data}, ${whole(facts)}, axis=${facts.axis})`,
 ];
 
-/** OpenVINO's Gather, with batches, and 0 for an index out of range. */
+/** OpenVINO's Gather, with batches, which gives 0 for an index out of range. */
 const gatherOrZero: Body = (facts) => {
   const { names, axis } = facts;
   const { data, output } = names;

@@ -1,4 +1,4 @@
-/** A state as a program with ONNX's Python package: a model of one node, which its reference evaluator runs. */
+/** A state as a program with ONNX's Python package: a model of one node, run by the reference evaluator. */
 
 import { DTYPES, infer, type Tensor } from "ndscatter";
 import { importsOf, printArray } from "./as-numpy.ts";
@@ -6,7 +6,7 @@ import { writableCall, oneLine, type WritableCall } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Python that prints the output; only comments for OpenVINO's operators, or where a value must be corrected first. */
+/** Python that prints the output; only comments for OpenVINO's operators, or if a value must be corrected first. */
 export function asOnnxPython(state: State): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
@@ -17,7 +17,7 @@ export function asOnnxPython(state: State): string {
     const input = inputs[position];
     return input === undefined ? [] : [{ name, input }];
   });
-  // Inputs that are left out at the end need no name.
+  // Omitted inputs at the end need no name.
   const names = version.inputs.map(({ name }, position) =>
     inputs[position] === undefined ? "" : name,
   );
@@ -59,7 +59,7 @@ export function asOnnxPython(state: State): string {
   ].join("\n");
 }
 
-/** The shape of the output. A call that fails needs a shape too, so that ONNX itself can report what is wrong. */
+/** The shape of the output. A call that fails needs a shape too, so that ONNX itself can report the error. */
 function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
   const types = attempt(() => infer(node, inputs));
   return ("error" in types ? inputs[0]?.shape : types[0].shape) ?? [];

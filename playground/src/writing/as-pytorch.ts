@@ -17,7 +17,7 @@ const meshOf = (shape: string): string =>
 
 const whole = ({ names }: CallFacts): string => `${names.indices}.long()`;
 
-/** Indices from 0: these functions take no negative ones. */
+/** Indices counted from the front, because these functions accept no negative ones. */
 const wrapped = (facts: CallFacts, size: number): string[] => [
   `index = ${whole(facts)}`,
   `index = torch.where(index < 0, index + ${size}, index)`,
@@ -125,7 +125,7 @@ const gatherSlices = (facts: CallFacts): Lines => [
   `${facts.names.output} = ${facts.names.data}[${along(facts.axis, whole(facts))}]`,
 ];
 
-/** OpenVINO's Gather, with batches, and 0 for an index out of range. */
+/** OpenVINO's Gather, with batches, which gives 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis } = facts;
   const { output: shape, indices: spread, after: behind, size } = spreadOf(facts);

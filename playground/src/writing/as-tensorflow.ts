@@ -21,7 +21,7 @@ const FUNCTIONS = {
   min: "tensor_scatter_nd_min",
 } as const;
 
-/** The line that applies updates; or what TensorFlow lacks. */
+/** The line that applies updates; or the reason if TensorFlow lacks the operation. */
 function applied(facts: CallFacts, data: string, at: string, updates: string): Lines {
   const { names, reduction, isFresh, hasRepeats, data: given } = facts;
   if (reduction === "none" && hasRepeats) return openRepeats("TensorFlow");
@@ -36,7 +36,7 @@ function applied(facts: CallFacts, data: string, at: string, updates: string): L
   return [`${names.output} = tf.${FUNCTIONS[reduction]}(${data}, ${at}, ${updates})`];
 }
 
-/** Indices from 0, because TensorFlow counts none from the end. */
+/** Indices counted from the front, because TensorFlow accepts no negative ones. */
 const wrapped = ({ names }: CallFacts, size: string): string[] => [
   `index = tf.cast(${names.indices}, tf.int64)`,
   `index = tf.where(index < 0, index + ${size}, index)`,
@@ -81,7 +81,7 @@ const scatterElements = (facts: CallFacts): Lines => {
 const upTo = (count: number, from = 0): number[] =>
   Array.from({ length: count }, (_, d) => d + from);
 
-/** The axis comes first, because the functions address data from there. */
+/** The axis is moved to the front, because the functions address data from the first axis. */
 const scatterSlices = (facts: CallFacts): Lines => {
   const { names, axis, data, indices } = facts;
   const rank = data.shape.length;
@@ -151,7 +151,7 @@ const gatherSlices = (facts: CallFacts): Lines => [
   `${facts.names.output} = tf.gather(${facts.names.data}, index, axis=${facts.axis})`,
 ];
 
-/** OpenVINO's Gather, with batches, and 0 for an index out of range. */
+/** OpenVINO's Gather, with batches, which gives 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis, batchDims } = facts;
   const { output: shape, indices: spread, size } = spreadOf(facts);

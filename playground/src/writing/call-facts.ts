@@ -1,4 +1,4 @@
-/** The parts of a call that a program in another language is written with. */
+/** Facts of a call for programs in other languages. */
 
 import { roleOf, type Tensor } from "ndscatter";
 import { explainState } from "../document/read-state.ts";
@@ -7,7 +7,7 @@ import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import type { WritableCall } from "./source-text.ts";
 
-/** How indices are read, as far as programs differ by it. */
+/** The form of indices, to the extent that programs differ by it. */
 export type Form =
   | "scatter-tuples"
   | "scatter-elements"
@@ -36,7 +36,7 @@ const FORMS: Readonly<Record<string, Form | undefined>> = {
 
 export type Word = "none" | "add" | "mul" | "max" | "min" | "sub" | "mean";
 
-/** The library's words by those of the documents. */
+/** The library's reductions by the documents' words. */
 const WORDS: Readonly<Record<string, Word | undefined>> = { sum: "add", prod: "mul", "": "none" };
 
 export interface CallFacts {
@@ -44,7 +44,7 @@ export interface CallFacts {
   readonly form: Form;
   readonly names: {
     readonly data: string;
-    /** Null where they are left out. */
+    /** Null if indices are left out. */
     readonly indices: string | null;
     readonly updates: string;
     readonly output: string;
@@ -52,19 +52,19 @@ export interface CallFacts {
   readonly data: Tensor;
   readonly indices: Tensor | null;
   readonly updates: Tensor | null;
-  /** From 0. */
+  /** Counted from the front. */
   readonly axis: number;
-  /** From 0. */
+  /** Counted from the front. */
   readonly batchDims: number;
   readonly reduction: Word;
-  /** Whether a reduction begins with the first update of a target. */
+  /** True if a reduction starts with the first update of a target. */
   readonly isFresh: boolean;
   readonly isRing: boolean;
-  /** Whether several updates meet in one target. */
+  /** True if several updates share a target. */
   readonly hasRepeats: boolean;
 }
 
-/** Null for an operator that no program is written of. */
+/** Null for an operator that the page writes no program for. */
 export function factsOf(state: State, call: WritableCall): CallFacts | null {
   const { version, node, inputs } = call;
   const form = FORMS[`${version.domain}/${version.name}`];
@@ -99,7 +99,7 @@ export function factsOf(state: State, call: WritableCall): CallFacts | null {
   };
 }
 
-/** A shape as Python writes it: `(3,)`. */
+/** A shape in Python's notation: `(3,)`. */
 export const pythonShape = (shape: readonly number[]): string =>
   `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 
@@ -107,12 +107,12 @@ export const pythonShape = (shape: readonly number[]): string =>
 export const along = (axis: number, part: string): string =>
   axis === 0 ? part : `(slice(None),) * ${axis} + (${part},)`;
 
-/** What OpenVINO's Gather needs where indices are broadcast against its output. */
+/** Shapes for OpenVINO's Gather that broadcast indices against its output. */
 export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
   readonly output: readonly number[];
   /** The shape that puts each axis of indices on its axis of the output. */
   readonly indices: readonly number[];
-  /** The axis of the output behind those of indices. */
+  /** The axis of the output after those of indices. */
   readonly after: number;
   readonly size: number;
 } {
@@ -128,14 +128,14 @@ export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
 
 const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
 
-/** The shape of write indices that are broadcast against updates: `(-1, 1, 1)`. */
+/** The shape of write indices for broadcasting against updates: `(-1, 1, 1)`. */
 export const batchShape = ({ updates }: CallFacts): string =>
   pythonShape([-1, ...ones((updates?.shape.length ?? 1) - 1)]);
 
-/** Whether nothing is written: the result is data as it was. */
+/** True if nothing is written, so the result equals data. */
 export const writesNothing = ({ form, updates }: CallFacts): boolean =>
   form.startsWith("scatter") && updates?.size === 0;
 
-/** Whether index tuples have no coordinate, so that each of them means all of data. */
+/** True if index tuples have no coordinate, so each means all of data. */
 export const hasEmptyTuples = ({ form, indices }: CallFacts): boolean =>
   form.endsWith("tuples") && indices?.shape.at(-1) === 0;

@@ -4,7 +4,7 @@ export function embedCode(source: string, title: string, width: number, height: 
   return `<iframe src="${escaped(source)}" title="${escaped(title)} in ndscatter" width="${width}" height="${height}" style="border: 0; max-width: 100%" loading="lazy"></iframe>`;
 }
 
-/** A size that was typed, within what a frame can be; `otherwise` for what is no size. */
+/** A typed size, clamped to the limits of a frame; `otherwise` for text that is not a size. */
 export function sizeIn(text: string, otherwise: number): number {
   const size = /^\d{1,5}$/.test(text.trim()) ? Number(text) : otherwise;
   return Math.min(Math.max(size, 240), 4000);

@@ -6,7 +6,7 @@ import { embedCode, sizeIn } from "./embed-code.ts";
 import { copyText } from "./save.ts";
 
 interface EmbedProps {
-  /** Of the page, without what stands behind `?` or `#`. */
+  /** The address of the page, without `?` and `#`. */
   readonly address: string;
   readonly hash: string;
   readonly title: string;
@@ -32,7 +32,7 @@ export function Embed({ address, hash, title, onRemark }: EmbedProps): JSX.Eleme
       </div>
       <div class="embed-preview" role="group" aria-label="preview" tabIndex={0}>
         <iframe
-          // A frame does not load again when its hash alone changes.
+          // A frame does not reload if only its hash changes.
           key={source}
           src={source}
           title={`preview of ${title}`}

@@ -1,4 +1,6 @@
-/** The steps of a call as an animated PNG, drawn by the browser picture by picture. It is loaded with `import()`. */
+/**
+ * The steps of a call as an animated PNG, drawn by the browser frame by frame. This module is loaded with `import()`.
+ */
 
 import { toApng } from "./apng.ts";
 import { pngOf } from "./save.ts";
@@ -6,10 +8,10 @@ import type { Scene } from "./scene.ts";
 import type { SvgTheme } from "./svg-text.ts";
 import { toSVG } from "./svg.ts";
 
-/** Milliseconds a step. */
+/** Milliseconds per step. */
 const DELAY = 900;
 
-/** @param onFrame hears how many of the pictures are drawn */
+/** @param onFrame receives the number of pictures drawn */
 export async function filmOf(
   scene: Scene,
   theme: SvgTheme,

@@ -1,6 +1,6 @@
-/** How long a link is, as a sentence. */
+/** The length of a link, as a sentence. */
 
-/** Servers and chats cut longer addresses; nginx refuses a line of a request beyond 8 kB. */
+/** Servers and chats cut longer addresses; nginx refuses a request line beyond 8 kB. */
 export const LONGEST_LINK = 8000;
 
 export function linkRemark(link: string): string {

@@ -1,4 +1,4 @@
-/** A program of a Python library: its imports, its tensors, and what gives the output. */
+/** A program with a Python library: its imports, its tensors, and the lines that compute the output. */
 
 import { roleOf, type DType, type Tensor } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -13,26 +13,26 @@ import {
 } from "./call-facts.ts";
 import { oneLine, writableCall } from "./source-text.ts";
 
-/** Lines of a program, or the reason why the library cannot say the call. */
+/** Lines of a program, or the reason why the library cannot express the call. */
 export type Lines = readonly string[] | { readonly no: string };
 
 export interface Library {
   readonly name: string;
   readonly imports: readonly string[];
-  /** What stands before the names of functions. */
+  /** The prefix of function names. */
   readonly home: string;
-  /** What stands before `nan` and `inf`. */
+  /** The prefix of `nan` and `inf`. */
   readonly numbers: string;
   /** Null for a data type that the library lacks. */
   dtypeOf(dtype: DType): string | null;
-  /** A tensor of a literal; `zeros` for one without elements, whose literal has no shape. */
+  /** The function for a literal tensor; `zeros` for a tensor without elements, whose literal has no shape. */
   readonly tensor: string;
-  /** A sentence on what the library does with a call that ndscatter refuses. */
+  /** A sentence on the library's behaviour for a call that ndscatter refuses. */
   readonly refuses: string;
   readonly bodies: Readonly<Record<Form, (facts: CallFacts) => Lines>>;
 }
 
-/** Python that prints the output; only comments where there is no such program. */
+/** Python that prints the output; only comments if the library has no such program. */
 export function printProgram(state: State, library: Library): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
@@ -83,7 +83,7 @@ const isFloat = (dtype: DType): boolean => dtype.startsWith("float") || dtype.st
 const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
   hasRepeats && ["add", "mul", "sub", "mean"].includes(reduction) && isFloat(data.dtype);
 
-/** The reason why no program gives one output where updates repeat without a reduction. */
+/** The reason for an undefined output: updates repeat a target without a reduction. */
 export const openRepeats = (name: string): { readonly no: string } => ({
   no:
     `${name} leaves open which of several updates of one target stays,\n` +
@@ -91,6 +91,6 @@ export const openRepeats = (name: string): { readonly no: string } => ({
     "# Leave out the earlier updates of each target, or use a reduction.",
 });
 
-/** Lines one after the other; a reason of either part stands for both. */
+/** Joins lines; a reason in either part becomes the reason of both. */
 export const after = (first: Lines, more: Lines): Lines =>
   "no" in first ? first : "no" in more ? more : [...first, ...more];

@@ -1,20 +1,20 @@
-/** What a browser does with a picture or a text: copies it, saves it, and turns an SVG into pixels. */
+/** Browser functions for a picture or a text: copying, saving, and turning an SVG into pixels. */
 
-/** Copies a text and says whether that worked. */
+/** Copies a text and returns a sentence on the result. */
 export async function copyText(text: string): Promise<string> {
   try {
     await navigator.clipboard.writeText(text);
     return "Copied.";
   } catch {
-    // Pages that were not loaded by HTTPS may not copy; the text can be selected.
+    // Only pages loaded by HTTPS may copy; on others the text can be selected.
     return "The browser does not let the page copy; select the text instead.";
   }
 }
 
-/** Copies a picture as PNG and says whether that worked. */
+/** Copies a picture as PNG and returns a sentence on the result. */
 export async function copyPicture(svg: string): Promise<string> {
   try {
-    // Safari takes the promise only: by the time that the picture is there, the click is over.
+    // Safari accepts only the promise: the click is over before the picture is ready.
     await navigator.clipboard.write([new ClipboardItem({ "image/png": pngOf(svg) })]);
     return "The picture is copied.";
   } catch {
@@ -22,10 +22,10 @@ export async function copyPicture(svg: string): Promise<string> {
   }
 }
 
-/** Pixels for each unit of the picture, so that it is sharp on any screen. */
+/** Pixels per unit of the picture, which keeps it sharp on any screen. */
 const SCALE = 2;
 
-/** The SVG as the browser draws it. */
+/** The SVG drawn by the browser, as PNG. */
 export async function pngOf(svg: string): Promise<Blob> {
   const canvas = await canvasOf(svg, SCALE);
   return await new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ async function canvasOf(svg: string, scale: number): Promise<HTMLCanvasElement> 
 
 export type PictureFormat = "svg" | "png";
 
-/** Downloads a picture; the error as a sentence, or nothing. */
+/** Downloads a picture; returns the error as a sentence, or nothing. */
 export async function savePicture(
   svg: () => string,
   format: PictureFormat,
@@ -75,6 +75,6 @@ export function download(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The click starts the download but does not wait for it, so the address must live on.
+  // The click starts the download but does not wait for it, so the address must stay valid.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

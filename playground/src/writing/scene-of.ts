@@ -1,4 +1,4 @@
-/** What is seen of the stage, as data for a picture. */
+/** The visible stage as data for a picture. */
 
 import { printShape } from "ndscatter";
 import { titleOf } from "../document/title-of.ts";
@@ -11,10 +11,10 @@ import { ORIGIN, type Windows } from "../stage/use-corners.ts";
 import { laneProps } from "../stage/lanes.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** @param isMoving whether the steps of the player are in it */
+/** @param isMoving true if the picture contains the player's steps */
 export type SceneOf = (isMoving: boolean) => Scene;
 
-/** A picture that moves has no more frames than anybody watches. Of a longer call each shows several steps more. */
+/** The most frames of an animation, as nobody watches more. In a longer call each frame covers several steps. */
 const MOST_FRAMES = 60;
 
 export function sceneOf(

@@ -1,4 +1,4 @@
-/** The stage as data: what is seen of a call, for pictures that are saved. */
+/** The stage as data: the visible part of a call, for saved pictures. */
 
 import type { Cells } from "../cells/cells.ts";
 import type { Corner, Layout } from "../stage/layout.ts";
@@ -15,14 +15,14 @@ export interface SceneLane {
 export interface Scene {
   /** `ScatterND-18, reduction = add` */
   readonly title: string;
-  /** The shapes term by term, and what is wrong. */
+  /** The shapes term by term, and the faults. */
   readonly sentences: readonly string[];
   readonly layout: Layout;
   /** In the order of the layout's lanes. */
   readonly lanes: readonly SceneLane[];
   readonly wiring: Wiring;
-  /** What stands above the lines: `add`. */
+  /** The verb above the lines: `add`. */
   readonly verb: string;
-  /** The output after each step, for a picture that moves; empty for one that does not. */
+  /** The output after each step for an animation; empty for a still picture. */
   readonly frames: readonly Pick<Cells, "values" | "tints" | "hits">[];
 }

@@ -1,4 +1,4 @@
-/** What the page gives: a link, a frame for other pages, the call as text or code, and the picture as a file. */
+/** Exports of the page: a link, a frame for other pages, the call as text or code, and the picture as a file. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -145,7 +145,7 @@ function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
   );
 }
 
-/** The code of a call, or the reason why there is none. */
+/** The code of a call, or the reason why it cannot be written. */
 function printed(kind: Kind, state: State): string {
   try {
     return kind.print(state);

@@ -1,4 +1,4 @@
-/** What the exports of code share: a call that can be written as code, and nested lists over several lines. */
+/** The common parts of code exports: a call that can be written as code, and nested lists over several lines. */
 
 import { roleOf, type NodeSpec, type OperatorVersion, type Tensor } from "ndscatter";
 import { readState, explainState, type Fault } from "../document/read-state.ts";
@@ -11,11 +11,11 @@ export interface WritableCall {
   readonly node: NodeSpec;
   /** In the order of the version; undefined for an input that is left out. */
   readonly inputs: readonly (Tensor | undefined)[];
-  /** The library's error, where it refuses the call. Code can be written all the same. */
+  /** The library's error if it refuses the call. The code can still be written. */
   readonly refusal: string | null;
 }
 
-/** The call of a state; or what has to be corrected first, as comments that begin with `mark`. */
+/** The call of a state; or the required corrections, as comments that begin with `mark`. */
 export function writableCall(state: State, mark: string): WritableCall | string {
   const { version, node, inputs, faults } = readState(state);
   const isWhole = version?.inputs.every(
@@ -43,7 +43,7 @@ function whereOf({ place }: Fault, version: OperatorVersion | null): string {
   return `${version?.inputs[place.input]?.name ?? place.input}[${place.at.join(", ")}]: `;
 }
 
-/** A sentence that quotes what was typed, made safe for a comment: no character of it ends a line. */
+/** A sentence with quoted user text, made safe for a comment by replacing characters that could end the line. */
 export const oneLine = (sentence: string): string =>
   sentence.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
 
@@ -53,7 +53,7 @@ export const camelCase = (name: string): string =>
 
 const WIDTH = 80;
 
-/** Words as nested lists of a shape. A list that is too long for a line takes several. */
+/** Words as nested lists of a shape. A list that is too long for one line takes several. */
 export function printNested(
   shape: readonly number[],
   words: readonly string[],

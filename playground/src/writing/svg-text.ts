@@ -1,4 +1,4 @@
-/** Text and colours of pictures that are saved as SVG: the file loads nothing from elsewhere. */
+/** Text and colours of pictures saved as SVG: the file loads nothing from elsewhere. */
 
 export type SvgTheme = "light" | "dark";
 
@@ -10,7 +10,7 @@ export interface Colours {
   readonly line: string;
   readonly bad: string;
   readonly good: string;
-  /** Colours that colour-blind people can tell apart; the last is for targets without one. */
+  /** Colours that colour-blind people can tell apart; the last is for targets without a colour of their own. */
   readonly hues: readonly string[];
 }
 
@@ -44,10 +44,10 @@ export const THEMES: Readonly<Record<SvgTheme, Colours>> = {
 
 export const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
-/** Pixels; a character of a monospace font of size 13. */
+/** The width in pixels of a monospace character of size 13. */
 export const LETTER = 7.8;
 
-/** A value in at most so many characters. */
+/** A value cut to at most `digits` characters. */
 export const cut = (value: string, digits: number): string => {
   const characters = Array.from(value);
   return characters.length <= digits
@@ -63,7 +63,7 @@ export const element = (name: string, attributes: string, content: string): stri
 
 export const round = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** Text for XML. Characters that XML cannot hold are replaced by pictures of them. */
+/** Text for XML. Characters that XML cannot contain become pictures of them. */
 const escape = (content: string): string =>
   content
     .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)

@@ -30,7 +30,7 @@ interface Placed {
   readonly x: number;
 }
 
-/** A scene, with what all its parts need. */
+/** A scene, with the values that all its parts need. */
 interface Drawing {
   readonly scene: Scene;
   readonly metrics: Metrics;
@@ -79,7 +79,7 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
   return `${parts.join("\n")}\n`;
 }
 
-/** A pattern a colour, for targets that several updates share. */
+/** One pattern per colour, for targets that several updates share. */
 const stripes = ({ hues }: Colours): string => {
   const patterns = hues.map(
     (hue, number) =>
@@ -138,7 +138,7 @@ interface Box {
   readonly height: number;
 }
 
-/** A cell; of an output that is played, with the values of all steps. */
+/** A cell; in an animated output, with the values of all steps. */
 function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing): string {
   const { scene, colours, metrics } = drawing;
   const { cells } = own;
@@ -180,7 +180,7 @@ interface Run {
   readonly end: number;
 }
 
-/** Equal contents that follow each other, as one. */
+/** Merges equal adjacent contents. */
 function runs(contents: readonly string[]): Run[] {
   const found: Run[] = [];
   for (const [step, content] of contents.entries()) {
@@ -192,7 +192,7 @@ function runs(contents: readonly string[]): Run[] {
   return found;
 }
 
-/** A content that is visible during some steps of a picture that repeats without end. */
+/** Content that is visible during some steps of an endlessly repeating picture. */
 function shownDuring({ content, begin, end }: Run, steps: number): string {
   if (begin === 0 && end === steps) return content;
   const times = [0, begin / steps, end / steps].map((time) => Math.round(time * 1e4) / 1e4);
@@ -206,7 +206,7 @@ function shownDuring({ content, begin, end }: Run, steps: number): string {
   return `<g opacity="${end === steps ? 1 : 0}">${content}<animate attributeName="opacity" values="${values}" keyTimes="${keys}" ${clock}/></g>`;
 }
 
-/** What stands after a lane: the targets of tuples, lines, or the letters of updates. */
+/** The gutter after a lane: the targets of tuples, lines, or the letters of updates. */
 function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];

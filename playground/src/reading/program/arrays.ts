@@ -6,7 +6,7 @@ import { coordinatesOf, positionOf, sizeOf } from "../../values/shape.ts";
 import type { TensorText } from "../../values/state.ts";
 
 export interface Arr extends TensorText {
-  /** Whether the text names the data type; otherwise it follows from the library and the elements. */
+  /** True if the text names the data type; otherwise the library and the elements determine it. */
   readonly isSaid: boolean;
 }
 
@@ -47,7 +47,7 @@ export function broadcast(array: Arr, shape: readonly number[]): Arr {
   return { ...array, shape, values };
 }
 
-/** The shape to which all of these broadcast. */
+/** The common broadcast shape. */
 export function commonShape(shapes: readonly (readonly number[])[]): number[] {
   const rank = Math.max(...shapes.map(({ length }) => length));
   return Array.from({ length: rank }, (_, d) => {
@@ -105,7 +105,7 @@ export function unstacked(array: Arr): Arr[] {
   }));
 }
 
-/** The data type that a library gives elements that were written without one. */
+/** A library's default data type for elements without one. */
 export function inferredType(
   words: readonly { text: string; isQuoted: boolean }[],
   library: string,

@@ -1,4 +1,4 @@
-/** The draft of an expression that is a scatter or a gather: a call of the table, `x.at[i].add(u)`, `x[i]` or `x[i] = u`. */
+/** Drafts of expressions that are scatters or gathers: a call of the table, `x.at[i].add(u)`, `x[i]` or `x[i] = u`. */
 
 import { roleOf } from "ndscatter";
 import { newestOf } from "../../values/schema.ts";
@@ -8,24 +8,24 @@ import { formOf, type Bound } from "./forms.ts";
 import { libraryOf, Misread, type Scope } from "./scope.ts";
 import { pathOf, type Argument, type Node } from "./syntax.ts";
 
-/** How the draft of an expression is found, and which variable it changes in place. */
+/** The draft of an expression, its node, and the variable that it changes in place. */
 export interface Found {
   readonly draft: Draft;
   readonly node: Node;
   /** The name of the array that the call writes into. */
   readonly target: string | null;
-  /** Names that the text does not explain. */
+  /** Names that the text does not define. */
   readonly elsewhere: readonly Node[];
 }
 
-/** The array of an input; null, and noted, where the text names one that it does not give. */
+/** The array of an input; null, with a note in `elsewhere`, for a name that the text does not define. */
 function inputOf(scope: Scope, node: Node, elsewhere: Node[]): Arr | null {
   if (!scope.isElsewhere(node)) return scope.array(node);
   elsewhere.push(node);
   return null;
 }
 
-/** The draft of a call; null where the expression is none. @throws Misread */
+/** The draft of a call; null for other expressions. @throws Misread */
 export function callOf(scope: Scope, node: Node): Found | null {
   if (node.kind === "index") return subscript(scope, node, null, "none");
   if (node.kind !== "call") return null;
@@ -187,7 +187,7 @@ function atCall(
       };
 }
 
-/** `x[i]`, or `x[i] = u` where there are updates. Null for an index that is no array. */
+/** `x[i]`, or `x[i] = u` if updates are given. Null for an index that is not an array. */
 export function subscript(
   scope: Scope,
   node: Node & { kind: "index" },

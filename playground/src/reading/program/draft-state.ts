@@ -1,4 +1,4 @@
-/** A draft as a state of the page, in the version that the text gives or in the newest one. */
+/** Converts a draft to a state of the page, in the version that the text gives or in the newest one. */
 
 import { resolve, roleOf, run, type OperatorVersion } from "ndscatter";
 import { withDType } from "../../document/edit.ts";
@@ -20,8 +20,8 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
 }
 
 /**
- * The state of a draft, with sentences about what it has that the text does not say.
- * @param base the call that the page shows, whose tensors stand in for those that the text does not give
+ * The state of a draft, with sentences about facts that are not in the text.
+ * @param base the page's call, whose tensors replace those missing from the text
  */
 export function stateOf(draft: Draft, base: State): { state: State; remarks: string[] } {
   const remarks = [...(draft.remarks ?? [])];
@@ -45,7 +45,7 @@ export function stateOf(draft: Draft, base: State): { state: State; remarks: str
   return { state: { ...id, attributes, inputs }, remarks };
 }
 
-/** An array in the data type of the first input of its kind, unless the text gives it a type. */
+/** An array in the data type of the first input of its kind, unless the text names a type. */
 function withType(
   array: Arr,
   { inputs }: Draft,
@@ -66,7 +66,7 @@ function withType(
   return taken === dtype ? text : withDType(text, taken);
 }
 
-/** The output of a state, for the lines of the text that go on with it; null where the call fails. */
+/** The output of a state, for later lines that use it; null if the call fails. */
 export function outputOf(state: State): Arr | null {
   const { node, inputs, faults } = readState(state);
   if (faults.length > 0) return null;

@@ -1,4 +1,4 @@
-/** A call of an operator as a program means it, and the shapes of it that several libraries have in common. */
+/** An operator's call as a program intends it, and the forms that several libraries share. */
 
 import type { Role } from "ndscatter";
 import { sizeOf } from "../../values/shape.ts";
@@ -14,16 +14,16 @@ import {
   type Arr,
 } from "./arrays.ts";
 
-/** An operator with attributes and inputs; null for an input that the text names but does not give. */
+/** An operator with attributes and inputs; null for an input that the text names but does not define. */
 export interface Draft {
   readonly domain: "ai.onnx" | "openvino";
   readonly op: string;
-  /** The newest version where it is not given. */
+  /** The newest version if absent. */
   readonly opset?: number;
   readonly attributes: Readonly<Record<string, string>>;
   readonly inputs: Readonly<Partial<Record<Role, Arr | null>>>;
   readonly remarks?: readonly string[];
-  /** The values are not those of the call, so the page computes no output from them. */
+  /** True if the values are placeholders, so the page computes no output from them. */
   readonly isBlind?: boolean;
 }
 
@@ -39,7 +39,7 @@ const axisInput = (axis: number): Arr => numbers([axis], []);
 /** OpenVINO's words for reductions. */
 const OPENVINO: Readonly<Record<string, string | undefined>> = { add: "sum", mul: "prod" };
 
-/** Updates that broadcast to indices, or from which the indices take a part. */
+/** Updates broadcast to the shape of indices, or cropped to it. */
 function fitted(updates: Input, index: Input): Input {
   if (updates === null || index === null) return updates;
   const isLarger =
@@ -49,7 +49,7 @@ function fitted(updates: Input, index: Input): Input {
   return isLarger && sizeOf(index.shape) > 0 ? cropped(updates, index.shape) : updates;
 }
 
-/** A scatter of elements along an axis. `mean` and a start without data are OpenVINO's. */
+/** A scatter of elements along an axis. Only OpenVINO has `mean` and a start without data. */
 export function elements(
   data: Input,
   index: Input,
@@ -180,10 +180,10 @@ export const gatherND = (data: Input, indices: Input, batchDims = 0): Draft => (
   inputs: { data, indices },
 });
 
-/** An array in one axis, as `np.take` without an axis sees it. */
+/** An array flattened to one axis, as `np.take` without an axis does. */
 export const flat = (array: Input): Input =>
   array === null ? null : reshapedTo(array, [array.values.length]);
 
-/** Zeros for sums that begin with nothing. */
+/** Zeros of the updates' data type, for sums without data. */
 export const zerosLike = (updates: Input, shape: readonly number[]): Input =>
   updates === null ? null : filledWith(updates, shape, "0");

@@ -1,6 +1,6 @@
 /**
- * Programs that the page itself has written. Their first comment names the call; it is believed only if the page, asked for
- * the code of that call with the arrays of the text, writes the same program again.
+ * Programs written by the page itself. Their first comment names the call. The comment is trusted only if the page
+ * writes the same program again for that call with the arrays of the text.
  */
 
 import { resolve, roleOf } from "ndscatter";

@@ -1,4 +1,4 @@
-/** Calls of libraries that are scatters and gathers, a row each. A call that is not here is not understood. */
+/** Library calls that are scatters and gathers, a row each. Other calls are not understood. */
 
 import {
   elements,
@@ -14,17 +14,17 @@ import {
 import { broadcast, type Arr } from "./arrays.ts";
 import type { Node } from "./syntax.ts";
 
-/** The arguments of a call by the names of its parameters. */
+/** The arguments of a call by parameter name. */
 export interface Bound {
-  /** The array; null where the text names one that it does not give. */
+  /** The array; null for a name that the text does not define. */
   array(name: string): Arr | null;
-  /** A number; @throws Misread where the argument is none, or where it must be given. */
+  /** A number. @throws Misread if the argument is another value, or is missing without a default */
   number(name: string, otherwise?: number): number;
-  /** The text of a word or of a truth value; empty where it is not given. */
+  /** The text of a word or of a boolean; empty if missing. */
   word(name: string): string;
   has(name: string): boolean;
   node(name: string): Node | undefined;
-  /** Index tuples, of arrays in a tuple; or one array for the first axis. */
+  /** Index tuples, from a tuple of arrays; or one array for the first axis. */
   index(name: string): { readonly isTuple: boolean; readonly array: Arr | null };
   readonly name: string;
 }
@@ -33,7 +33,7 @@ export interface Form {
   readonly library: string;
   /** The last names of the path. */
   readonly names: string;
-  /** The first parameter is the array of a method. An alternative has a bar before it. */
+  /** The first parameter is the array of a method. A bar precedes an alternative. */
   readonly parameters: string;
   readonly isMethod?: boolean;
   make(bound: Bound): Draft;
@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
   mean: "mean",
 };
 
-/** The reduction that a word of a library means; `none` for no word. */
+/** The reduction for a library's word; `none` for an empty word. */
 const reductionOf = (word: string): string => (word === "" ? "none" : (WORDS[word] ?? word));
 
 const rowsOrTuples = (
@@ -219,7 +219,7 @@ export const FORMS: readonly Form[] = [
 const positive = (axis: number, data: Arr | null): number =>
   axis < 0 ? axis + (data?.shape.length ?? 1) : axis;
 
-/** The row of a call: of a library by the end of its path, or of a method by its name. */
+/** The row of a call: of a library's function by the end of its path, or of a method by its name. */
 export function formOf(library: string | null, path: string): { form: Form; name: string } | null {
   const last = path.split(".");
   const ends = [last.slice(-2).join("."), last.slice(-1)[0]].map((one) =>

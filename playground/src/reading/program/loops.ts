@@ -1,4 +1,4 @@
-/** The loop over index tuples, as the documents of ONNX write a scatter. */
+/** Loops over index tuples, the form in which ONNX's documents write a scatter. */
 
 import type { Found } from "./calls.ts";
 import { tuples } from "./draft.ts";
@@ -25,7 +25,7 @@ const REDUCTIONS: Readonly<Record<string, string>> = {
   subtract: "sub",
 };
 
-/** The scatter that a loop is; null for any other loop. A loop applies each update by itself, so `+=` keeps all. */
+/** The scatter of a loop; null for any other loop. A loop applies its updates one by one, so `+=` keeps all of them. */
 export function loopIn(
   scope: Scope,
   text: string,

@@ -1,6 +1,7 @@
 /**
  * A pasted program as calls of the page's operators: assignments of arrays by name, and calls of NumPy, torch, JAX,
- * TensorFlow, ONNX and this library. Nothing of the text runs. What is not understood is marked, with its place.
+ * TensorFlow, ONNX and this library. No part of the text is executed. Parts that were not understood are marked, with
+ * their place.
  */
 
 import type { State } from "../../values/state.ts";
@@ -22,7 +23,7 @@ export interface Mark {
 }
 
 export interface ProgramCall {
-  /** The line of the text, as far as a title has room. */
+  /** The line of the text, cut to the length of a title. */
   readonly title: string;
   readonly state: State;
   readonly remarks: readonly string[];
@@ -30,20 +31,20 @@ export interface ProgramCall {
 
 export interface Program {
   readonly calls: readonly ProgramCall[];
-  /** Arrays by their names, where no call says what they are for. */
+  /** Named arrays that no call uses. */
   readonly arrays: ReadonlyMap<string, Arr>;
-  /** What was understood, a sentence each. */
+  /** Sentences about the parts that were understood. */
   readonly understood: readonly string[];
   readonly marks: readonly Mark[];
 }
 
-/** Characters; as many as the reader of single tensors takes. */
+/** The most characters, as in the reader of single tensors. */
 const LONGEST = 2_000_000;
-/** More calls and marks than anybody reads through. */
+/** The most calls and marks; nobody reads through more. */
 const MOST_CALLS = 20;
 const MOST_MARKS = 50;
 
-/** @param base the call that the page shows; its tensors stand in for those that the text names but does not give */
+/** @param base the page's call; its tensors replace those that the text names but does not define */
 export function readProgram(text: string, base: State): Program {
   if (text.length > LONGEST) {
     const sentence = `the text has more than ${LONGEST.toLocaleString("en")} characters`;
@@ -66,16 +67,16 @@ export function readProgram(text: string, base: State): Program {
   return run.result();
 }
 
-/** Calls and words whose lines say nothing about arrays. */
+/** Calls and words on lines without arrays. */
 const IDLE =
   /(?:^|\.)(?:make_tensor_value_info|make_graph|make_model|make_opsetid|check_model|ReferenceEvaluator|InferenceSession|run|seed|manual_seed|default_rng|PRNGKey|key|set_printoptions|device)$/;
 const SHOWING =
   /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
-/** Lines that change no array by themselves; the lines below them are read. */
+/** Lines that change no array themselves; the lines below them are read. */
 const IDLE_WORDS: ReadonlySet<string> = new Set(
   "import from with def async pass try class global assert export function".split(" "),
 );
-/** Lines below these run more than once, or not at all. */
+/** Lines below these words run repeatedly or conditionally. */
 const REPEATED: ReadonlySet<string> = new Set("for while if elif else except finally".split(" "));
 
 /** Blanks before a statement in its line. */
@@ -88,9 +89,9 @@ class Run {
   readonly calls: ProgramCall[] = [];
   readonly marks: Mark[] = [];
   readonly understood: string[] = [];
-  /** The loop whose lines are passed; they are more indented than it is. */
+  /** The loop whose lines are being skipped; they are indented further than the loop. */
   block: { readonly start: number; readonly end: number; readonly indent: number } | null = null;
-  /** Arrays that stand alone in their lines. */
+  /** The number of arrays without a name. */
   nameless = 0;
 
   constructor(text: string, base: State) {
@@ -117,7 +118,7 @@ class Run {
     this.attempted(() => this.take(statement), statement);
   }
 
-  /** A loop as a call where it is one that is known; otherwise all of its lines are marked. */
+  /** Reads a known loop as a call; otherwise marks all of its lines. */
   endBlock(): void {
     const { block, scope } = this;
     this.block = null;
@@ -181,7 +182,7 @@ class Run {
     this.value(value, names[0] ?? null);
   }
 
-  /** `x[i] += u`. NumPy and torch do not repeat it for a target that comes twice. */
+  /** `x[i] += u`. NumPy and torch apply one update to a target that appears twice. */
   update({ target, sign, value, start, end }: Omit<Statement & { kind: "assign" }, "kind">): void {
     const reduction = { "+=": "add", "*=": "mul", "-=": "sub" }[sign];
     const found =
@@ -210,7 +211,7 @@ class Run {
     else this.scope.set(name ?? `array ${++this.nameless}`, this.scope.array(node));
   }
 
-  /** The call that an expression is, or that it prints. */
+  /** The call in an expression, or in what the expression prints. */
   within(node: Node, depth: number): Found | null {
     const found = callOf(this.scope, node);
     if (found !== null || depth > 9 || node.kind !== "call") return found;
@@ -218,7 +219,7 @@ class Run {
     const inner = path !== null && SHOWING.test(path) ? node.arguments[0]?.value : null;
     if (inner != null)
       return inner.kind === "index" && path === "print" ? null : this.within(inner, depth + 1);
-    // torch.gather(x, 1, i).squeeze(): what follows the call is marked.
+    // torch.gather(x, 1, i).squeeze(): the part after the call is marked.
     const isAfter = node.callee.kind === "attribute" && node.callee.of.kind === "call";
     if (!isAfter || node.callee.kind !== "attribute") return null;
     const before = this.within(node.callee.of, depth + 1);
@@ -231,7 +232,7 @@ class Run {
     return before;
   }
 
-  /** A call that was understood. Later lines may go on with what it gives. */
+  /** Adds a call that was understood. Later lines may use its result. */
   put({ draft, node, target, elsewhere }: Found, name: string | null): void {
     const { scope } = this;
     for (const one of elsewhere) {
@@ -259,7 +260,7 @@ class Run {
   }
 }
 
-/** The names before `=`; null where something else stands there. */
+/** The names before `=`; null for any other target. */
 function namesOf(target: Node): string[] | null {
   if (target.kind === "name") return [target.name];
   if (target.kind === "attribute") {
@@ -271,7 +272,7 @@ function namesOf(target: Node): string[] | null {
   return names.includes(null) ? null : (names as string[]);
 }
 
-/** `print(x)`, `x`, `x.shape`: they show what is there. */
+/** `print(x)`, `x`, `x.shape`: expressions that only show a value. */
 function isShown(node: Node): boolean {
   if (node.kind === "name") return true;
   if (node.kind === "attribute") return node.name === "shape" || node.name === "dtype";
@@ -279,7 +280,7 @@ function isShown(node: Node): boolean {
   return path !== null && SHOWING.test(path);
 }
 
-/** A list of descriptions, as `inputs = [helper.make_tensor_value_info(…)]` of an ONNX program. */
+/** A list of descriptions, such as `inputs = [helper.make_tensor_value_info(…)]` in an ONNX program. */
 const isOfNodes = (node: Node): boolean =>
   node.kind === "list" &&
   node.items.length > 0 &&

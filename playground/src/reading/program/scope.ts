@@ -1,4 +1,4 @@
-/** The arrays and numbers that a program has made so far, and what an expression is among them. */
+/** The arrays and numbers that a program has defined so far, and the evaluation of expressions with them. */
 
 import { isTensorError, TensorError } from "ndscatter";
 import { checkShape } from "../../values/limits.ts";
@@ -28,7 +28,7 @@ export class Misread extends Error {
   }
 }
 
-/** Libraries by the names that programs give them. */
+/** Libraries by the names that programs import them as. */
 const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
   np: "numpy",
   numpy: "numpy",
@@ -48,15 +48,15 @@ const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Ob
   helper: "onnx",
 });
 
-/** The library of a path such as `np.add.at`; null where the first name is no library. */
+/** The library of a path such as `np.add.at`; null if the first name is not a library. */
 export const libraryOf = (path: string): string | null => LIBRARIES[path.split(".")[0]] ?? null;
 
-/** Calls whose values are not in the text; their shape is. */
+/** Calls whose shape is in the text but whose values are not. */
 const UNKNOWN =
   /(?:^|\.)(?:rand|randn|random|random_sample|ranf|normal|standard_normal|uniform|empty|randint|integers|randperm|permutation)$/;
 const WHOLE = /(?:randint|integers|randperm|permutation)$/;
 
-/** Values of all arrays together. */
+/** The most values of all arrays together. */
 const MOST_VALUES = 400_000;
 
 export class Scope {
@@ -84,7 +84,7 @@ export class Scope {
 
   at = (node: Node): string => this.text.slice(node.start, Math.min(node.end, node.start + 40));
 
-  /** Whether an expression is a name that the text does not explain: the array is somewhere else. */
+  /** True if an expression is a name that the text does not define, so the array is somewhere else. */
   isElsewhere(node: Node): boolean {
     const path = pathOf(node);
     if (path === null || libraryOf(path) !== null) return false;
@@ -95,7 +95,7 @@ export class Scope {
     );
   }
 
-  /** The array that an expression is. @throws Misread */
+  /** The array of an expression. @throws Misread */
   array(node: Node): Arr {
     try {
       return this.special(node) ?? this.read(node);
@@ -129,8 +129,8 @@ export class Scope {
   }
 
   /**
-   * The text up to the end of an expression, with numbers in place of `len(x)`, `x.shape[0]`, `2 * n` and names of numbers;
-   * and the place in the program of a place in that text.
+   * The text up to the end of an expression, with numbers substituted for `len(x)`, `x.shape[0]`, `2 * n` and names of
+   * numbers; and a function from positions in that text to positions in the program.
    */
   withNumbers(node: Node): { readonly text: string; back(place: number): number } {
     const parts: string[] = [];
@@ -151,7 +151,7 @@ export class Scope {
     };
   }
 
-  /** The parts of an expression, from left to right, that stand for numbers and do not look so. */
+  /** The parts of an expression, from left to right, that stand for numbers but are written otherwise. */
   numbersIn(node: Node, whole: Node): Node[] {
     const isName = node.kind === "name" && this.names.get(node.name)?.shape.length === 0;
     const isComputed = /^(?:operation|call|index|attribute)$/.test(node.kind) && !isSigned(node);
@@ -166,7 +166,7 @@ export class Scope {
     return start + length;
   }
 
-  /** The library of the first path in an expression: it decides about data types that are not written. */
+  /** The library of the first path in an expression, which decides the data type if none is written. */
   libraryIn(node: Node): string {
     const found = /(?:^|[^\w.])(np|numpy|cp|jnp|jax|torch|tf|tensorflow)\./.exec(
       this.text.slice(node.start, Math.min(node.end, node.start + 400)),
@@ -174,7 +174,9 @@ export class Scope {
     return (found === undefined ? null : libraryOf(`${found}.`)) ?? "";
   }
 
-  /** What the reader of single tensors does not know: new axes, values that are not in the text, and arrays like others. */
+  /**
+   * Forms that the reader of single tensors lacks: new axes, values that are not in the text, and arrays like others.
+   */
   special(node: Node): Arr | null {
     if (node.kind === "index") return this.withNewAxes(node);
     if (node.kind === "attribute" && node.name === "T") return transposed(this.array(node.of));
@@ -229,7 +231,7 @@ export class Scope {
     return reshapedTo(array, [...shape, ...array.shape.slice(from)]);
   }
 
-  /** An array whose shape is in the text and whose values are not: they count. */
+  /** An array whose shape is in the text and whose values are not; the values count up from 0. */
   unknown(node: Node & { kind: "call" }, path: string): Arr {
     const listed = node.arguments.find(
       ({ name, value }) =>
@@ -275,7 +277,7 @@ export class Scope {
     };
   }
 
-  /** The number that an expression is; null where it is none. */
+  /** The number of an expression; null for other expressions. */
   number(node: Node): number | null {
     if (node.kind === "number") return Number(node.text.replaceAll("_", "").replace(/n$/, ""));
     if (node.kind === "name") {
@@ -309,7 +311,7 @@ export class Scope {
   shapeOf = (node: Node): readonly number[] | null =>
     node.kind === "name" ? (this.names.get(node.name)?.shape ?? null) : null;
 
-  /** The arrays of an index that has a part for each axis: of `i, j` or of `tuple(idx.T)`. */
+  /** The arrays of an index with a part for each axis: `i, j` or `tuple(idx.T)`. */
   components(items: readonly Node[]): Arr[] {
     const [only] = items;
     if (items.length === 1 && only.kind === "list" && only.bracket === "(")
@@ -333,11 +335,11 @@ export class Scope {
 const isNew = (node: Node): boolean =>
   /^(?:None|np\.newaxis|jnp\.newaxis|tf\.newaxis)$/.test(pathOf(node) ?? "");
 
-/** Calls that make floats where no data type is given. */
+/** Calls that make floats by default. */
 const FLOATS = /^(?:\w+\.){1,2}(?:zeros|ones|eye|identity|linspace)\(/;
 const NO_WORDS: readonly never[] = [];
 
-/** Whether an expression is a number with a sign, which the reader of arrays knows. */
+/** True if an expression is a signed number, which the reader of arrays handles. */
 const isSigned = (node: Node): boolean =>
   node.kind === "operation" && node.parts.length === 1 && node.parts[0].kind === "number";
 

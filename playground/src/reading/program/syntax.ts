@@ -1,6 +1,6 @@
 /**
- * Statements of Python and TypeScript as far as calls and arrays need them. What has no form here is a statement that could
- * not be read, with the place where reading ended; the next line is read again.
+ * Parses statements of Python and TypeScript, to the extent that calls and arrays need. Other text becomes a statement
+ * that could not be read, with the position where reading ended; reading continues on the next line.
  */
 
 import { MOST_TOKENS, tokensOf, type Token } from "./tokens.ts";
@@ -44,10 +44,10 @@ export type Statement = Span &
     | { readonly kind: "unread"; readonly sentence: string; readonly at: number }
   );
 
-/** Brackets nest as deep as arrays of five axes with calls around them need, many times over. */
+/** The deepest nesting of brackets, several times what arrays of five axes with calls around them need. */
 const DEEPEST = 60;
 
-/** Operations in a row, and names, calls and indices after each other: each makes the tree deeper. */
+/** The most operations in a row, and names, calls and indices in a chain: each makes the tree deeper. */
 const LONGEST_CHAIN = 100;
 
 class Unread extends Error {
@@ -67,7 +67,7 @@ const WORDS: ReadonlySet<string> = new Set(
 const OPENING = "([{";
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** The statements of a program whose comments are blank. It never throws. */
+/** The statements of a program, in which comments are blank. Never throws. */
 export function statementsOf(text: string): Statement[] {
   const tokens = tokensOf(text);
   if (tokens === null) {
@@ -86,7 +86,7 @@ export function statementsOf(text: string): Statement[] {
 class Parser {
   readonly tokens: readonly Token[];
   at = 0;
-  /** The depth of brackets in which line ends are blanks. */
+  /** The current depth of brackets; line ends inside brackets are blanks. */
   inner = 0;
 
   constructor(tokens: readonly Token[]) {
@@ -108,7 +108,7 @@ class Parser {
     while (this.token.kind === "line" && this.at < this.tokens.length - 2) this.at++;
   }
 
-  /** Whether the next token is of that kind, or is that sign. */
+  /** True if the next token is of this kind, or is this sign. */
   is(what: string): boolean {
     const { kind, text } = this.token;
     return kind === what || (kind === "sign" && text === what);
@@ -157,7 +157,7 @@ class Parser {
       this.next();
       this.skipLines();
       const value = this.values();
-      // a = b = …: the last value is that of all.
+      // a = b = …: all names get the last value.
       if (this.is("=")) throw this.fail("the end of the statement");
       return this.ended({ kind: "assign", sign, target, value, start, end: value.end });
     }
@@ -169,7 +169,7 @@ class Parser {
     throw this.fail("the end of the line");
   }
 
-  /** Skips to the end of the statement, and to its closing brackets. Returns where its last token ends. */
+  /** Skips to the end of the statement and of its brackets. Returns the end of its last token. */
   skipStatement(): number {
     let depth = 0;
     let { end } = this.token;
@@ -270,7 +270,7 @@ class Parser {
     return value;
   }
 
-  /** What stands in brackets, with commas between. NumPy prints arrays without commas. */
+  /** The content of brackets, separated by commas. NumPy prints arrays without commas. */
   bracketed<T>(one: () => T): { readonly all: T[]; readonly end: number } {
     const closing = CLOSING[this.token.text];
     this.inner++;

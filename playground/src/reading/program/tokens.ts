@@ -1,4 +1,7 @@
-/** The words and signs of a program in Python or TypeScript. Comments and prompts are blank, so places stay as they are. */
+/**
+ * The words and signs of a program in Python or TypeScript. Comments and prompts become blanks, so positions do not
+ * change.
+ */
 
 export interface Token {
   readonly kind: "name" | "number" | "text" | "sign" | "line" | "end" | "unknown";
@@ -7,17 +10,17 @@ export interface Token {
   readonly end: number;
 }
 
-/** Numbers, names and signs. Each character has one way to match, so that hostile text takes linear time. */
+/** Numbers, names and signs. Each character can match in one way only, so hostile text takes linear time. */
 const PIECES = [
   ["number", /(?:0[xX][\da-fA-F]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)[jn]?/y],
   ["name", /[\p{L}_$][\p{L}\p{N}_$]*/uy],
   ["sign", /\.\.\.|\*\*|\/\/=?|[=!<>]=|=>|->|[-+*/%@&|^]=|[-+*/%@&|^~<>=.,:;()[\]{}!?]/y],
 ] as const;
 
-/** Tokens of the longest text that is read: three tensors of 20,000 elements, with signs and commas. */
+/** The tokens of the longest text: three tensors of 20,000 elements, with signs and commas. */
 export const MOST_TOKENS = 400_000;
 
-/** The tokens of a text; null for more than are read. */
+/** The tokens of a text; null if the text has more than {@link MOST_TOKENS}. */
 export function tokensOf(text: string): Token[] | null {
   const tokens: Token[] = [];
   let at = 0;
@@ -58,7 +61,7 @@ function pushPiece(
   push("unknown", at + 1);
 }
 
-/** The end of a quoted text that begins here, with its prefix; null where none begins. */
+/** The end of a string literal that begins here, with its prefix; null if none begins here. */
 function textEnd(text: string, start: number): number | null {
   const [, prefix = "", quote] =
     /^([rbfuRBFU]{0,2})("""|'''|["'`])/.exec(text.slice(start, start + 5)) ?? [];
@@ -66,7 +69,7 @@ function textEnd(text: string, start: number): number | null {
   for (let at = start + prefix.length + quote.length; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text.startsWith(quote, at)) return at + quote.length;
-    // A quote that is not closed ends with its line; the value is refused there.
+    // An unclosed quote ends with its line; the value is refused there.
     else if (text[at] === "\n" && quote.length === 1 && quote !== "`") return at;
   }
   return text.length;
@@ -74,7 +77,7 @@ function textEnd(text: string, start: number): number | null {
 
 const PROMPT = /^(?:>>> ?|\.\.\. ?|In \[\d{1,6}\]: |\s{0,12}\.\.\.: )/;
 
-/** The program with blanks in place of comments and prompts. Lines of a console that are printed are blank too. */
+/** The program with comments and prompts replaced by blanks. Printed lines of a console become blank too. */
 export function withoutComments(text: string): string {
   const lines = text.replaceAll("\r", " ").split("\n");
   const isConsole = lines.some((line) => /^(?:>>> |In \[\d{1,6}\]: )/.test(line));
@@ -98,7 +101,7 @@ function commentsBlank(text: string): string {
       continue;
     }
     const isBlock = text.startsWith("/*", at);
-    // A division of Python by // stands after a value, and blanks before it.
+    // Python's integer division `//` follows a value and blanks.
     const isLine = character === "#" || (text.startsWith("//", at) && isAfterCode(text, at));
     if (!isBlock && !isLine) continue;
     const closing = isBlock ? text.indexOf("*/", at + 2) + 2 : text.indexOf("\n", at);
@@ -110,7 +113,7 @@ function commentsBlank(text: string): string {
   return parts.join("") + text.slice(from);
 }
 
-/** Whether `//` begins a comment: at the begin of a line, or after a sign that ends a statement or an element. */
+/** True if `//` begins a comment: at the start of a line, or after a sign that ends a statement or an element. */
 function isAfterCode(text: string, at: number): boolean {
   let before = at - 1;
   while (text[before] === " " || text[before] === "\t") before--;

@@ -25,7 +25,7 @@ export function apiPages(entries: readonly ApiEntry[]): Page[] {
   return [indexPage(entries), ...entries.map((entry) => entryPage(entry, homes))];
 }
 
-/** Where each declaration is documented: on the page of the first entry that exports it. */
+/** The page of each declaration: that of the first entry that exports it. */
 type Homes = ReadonlyMap<string, string>;
 
 const keyOf = ({ file, name }: Export): string => `${file} ${name}`;
@@ -140,7 +140,7 @@ function exportPart(one: Export, names: ReadonlySet<string>): Html {
   </details>`;
 }
 
-/** What another entry documents. */
+/** The exports that another entry's page documents. */
 function sharedPart(others: readonly Export[], homes: Homes): Html {
   const from = new Map<string, Export[]>();
   for (const one of others) {

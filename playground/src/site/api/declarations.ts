@@ -1,6 +1,6 @@
 /**
- * What a file of types declares and exports. `oxc-parser` reads the `.d.ts` files of the package, because TypeScript 7 has
- * no stable interface for scripts; the text of a signature is that of the file.
+ * The declarations and exports of a type file. `oxc-parser` reads the `.d.ts` files of the package, because TypeScript
+ * 7 has no stable interface for scripts; the text of a signature is that of the file.
  */
 
 import type { Comment, Directive, Function as Callable, Node, Statement } from "oxc-parser";
@@ -18,11 +18,11 @@ export interface Declaration {
   readonly name: string;
   readonly kind: Kind;
   readonly signature: string;
-  /** The docstring without its stars; empty where a type has none. */
+  /** The docstring without its stars; empty if a type has none. */
   readonly doc: string;
 }
 
-/** A name that a file passes on: from another file, or all of that file's names. */
+/** A re-export: one name from another file, or all of that file's names. */
 export interface Passed {
   readonly name: string | null;
   readonly local: string;
@@ -32,7 +32,7 @@ export interface Passed {
 export interface TypeFile {
   readonly declared: ReadonlyMap<string, Declaration>;
   readonly passed: readonly Passed[];
-  /** The docstring of the whole file; empty if none is there. */
+  /** The docstring of the whole file; empty if it has none. */
   readonly doc: string;
 }
 
@@ -68,7 +68,7 @@ export function readTypes(file: string, source: string, parse: Parse): TypeFile 
   return { declared, passed, doc: isOfFile ? textOfDoc(first.value) : "" };
 }
 
-/** The names that a file imports, by how it calls them. */
+/** The imports of a file, by local name. */
 function importsOf(body: Body): ReadonlyMap<string, { local: string; from: string }> {
   const imports = new Map<string, { local: string; from: string }>();
   for (const statement of body) {
@@ -84,7 +84,7 @@ function importsOf(body: Body): ReadonlyMap<string, { local: string; from: strin
 const nameOf = (name: { type: string; name?: string; value?: string }): string =>
   name.name ?? name.value ?? "";
 
-/** Whether the first comment stands above another comment, an import or an export of other files. */
+/** True if the first comment precedes another comment, an import or a re-export. */
 const isAlone = (docs: readonly Comment[], source: string): boolean =>
   source.slice(0, docs[0].start).trim() === "" &&
   /^\s*(\/\*\*|import|export (type )?[{*])/.test(source.slice(docs[0].end));
@@ -146,14 +146,14 @@ function declarationsIn(
   }
 }
 
-/** Members that users cannot reach are no part of the documentation. */
+/** Private members are not documented, because users cannot reach them. */
 const withoutPrivate = (text: string): string =>
   text
     .split("\n")
     .filter((line) => !/^\s*(private |#)/.test(line))
     .join("\n");
 
-/** Where a signature is longer, each parameter has a line. */
+/** The widest signature on one line; in a longer one each parameter has a line. */
 const WIDEST = 96;
 
 function functionText(declaration: Callable, source: string): string {

@@ -1,4 +1,4 @@
-/** The parts of a docstring: what it says, its parameters, what it returns, its errors and examples. */
+/** The parts of a docstring: its text, parameters, return value, errors and examples. */
 
 export interface Docstring {
   /** Markdown. */

@@ -1,4 +1,4 @@
-/** The exports of the package's entries, each with the declaration that it comes from. */
+/** The exports of the package's entries, each with its declaration. */
 
 import { readTypes, type Declaration, type Parse, type TypeFile } from "./declarations.ts";
 
@@ -6,7 +6,7 @@ import { readTypes, type Declaration, type Parse, type TypeFile } from "./declar
 export type ReadTypes = (file: string) => string;
 
 export interface Export extends Declaration {
-  /** The file of the declaration: two entries that export one declaration share it. */
+  /** The file of the declaration; two entries that export one declaration have the same file here. */
   readonly file: string;
 }
 
@@ -52,7 +52,7 @@ function exportsOf(file: string, fileOf: (file: string) => TypeFile): Map<string
       found.set(name, what);
     }
   }
-  // A file's own names win over those that it passes on.
+  // A file's own names take precedence over its re-exports.
   for (const [name, declaration] of declared) found.set(name, { ...declaration, file });
   return found;
 }

@@ -1,4 +1,4 @@
-/** A document of the repository as a page, and the list of all documents. */
+/** The page of a document in the repository, and the list of all documents. */
 
 import { html, slugOf, type Html } from "../html.ts";
 import { heading, type Find, type Page } from "../layout.ts";
@@ -38,8 +38,8 @@ interface Shelf {
 const LIST = "README.md";
 
 /**
- * The documents as README lists them: a line for each kind of reader. One that the line does not name stands where the
- * README of its folder stands, and else on the last shelf.
+ * The documents in README's order: a shelf for each kind of reader. A document that README does not list joins the
+ * README of its folder, or else the last shelf.
  */
 function shelvesOf(library: Library): Shelf[] {
   const lines = [...library.textOf(LIST).matchAll(/^- \*\*([^*]+)\*\*:((?:.|\n {2})*)/gm)];

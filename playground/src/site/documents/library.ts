@@ -1,4 +1,4 @@
-/** The documents of the repository, and where the page of each is. */
+/** The documents of the repository, and the address of each page. */
 
 import type { Addresses } from "./markdown.ts";
 import { rootFrom } from "../layout.ts";
@@ -7,14 +7,14 @@ import { rootFrom } from "../layout.ts";
 export type Texts = Readonly<Record<string, string>>;
 
 export interface Library {
-  /** In the order in which they are listed. */
+  /** In listing order. */
   readonly paths: readonly string[];
   textOf(path: string): string;
-  /** Where links of a document lead from its page. */
+  /** Resolves the links of a document for its page. */
   addressesFrom(path: string): Addresses;
 }
 
-/** These pages stand among the operators, and one of them shows more than its document. */
+/** These pages are listed among the operators, and one of them shows more than its document. */
 const AMONG_OPERATORS: ReadonlySet<string> = new Set(["errata", "semantics", "dialects"]);
 
 /** The page of a document: `docs/arrays/README.md` is `docs/arrays/index.html`. */
@@ -29,7 +29,7 @@ export function pageOf(path: string): string {
 
 /**
  * @param pictures the paths of pictures that documents show
- * @param repository where the sources are; null if nobody knows, and then links to them are left out
+ * @param repository the address of the sources; null leaves out links to them
  */
 export function libraryOf(
   texts: Texts,
@@ -60,6 +60,6 @@ export function libraryOf(
   };
 }
 
-/** A path in the repository, from a link in a file of it. */
+/** The path in the repository that a link in a file of it means. */
 const resolved = (from: string, link: string): string =>
   new URL(link, `https://repository/${from}`).pathname.slice(1);

@@ -1,17 +1,17 @@
 /**
- * Documents as HTML. `marked` reads the Markdown; what it reads is written by the templates of `html.ts`, which escape all
- * text, so that a document cannot bring markup of its own onto a page.
+ * Documents as HTML. `marked` parses the Markdown; the templates of `html.ts` write the result and escape all text, so
+ * a document cannot add markup of its own to a page.
  */
 
 import { lexer, Lexer, type Token, type Tokens } from "marked";
 import { html, joined, type Html } from "../html.ts";
 
-/** Where a link or a picture of a document leads from a page; null where no page has its target. */
+/** Resolves a link or a picture of a document to an address on the site; null if the site lacks the target. */
 export type Addresses = (target: string) => string | null;
 
 const NO_ADDRESSES: Addresses = () => null;
 
-/** What is read from documents as data: the texts are Markdown. */
+/** The parts of documents that are read as data: the texts are Markdown. */
 export type Block =
   | { readonly kind: "heading"; readonly level: number; readonly text: string; readonly id: string }
   | { readonly kind: "table"; readonly head: readonly string[]; readonly rows: readonly string[][] }
@@ -40,13 +40,13 @@ function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
   return token.type === "code" ? [{ kind: "code", text: token.text }] : [];
 }
 
-// A union of all tokens has one member whose type is any string, so a comparison of types does not narrow it.
+// The union of all tokens has a member whose type is any string, so comparing types does not narrow it.
 const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
 const isTable = (token: Token): token is Tokens.Table => token.type === "table";
 const isList = (token: Token): token is Tokens.List => token.type === "list";
 const isLink = (token: Token): token is Tokens.Link => token.type === "link";
 
-/** The ids of headings, as the sites that show these documents make them, so that links within them hold. */
+/** Makes the ids of headings the way the sites that show these documents do, so that links within documents work. */
 function anchors(): (text: string) => string {
   const counts = new Map<string, number>();
   return (text) => {
@@ -64,7 +64,7 @@ function anchors(): (text: string) => string {
 export const inline = (text: string, addresses: Addresses): Html =>
   inlines(Lexer.lexInline(text), addresses);
 
-/** Markdown as people read it, without its marks. */
+/** Markdown without its marks. */
 export const plainText = (text: string): string => textOf(Lexer.lexInline(oneLine(text)));
 
 const textOf = (tokens: readonly Token[]): string =>
@@ -119,7 +119,7 @@ export interface Section {
   readonly level: number;
   readonly id: string;
   readonly title: string;
-  /** All that it says, without marks. */
+  /** All of its text, without marks. */
   readonly text: string;
 }
 
@@ -159,7 +159,7 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   };
 }
 
-/** All texts of a block. Those of cells and items stand apart. */
+/** All texts of a block. The texts of cells and items are separated by blanks. */
 function textOfBlock(token: Token): string {
   if (isTable(token)) {
     return [token.header, ...token.rows]
@@ -190,7 +190,7 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
     const cells = (row: readonly Tokens.TableCell[]): Html[] =>
       row.map(({ tokens }) => inlines(tokens, addresses));
     const whole = table(cells(token.header), token.rows.map(cells));
-    // A row is a paragraph on a phone.
+    // On a phone a row becomes a paragraph.
     return token.rows.length <= MOST_ROWS
       ? whole
       : html`<details class="fold rows">
@@ -227,18 +227,16 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
   }
 }
 
-/** A block of code, which scrolls by itself, with the keyboard as well. Its line breaks are kept. */
+/** A block of code, which scrolls by itself and by keyboard. Line breaks are kept. */
 export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
-/** Longer tables open when they are asked for. */
+/** The most rows of an open table; longer tables are folded. */
 const MOST_ROWS = 40;
 
 /** Tables with more columns are lists of their cells on a narrow screen. */
 const MOST_NARROW = 3;
 
-/**
- * A table of facts. Roles are written down because browsers drop them from tables that are shown as lists.
- */
+/** A table of facts. Roles are written out, because browsers drop them from tables that are styled as lists. */
 export function table(
   head: readonly (Html | string)[],
   rows: readonly (readonly (Html | string)[])[],
@@ -266,10 +264,10 @@ export function table(
     <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
 }
 
-/** A head without words is none: it stands above the names of rows. */
+/** A head without words is a plain cell, because it stands above the names of rows. */
 const isEmpty = (head: Html | string): boolean =>
   (typeof head === "string" ? head : head.markup) === "";
 
-/** The head of a column as an attribute, which holds no markup. */
+/** The head of a column as an attribute value, which cannot contain markup. */
 const labelOf = (head: Html | string): Html | string =>
   typeof head === "string" ? head : { markup: head.markup.replaceAll(/<[^>]*>/g, "") };

@@ -1,4 +1,4 @@
-/** What a version does at the edges of an axis, found by calling it: an example with its first index changed. */
+/** A version's behaviour at the edges of an axis, found by calling it: an example with its first index changed. */
 
 import type { IndexStory, OperatorVersion } from "ndscatter";
 import { toHash } from "../../document/hash.ts";
@@ -33,7 +33,7 @@ const EDGES: readonly (readonly [string, (size: number) => number])[] = [
   ["s", (size) => size],
 ];
 
-/** For the first example that the version runs, and the first in each other mode. */
+/** Probes for the first example that the version runs, and for the first in each other mode. */
 export function probesOf(version: OperatorVersion, examples: readonly Example[]): Probes[] {
   const found = new Map<string, Probes>();
   for (const example of examples) {
@@ -44,7 +44,7 @@ export function probesOf(version: OperatorVersion, examples: readonly Example[])
   return [...found.values()];
 }
 
-/** Null where the version does not run the example, or where its indices are left out. */
+/** Null if the version does not run the example, or if indices are left out. */
 function probesFrom(version: OperatorVersion, example: Example): Probes | null {
   const position = rolePosition(version, "indices");
   const state = inVersion(example.preset.state, version);
@@ -58,14 +58,14 @@ function probesFrom(version: OperatorVersion, example: Example): Probes | null {
   return { example, axis, size, probes };
 }
 
-/** What the row of a version says of indices. */
+/** A version row's statements about indices. */
 export interface Bounds {
   readonly negative: string;
   readonly outOfRange: string;
 }
 
 /**
- * Null where a call contradicts the row, because its indices have rules of their own: those of TensorScatter are positions
+ * Null if a call contradicts the row, because its indices follow their own rules: those of TensorScatter are positions
  * of sequences.
  */
 export function boundsOf(

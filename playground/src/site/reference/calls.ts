@@ -7,12 +7,12 @@ import { explainState, type ExplainedState } from "../../document/read-state.ts"
 import type { State } from "../../values/state.ts";
 import type { Family } from "./families.ts";
 
-/** What one version makes of an example. */
+/** The result of an example in one version. */
 export interface Outcome {
   readonly version: OperatorVersion;
-  /** Whether the version gives the bits that the example's own version gives, or is refused as that is. */
+  /** "same" if the bits, or the refusal, equal those of the example's own version. */
   readonly is: "same" | "other" | "refused";
-  /** Why the call is refused, or empty. */
+  /** The reason for a refusal, or empty. */
   readonly sentence: string;
   readonly hash: string;
 }
@@ -23,7 +23,7 @@ export interface Example {
   readonly hash: string;
   /** In the order of the versions. */
   readonly outcomes: readonly Outcome[];
-  /** What others do; empty where the call is wrong whatever its indices are. */
+  /** The results of other systems; empty if the call is wrong for any indices. */
   readonly elsewhere: readonly DialectComparison[];
 }
 

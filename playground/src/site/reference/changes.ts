@@ -1,4 +1,4 @@
-/** What a version changed, as lines that people read. `compareVersions` finds the changes. */
+/** The changes of a version, as readable lines. `compareVersions` finds the changes. */
 
 import { compareVersions, type OperatorVersion, type VersionChange } from "ndscatter";
 import { html, joined, type Html } from "../html.ts";
@@ -6,11 +6,11 @@ import { html, joined, type Html } from "../html.ts";
 export interface Line {
   readonly mark: "+" | "−" | "~";
   readonly text: Html;
-  /** The paths of the changes that the line tells. */
+  /** The paths of the changes in this line. */
   readonly paths: readonly string[];
 }
 
-/** The number of a version changes with each version, which its title says. */
+/** The number of a version changes with each version, and is already in the title. */
 const TITLE = /^(sinceVersion|opset)$/;
 
 export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
@@ -28,8 +28,8 @@ export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
 }
 
 /**
- * Words and data types of one list become one line. So does the description of an attribute whose words changed, because
- * it names the words again.
+ * Words and data types of one list become one line. The description of an attribute whose words changed joins that
+ * line, because it repeats the words.
  */
 function listOf({ path, kind }: VersionChange, all: readonly VersionChange[]): string {
   const list = /^(.*\.(types|values))\./.exec(path)?.[1];
@@ -72,7 +72,7 @@ function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
     <del>${String(from)}</del> <ins>${String(now)}</ins>`;
 }
 
-/** Of a summary only the sentences that are new, and those that are gone. */
+/** The new and the removed sentences of a summary. */
 function summaryText(from: string, to: string): Html {
   const [before, after] = [sentences(from), sentences(to)];
   const gone = before.filter((one) => !after.includes(one));

@@ -1,4 +1,4 @@
-/** What other systems do with the calls of an operator: the facts of `dialects()`, with the address that each is from. */
+/** The behaviour of other systems for the calls of an operator: the facts of `dialects()`, with their sources. */
 
 import { dialects, type Dialect, type DialectAspect, type DialectFact } from "ndscatter";
 import type { Example } from "./calls.ts";
@@ -7,14 +7,14 @@ import { blocksOf, type Block } from "../documents/markdown.ts";
 
 export interface Row {
   readonly dialect: Dialect;
-  /** In the order of the aspects; null where the dialect has no such thing. */
+  /** In the order of the aspects; null for an aspect that the dialect lacks. */
   readonly cells: readonly (Cell | null)[];
 }
 
 export interface Cell {
   readonly does: string;
   readonly how: DialectFact["how"];
-  /** Where it is written; null where it is not known. */
+  /** The source; null if unknown. */
   readonly address: string | null;
 }
 
@@ -29,7 +29,7 @@ export function aspectsOf({ isScatter, newest }: Family): readonly DialectAspect
   return reduces ? [...OF_SCATTERS, ...OF_REDUCTIONS] : OF_SCATTERS;
 }
 
-/** Those that have the operator, as far as its examples tell. */
+/** The dialects that have the operator, judged by its examples. */
 export function rowsOf(family: Family, examples: readonly Example[], document: string): Row[] {
   const addresses = addressesIn(document);
   const form = family.newest.indexForm;
@@ -70,7 +70,7 @@ function addressesIn(document: string): ReadonlyMap<string, string> {
 const isFacts = (block: Block): block is Block & { kind: "table" } =>
   block.kind === "table" && block.head[0] === "dialect";
 
-/** What the words of an aspect mean, in Markdown: rows of a table of `docs/dialects.md`. */
+/** Definitions of the words of an aspect, in Markdown: rows of a table of `docs/dialects.md`. */
 export function wordsFor(
   aspects: readonly DialectAspect[],
   document: string,

@@ -1,4 +1,4 @@
-/** The rows of `docs/errata.md`, and the operators and versions that each is about. */
+/** The rows of `docs/errata.md`, with the operators and versions of each. */
 
 import type { OperatorVersion } from "ndscatter";
 import type { Family } from "./families.ts";
@@ -7,7 +7,7 @@ import { blocksOf } from "../documents/markdown.ts";
 
 export interface Erratum {
   readonly id: string;
-  /** The document, as printed and right, in Markdown. */
+  /** The document, its printed text and the right one, in Markdown. */
   readonly document: string;
   readonly printed: string;
   readonly right: string;
@@ -37,8 +37,9 @@ export function errataOf(document: string, all: readonly Family[]): Erratum[] {
 }
 
 /**
- * What a document's name says: `GatherND-12, 13` are two versions, `ScatterND` is all of them. Both domains have a
- * GatherND; the numbers tell which is meant, and without numbers it is ONNX's, which the registry lists first.
+ * The operators and versions in a document's name: `GatherND-12, 13` are two versions, `ScatterND` is all of them. Two
+ * domains have a GatherND; the numbers distinguish them, and a name without numbers means ONNX's, which the registry
+ * lists first.
  */
 function concernsOf(where: string, all: readonly Family[]): Concern[] {
   return [...where.matchAll(/\b([A-Z][A-Za-z]+)\b(?:-(\d+(?:, \d+)*))?/g)].flatMap(
@@ -53,7 +54,7 @@ function concernsOf(where: string, all: readonly Family[]): Concern[] {
   );
 }
 
-/** The errata of an operator; of one of its versions, where one is given. */
+/** The errata of an operator, or of one of its versions. */
 export const errataOn = (
   errata: readonly Erratum[],
   family: Family,

@@ -1,4 +1,4 @@
-/** One example: its call, its tensors as tables, the output that the library gives, and the stage to change it in. */
+/** One example: its call, its tensors as tables, the library's output, and the stage to change it in. */
 
 import type { DialectComparison } from "ndscatter";
 import type { Example, Outcome } from "./calls.ts";
@@ -47,14 +47,17 @@ export function exampleSection(example: Example): Html {
   </article> `;
 }
 
-/** Versions as links to the call in them. */
+/** Versions as links, each to the call in that version. */
 const numbers = (list: readonly Outcome[]): Html =>
   joined(
     list.map(({ version, hash }) => html`<a href="../#${hash}">${numberOf(version)}</a>`),
     ", ",
   );
 
-/** What the versions make of the call; nothing where there is one. Each number is a link to the call in that version. */
+/**
+ * The results of the call by version; nothing for an operator with one version. Each number is a link to the call in
+ * that version.
+ */
 function outcomesOf(outcomes: readonly Outcome[]): Html | string {
   if (outcomes.length < 2) return "";
   const same = outcomes.filter(({ is }) => is === "same");
@@ -71,7 +74,7 @@ function outcomesOf(outcomes: readonly Outcome[]): Html | string {
     </ul>`;
 }
 
-/** What other systems make of the call. Those that lack the operator are left out. */
+/** The results of other systems. Systems that lack the operator are left out. */
 function elsewhereOf(all: readonly DialectComparison[], isError: boolean): Html | string {
   const known = all.filter(({ why }) => why !== "missing");
   if (known.length === 0) return "";
@@ -89,7 +92,7 @@ const dialectLink = (id: string): Html => html`<a href="#dialect-${id}">${id}</a
 const count = (cells: readonly number[], one: string, many: string): string =>
   cells.length === 1 ? `1 cell ${one}` : `${cells.length} cells ${many}`;
 
-/** @param isError whether the call is an error by its version */
+/** @param isError true if the call is an error in its version */
 function differenceOf(
   { why, output, differing, undecided, ids }: DialectComparison,
   isError: boolean,

@@ -1,4 +1,4 @@
-/** The operators of the registry, each with its versions, its page, and the addresses of what documents it. */
+/** The operators of the registry, each with its versions, its page, and the addresses of its documents. */
 
 import { operators, type OperatorVersion } from "ndscatter";
 import { rolePosition } from "../../values/schema.ts";
@@ -7,7 +7,7 @@ import { slugOf } from "../html.ts";
 export interface Family {
   readonly domain: OperatorVersion["domain"];
   readonly name: string;
-  /** The name of the domain as people say it. */
+  /** The usual name of the domain. */
   readonly home: string;
   /** Oldest first. */
   readonly versions: readonly OperatorVersion[];
@@ -17,7 +17,7 @@ export interface Family {
   readonly isScatter: boolean;
 }
 
-/** Whether the next row is of another operator. */
+/** True if the next row is of another operator. */
 const isNewest = (
   { domain, name }: OperatorVersion,
   at: number,

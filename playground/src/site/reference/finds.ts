@@ -1,4 +1,4 @@
-/** What the search finds on the page of an operator. */
+/** The places on an operator's page that the search can find. */
 
 import { dialects } from "ndscatter";
 import { plainText } from "../documents/markdown.ts";

@@ -1,4 +1,4 @@
-/** Tensors as tables. A tensor of more than two axes is one table for each place of its leading axes. */
+/** Tensors as tables. A tensor of more than two axes becomes one table for each position of its leading axes. */
 
 import { printShape, type Explanation, type Tensor } from "ndscatter";
 import { printElement } from "../../values/scalar-text.ts";
@@ -6,14 +6,14 @@ import { coordinatesOf, gridsOf } from "../../values/shape.ts";
 import { elementsOf } from "../../values/tensor-text.ts";
 import { html, type Html } from "../html.ts";
 
-/** How often an element of the output was written, from 0. */
+/** Writes per element of the output, which may be 0. */
 export type CountOf = (element: number) => number;
 
 /** An input with its name, data type and shape. */
 export const inputTables = (name: string, source: Tensor): Html =>
   tensorTables("tensor", name, source, () => 0);
 
-/** The output, with a mark on what updates wrote. */
+/** The output, with a mark on cells that updates wrote. */
 export const outputTables = (name: string, source: Tensor, countOf: CountOf): Html =>
   tensorTables("tensor result", name, source, countOf);
 
@@ -68,7 +68,7 @@ function gridTable(grid: number, shape: readonly number[], cells: readonly Html[
   </table>`;
 }
 
-/** An element; more than one update is marked by a class and, for those who see no colour, by the line below it. */
+/** An element; several updates are marked by a class and, for readers who cannot see colours, by the line below. */
 const cell = (text: string, count: number): Html =>
   count === 0
     ? html`<td>${text}</td>`
@@ -78,7 +78,7 @@ const cell = (text: string, count: number): Html =>
 const captionOf = (grid: number, shape: readonly number[]): string =>
   shape.length < 3 ? "" : `[${coordinatesOf(grid, shape.slice(0, -2)).join(", ")}, :, :]`;
 
-/** How often each element of a scatter's output is written; never for gathers. */
+/** Counts the writes of each element of a scatter's output; gathers count 0. */
 export function countsOf({ story, output }: Explanation): CountOf {
   if (story?.kind !== "scatter" || output === null) return () => 0;
   return (element) => story.cell(coordinatesOf(element, output.shape)).count;

@@ -1,4 +1,4 @@
-/** The first page of the reference: a card for each operator, and what each version changed. */
+/** The first page of the reference: a card for each operator, and the changes of each version. */
 
 import { html, joined, type Html } from "../html.ts";
 import { heading, type Page } from "../layout.ts";
@@ -77,7 +77,7 @@ function cardOf(family: Family, errata: readonly Erratum[]): Html {
   </section>`;
 }
 
-/** Where the changes of every version are told. */
+/** Links to the changes of every version. */
 function changesTable(all: readonly Family[]): Html {
   const rows = all
     .filter(({ versions }) => versions.length > 1)

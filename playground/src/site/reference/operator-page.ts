@@ -1,4 +1,4 @@
-/** The page of an operator: its versions, its examples, and what the documents and other systems say. */
+/** The page of an operator: its versions, its examples, and statements of documents and other systems. */
 
 import type { DialectAspect, OperatorVersion } from "ndscatter";
 import { CONFUSIONS_GROUP } from "../../examples/presets.ts";
@@ -20,7 +20,7 @@ import { prose, versionSection } from "./version-section.ts";
 
 export interface OperatorPage {
   readonly page: Page;
-  /** Null where no example can be drawn. */
+  /** Null if no example can be drawn. */
   readonly picture: Drawn | null;
 }
 
@@ -153,7 +153,7 @@ function roomOf(family: Family, library: Library): Html {
         ${general}`;
 }
 
-/** What is compared, as the heads of columns. */
+/** The aspects that are compared, as heads of columns. */
 const TITLES: Readonly<Record<DialectAspect, string>> = {
   negative: "negative",
   scatters: "out of range",

@@ -1,6 +1,6 @@
 /**
- * The picture of a call as the page draws it, made without a browser: the same cells, layout and lines, from the same
- * code, as a file for each of the two themes.
+ * The picture of a call without a browser: the page's own code for cells, layout and lines, written as a file for each
+ * of the two themes.
  */
 
 import { printShape, roleOf } from "ndscatter";
@@ -28,16 +28,15 @@ export interface Drawn {
   readonly files: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** The column of text is at least as wide on a desk; on a phone the picture scrolls by itself. */
+/** On a desktop the column of text is at least this wide; on a phone the picture scrolls by itself. */
 const ROOM = { width: 760, height: 320, isNarrow: false, least: 22 };
 const WIDEST = 1560;
 
-/** More elements are not seen at a glance. */
+/** The most elements of a picture that is understood at a glance. */
 const MOST_ELEMENTS = 40;
 
 /**
- * The picture at the top of an operator's page: the first of its examples that gives a result and whose tensors are small
- * but not trivial.
+ * The picture at the top of an operator's page: its first example with a result and with small but not trivial tensors.
  */
 export function pictureOf(name: string, examples: readonly Example[]): Drawn | null {
   const right = examples.filter(({ explained }) => explained.faults.length === 0);
@@ -53,7 +52,7 @@ export function pictureOf(name: string, examples: readonly Example[]): Drawn | n
   return { light: files[0].name, dark: files[1].name, preset, hash, files };
 }
 
-/** That of the largest tensor. */
+/** The size of the largest tensor. */
 const sizeOfCall = ({ preset }: Example): number =>
   Math.max(...preset.state.inputs.map((one) => sizeOf(one?.shape ?? [])));
 
@@ -80,7 +79,7 @@ export function sceneOfState(state: State): Scene | null {
   };
   return {
     title: `${state.op}-${version.sinceVersion}${given.join("")}`,
-    // The section of the version has the rules of shapes.
+    // The section of the version has the shape rules.
     sentences: [],
     layout,
     lanes: layout.lanes.map(({ id, shape }) => ({
@@ -94,7 +93,7 @@ export function sceneOfState(state: State): Scene | null {
   };
 }
 
-/** The tables beside each other, as a picture has them: where they do not fit, it is wider. */
+/** The tables side by side; a picture is widened until they fit. */
 function layoutOf(picture: Picture): Layout {
   const call = { op: picture.state.op, axis: axisOf(picture), tensors: placedIn(picture) };
   let { width } = ROOM;
@@ -133,7 +132,7 @@ function placedIn({ state, explanation, output, printed }: Picture): Placed[] {
   return [...given, { id: "output", role: "output", shape, digits, name: outputs[0].name }];
 }
 
-/** The axis along which an operator goes; NaN where nobody says so. */
+/** The axis of an operator; NaN if the call does not say. */
 function axisOf({ state, explanation }: Picture): number {
   const { inputs = [] } = explanation.version ?? {};
   const at = inputs.findIndex((schema) => roleOf(schema) === "axis");

@@ -1,10 +1,10 @@
-/** The sentences of `docs/semantics.md` that name an operator: what it does where its document leaves room. */
+/** The sentences of `docs/semantics.md` that name an operator: its behaviour where its document leaves a choice. */
 
 import type { Family } from "./families.ts";
 import { blocksOf } from "../documents/markdown.ts";
 
 export interface Remark {
-  /** The heading that the sentence stands under, and the id of that heading. */
+  /** The heading above the sentence, and the id of that heading. */
   readonly heading: string;
   readonly id: string;
   readonly text: string;
@@ -37,11 +37,11 @@ export function remarksOn(document: string, { name, newest, versions }: Family):
   return remarks;
 }
 
-/** Whether a text names an operator: a name within a longer one does not count. */
+/** True if a text names an operator; a name inside a longer one does not count. */
 const names = (text: string, name: string): boolean =>
   new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`).test(text);
 
-/** Both domains have three of the names. A number or the word OpenVINO beside a name says whose it is. */
+/** Three operator names exist in both domains. A number or the word OpenVINO beside a name determines its domain. */
 function isOfOtherDomain(
   text: string,
   domain: string,

@@ -14,8 +14,8 @@ interface Rule {
 }
 
 /**
- * One line for each rule that differs by its terms: by the length of tuples, the axis, or the batches. Of several examples
- * of a rule it is the one with most dimensions, because a term without dimensions shows little.
+ * A line for each rule with different terms: by the length of tuples, the axis, or the batches. If several examples
+ * share a rule, the one with most dimensions is shown, because a term without dimensions shows little.
  */
 export function shapeRules(version: OperatorVersion, examples: readonly Example[]): Html {
   const rules = new Map<string, Rule>();

@@ -1,4 +1,4 @@
-/** One version of an operator: all that its row of the registry says, and what a call shows of it. */
+/** One version of an operator: the content of its registry row, and results of calls. */
 
 import {
   roleOf,
@@ -31,7 +31,7 @@ export interface VersionSection {
   readonly body: Html;
 }
 
-/** @param errata those of this version */
+/** @param errata the errata of this version */
 export function versionSection(
   family: Family,
   version: OperatorVersion,
@@ -62,7 +62,7 @@ export function versionSection(
       <a href="${documentOf(version)}">The published document of version ${version.sinceVersion}</a>
     </p>
     ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}`;
-  // Readers come for the newest version, and pages of all of them are too long for a phone.
+  // Readers come for the newest version, and a page with all versions unfolded is too long for a phone.
   const isNewest = version === family.newest;
   const body = html`<section class="version" data-version="${version.sinceVersion}">
     ${folded(2, id, title, inner, isNewest)}
@@ -72,7 +72,7 @@ export function versionSection(
 
 const entryOf = ({ id, title }: Part): Entry => ({ id, title });
 
-/** Text of a row. Formulas are code: what has a dot, a bracket or `++` in the middle of a sentence. */
+/** Text of a row. Formulas become code: parts with a dot, a bracket or `++` in the middle of a sentence. */
 export function prose(text: string): Html {
   const formula =
     /\b[a-z]+(?:\[(?:[^[\]]|\[[^\]]*\])+\])+|[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b(?:\[[^\]]*\])?|\bk = \S+\]/g;
@@ -180,7 +180,7 @@ const errataPart = (errata: readonly Erratum[]): Html =>
         )}
       </ul>`;
 
-/** The examples by what this version makes of them. */
+/** The examples, grouped by their result in this version. */
 function examplesPart(version: OperatorVersion, examples: readonly Example[]): Html {
   const all = examples.map((example) => {
     const { sinceVersion } = version;

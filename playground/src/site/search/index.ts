@@ -1,11 +1,11 @@
-/** The index of the search: the places of all pages, in a file that is loaded when somebody searches. */
+/** The index of the search: the places of all pages, in a file that is loaded at the first search. */
 
 import type { Find, Page } from "../layout.ts";
 
-/** Kind, title, what the place belongs to, address from the folder of the site, and text. */
+/** Kind, title, operator or document of the place, address from the folder of the site, and text. */
 export type Row = readonly [string, string, string, string, string];
 
-/** Longer texts are documents' sections, whose first words say what they are about. */
+/** Longer texts are documents' sections, whose first words name their subject. */
 const MOST_TEXT = 1500;
 
 const rowOf = (file: string, { kind, title, of, id, text }: Find): Row => [
@@ -16,7 +16,7 @@ const rowOf = (file: string, { kind, title, of, id, text }: Find): Row => [
   text.slice(0, MOST_TEXT),
 ];
 
-/** A module, because the policy of the pages lets scripts in and no other data. */
+/** The index is a module, because the policy of the pages allows scripts but no other data. */
 export function indexOf(pages: readonly Page[]): string {
   const rows = pages.flatMap(({ file, finds }) => finds.map((find) => rowOf(file, find)));
   return `export const rows = ${JSON.stringify(rows)};\n`;

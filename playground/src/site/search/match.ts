@@ -1,4 +1,4 @@
-/** Which places a query finds, best first. */
+/** Places that match a query, best first. */
 
 import type { Row } from "./index.ts";
 
@@ -7,7 +7,7 @@ export interface Hit {
   readonly score: number;
 }
 
-/** What is looked for by its name comes before what only speaks of it. */
+/** Places with the name come before places that only mention it. */
 const KINDS: Readonly<Record<string, number>> = {
   operator: 40,
   entry: 30,
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, number>> = {
 
 const MOST = 40;
 
-/** @param query words; a place has to have all of them, in its title, in what it belongs to, or in its text */
+/** @param query words; a place must have all of them, in its title, in its operator or document, or in its text */
 export function matches(rows: readonly Row[], query: string): Hit[] {
   const words = query.toLowerCase().match(/[^\s]+/g) ?? [];
   if (words.length === 0) return [];
@@ -65,7 +65,7 @@ function scoreOf([kind, title, of, , text]: Row, words: readonly string[]): numb
   return score;
 }
 
-/** Whether a word of the text begins so. */
+/** True if a word of the text has this beginning. */
 function startsAWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
     if (at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1])) return true;
@@ -73,7 +73,7 @@ function startsAWord(text: string, word: string): boolean {
   return false;
 }
 
-/** The part of a text around the first word that it has. */
+/** The part of a text around the first matching word. */
 export function snippetOf(text: string, query: string): string {
   const low = text.toLowerCase();
   const words = query.toLowerCase().match(/[^\s]+/g) ?? [];

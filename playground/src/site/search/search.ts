@@ -1,6 +1,6 @@
 /**
- * The script of every page: the search in a dialog, and the opening of what is folded around the place that a link leads
- * to. Without the script pages have no search, and all else works.
+ * The script of every page: the search in a dialog, and unfolding the section that a link leads to. Without the script,
+ * pages lack the search, and all else works.
  */
 
 import type { Row } from "./index.ts";
@@ -126,7 +126,7 @@ input.addEventListener("keydown", (event) => {
   }
 });
 close.addEventListener("click", () => dialog.close());
-// A place on the page that is open already is reached without a new page, so the dialog would stay.
+// A link to the current page loads no new page, so the dialog must be closed here.
 list.addEventListener("click", () => dialog.close());
 dialog.addEventListener("click", ({ target }) => {
   if (target === dialog) dialog.close();
@@ -148,7 +148,7 @@ document.addEventListener("keydown", (event) => {
   open();
 });
 
-/** Not every browser opens what is folded for a link. */
+/** Not every browser unfolds a section for a link into it. */
 function unfold(): void {
   const id = decodeURIComponent(location.hash.slice(1));
   if (id === "search") {
