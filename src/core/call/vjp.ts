@@ -47,6 +47,12 @@ export interface VjpOptions extends GradientOptions {
  * @throws TensorError as `run`; `dtype` for data without gradients and for an `outputGradient` of another type;
  * `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap` for an
  * `out` in the memory of an input
+ *
+ * @example
+ * ```ts
+ * const table = tensor("float32", [3], [1, 2, 3]);
+ * const [gradient] = vjp({ function: "gather" }, [table, [2, 2]], tensor("float32", [2], [1, 1])); // holds [0, 0, 2]
+ * ```
  */
 export const vjp = (
   node: NodeSpec | FunctionSpec,
