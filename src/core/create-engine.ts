@@ -123,7 +123,7 @@ export interface Engine extends EngineLike {
   readonly planGather: typeof plain.planGather;
   /**
    * A tensor of zeros in memory that this engine uses without copying. On WebAssembly its `data` is backed by a
-   * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view that is kept shows another tensor then.
+   * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view kept longer shows another tensor.
    * @throws TensorError as `zeros`; `too-large` when the engine's memory is full
    */
   alloc<D extends DType, const S extends readonly number[]>(

@@ -1,6 +1,6 @@
 /**
  * The operators as plain functions. They have no version, so they take every data type, int32 or int64 indices and
- * every reduction. The compiler checks the shapes that it knows (`typed-shape.ts`), the rest is checked when they run.
+ * every reduction. The compiler checks known shapes (`typed-shape.ts`); everything else is checked at run time.
  *
  * Every function checks everything before the first write: `out` is unchanged after an error.
  */
@@ -35,15 +35,15 @@ import type {
 import type { Nested, ScalarInput } from "./tensor/values.ts";
 
 /**
- * A copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.
- * Tuples are applied in row-major order: of repeated ones the last wins, and a reduction sees all of them.
+ * A copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update. Tuples
+ * are applied in row-major order: the last of repeated tuples wins, and a reduction combines all of them.
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k <= r indices,
  * each in [-s, s-1] of its axis of size s
  * @param updates of data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
- * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as described
- * in `ScatterOptions`
+ * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as
+ * described in `ScatterOptions`
  * @returns `options.out`, or a new tensor of data's type and shape
  * @throws TensorError `attribute`, `reduction`, `dtype`, `rank`, `shape-mismatch`, `overlap`, `disposed`,
  * `index-out-of-range`, `duplicate-index`, `too-large`
@@ -91,7 +91,7 @@ export function scatterND(
  * Updates are applied in row-major order.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; off the axis not
+ * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; on other axes not
  * larger than data
  * @param updates of data's type and the shape of indices
  * @param options `axis` in [-r, r-1], 0 by default; otherwise as {@link scatterND}
@@ -181,7 +181,7 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
  * the index: `output[i][j] = data[indices[i][j]][j]` for rank 2 and axis 0.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; off the axis not
+ * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; on other axes not
  * larger than data
  * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in {@link gatherND}
  * @returns `options.out`, or a new tensor of data's type and the shape of indices

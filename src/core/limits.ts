@@ -58,7 +58,7 @@ export type WasmLimits = Readonly<typeof WASM>;
 export const GPU = {
   /** Bytes of free memory that are kept for later calls. Buffers beyond them are destroyed. */
   kept: 268_435_456,
-  /** A free buffer serves a call if it is at most this many bytes longer than four times what the call asks for. */
+  /** A free buffer serves a call if it is at most this many bytes longer than four times the requested size. */
   spare: 65_536,
   /** Bytes for the parameters of dispatches. When they are full, the recorded dispatches are submitted. */
   params: 65_536,

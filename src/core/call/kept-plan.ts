@@ -245,7 +245,7 @@ function gatherVjpBy(parts: KeptParts, given: unknown, options: unknown = {}): T
   return callNow(executor, fields, gatherBackwards, call);
 }
 
-/** A call of a kept plan of which everything is checked. */
+/** A fully checked call of a kept plan. */
 interface KeptGather {
   readonly parts: KeptParts;
   readonly data: Tensor;

@@ -47,7 +47,7 @@ export interface PreparedCall extends FormOfTensors {
   /** Of a scatter. */
   readonly updates: Tensor | undefined;
   readonly planInputs: PlanInputs;
-  /** The tensors that were given, in the order of the version's inputs. */
+  /** The given tensors, in the order of the version's inputs. */
   readonly tensors: Inputs<Tensor>;
 }
 
@@ -82,7 +82,7 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
   };
 }
 
-/** {@link prepare} without what belongs to these tensors alone. */
+/** {@link prepare} without the parts that depend on these tensors alone. */
 export function formOf(unsettled: Call, policies: Policies, tensors: Inputs<Tensor>): Form {
   const { call, shape, size, inPlace, planInputs } = prepare(unsettled, tensors);
   const { indices } = planInputs;

@@ -53,7 +53,7 @@ export interface EngineLike {
  * Runs a node by the rules of exactly its version.
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional one that is left out
- * @returns the outputs: one, as every operator has
+ * @returns the outputs: a list of one tensor, because every operator has one output
  * @throws TensorError any code except those of files; `out` is then untouched
  *
  * @example

@@ -72,7 +72,7 @@ function readElementIndices(
       if (!(index >= 0 && index < dim)) return { bad: p };
       offsets[p] = place + index * stride;
     }
-    // On to the next row: the axes before the last count up like an odometer.
+    // Advance to the next row: the axes before the last count up like an odometer.
     for (let d = last - 1; d >= 0; d--) {
       base += steps[d];
       if (++counters[d] < shape[d]) break;

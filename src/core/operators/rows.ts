@@ -58,7 +58,7 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
 export const compareVersions = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
   changesBetween(rowFrom(from), rowFrom(to));
 
-/** A version from outside the package: a row of the registry as it is, of any other object a copy. */
+/** A version from outside the package: a row of the registry unchanged, or a copy of any other object. */
 function rowFrom(given: OperatorVersion): OperatorVersion {
   if (operators().includes(given)) return given;
   const none = "a version must be one of operators(), or a copy of one";

@@ -18,7 +18,7 @@ import type { ReadIndices } from "./index-job.ts";
  * `slice`, `size` and `span` count elements, `count` counts offsets, `source` counts slices.
  *
  * Invariant: two slices of a Plan as an operator makes it are equal or disjoint. Merged runs ({@link coarsen}) may
- * overlap in part, so whoever divides the columns of slices among threads must look at the Plan before it is merged.
+ * overlap in part, so code that divides the columns of slices among threads must use the unmerged Plan.
  */
 export interface Plan {
   /**

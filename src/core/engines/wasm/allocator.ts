@@ -54,7 +54,7 @@ export class Allocator {
    */
   free(pointer: number): number {
     const bytes = this.#taken.get(pointer);
-    // Freeing twice would free the block of whoever got the address next.
+    // Freeing twice would free the next owner's block at the same address.
     if (bytes === undefined) throw new Error(`address ${pointer} is not allocated`);
     this.#taken.delete(pointer);
     const after = this.#free.findIndex((block) => block.pointer > pointer);
