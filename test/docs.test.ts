@@ -145,9 +145,9 @@ test("every error code, finding, diagnosis, verdict and dialect that a document 
 
 // semantics.md.
 
-test("semantics.md lists every error code with its meaning, and no other", () => {
+test("api.md lists every error code with its meaning, and no other", () => {
   assert.deepEqual(
-    markedRows("docs/semantics.md", "codes"),
+    markedRows("docs/api.md", "codes"),
     Object.entries(ERROR_CODES).map(([code, meaning]) => [quoted(code), meaning]),
   );
 });

@@ -1,7 +1,7 @@
 /** Memory for the next large result: bits, bounds, wrong predictions, and what ends the worker. */
 
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import { test } from "node:test";
 import { createEngine, type Engine } from "../src/core/create-engine.ts";
 import { Reserve } from "../src/core/engines/wasm/reserve.ts";
 import { nodeThreads, type NodeThreads } from "../src/core/engines/wasm/spawn.ts";
@@ -17,11 +17,10 @@ const LIMITS = { least: 2 ** 16, most: 2 ** 24, idle: 60_000, wait: 10_000 };
 
 let restore = (): void => {};
 let reserves: Reserve[] = [];
-afterEach(async () => {
-  for (const reserve of reserves.splice(0)) reserve.clear();
-  restore();
-  await until(() => OPEN.workers === 0);
-});
+
+/** Workers of other files in this process, whose engines are open. */
+let others = 0;
+const workers = (): number => OPEN.workers - others;
 
 function reserveWith(limits: Partial<typeof LIMITS> = {}): Reserve {
   restore = setLimits({ RESERVE: { ...LIMITS, ...limits } });
@@ -43,7 +42,20 @@ async function until(isSo: () => boolean): Promise<void> {
 const lengths = (reserve: Reserve, wanted: readonly number[]): number[] =>
   wanted.map((bytes) => reserve.take(bytes)?.byteLength ?? 0);
 
-test("the third of equal lengths and all after it are ready", { skip }, () => {
+/** A test that ends with its own reserves cleared. Hooks outside of a suite would hold for all files in a process. */
+const ownTest = (name: string, action: () => unknown): void =>
+  void test(name, { skip }, async () => {
+    others = OPEN.workers;
+    try {
+      await action();
+    } finally {
+      for (const reserve of reserves.splice(0)) reserve.clear();
+      restore();
+      await until(() => workers() === 0);
+    }
+  });
+
+ownTest("the third of equal lengths and all after it are ready", () => {
   const reserve = reserveWith();
   assert.deepEqual(lengths(reserve, [LENGTH, LENGTH]), [0, 0]);
   const seen = new Set<ArrayBuffer>();
@@ -55,10 +67,10 @@ test("the third of equal lengths and all after it are ready", { skip }, () => {
     seen.add(buffer);
   }
   assert.equal(seen.size, 20);
-  assert.equal(OPEN.workers, 1);
+  assert.equal(workers(), 1);
 });
 
-test("nothing starts for one result, for changing lengths, or outside the limits", { skip }, () => {
+ownTest("nothing starts for one result, for changing lengths, or outside the limits", () => {
   const reserve = reserveWith();
   const { least, most } = LIMITS;
   assert.deepEqual(
@@ -68,10 +80,10 @@ test("nothing starts for one result, for changing lengths, or outside the limits
   for (const bytes of [0, 1, least - 1, most + 1]) {
     assert.deepEqual(lengths(reserve, Array(5).fill(bytes)), [0, 0, 0, 0, 0]);
   }
-  assert.equal(OPEN.workers, 0);
+  assert.equal(workers(), 0);
 });
 
-test("a buffer for another length is dropped, and never given for it", { skip }, () => {
+ownTest("a buffer for another length is dropped, and never given for it", () => {
   const reserve = reserveWith();
   assert.deepEqual(lengths(reserve, [LENGTH, LENGTH]), [0, 0]);
   // One at a time: until the buffer of the first length has come no other is asked for.
@@ -82,7 +94,7 @@ test("a buffer for another length is dropped, and never given for it", { skip },
   }
 });
 
-test("one buffer at most is under way, whatever the lengths", { skip }, async () => {
+ownTest("one buffer at most is under way, whatever the lengths", async () => {
   const threads = nodeThreads() as { receiveMessageOnPort: NodeThreads["receiveMessageOnPort"] };
   const { receiveMessageOnPort } = threads;
   let received = 0;
@@ -106,36 +118,32 @@ test("one buffer at most is under way, whatever the lengths", { skip }, async ()
   }
 });
 
-test(
-  "clear ends the worker, and the next two equal results start one again",
-  { skip },
-  async () => {
-    const reserve = reserveWith();
-    for (let turn = 0; turn < 3; turn++) {
-      assert.deepEqual(lengths(reserve, [LENGTH, LENGTH, LENGTH]), [0, 0, LENGTH]);
-      reserve.clear();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await until(() => OPEN.workers === 0);
-    }
+ownTest("clear ends the worker, and the next two equal results start one again", async () => {
+  const reserve = reserveWith();
+  for (let turn = 0; turn < 3; turn++) {
+    assert.deepEqual(lengths(reserve, [LENGTH, LENGTH, LENGTH]), [0, 0, LENGTH]);
     reserve.clear();
-  },
-);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await until(() => workers() === 0);
+  }
+  reserve.clear();
+});
 
-test("the worker ends by itself after a while without results", { skip }, async () => {
+ownTest("the worker ends by itself after a while without results", async () => {
   const reserve = reserveWith({ idle: 50 });
   assert.deepEqual(lengths(reserve, [LENGTH, LENGTH]), [0, 0]);
-  assert.equal(OPEN.workers, 1);
-  await until(() => OPEN.workers === 0);
+  assert.equal(workers(), 1);
+  await until(() => workers() === 0);
   assert.deepEqual(lengths(reserve, [LENGTH]), [0]);
 });
 
-test("a caller waits for a worker that has not started no longer than the limit", { skip }, () => {
+ownTest("a caller waits for a worker that has not started no longer than the limit", () => {
   const reserve = reserveWith({ wait: 0 });
   const given = lengths(reserve, Array(50).fill(LENGTH));
   assert.deepEqual(given.slice(0, 3), [0, 0, 0]);
 });
 
-test("a platform that starts no workers is asked once", { skip }, () => {
+ownTest("a platform that starts no workers is asked once", () => {
   const threads = nodeThreads() as { Worker: unknown };
   const { Worker } = threads;
   let asked = 0;
@@ -152,33 +160,29 @@ test("a platform that starts no workers is asked once", { skip }, () => {
   }
 });
 
-test(
-  "a worker that ends is not started again, and results have fresh memory",
-  { skip },
-  async () => {
-    const threads = nodeThreads() as {
-      Worker: new (...args: unknown[]) => { terminate(): unknown };
-    };
-    const { Worker } = threads;
-    const started: { terminate(): unknown }[] = [];
-    threads.Worker = class extends Worker {
-      constructor(...args: unknown[]) {
-        super(...args);
-        started.push(this);
-      }
-    };
-    try {
-      const reserve = reserveWith({ wait: 100 });
-      lengths(reserve, [LENGTH, LENGTH]);
-      void started[0].terminate();
-      await until(() => OPEN.workers === 0);
-      assert.deepEqual(lengths(reserve, Array(5).fill(LENGTH)), [0, 0, 0, 0, 0]);
-      assert.equal(started.length, 1);
-    } finally {
-      threads.Worker = Worker;
+ownTest("a worker that ends is not started again, and results have fresh memory", async () => {
+  const threads = nodeThreads() as {
+    Worker: new (...args: unknown[]) => { terminate(): unknown };
+  };
+  const { Worker } = threads;
+  const started: { terminate(): unknown }[] = [];
+  threads.Worker = class extends Worker {
+    constructor(...args: unknown[]) {
+      super(...args);
+      started.push(this);
     }
-  },
-);
+  };
+  try {
+    const reserve = reserveWith({ wait: 100 });
+    lengths(reserve, [LENGTH, LENGTH]);
+    void started[0].terminate();
+    await until(() => workers() === 0);
+    assert.deepEqual(lengths(reserve, Array(5).fill(LENGTH)), [0, 0, 0, 0, 0]);
+    assert.equal(started.length, 1);
+  } finally {
+    threads.Worker = Worker;
+  }
+});
 
 /** 300 rows of 100 doubles, and what a scatter makes of them. */
 function rows(engine: Engine, turn: number): { result: Tensor; isRight: () => boolean } {
@@ -194,37 +198,33 @@ function rows(engine: Engine, turn: number): { result: Tensor; isRight: () => bo
   return { result, isRight };
 }
 
-test(
-  "results of an engine with threads are right in memory that was made ready",
-  { skip },
-  async () => {
-    restore = setLimits({ RESERVE: LIMITS });
-    const engine = createEngine({ threads: 2 });
-    const all = Array.from({ length: 20 }, (_, turn) => rows(engine, turn));
-    assert.equal(OPEN.workers, 1);
-    // No two results share memory, so all are right at the end.
-    assert.ok(all.every(({ isRight }) => isRight()));
-    assert.equal(new Set(all.map(({ result }) => (result.data as Float64Array).buffer)).size, 20);
-    // What was disposed of comes first.
-    const { buffer } = all[0].result.data as Float64Array;
-    assert.equal(buffer.byteLength, 240_000);
-    all[0].result.dispose();
-    assert.equal(buffer.byteLength, 0);
-    engine.dispose();
-    await until(() => OPEN.workers === 0);
-    const later = rows(engine, 7);
-    assert.ok(later.isRight());
-    assert.equal(OPEN.workers, 0);
-    engine.dispose();
-  },
-);
+ownTest("results of an engine with threads are right in memory that was made ready", async () => {
+  restore = setLimits({ RESERVE: LIMITS });
+  const engine = createEngine({ threads: 2 });
+  const all = Array.from({ length: 20 }, (_, turn) => rows(engine, turn));
+  assert.equal(workers(), 1);
+  // No two results share memory, so all are right at the end.
+  assert.ok(all.every(({ isRight }) => isRight()));
+  assert.equal(new Set(all.map(({ result }) => (result.data as Float64Array).buffer)).size, 20);
+  // What was disposed of comes first.
+  const { buffer } = all[0].result.data as Float64Array;
+  assert.equal(buffer.byteLength, 240_000);
+  all[0].result.dispose();
+  assert.equal(buffer.byteLength, 0);
+  engine.dispose();
+  await until(() => workers() === 0);
+  const later = rows(engine, 7);
+  assert.ok(later.isRight());
+  assert.equal(workers(), 0);
+  engine.dispose();
+});
 
-test("engines of one thread, and of JavaScript, start no worker", { skip }, () => {
+ownTest("engines of one thread, and of JavaScript, start no worker", () => {
   restore = setLimits({ RESERVE: LIMITS });
   for (const options of [{}, { threads: 1 }, { kind: "js", threads: 2 }] as const) {
     const engine = createEngine(options);
     for (let turn = 0; turn < 5; turn++) assert.ok(rows(engine, turn).isRight());
-    assert.equal(OPEN.workers, 0);
+    assert.equal(workers(), 0);
     engine.dispose();
   }
 });

@@ -6,7 +6,7 @@ import { f32, i64, onnx, openvino } from "../support/calls.ts";
 
 /** The shape of a sequence, as its terms say it. */
 const SEQUENCE =
-  "update must be past_cache.shape[:1] ++ [min(update.shape[1], past_cache.shape[1])] ++ past_cache.shape[2:]";
+  "update is past_cache.shape[:1] ++ [min(update.shape[1], past_cache.shape[1])] ++ past_cache.shape[2:]";
 
 const i32 = (shape: number[], values: number[]): Tensor => tensor("int32", shape, values);
 
@@ -89,7 +89,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     node: onnx("TensorScatter", 24, { mode: "circular" }),
     inputs: [f32([2, 3, 1], [0, 1, 2, 3, 4, 5]), f32([2, 2, 1], [6, 7, 8, 9]), i64([2], [2, 4])],
     shapes: [
-      `${SEQUENCE} = [2] ++ [2] ++ [1] = [2, 2, 1], got [2, 2, 1]`,
+      `${SEQUENCE} = [2] ++ [2] ++ [1] = [2, 2, 1]`,
       "write_indices is past_cache.shape[:1] = [2]",
       "present_cache is past_cache.shape = [2, 3, 1]",
     ],
@@ -105,7 +105,7 @@ export const EXPLANATIONS: readonly ExplanationRow[] = [
     node: onnx("TensorScatter", 24),
     inputs: [f32([1, 2, 1], [3, 4]), f32([1, 1, 1], [5]), undefined],
     shapes: [
-      `${SEQUENCE} = [1] ++ [1] ++ [1] = [1, 1, 1], got [1, 1, 1]`,
+      `${SEQUENCE} = [1] ++ [1] ++ [1] = [1, 1, 1]`,
       "write_indices must be past_cache.shape[:1] = [1]",
       "present_cache is past_cache.shape = [1, 2, 1]",
     ],

@@ -20,7 +20,7 @@ const tf = "import tensorflow as tf\n";
 const jnp = "import jax.numpy as jnp\n";
 const X = "x = np.array([[1, 2, 3], [4, 5, 6]])\n";
 
-/** Outputs were computed by hand from the documents of each library, those of NumPy by NumPy 2.4.6. */
+/** Outputs were computed by hand from the documents of each library, and those of NumPy and PyTorch confirmed by NumPy 1.24 and torch 1.13. */
 // prettier-ignore
 const READ: readonly Row[] = [
   [`${np}${X}y = np.take(x, [1, 0, 1], axis=0)`, "Gather", "4,5,6,1,2,3,4,5,6"],

@@ -174,10 +174,13 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
     const fits = got === null || sameShape(got, expected) || (isOne && product(got) === 1);
-    // The sentence says "must be" only for a shape that does not fit.
-    const sentence = fits
+    const isSo = of === "output" || (got !== null && sameShape(got, expected));
+    const orOne = isOne ? ", or one element" : "";
+    const found = got === null ? "" : `, got ${printShape(got)}`;
+    // "must be" would read like an error for a shape that is as it must be.
+    const sentence = isSo
       ? `${name} is ${printTerms(terms)}`
-      : `${name} must be ${printTerms(terms)}${isOne ? ", or one element" : ""}, got ${printShape(got ?? [])}`;
+      : `${name} must be ${printTerms(terms)}${orOne}${found}`;
     return { of: name, terms, expected, got, fits, sentence };
   });
 }

@@ -10,8 +10,8 @@ export interface Remark {
   readonly text: string;
 }
 
-/** Sections that speak of files and interfaces, not of operators. */
-const OTHER = /files$|In place|Asynchronous|Policies|Errors|^Tensors/;
+/** Sections about the plain functions, not about operators. */
+const OTHER = /^Policies/;
 
 export function remarksOn(document: string, { name, newest, versions }: Family): Remark[] {
   const remarks: Remark[] = [];
