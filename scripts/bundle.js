@@ -19,12 +19,12 @@ const TARGET = path.join(ROOT, "dist");
 /** The declarations of all sources, which `tsc` has written. */
 const TYPES = path.join(ROOT, "build/types");
 
-// The name of a part changes with its contents, so parts of an earlier build would stay behind.
+// The name of a part changes with its contents, so parts of an earlier build would remain.
 fs.rmSync(TARGET, { recursive: true, force: true });
 
 /**
- * `commander` is CommonJS and asks for modules of Node by `require`, which modules of the package do not have: here it gets
- * what an import gives.
+ * `commander` is CommonJS and loads Node's modules by `require`, which ES modules lack; this plugin gives it the result
+ * of an import.
  */
 const requiresOfNode = {
   name: "requires-of-node",
@@ -38,7 +38,7 @@ const requiresOfNode = {
   },
 };
 
-/** Nobody reads the code of other packages here, so it takes as little room as it can; our own stays as it is written. */
+/** Minifies the code of other packages, which nobody reads here; our own code stays as written. */
 const smallPackages = {
   name: "small-packages",
   setup({ onLoad }) {
@@ -53,8 +53,8 @@ const WORKER = "arrays/chunked/run/worker";
 
 const { metafile } = await build({
   entryPoints: [
-    // A file of its own stands first in a user's bundle. In the middle its 45 kB of text push what is before it out of
-    // sight of gzip, which looks back 32 kB: that took 500 bytes.
+    // A file of its own stands first in a user's bundle. In the middle, its 45 kB of text would push preceding code out
+    // of gzip's window of 32 kB, which cost 500 bytes.
     "core/engines/wasm/bytes",
     "entries/index",
     "entries/js",
@@ -75,7 +75,7 @@ const { metafile } = await build({
     "insight/explain/explain",
   ].map((file) => ({
     in: path.join(SOURCE, `${file}.ts`),
-    // Threads of jobs are started by the name of a file beside the one that starts them, which becomes one of the parts.
+    // Job threads are started from a file beside the file that starts them, which becomes one of the parts.
     out: file === WORKER ? "parts/worker" : file,
   })),
   outbase: SOURCE,
@@ -83,7 +83,7 @@ const { metafile } = await build({
   bundle: true,
   splitting: true,
   chunkNames: "parts/[hash]",
-  // What is not listed here is part of the bundle: see `docs/dependencies.md`.
+  // Packages not listed here become part of the bundle: see `docs/dependencies.md`.
   external: ["aws4fetch", "bullmq", "ioredis", "numcodecs", "onnxruntime-*"],
   mainFields: ["module", "main"],
   plugins: [requiresOfNode, smallPackages],
@@ -99,7 +99,7 @@ writeNotices(Object.keys(metafile.inputs));
 const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 copyTypes(Object.values(exports).flatMap(({ types }) => types ?? []));
 
-// Nothing here has side effects, so to import a part and use nothing of it only makes bundlers warn.
+// Nothing here has side effects, so an import without names would only cause warnings of bundlers.
 for (const name of fs.readdirSync(TARGET, { recursive: true, encoding: "utf8" })) {
   if (!name.endsWith(".js")) continue;
   const file = path.join(TARGET, name);
@@ -107,7 +107,7 @@ for (const name of fs.readdirSync(TARGET, { recursive: true, encoding: "utf8" })
 }
 await compileEarly(TARGET);
 
-/** Writes the licences of the packages that are part of the bundle, by the files that the bundle was made of. */
+/** Writes the licences of the packages that are part of the bundle, found by the files in the bundle. */
 function writeNotices(inputs) {
   const folders = inputs.flatMap((file) => file.match(/^node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []);
   const notices = [...new Set(folders)].toSorted().map((folder) => {
@@ -121,7 +121,7 @@ function writeNotices(inputs) {
   fs.writeFileSync(path.join(TARGET, "NOTICES.md"), notices.join("\n"));
 }
 
-/** `@bufbuild/protobuf` brings no file of its licences: what is Google's says so at the head of a source. */
+/** `@bufbuild/protobuf` ships no licence file: Google's code is marked at the head of a source. */
 function licenceOf(at, name) {
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map(at).find((one) => fs.existsSync(one));
   if (file !== undefined) return fs.readFileSync(file, "utf8");
@@ -131,7 +131,7 @@ function licenceOf(at, name) {
   return `${apache}\n${head.replaceAll(/^\/\/ ?/gm, "")}`;
 }
 
-/** Copies the declarations of the entries, and those that they name; the others are nobody's business. */
+/** Copies the declarations of the entries and those that they name; all others stay private. */
 function copyTypes(entries) {
   const seen = new Set();
   const copy = (file) => {

@@ -27,8 +27,8 @@ export async function compileEarly(folder) {
 }
 
 /**
- * Moves declarations to the head of a file, as values in parentheses. A value is undefined until its line has run, and at
- * the head nothing runs before it.
+ * Moves declarations to the head of a file, as values in parentheses. A value is undefined until its line has run; at
+ * the head no code runs before that line.
  * @param {string} text
  * @param {readonly { start: number, end: number }[]} ranges of declarations
  */

@@ -1,12 +1,12 @@
 /**
- * Compiles the WebAssembly kernels in assembly/, bundles what a worker runs, and writes both as text into
- * src/core/engines/wasm/bytes.ts, so that no bundler and no server has to know of further files.
+ * Compiles the WebAssembly kernels in assembly/, bundles the worker's code, and writes both as strings into
+ * src/core/engines/wasm/bytes.ts, so that bundlers and servers need no further files.
  *
  *     node scripts/kernels.js [--assembly FOLDER] [--out FILE]
  *
  * Kernels whose sources have not changed are kept, which takes 0.3 s instead of 8.
  *
- * AssemblyScript exports functions, not instances of generics, so this script makes the entry module, from tables.
+ * AssemblyScript exports functions, not instances of generics, so this script generates the entry module from tables.
  */
 
 import { createHash } from "node:crypto";
@@ -98,15 +98,15 @@ function entry() {
 }
 
 /**
- * Whether a reduction of one of these data types has a kernel. JavaScript does what models hardly ask for: some reductions
- * here, and all of complex numbers and of integers of 16 bits. Their kernels would take 0.9 of the 60 kB that the main entry
- * may have, compressed.
+ * True if a reduction of one of these data types has a kernel. JavaScript handles cases that are rare in models: some
+ * reductions here, and all reductions of complex numbers and 16-bit integers. Their kernels would take 0.9 of the 60
+ * kB, compressed, that the main entry may have.
  */
 const isCompiled = (dtype, reduction) =>
   !(dtype.endsWith("int8") && /mul|sub/.test(reduction)) &&
   !(reduction === "sub" && /float64|bool/.test(dtype));
 
-/** The export of one reduction of one data type, or a second name for the code of another that does the same. */
+/** The export of a reduction of a data type, or an alias if another data type has the same code. */
 function combination(dtype, reduction) {
   const twin = twinOf(dtype, reduction);
   if (twin !== undefined) return `export { combine_${twin} as combine_${dtype}_${reduction} };`;
@@ -156,7 +156,7 @@ async function compile() {
   return binary;
 }
 
-/** The compiled module that the file has. */
+/** The compiled module in the existing file. */
 function keptKernels() {
   const [, text] = /KERNELS =\s+"([^"]+)"/.exec(fs.readFileSync(OPTIONS.out, "utf8")) ?? [];
   if (text === undefined) throw new Error(`${OPTIONS.out} has no kernels to keep`);
@@ -165,7 +165,7 @@ function keptKernels() {
   return Uint8Array.from(text.match(/[yz{]?./g), (one) => byteOf.get(one));
 }
 
-/** A byte as text, which `platform.ts` reads. The bytes from 253 to 81, the most frequent ones, take one character. */
+/** Encodes a byte as text for `platform.ts`. The bytes from 253 to 81, the most frequent ones, take one character. */
 function characters(byte) {
   const turned = (byte + 3) % 256;
   const code = 35 + (turned % 85);
@@ -175,7 +175,7 @@ function characters(byte) {
 
 /**
  * The position of the flags of the import `env.memory` in the module: the host changes them there. The kernels use no
- * atomics, so that nothing else has to change.
+ * atomics, so nothing else must change.
  */
 function memoryFlagsAt(binary) {
   const named = (name) => [name.length, ...Buffer.from(name)];
@@ -190,7 +190,7 @@ function memoryFlagsAt(binary) {
   return at;
 }
 
-/** What a worker runs: a script that defines `ndscatterWork`. */
+/** The worker's code: a script that defines `ndscatterWork`. */
 async function workerText() {
   const { outputFiles } = await build({
     // A module of its own instead of `globalName`, which would bring helpers for exports.
@@ -209,7 +209,7 @@ async function workerText() {
   return outputFiles[0].text;
 }
 
-/** What the kernels are made from: this script and all files of assembly/. */
+/** A hash of the kernels' sources: this script and all files of assembly/. */
 function fingerprint() {
   const hash = createHash("sha256").update(fs.readFileSync(fileURLToPath(import.meta.url)));
   for (const name of fs.readdirSync(OPTIONS.assembly).sort()) {
@@ -221,7 +221,8 @@ function fingerprint() {
 const isSame =
   fs.existsSync(OPTIONS.out) && fs.readFileSync(OPTIONS.out, "utf8").includes(fingerprint());
 const binary = isSame ? keptKernels() : await compile();
-// Of the 63 kB of kernels gzip makes 7.6 kB in this way, 8.5 of hexadecimal digits, and 14 of base64, which hides repeats.
+// Gzip compresses the 63 kB of kernels to 7.6 kB in this encoding, 8.5 kB as hexadecimal digits, and 14 kB as base64,
+// which hides repeats.
 const contents = [
   "/** The kernels of assembly/, compiled, and worker.ts, bundled; written by scripts/kernels.js. */",
   `// Made from sources whose hash is ${fingerprint()}.`,

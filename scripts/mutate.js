@@ -1,8 +1,8 @@
 /**
- * Makes the code wrong in small ways and looks whether the tests notice: `npm run mutate -- --help`.
+ * Breaks the code in small ways and checks that the tests notice: `npm run mutate -- --help`.
  *
- * Everything happens in private copies of the project. Of each mutant those test files run that reach its code, the
- * fastest first, until one of them fails. A mutant that the compiler refuses is replaced by another.
+ * All work happens in private copies of the project. For each mutant, the test files that reach its code run, fastest
+ * first, until one fails. A mutant that the compiler refuses is replaced by another.
  */
 
 import os from "node:os";
@@ -15,7 +15,7 @@ import { printSummary, printSurvivors, printVerdict, say } from "./mutate/report
 import { gpuTestFiles, testFiles, testFilesBesideGpu } from "./mutate/tests.js";
 import { build, copyProject, makeFolder, readSources, Workspace } from "./mutate/workspace.js";
 
-/** The part of the mutants of an area that the tests have to notice. */
+/** The share of an area's mutants that the tests must notice. */
 const ENOUGH = 0.95;
 
 const DESCRIPTION =
@@ -69,7 +69,7 @@ function whole(text) {
   throw new InvalidArgumentError("It must be a whole number from 1.");
 }
 
-/** The mutants of each area in the order in which they are drawn, and how many of each are wanted. */
+/** The mutants of each area in the order in which they are drawn, and the number wanted of each. */
 function draw(sources, { seed, count, area: named, at }) {
   const all = sources.flatMap(({ file, text }) =>
     mutantsOf(file, text).map((mutant) => ({ ...mutant, area: areaOf(file) })),

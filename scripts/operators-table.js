@@ -1,6 +1,6 @@
 /**
- * Writes the table of docs/operators.md from the registry. Run by hand: `npm run build && node scripts/operators-table.js`;
- * `test/tour.test.ts` fails until the table is new.
+ * Writes the table of docs/operators.md from the registry. Run by hand: `npm run build && node
+ * scripts/operators-table.js`; `test/tour.test.ts` fails until the table is up to date.
  */
 
 import fs from "node:fs";
@@ -10,7 +10,7 @@ const DOCUMENT = new URL("../docs/operators.md", import.meta.url);
 const BEGIN = "<!-- operators -->\n";
 const END = "<!-- /operators -->";
 
-/** One row an operator: its versions, and what each version takes. */
+/** A row for each operator: its versions, and the inputs and attributes of each version. */
 export function table() {
   const families = new Map();
   for (const version of operators()) {
@@ -28,7 +28,7 @@ export function table() {
   return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-/** What a version has that the version before it lacks; of the first version everything. */
+/** The additions of a version to the version before it; everything for the first version. */
 function describe(version, position, versions) {
   const before = versions[position - 1];
   const known = before?.attributes ?? [];
@@ -60,7 +60,7 @@ function describe(version, position, versions) {
   return [facts.join(", ")];
 }
 
-/** The text of the document with the table made anew. */
+/** The text of the document with a new table. */
 export function renewed() {
   const text = fs.readFileSync(DOCUMENT, "utf8");
   const from = text.indexOf(BEGIN) + BEGIN.length;

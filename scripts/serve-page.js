@@ -1,6 +1,6 @@
 /**
  * Serves one page on the loopback interface: its HTML, its module as esbuild bundles it, and the files that
- * onnxruntime-web loads by itself. What the page imports from npm comes from the packages of bench/.
+ * onnxruntime-web loads by itself. The page's npm imports come from the packages of bench/.
  */
 
 import fs from "node:fs";
@@ -53,7 +53,7 @@ export async function servePage(folder) {
   return { address: `http://127.0.0.1:${port}/`, close };
 }
 
-/** A file of the page or of the runtime; null where there is none. */
+/** A file of the page or of the runtime; null if it does not exist. */
 function fileOf(folder, name) {
   const file = name.endsWith(".wasm") ? path.join(RUNTIME, name) : path.join(folder, name);
   return fs.existsSync(file) && fs.statSync(file).isFile() ? fs.readFileSync(file) : null;

@@ -1,4 +1,6 @@
-/** What the entries `ndscatter` and `ndscatter/js` have in common: all that runs on no engine, or on the one it is given. */
+/**
+ * The exports shared by the entries `ndscatter` and `ndscatter/js`: code that needs no engine, or uses a given engine.
+ */
 
 export {
   DTYPES,

@@ -1,19 +1,21 @@
-/** The areas of the sources, and which mutants of each are drawn: a seed decides, and nothing else does. */
+/** The areas of the sources, and the drawing of mutants in each area, which depends on a seed alone. */
 
-/** Folders of src/ that are one area with another. */
+/** Folders of src/ that share an area with another folder. */
 const JOINED = { call: "plan", model: "inspect" };
 
-/** Rooms that are one area each. In the others a folder is an area. */
+/** Top folders of src/ that are one area each. In other top folders each subfolder is an area. */
 const WHOLE = new Set(["cli", "gpu"]);
 
-/** The area of a source: `assembly`, its room, its folder in the room, or `surface` for files that lie in none. */
+/**
+ * The area of a source: `assembly`, its top folder, its subfolder there, or `surface` for files without a subfolder.
+ */
 export function areaOf(file) {
   const [top, room, ...path] = file.split("/");
   if (top === "assembly" || WHOLE.has(room)) return top === "assembly" ? top : room;
   return path.length < 2 ? "surface" : (JOINED[path[0]] ?? path[0]);
 }
 
-/** Numbers in [0, 1) that follow from `seed` and `name` alone: xorshift of 32 bits. */
+/** Random numbers in [0, 1) determined by `seed` and `name` alone: 32-bit xorshift. */
 function randomOf(seed, name) {
   let state = Math.imul(seed, 0x9e3779b1) | 1;
   const next = () => {
@@ -30,8 +32,8 @@ function randomOf(seed, name) {
 }
 
 /**
- * The mutants of each area in the order in which they are drawn. No spot of a source comes a second time before each
- * spot of its area came once, so that a spot that can change in six ways is not drawn six times as often.
+ * The mutants of each area in the order in which they are drawn. A spot of a source is drawn again only after every
+ * spot of its area was drawn once, so that a spot with six possible changes is not drawn six times as often.
  */
 export function inOrder(mutants, seed) {
   const areas = new Map();
@@ -57,8 +59,8 @@ function shuffled(mutants, random) {
 }
 
 /**
- * How many mutants each area gets: `count` each for the areas that were named, or `count` shared by all areas in
- * proportion to their mutants, but at least one.
+ * The number of mutants of each area: `count` for each named area, or a share of `count` in proportion to the area's
+ * mutants, at least one.
  */
 export function shares(pools, count, named) {
   if (named.length > 0) return new Map(named.map((area) => [area, count]));

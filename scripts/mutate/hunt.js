@@ -23,8 +23,8 @@ async function forAll(workspaces, items, work) {
 }
 
 /**
- * The first mutants of each area that compile, to other code than there was: as many as are wanted. Each gets `files`,
- * the compiled files that it changes, and an `id`.
+ * The first mutants of each area that compile to different code, as many as wanted. Each gets `files`, the compiled
+ * files that it changes, and an `id`.
  */
 export async function compileMutants(workspaces, pools, wanted) {
   const draws = [...wanted].map(([area, count]) => ({
@@ -49,7 +49,7 @@ export async function compileMutants(workspaces, pools, wanted) {
     progress(`compiling: ${compiled.length} of ${total}`);
     return true;
   });
-  // In the order of their places, not in the one in which they were ready: it is the same in every run.
+  // Sorted by position, not by completion, so that the order is the same in every run.
   compiled.sort((a, b) => order(a.area, b.area) || order(a.file, b.file) || a.start - b.start);
   return compiled.map((mutant, id) => ({ ...mutant, id }));
 }
@@ -57,8 +57,8 @@ export async function compileMutants(workspaces, pools, wanted) {
 const order = (a, b) => (a < b ? -1 : Number(a > b));
 
 /**
- * Runs each of the test files `names` once, in code that has no mutant, but whose sites are marked.
- * @returns what was seen of each file that passes, fastest first
+ * Runs each of the test files `names` once, in code without mutants whose sites are marked.
+ * @returns the observations of each file that passes, fastest first
  */
 export async function watchTests(workspaces, names, sources, mutants) {
   const texts = new Map();
@@ -76,7 +76,7 @@ export async function watchTests(workspaces, names, sources, mutants) {
     progress(`running the tests without a mutant: ${seen.length} of ${names.length} files`);
   });
   for (const workspace of workspaces) workspace.restore();
-  // Marks make code slow and longer, which some tests do not allow.
+  // Marks slow the code down and lengthen it, which some tests do not allow.
   const unsound = new Set();
   const failed = seen.filter(({ failure }) => failure !== null);
   await forAll(workspaces, failed, async (workspace, { name }) => {
@@ -90,9 +90,9 @@ export async function watchTests(workspaces, names, sources, mutants) {
 
 /**
  * Tests the mutants.
- * @param seconds for one mutant test files run that take as long together in a clean run, and at least one file
- * @param onVerdict gets each mutant with `noticed` (by which file, and by what; or null), the names of the test files
- * that `ran`, and of those that were `leftOut` because they are slow
+ * @param seconds the limit for one mutant: test files run whose clean times add up to this, and at least one file
+ * @param onVerdict gets each mutant with `noticed` (the file and the failing test; or null), the names of the test
+ * files that `ran`, and of those that were `leftOut` because they are slow
  */
 export async function testMutants(workspaces, mutants, observations, seconds, onVerdict) {
   const records = new Records();
@@ -118,7 +118,7 @@ function affordable(observations, seconds) {
   });
 }
 
-/** Which test files noticed mutants of an area, so that those come first which notice the most in their time. */
+/** Records the test files that noticed mutants of an area, so that files which notice most per second run first. */
 class Records {
   #noticed = new Map();
 

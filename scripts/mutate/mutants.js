@@ -1,12 +1,12 @@
 /**
  * Finds the mutants of a source: small changes by its syntax, each of which makes the code wrong. Types, imports and
- * the sentences of errors are left alone. What a mutant does is not known here; the compiler and the tests tell.
+ * the sentences of errors are left alone. The compiler and the tests determine the effect of a mutant.
  */
 
 import { parseSync, visitorKeys } from "oxc-parser";
 import { RULES, isText } from "./rules.js";
 
-/** Nodes of types that hold an expression; all others of TypeScript's hold none. */
+/** TypeScript nodes that hold an expression; all other type nodes hold none. */
 const TYPED = new Set([
   "TSAsExpression",
   "TSNonNullExpression",
@@ -25,8 +25,8 @@ const UNTOUCHED = new Set([
 ]);
 
 /**
- * The mutants of the source `file`, whose text is `text`: each has the place of its change (`start`, `end`, `after`),
- * its `kind`, the `line`, how it reads (`change`), and the `site` that is reached when its code runs.
+ * The mutants of the source `file`, whose text is `text`: each has the position of its change (`start`, `end`,
+ * `after`), its `kind`, the `line`, a description (`change`), and the `site` that is reached when its code runs.
  */
 export function mutantsOf(file, text) {
   const isKernel = file.startsWith("assembly/");
@@ -46,7 +46,7 @@ export function mutantsOf(file, text) {
   return mutants;
 }
 
-/** AssemblyScript's decorators of functions are no TypeScript. Blanks keep every place where it is. */
+/** Blanks out AssemblyScript's function decorators, which are not TypeScript, without moving any position. */
 function withoutDecorators(text) {
   return text.replaceAll(/^ *@\w+(?:\(.*\))?$/gm, (line) => " ".repeat(line.length));
 }
@@ -69,7 +69,7 @@ function isUntouched({ type }) {
   return UNTOUCHED.has(type) || (type.startsWith("TS") && !TYPED.has(type));
 }
 
-/** Text with a blank is written for people; tests need not hold its every word. */
+/** Text with a blank is written for people; tests need not check every word. */
 function isSentence(node) {
   if (node.type === "TemplateLiteral") return node.quasis.some(({ value }) => /\s/.test(value.raw));
   return (
@@ -78,8 +78,8 @@ function isSentence(node) {
 }
 
 /**
- * What to mark in order to see whether the code of a mutant runs. A link of a chain of members and calls cannot be
- * marked without changing what it means, so the whole chain is.
+ * The code to mark in order to observe whether the code of a mutant runs. Marking a link of a chain of members and
+ * calls would change its meaning, so the whole chain is marked.
  */
 function siteOf(node, change, ancestors) {
   if (node.type === "TryStatement") return { start: change.start + 1, end: change.start + 1 };
@@ -118,7 +118,7 @@ export function marked(text, sites) {
     const call = `globalThis.reached?.(${JSON.stringify(id)})`;
     if (start === end) return [{ at: start, order: 0, text: `${call};` }];
     const [before, after] = isStatement ? [`{${call}; `, "}"] : [`(${call}, `, ")"];
-    // Of two sites that start or end in one place, the longer one goes around the other.
+    // If two sites start or end at the same position, the longer one encloses the other.
     return [
       { at: start, order: start - end, text: before },
       { at: end, order: end - start - text.length - 1, text: after },
@@ -134,7 +134,7 @@ export function marked(text, sites) {
   return result + text.slice(from);
 }
 
-/** `before -> after` in one line, with what stands around where that is short. */
+/** `before -> after` on one line, with the surrounding code if it is short. */
 function printChange(text, node, change) {
   const around = node.end - node.start <= WIDTH ? node : change;
   const before = text.slice(around.start, around.end).replaceAll(/\s+/g, " ").trim();

@@ -1,16 +1,17 @@
-/** Processes with a time limit. Each leads a group of its own, so that what it started itself ends with it. */
+/** Processes with a time limit. Each leads its own process group, so that its children end with it. */
 
 import { spawn } from "node:child_process";
 import readline from "node:readline";
 
-/** What runs now, so that `endAll` can end it. */
+/** The running processes, so that `endAll` can end them. */
 const running = new Set();
 
 /**
  * Runs `command`.
  * @param options.limit in milliseconds
  * @param options.onLine gets each line of the output and may return true, which ends the process
- * @returns `status` (null when it was ended), whether it ran into the limit, its time in milliseconds, its output
+ * @returns `status` (null if the process was ended), whether the limit was reached, the time in milliseconds, the
+ * output
  */
 export function run(command, args, { cwd, env, limit, onLine = () => false }) {
   return new Promise((resolve, reject) => {
@@ -55,7 +56,7 @@ function end({ pid }) {
   }
 }
 
-/** Ends everything that `run` started. */
+/** Ends all processes that `run` started. */
 export function endAll() {
   for (const child of running) end(child);
 }

@@ -16,8 +16,8 @@ function reached(site) {
 
 globalThis.reached = reached;
 
-// Kernels cannot call back: whoever makes an instance is taken to reach all of assembly/. Some tests run where there is
-// no WebAssembly.
+// Kernels cannot call back, so creating an instance counts as reaching all of assembly/. Some tests run without
+// WebAssembly.
 for (const name of globalThis.WebAssembly === undefined ? [] : ["Instance", "instantiate"]) {
   WebAssembly[name] = new Proxy(WebAssembly[name], {
     construct(target, args, newTarget) {

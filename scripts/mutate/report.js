@@ -1,8 +1,8 @@
-/** What is printed: progress, a line for each mutant, a table of the areas, and the survivors with their changes. */
+/** Prints progress, a line for each mutant, a table of the areas, and the survivors with their changes. */
 
 const { stdout } = process;
 
-/** Where the output is a file, progress is printed at most this often, in milliseconds. */
+/** Milliseconds between two lines of progress if the output is a file. */
 const PAUSE = 10_000;
 let shown = 0;
 
@@ -23,7 +23,7 @@ export function say(text) {
 
 const placeOf = ({ file, line }) => `${file}:${line}`;
 
-/** A mutant and what became of it. */
+/** Prints a mutant and its verdict. */
 export function printVerdict(verdict, position, total) {
   const { area, noticed } = verdict;
   const number = String(position).padStart(String(total).length);
@@ -53,8 +53,8 @@ function changedLines(text, { start, end, after }) {
 }
 
 /**
- * Prints how many mutants of each area were noticed.
- * @returns whether it was the part `enough` of them in every area
+ * Prints the number of noticed mutants of each area.
+ * @returns true if the share was at least `enough` in every area
  */
 export function printSummary(verdicts, enough) {
   const areas = new Map();

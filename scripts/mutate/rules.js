@@ -1,10 +1,9 @@
 /**
- * The ways a piece of code can be wrong, by the kind of its node. A rule gets a node and `{ text, parent, isKernel }`
- * and gives the changes: `{ kind, start, end, after }`, in places of the text. Whether a change compiles is not its
- * concern.
+ * The ways to break a piece of code, by the kind of its node. A rule gets a node and `{ text, parent, isKernel }` and
+ * returns the changes: `{ kind, start, end, after }`, in positions of the text. A change need not compile.
  */
 
-/** Operators and what stands in their place. */
+/** Operators and their replacements. */
 const OPERATORS = {
   "<": ["<=", ">="],
   "<=": ["<", ">"],
@@ -41,7 +40,7 @@ const OPERATORS = {
 
 const COMPARISONS = /^(?:[<>]=?|[=!]==?)$/;
 
-/** Functions and methods, and those that stand in their place. */
+/** Functions and methods, and their replacements. */
 const NEIGHBOURS = new Map([
   ["min", "max"],
   ["max", "min"],
@@ -68,10 +67,10 @@ const COMMUTATIVE = new Set([
   "xor",
 ]);
 
-/** Methods whose result is what they are called on, put right: without them it stays as it is. */
+/** Methods that return a cleaned-up copy of their object; without the call the object is used unchanged. */
 const MENDING = new Set(["filter", "reverse", "slice", "sort", "toReversed", "toSorted", "trim"]);
 
-/** Functions whose result is their argument, made safe. */
+/** Functions that return a safe form of their argument. */
 const SECURING = new Set(["Array.from", "Object.freeze", "structuredClone"]);
 
 const textOf = ({ text }, { start, end }) => text.slice(start, end);
@@ -92,7 +91,7 @@ function otherOperators(kind, { operator, left }, { text }) {
   return (OPERATORS[operator] ?? []).map((after) => ({ kind, start, end, after }));
 }
 
-/** Whether an expression makes text, of which `+` is no arithmetic. */
+/** True if an expression gives text, for which `+` is not arithmetic. */
 export function isText(node) {
   if (node.type === "TemplateLiteral") return true;
   if (node.type === "Literal") return typeof node.value === "string";
@@ -122,7 +121,7 @@ function logical(node, context) {
   return [...otherOperators("operator", node, context), ...sides];
 }
 
-/** A condition that never holds, and one that is negated where no other rule negates it. */
+/** A condition that never holds, and a negated one if no other rule negates it. */
 function condition({ test }, context) {
   const never = whole("condition", test, "false");
   const isNegated = test.operator === "!" || COMPARISONS.test(test.operator);
@@ -188,7 +187,7 @@ function call(node, context) {
   return changes;
 }
 
-/** Two arguments of one kind, each in the place of the other. */
+/** Two arguments of one kind, exchanged. */
 function exchanged(args, context) {
   return args.slice(1).flatMap((right, position) => {
     const left = args[position];
@@ -200,7 +199,7 @@ function exchanged(args, context) {
   });
 }
 
-/** `new Float32Array(values)`: without it the caller's own array is used. */
+/** `new Float32Array(values)`: without the copy the caller's own array is used. */
 function made(node, context) {
   const [first, ...others] = node.arguments;
   const isCopy = node.callee.name?.endsWith("Array") && first !== undefined && others.length === 0;

@@ -1,4 +1,7 @@
-/** Runs test files in a workspace: once without a mutant, to see what they reach, and then to see what they notice. */
+/**
+ * Runs test files in a workspace: once without a mutant, to record the sites that they reach, and then to find the
+ * mutants that they notice.
+ */
 
 import fs from "node:fs";
 import path from "node:path";
@@ -7,7 +10,7 @@ import { run } from "./process.js";
 
 const PRELOADED = fileURLToPath(new URL("reached.cjs", import.meta.url));
 
-/** Loads a test file, fills released memory with a pattern, and checks at the end what is still open. */
+/** Loads a test file, fills released memory with a pattern, and checks at the end for open resources. */
 const SEVERAL = "build/test/runtimes/several.js";
 
 /** A clean run of one file may take this long, in milliseconds. */
@@ -35,7 +38,7 @@ export function testFilesBesideGpu(folder) {
 const fileOf = (name) => `build/test/${name}${isOfGpu(name) ? ".gpu" : ".test"}.js`;
 const isOfGpu = (name) => name.startsWith("webgpu/");
 
-/** How Node runs a test file. */
+/** Options of Node for a test file. */
 const plain = { args: [], env: {} };
 let onGpu = plain;
 
@@ -61,7 +64,7 @@ export async function gpuTestFiles(folder) {
 
 /**
  * Runs one test file.
- * @returns `failure`: the name of a test that fails, or what else went wrong; null when all pass
+ * @returns `failure`: the name of a failing test, or another reason; null if all pass
  */
 async function runFile(workspace, name, { limit, env = {}, endsAtFailure = false }) {
   const scratch = path.join(workspace.folder, "..", `${path.basename(workspace.folder)}-tmp`);
@@ -92,7 +95,7 @@ async function runFile(workspace, name, { limit, env = {}, endsAtFailure = false
   return { failure, time };
 }
 
-/** Runs one test file without a mutant, in code whose sites are marked, and says which of them it reaches. */
+/** Runs one test file without a mutant, in code whose sites are marked, and returns the sites that it reaches. */
 export async function observe(workspace, name) {
   const file = path.join(workspace.folder, "..", `${path.basename(name)}.reached`);
   fs.writeFileSync(file, "");
@@ -103,14 +106,14 @@ export async function observe(workspace, name) {
   return { name, time, failure, reached };
 }
 
-/** What fails in a test file without a mutant and without marks. */
+/** The failure of a test file without a mutant and without marks; null if it passes. */
 export async function check(workspace, name) {
   return (await runFile(workspace, name, { limit: CLEAN_LIMIT })).failure;
 }
 
 /**
- * Runs test files one after the other, until one notices the mutant that is in place.
- * @returns which one did, and by what; null when none did
+ * Runs test files one after the other, until one notices the current mutant.
+ * @returns the file and the failing test; null if none failed
  */
 export async function notice(workspace, observations) {
   for (const { name, time } of observations) {

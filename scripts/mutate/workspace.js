@@ -16,7 +16,7 @@ const TSC = "node_modules/typescript/bin/tsc";
 const KERNELS = "scripts/kernels.js";
 const MINUTE = 60_000;
 
-/** Code without a use is no fault of a mutant. `incremental` makes the compiler look at one file instead of all. */
+/** Unused code is allowed in a mutant. With `incremental` the compiler examines one file instead of all. */
 const COMPILER = {
   extends: "./tsconfig.json",
   compilerOptions: {
@@ -29,15 +29,15 @@ const COMPILER = {
   include: ["src"],
 };
 
-/** What a mutant can change: its source, what is generated from it, and what both compile to. */
+/** The folders that a mutant can change: sources, generated sources, and compiled code. */
 const CHANGING = ["assembly", "src", "build/src"];
 
-/** A folder for workspaces, which is gone when the process ends, however it ends. */
+/** Creates a folder for workspaces, removed when the process ends, however it ends. */
 export function makeFolder() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-mutate-"));
   process.on("exit", () => {
     endAll();
-    // What was just ended may write for a moment.
+    // Processes that were just ended may still write for a moment.
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   });
   for (const [signal, number] of [
@@ -50,7 +50,7 @@ export function makeFolder() {
   return folder;
 }
 
-/** Copies what git knows of the project to `folder`, and what it would add. */
+/** Copies the project's files to `folder`: tracked files, and untracked files that git does not ignore. */
 export function copyProject(folder) {
   const options = { cwd: ROOT, encoding: "utf8", maxBuffer: 2 ** 26 };
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -69,7 +69,7 @@ export function copyProject(folder) {
   fs.writeFileSync(path.join(folder, "tsconfig.mutate.json"), JSON.stringify(COMPILER));
 }
 
-/** The sources under `folder` that are mutated, with their texts: those that people write. */
+/** The sources under `folder` to mutate, with their texts: only hand-written ones. */
 export function readSources(folder) {
   return ["assembly", "src"].flatMap((top) =>
     filesUnder(folder, top)
@@ -101,7 +101,7 @@ export async function build(folder) {
 }
 
 export class Workspace {
-  /** Of each file that a mutant can change, the bytes it began with. */
+  /** The original bytes of each file that a mutant can change. */
   #original;
 
   constructor(folder) {
@@ -109,7 +109,7 @@ export class Workspace {
     this.#original = this.#contents();
   }
 
-  /** A second one beside it, equal to it. */
+  /** Creates an equal workspace in another folder. */
   copyTo(folder) {
     fs.cpSync(this.folder, folder, { recursive: true, verbatimSymlinks: true });
     return new Workspace(folder);
@@ -122,8 +122,8 @@ export class Workspace {
 
   /**
    * Compiles a mutant.
-   * @returns the files of build/ that it changes, with their contents: none when it is the same code; null when the
-   * compiler refuses it
+   * @returns the files of build/ that it changes, with their contents: none if the code is the same; null if the
+   * compiler refuses the mutant
    */
   async compile(mutant) {
     const { file } = mutant;
@@ -136,7 +136,7 @@ export class Workspace {
     }
   }
 
-  /** Compiles sources that have other texts, whether their types are right or not. */
+  /** Compiles sources with other texts, even if their types are wrong. */
   async emit(texts) {
     for (const [file, text] of texts) this.#write(file, text);
     await this.#compileAll([...texts.keys()]);
@@ -145,16 +145,16 @@ export class Workspace {
     return changed;
   }
 
-  /** Makes what follows from the changed `files`. @returns whether all of it compiles */
+  /** Generates and compiles the code that depends on the changed `files`. @returns true if all of it compiles */
   async #compileAll(files) {
     const isIn = (folder) => files.some((file) => file.startsWith(folder));
-    // Workers run a bundle of files of src/core/engines/, which the build stores as text.
+    // Workers run a bundle of files of src/core/engines/, which the build stores as a string.
     const isMade = isIn("assembly/") || isIn("src/core/engines/");
     if (isMade && !(await this.#succeeds(KERNELS))) return false;
     return this.#succeeds(TSC, "-p", "tsconfig.mutate.json");
   }
 
-  /** Puts compiled files in the place of those that are there, until `restore`. */
+  /** Replaces the compiled files, until `restore`. */
   apply(files) {
     for (const [file, content] of files) this.#write(file, content);
   }

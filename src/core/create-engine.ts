@@ -1,4 +1,4 @@
-/** Engines that their user configures: the functions of the package over an executor with memory and threads of its own. */
+/** Engines configured by the user: the functions of the package on an executor that has its own memory and threads. */
 
 import { allocTensor } from "./call/execute.ts";
 import { splitArguments } from "./call/call.ts";
@@ -20,12 +20,13 @@ import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./t
 const MOST_THREADS = 64;
 
 export interface EngineOptions {
-  /** `"auto"`, the default, takes WebAssembly where it is to be had and pays, and JavaScript else. */
+  /** `"auto"`, the default, uses WebAssembly where it is available and faster, and JavaScript otherwise. */
   readonly kind?: EngineKind | undefined;
   /**
-   * How many threads may work on tensors that the engine has allocated, and on long gathers of others; 1 by default. With
-   * more than 1, a further worker of Node makes memory ready for the next result where results of more than 32 MB and one
-   * length follow each other and nobody disposes of them: one buffer, which is freed after a second without such results.
+   * Maximum number of threads for tensors that the engine allocated, and for long gathers of other tensors; 1 by
+   * default. With more than 1, an extra Node worker prepares memory for the next result if results of more than 32 MB
+   * and equal length follow each other without being disposed of. The worker holds one buffer, freed after a second
+   * without such results.
    */
   readonly threads?: number | undefined;
 }
@@ -40,20 +41,22 @@ interface OutOption {
 }
 
 /**
- * The functions for callers that may not wait, such as a page: the worker pool does large work while the caller goes on.
+ * The functions for callers that must not block, such as a page: the worker pool does large work while the caller
+ * continues.
  *
- * Calls take effect in the order in which they were made, as if each had been awaited: whatever their sizes, the memory
- * that their tensors live in, and their policies. An input may be what an earlier call writes to. What a call checks
- * without the values of its indices it checks at once; lists are read at once, tensors when it is the call's turn. So
- * until the promise is settled use the call's tensors in asynchronous calls of the same engine only: plain calls do not
- * wait. `dispose()` of a tensor takes effect after all calls that were made before it.
+ * Calls take effect in the order in which they were made, as if each had been awaited, whatever their sizes, policies
+ * and the memory of their tensors. The output of an earlier call may be an input. A call runs the checks that need no
+ * index values at once, and reads lists at once; it reads tensors when its turn comes. Until the promise settles, use
+ * the call's tensors only in asynchronous calls of the same engine: plain calls do not wait. `dispose()` of a tensor
+ * takes effect after all calls made before it.
  */
 export interface AsyncFunctions {
-  /** How many threads work while the caller goes on; with 1 the caller's own thread does the work. */
+  /** Number of threads that work while the caller continues; with 1 the caller's own thread does the work. */
   readonly threads: number;
   /**
-   * {@link scatterND}; rejects as that throws, with `disposed` where memory was transferred before the call ended, and with
-   * `engine` when a worker dies or makes no progress for 5 seconds (`out` is half-written then).
+   * {@link scatterND}; rejects with the errors that `scatterND` throws, with `disposed` if memory was transferred
+   * before the call ended, and with `engine` when a worker dies or makes no progress for 5 seconds (`out` is
+   * half-written then).
    */
   scatterND<D extends DType, S extends readonly number[]>(
     data: Tensor<D, S> | RuntimeTensor,
@@ -99,11 +102,11 @@ export interface AsyncFunctions {
 
 /** An engine; also what `run` takes as its option `engine`. */
 export interface Engine extends EngineLike {
-  /** What runs: not what was asked for where the platform does not have that. */
+  /** The kind of engine that runs: a fallback if the platform lacks the requested one. */
   readonly kind: Executor["kind"];
-  /** How many threads work while the caller waits; 1 in a page, which may not wait. */
+  /** Number of threads that work while the caller waits; 1 in a page, which must not block. */
   readonly threads: number;
-  /** Why another kind or fewer threads run than were asked for; null where all is as asked. */
+  /** The reason for another kind or fewer threads than requested; null if the request was met. */
   readonly reason: string | null;
   readonly async: AsyncFunctions;
   readonly scatterND: typeof plain.scatterND;
@@ -120,7 +123,7 @@ export interface Engine extends EngineLike {
   readonly planGather: typeof plain.planGather;
   /**
    * A tensor of zeros in memory that this engine uses without copying. On WebAssembly its `data` is backed by a
-   * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view that is kept shows another tensor then.
+   * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view kept longer shows another tensor.
    * @throws TensorError as `zeros`; `too-large` when the engine's memory is full
    */
   alloc<D extends DType, const S extends readonly number[]>(
@@ -135,8 +138,15 @@ export interface Engine extends EngineLike {
 }
 
 /**
- * An engine of its own, with its own memory for results.
- * @throws TensorError `attribute` for an option that there is not
+ * Creates an engine with its own memory for results.
+ * @throws TensorError `attribute` for an unknown option
+ *
+ * @example
+ * ```ts
+ * const engine = createEngine({ threads: 4 });
+ * const data = engine.alloc("float32", [1000, 64]);
+ * await engine.async.scatterND(data, indices, updates, { reduction: "add", out: data });
+ * ```
  */
 export function createEngine(options: EngineOptions = {}): Engine {
   const { kind = "auto", threads = 1 } = optionsOf(options, ["kind", "threads"], {});

@@ -38,7 +38,7 @@ export interface ErrorFields {
   readonly at?: readonly number[] | undefined;
   /** An axis of `data`, counted from 0. */
   readonly axis?: number | undefined;
-  /** The value that was found; a bigint when the value is no safe integer. */
+  /** The value that was found; a bigint if it is not a safe integer. */
   readonly got?: number | bigint | undefined;
   /** `[low, high]` for an index, the shape for a shape. */
   readonly expected?: readonly number[] | undefined;
@@ -46,7 +46,7 @@ export interface ErrorFields {
 
 const FIELD_NAMES = ["op", "opset", "input", "at", "axis", "got", "expected"] as const;
 
-/** What every error of this package is; `code` says which kind, {@link ErrorFields} where. */
+/** The class of every error of this package; `code` gives the kind, {@link ErrorFields} the location. */
 export class TensorError extends Error implements ErrorFields {
   override readonly name = "TensorError";
   readonly code: ErrorCode;
@@ -70,7 +70,7 @@ export class TensorError extends Error implements ErrorFields {
     for (const field of FIELD_NAMES) {
       const value = fields[field];
       if (value === undefined) continue;
-      // A list of the package's own must stay what it is, whatever becomes of the error.
+      // Copied, so that changes to the error do not change a list of the package.
       const own = isArray(value) ? [...value] : value;
       Object.defineProperty(this, field, { value: own, enumerable: true });
     }
@@ -88,7 +88,7 @@ export function sentenceOf(error: TensorError): string {
   return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
 
-/** What anything that was thrown says: the message of an error, anything else as text. */
+/** The text of a thrown value: the message of an error, any other value converted to a string. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
@@ -100,8 +100,17 @@ export const malformed = (
 ): TensorError => new TensorError("malformed-file", sentence, fields, options);
 
 /**
- * Whether `error` is an error of this package, with one of `codes` when any are given. The test looks at the name and
- * not at the class, so an error of another copy of the package passes too.
+ * True if `error` is an error of this package, with one of `codes` if any are given. The test compares the name, not
+ * the class, so errors of another copy of the package pass too.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   gather(tensor("int32", [2], [1, 2]), [5]);
+ * } catch (error) {
+ *   if (isTensorError(error, "index-out-of-range")) console.log(error.got); // 5
+ * }
+ * ```
  */
 export function isTensorError<C extends ErrorCode = ErrorCode>(
   error: unknown,
@@ -119,12 +128,13 @@ export function isTensorError<C extends ErrorCode = ErrorCode>(
 }
 
 /**
- * Reads a value that may run its owner's code: a getter, a Proxy, a method. What that code throws becomes the cause of
- * a TensorError, so callers of this package need to expect one class only.
+ * Reads a value that may run its owner's code: a getter, a Proxy, a method. An exception from that code becomes the
+ * cause of a TensorError, so callers of this package need to expect one class only.
  *
- * Each kind of value is read in one place: shapes by `shapeOf`, bytes by `plainBytes`, options in `tensor/options.ts`, rows
- * in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in `model/foreign-model.ts`,
- * constants by `readConstant`. `test/hostile-values.test.ts` and `test/foreign-models.test.ts` try odd values everywhere.
+ * Each kind of value is read in one place: shapes by `shapeOf`, bytes by `plainBytes`, options in `tensor/options.ts`,
+ * rows in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in
+ * `model/foreign-model.ts`, constants by `readConstant`. `test/hostile-values.test.ts` and
+ * `test/foreign-models.test.ts` try odd values everywhere.
  */
 export function readForeign<T>(
   read: () => T,
@@ -143,7 +153,7 @@ export function readForeign<T>(
 /** Longer text is cut: a message quotes it so that a reader recognizes it, and a string has an end (2^29 in V8). */
 const LONGEST_QUOTE = 200;
 
-/** How a value of any kind reads in a sentence. */
+/** Prints any value for use in a sentence. */
 export function printValue(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -164,7 +174,10 @@ export function printValue(value: unknown): string {
 const isListLike = (value: object): boolean =>
   isArray(value) || (ArrayBuffer.isView(value) && "length" in value);
 
-/** Whether `value` is an array. A Proxy of an array is one; of a revoked Proxy `Array.isArray` throws. */
+/**
+ * True if `value` is an array or a Proxy of an array. `Array.isArray` throws for a revoked Proxy, which counts as
+ * false.
+ */
 export function isArray(value: unknown): value is readonly unknown[] {
   try {
     return Array.isArray(value);

@@ -1,8 +1,8 @@
 /**
- * The operators as plain functions: without versions, so with every data type, int32 or int64 indices and every
- * reduction. The compiler checks the shapes that it knows (`typed-shape.ts`), the rest is checked when they run.
+ * The operators as plain functions. They have no version, so they take every data type, int32 or int64 indices and
+ * every reduction. The compiler checks known shapes (`typed-shape.ts`); everything else is checked at run time.
  *
- * All of them check everything before the first write: after an error `out` is what it was.
+ * Every function checks everything before the first write: `out` is unchanged after an error.
  */
 
 import type { DType } from "./tensor/dtype.ts";
@@ -35,17 +35,25 @@ import type {
 import type { Nested, ScalarInput } from "./tensor/values.ts";
 
 /**
- * A copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.
- * Tuples are applied in row-major order: of repeated ones the last wins, and a reduction sees all of them.
+ * A copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update. Tuples
+ * are applied in row-major order: the last of repeated tuples wins, and a reduction combines all of them.
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k <= r indices,
  * each in [-s, s-1] of its axis of size s
  * @param updates of data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
+ * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as
+ * described in `ScatterOptions`
  * @returns `options.out`, or a new tensor of data's type and shape
  * @throws TensorError `attribute`, `reduction`, `dtype`, `rank`, `shape-mismatch`, `overlap`, `disposed`,
  * `index-out-of-range`, `duplicate-index`, `too-large`
  * @see ScatterND-18 of ai.onnx, Summary
+ *
+ * @example
+ * ```ts
+ * const data = tensor("float32", [3, 2], [0, 0, 0, 0, 0, 0]);
+ * scatterND(data, [[2], [0]], [[1, 2], [3, 4]]).toArray(); // [[3, 4], [0, 0], [1, 2]]
+ * ```
  */
 export function scatterND<
   D extends DType,
@@ -78,17 +86,24 @@ export function scatterND(
 }
 
 /**
- * A copy of `data` in which each update replaces, or is combined with, the element at its own coordinates, but along
- * `axis` at its index: `output[indices[i][j]][j] = updates[i][j]` for axis 0 of two. Applied in row-major order.
+ * A copy of `data` in which each update replaces, or is combined with, the element at its own coordinates, with the
+ * coordinate along `axis` replaced by its index: `output[indices[i][j]][j] = updates[i][j]` for rank 2 and axis 0.
+ * Updates are applied in row-major order.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; off the axis not
+ * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; on other axes not
  * larger than data
  * @param updates of data's type and the shape of indices
- * @param options `axis` in [-r, r-1], 0 by default
+ * @param options `axis` in [-r, r-1], 0 by default; otherwise as {@link scatterND}
  * @returns `options.out`, or a new tensor of data's type and shape
  * @throws TensorError as {@link scatterND}, and `axis`
  * @see ScatterElements-18 of ai.onnx, Summary
+ *
+ * @example
+ * ```ts
+ * const data = tensor("int32", [2, 3], [0, 0, 0, 0, 0, 0]);
+ * scatterElements(data, [[2], [0]], [[5], [7]], { axis: 1 }).toArray(); // [[0, 0, 5], [7, 0, 0]]
+ * ```
  */
 export function scatterElements<
   D extends DType,
@@ -124,13 +139,19 @@ export function scatterElements(
  * The elements or slices of `data` that the index tuples address, batch by batch.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k indices,
- * 1 <= k <= r - b, each in [-s, s-1] of its axis of size s
+ * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k indices, 1 <= k
+ * <= r - b, each in [-s, s-1] of its axis of size s
  * @param options `batchDims` b, below q and r, 0 by default: the first b axes of data and indices are equal, and each
- * tuple addresses its own batch
+ * tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
  * @returns `options.out`, or a new tensor of data's type and the shape `indices.shape[:-1] ++ data.shape[b+k:]`
- * @throws TensorError as {@link scatterND}, but for those of reductions and duplicates
+ * @throws TensorError as {@link scatterND}, except `reduction` and `duplicate-index`
  * @see GatherND-13 of ai.onnx, Summary
+ *
+ * @example
+ * ```ts
+ * const data = tensor("int32", [2, 2], [1, 2, 3, 4]);
+ * gatherND(data, [[1, 0], [0, 1]]).toArray(); // [3, 2]
+ * ```
  */
 export function gatherND<
   D extends DType,
@@ -147,7 +168,7 @@ export function gatherND<
     | Nested<number | bigint>
     | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, GatherNDShape<S, I, B>, DO, O> & {
-    /** How many leading axes of data and indices are batches; 0 by default. */
+    /** Number of leading axes of data and indices that are batches; 0 by default. */
     readonly batchDims?: B | undefined;
   },
 ): Tensor<NoInfer<D>, GatherNDShape<S, I, B>>;
@@ -156,16 +177,22 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
 }
 
 /**
- * For each index the element of `data` at the index's own coordinates, but along `axis` at the index:
- * `output[i][j] = data[indices[i][j]][j]` for axis 0 of two.
+ * For each index, the element of `data` at the index's own coordinates, with the coordinate along `axis` replaced by
+ * the index: `output[i][j] = data[indices[i][j]][j]` for rank 2 and axis 0.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; off the axis not
+ * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; on other axes not
  * larger than data
- * @param options `axis` in [-r, r-1], 0 by default
+ * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in {@link gatherND}
  * @returns `options.out`, or a new tensor of data's type and the shape of indices
  * @throws TensorError as {@link gatherND}, and `axis`
  * @see GatherElements-13 of ai.onnx, Summary
+ *
+ * @example
+ * ```ts
+ * const data = tensor("int32", [2, 3], [1, 2, 3, 4, 5, 6]);
+ * gatherElements(data, [[2], [0]], { axis: 1 }).toArray(); // [[3], [4]]
+ * ```
  */
 export function gatherElements<
   D extends DType,
@@ -187,17 +214,24 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
 }
 
 /**
- * The slices of `data` along `axis` that the indices say, one for each: an embedding table's rows by their numbers.
+ * One slice of `data` along `axis` for each index, such as rows of an embedding table by number.
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of any rank q, in [-s, s-1] of the axis of size s; a scalar drops
  * the axis
- * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: the first b axes of data and
- * indices are equal, and each index picks from its own batch (negative counts from q)
+ * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: the first b axes of data
+ * and indices are equal, and each index picks from its own batch (negative counts from q);
+ * `bounds`, `negative` and `out` as in {@link gatherND}
  * @returns `options.out`, or a new tensor of data's type and the shape
  * `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`
  * @throws TensorError as {@link gatherND}, and `axis`
  * @see Gather-13 of ai.onnx, Summary; for batchDims Gather-8 of openvino
+ *
+ * @example
+ * ```ts
+ * const table = tensor("float32", [3, 2], [0, 1, 2, 3, 4, 5]);
+ * gather(table, [2, 0]).toArray(); // [[4, 5], [0, 1]]
+ * ```
  */
 export function gather<
   D extends DType,
@@ -214,7 +248,7 @@ export function gather<
   options?: GatherOptions<NoInfer<D>, GatherShape<S, I, A, B>, DO, O> & {
     /** The axis that the indices address, from -r to r - 1; 0 by default. */
     readonly axis?: A | undefined;
-    /** How many leading axes of data and indices are batches; 0 by default. */
+    /** Number of leading axes of data and indices that are batches; 0 by default. */
     readonly batchDims?: B | undefined;
   },
 ): Tensor<NoInfer<D>, GatherShape<S, I, A, B>>;
@@ -235,18 +269,24 @@ export const scatter: typeof scatterElements = (
   >;
 
 /**
- * A copy of a cache into which each sample of a batch has written its sequence: sample b, the first axis, from position
- * `writeIndices[b]` of `axis` on. A KV cache of a transformer, whose samples have come to different lengths.
+ * A copy of a cache with a new sequence written for each sample b of the batch (axis 0), beginning at position
+ * `writeIndices[b]` of `axis`. Use it for the KV cache of a transformer whose samples have different lengths.
  *
  * @param pastCache of the shape (batch, ..., max sequence length, ...), any data type
  * @param update of the cache's type and shape, but along `axis` as long as the sequence, at most as long as the cache
  * @param writeIndices int32 or int64 tensor or list of the shape (batch); `undefined` for 0 everywhere
- * @param options `axis` in [-r, r-1] but not 0, -2 by default; `mode` `"linear"`, the default, where sequences must fit,
- * or `"circular"`, where positions wrap around at the end of the axis
+ * @param options `axis` in [-r, r-1] but not 0, -2 by default; `mode` `"linear"`, the default, where sequences must
+ * fit, or `"circular"`, where positions wrap around at the end of the axis
  * @returns `options.out`, which may be the cache itself, or a new tensor of its type and shape
  * @throws TensorError `attribute`, `dtype`, `rank`, `axis`, `shape-mismatch`, `overlap`, `disposed`,
  * `index-out-of-range`, `too-large`
  * @see TensorScatter-24 of ai.onnx, Summary
+ *
+ * @example
+ * ```ts
+ * const cache = zeros("float32", [1, 4, 2]); // batch, sequence, width
+ * tensorScatter(cache, [[[1, 2]]], [3]).toArray(); // [[[0, 0], [0, 0], [0, 0], [1, 2]]]
+ * ```
  */
 export function tensorScatter<D extends DType, S extends Shape>(
   pastCache: Tensor<D, S> | RuntimeTensor,
@@ -268,17 +308,26 @@ export function tensorScatter(
 export interface TensorScatterOptions {
   /** The axis of the sequence, from -r to r - 1 but not 0, the batch; -2 by default. */
   readonly axis?: number | undefined;
-  /** Whether positions wrap around at the end of the axis. */
+  /**
+   * `"circular"` wraps positions around at the end of the axis; `"linear"`, the default, requires that sequences fit.
+   */
   readonly mode?: "linear" | "circular" | undefined;
-  /** Where the result goes, of the cache's data type and shape; it may be the cache itself. */
+  /** The tensor to write the result to, of the cache's data type and shape; may be the cache itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
 }
 
 type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
 
 /**
- * The Plan of ScatterND's indices into data of `dataShape`, to be applied many times. It gathers as well.
- * @throws TensorError as {@link scatterND}, as far as the indices and the shape of data tell
+ * The Plan of ScatterND's indices into data of `dataShape`, to be applied many times. A Plan can gather as well as
+ * scatter.
+ * @throws TensorError as {@link scatterND}, for what the indices and the shape of data determine
+ *
+ * @example
+ * ```ts
+ * const plan = planScatterND([3], [[2], [0]]);
+ * plan.scatter(tensor("int32", [3], [1, 2, 3]), tensor("int32", [2], [7, 8])).toArray(); // [8, 2, 7]
+ * ```
  */
 export const planScatterND = (
   dataShape: readonly number[],

@@ -8,7 +8,7 @@
  * esbuild keeps every record that holds an expression such as `2 ** 18`.
  */
 
-/** When WebAssembly and threads pay. */
+/** Sizes above which WebAssembly and threads pay off. */
 export const WASM = {
   /** Bytes of a window. A window should stay in the cache from when it is copied in until it is used. */
   window: 262_144,
@@ -26,29 +26,29 @@ export const WASM = {
   element: 32,
   /** A reduction on copies costs as much as copying this many bytes, before any element. A move costs three times that. */
   call: 12_288,
-  /** From this many bytes of data on the heap, single updates are sorted by region. */
+  /** Single updates are sorted by region if data on the heap has at least this many bytes. */
   regions: 16_777_216,
-  /** From this many bytes of moves or indices, waking the workers pays. */
+  /** Waking the workers pays off for at least this many bytes of moves or indices. */
   share: 262_144,
-  /** From this many bytes of a result on the heap, gathering it on several threads pays: 16 MB of rows 1.2 to 1.4. */
+  /** Heap results of at least this many bytes are gathered on several threads: 16 MB of rows gain 1.2 to 1.4. */
   heap: 8_388_608,
   /** Bytes of a window in memory that is shared with threads, which are woken for each window. */
   shared: 2_097_152,
-  /** From this many bytes of targets, which no cache holds, single updates are partitioned by destination. */
+  /** Single updates are partitioned by destination for targets of at least this many bytes, which no cache holds. */
   partition: 67_108_864,
   /** For rows of at least this many indices, a kernel checks whether all indices of a row are equal. */
   row: 8,
 };
 
-/** Calls of plain functions that were made before. */
+/** Cached checks of earlier calls of plain functions. */
 export const CALLS = {
-  /** How many are kept of each function, and forms of tensors of each of these. To compare one takes some 10 ns. */
+  /** Calls kept for each function, and forms of tensors kept for each call. Comparing one takes about 10 ns. */
   kept: 4,
 };
 
 /** Nested lists as inputs. */
 export const LISTS = {
-  /** Up to this many numbers a list is first read as what it most often is: short lists are typed by people. */
+  /** Lists of up to this many numbers are first read as their most common kind: people type short lists. */
   numbers: 4096,
 };
 
@@ -58,7 +58,7 @@ export type WasmLimits = Readonly<typeof WASM>;
 export const GPU = {
   /** Bytes of free memory that are kept for later calls. Buffers beyond them are destroyed. */
   kept: 268_435_456,
-  /** A free buffer serves a call if it is at most this many bytes longer than four times what the call asks for. */
+  /** A free buffer serves a call if it is at most this many bytes longer than four times the requested size. */
   spare: 65_536,
   /** Bytes for the parameters of dispatches. When they are full, the recorded dispatches are submitted. */
   params: 65_536,
@@ -70,7 +70,7 @@ export const GPU = {
   workgroups: 65_535,
   /** Invocations of one dispatch of atomic updates. All may change one word in turn, and each may wait 1 µs. */
   atomics: 1_048_576,
-  /** Of a table with more entries for each position only those in use are cleared: a random access costs as much. */
+  /** In a table with more entries per position only used entries are cleared: a random access costs as much. */
   sparse: 16,
   /** Up to this many indices are checked by one workgroup, in one dispatch. */
   alone: 256,
@@ -158,7 +158,7 @@ export const SCRATCH = {
   block: 1_048_576,
   /** Pages of 64 KiB of the scratch memory for tensors of the heap, until a call needs more: 64 MiB. */
   pages: 1024,
-  /** Pages of an engine's memory, and of the largest scratch memory: 4 GiB, which is as far as 32-bit addresses reach. */
+  /** Pages of an engine's memory, and of the largest scratch memory: 4 GiB, the limit of 32-bit addresses. */
   mostPages: 65_536,
   /** The fewest pages that make sense, 16 MiB: a platform that refuses them is treated as one without WebAssembly. */
   leastPages: 256,
@@ -172,7 +172,7 @@ export const THREADS = {
    */
   partitioned: 16_384,
   blocks: 256,
-  /** How often a thread checks for work before it sleeps. Sleeping costs more than a short wait. */
+  /** Checks for work before a thread sleeps. Sleeping costs more than a short wait. */
   spins: 2000,
   /** Milliseconds that a round may take without progress. One kernel takes a second at most. */
   patience: 5000,
@@ -337,7 +337,7 @@ export const ZARR = {
 export const HTTP = {
   /** Attempts of a request after the first. */
   retries: 5,
-  /** The most before the first of them. Each time it is twice as long, and a random part of it is waited. */
+  /** The longest wait before the first retry, doubled for each further retry. The wait is a random part of it. */
   first: 100,
   /** The longest wait, whatever a server asks for. */
   longest: 20_000,
@@ -355,7 +355,7 @@ export const DISTRIBUTED = {
   jobs: 10_000,
   /** Queue jobs that one command adds. Redis does nothing else meanwhile. */
   batch: 500,
-  /** The time before the first retry of a task. It doubles with each retry. */
+  /** The time before the first retry of a task. The time doubles with each retry. */
   backoff: 1000,
   /**
    * The lifetime of a lock, which is renewed after half of it. Other workers look for expired locks every `stalled`, so a
@@ -363,20 +363,20 @@ export const DISTRIBUTED = {
    */
   lock: 6000,
   stalled: 3000,
-  /** How long a worker that does not see a job's folder waits, so that other workers may take the task. */
+  /** The wait of a worker that does not see a job's folder, so that other workers may take the task. */
   blind: 2000,
   /** Between two checks of the folder. */
   period: 200,
-  /** Between two signs of life of a worker, and after how long one without them is said to be silent. */
+  /** Between two signs of life of a worker, and the time without them after which a worker is reported as silent. */
   sign: 2000,
   silent: 7000,
   /** Between two counts of workers. */
   count: 3000,
-  /** How many checks may find the queue's root job complete, and the folder as this machine sees it not complete. */
+  /** The most checks that may find the queue's root job complete but this machine's view of the folder incomplete. */
   differences: 30,
   /** The longest wait for Redis when a job is taken out of the queue. */
   withdrawal: 3000,
-  /** How long Redis keeps that a job was taken back: a week, longer than its tasks can stay in the queue. */
+  /** The time for which Redis remembers that a job was withdrawn: a week, longer than tasks stay in the queue. */
   takenBack: 604_800_000,
   /** The longest wait of an ending worker for a Redis that is gone. */
   goodbye: 3000,
@@ -384,7 +384,7 @@ export const DISTRIBUTED = {
   answer: 5000,
 };
 
-/** When the command reports on long work. */
+/** Progress reports of the command during long work. */
 export const CLI = {
   /** Milliseconds before the first line of progress, and between two lines that replace each other. */
   progress: 1000,

@@ -1,6 +1,6 @@
 /**
- * Counts of what is open, and a hook for released memory. The package only counts. Tests require that every count is zero
- * at their end, and fill released memory with a pattern, so that code which still reads it gives wrong results.
+ * Counts of open resources, and a hook for released memory. The package only counts. Tests require that every count is
+ * zero at their end, and fill released memory with a pattern, so that code which still reads it gives wrong results.
  */
 
 /** The number of open resources of each kind. */

@@ -1,19 +1,19 @@
 /**
- * The specification's rules for shapes and data types, as types, for the signatures in `functions.ts`. There are types
- * only; every rule is checked again at run time.
+ * The specification's rules for shapes and data types, as types, for the signatures in `functions.ts`. This file holds
+ * types only; every rule is checked again at run time.
  *
  * Each parameter's type is intersected with the verdict of its rule. The verdict is `unknown`, which changes nothing,
  * or a string literal: no tensor is a string, so the compiler reports an error and prints the literal as the reason.
  * - Shapes are compared by intersection: `[2, 4] & [2, 3]` is `never`; `[2, number] & [2, 3]` and
  *   `number[] & [2, 3]` are not. Only a certain mismatch is an error. Data types are compared in the same way, so a
- *   tensor that was read from a file (`Tensor`, of any type and shape) is accepted everywhere.
+ * tensor that was read from a file (`Tensor`, of any type and shape) is accepted everywhere.
  * - A rule is the only member of a tuple (`Verdict[0]`) that first distributes over every parameter
  *   (`S extends Shape ? ... : never`). Only then does TypeScript replace a caller's own type parameter by its
- *   constraint `readonly number[]`, which breaks no rule. A bare conditional type would have to hold on both branches,
- *   and no function that is generic in a shape would compile.
+ * constraint `readonly number[]`, which breaks no rule. A bare conditional type would have to hold on both branches,
+ * and no function that is generic in a shape would compile.
  * - Recursion runs over axes, never over sizes: a rank is the length of a tuple; nothing is added or multiplied.
  *   `Take` and `Drop` distribute over both parameters at each step: otherwise the compiler looks for the constraint of
- *   an unknown `N` for ever.
+ * an unknown `N` for ever.
  *
  * Type parameters: `D` and `S` are the data type and the shape of data, `DI` and `I` those of indices, `DU` and `U`
  * those of updates, `DO` and `O` those of out; `B` is batchDims, and `K` is k, the last dimension of indices.
@@ -22,15 +22,15 @@
 import type { DType, Reduction } from "./tensor/dtype.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 
-/** A shape as far as the compiler knows it: a tuple of literals or of `number`, or a list of any length. */
+/** A shape at compile time: a tuple of literals or of `number`, or a list of any length. */
 export type Shape = readonly number[];
 
 /** A shape of unknown rank. */
 type AnyShape = number[];
 
 /**
- * A shape inside these types. Where a caller's dimension is a type parameter, TypeScript cannot decide whether it
- * matches `number`, so no pattern below tests that.
+ * A shape inside these types. TypeScript cannot decide whether a caller's type parameter matches `number`, so no
+ * pattern below tests for it.
  */
 type List = readonly unknown[];
 
@@ -270,16 +270,19 @@ type GatherIndicesVerdict<S extends Shape, DI extends DType> =
     : unknown
   ] : never : never;
 
-/** Options of a scatter but `out`. */
+/** Options of a scatter except `out`. */
 export interface ScatterChoices {
   /**
-   * How an update is combined with the value at its target: `"none"`, the default, replaces the value; `"mean"` divides
-   * the sum of all values by their number, rounding integers toward minus infinity.
+   * The way to combine an update with the value at its target: `"none"`, the default, replaces the value; `"mean"`
+   * divides the sum of all values by their number, rounding integers toward minus infinity.
    */
   readonly reduction?: Reduction | undefined;
-  /** What happens if two updates have one target under `"none"`: the last one wins, the default, or an error. */
+  /**
+   * Treatment of two updates of one target under `"none"`: `"last"`, the default, keeps the last update; `"error"`
+   * throws `duplicate-index`.
+   */
   readonly duplicates?: "last" | "error" | undefined;
-  /** Whether a reduction starts from the value of data, the default, or from the first update of a target. */
+  /** True, the default, starts a reduction from the value of data; false from the first update of a target. */
   readonly includeSelf?: boolean | undefined;
   /** An index outside its axis is an error, the default, or is clipped to the axis, or drops its update. */
   readonly bounds?: "error" | "clip" | "drop" | undefined;
@@ -287,7 +290,7 @@ export interface ScatterChoices {
   readonly negative?: "wrap" | "error" | undefined;
 }
 
-/** Options of a gather but `out`. */
+/** Options of a gather except `out`. */
 export interface GatherChoices {
   /** An index outside its axis is an error, the default, or is clipped to the axis, or gives 0, `""` or false. */
   readonly bounds?: "error" | "clip" | "fill" | undefined;
@@ -325,6 +328,6 @@ export interface AxisOption {
 
 /** The option of `gatherND` and `gather`. */
 export interface BatchOption {
-  /** How many leading axes of data and indices are batches; 0 by default. */
+  /** Number of leading axes of data and indices that are batches; 0 by default. */
   readonly batchDims?: number | undefined;
 }

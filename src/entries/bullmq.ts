@@ -1,7 +1,7 @@
 /**
- * Jobs of `ndscatter/chunked` on many machines, by BullMQ on Redis: workers take the tasks, and whoever submits a job waits
- * for its result. All machines see the job's folder and its arrays under the same paths. `bullmq` and `ioredis` are
- * optional packages, which are looked up when one of these functions is called.
+ * Jobs of `ndscatter/chunked` on many machines, by BullMQ on Redis: workers take the tasks, and the submitter of a job
+ * waits for its result. All machines see the job's folder and its arrays under the same paths. `bullmq` and `ioredis`
+ * are optional packages, which are looked up when one of these functions is called.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export type { SubmitOptions, SubmitProgress } from "../arrays/distributed/submit
 export type { TasksDone } from "../arrays/distributed/task-runner.ts";
 export type { JobWorker, WorkerOptions } from "../arrays/distributed/worker.ts";
 
-/** A folder that cannot be reached for another reason is not seen either. */
+/** True if the folder can be read; false for every reason why it cannot. */
 const isSeen = (folder: string): Promise<boolean> => isThere(folder).catch(() => false);
 
 const CORE: Core = {
@@ -48,8 +48,8 @@ const CORE: Core = {
 };
 
 /**
- * Submits the job in a folder, and waits until it is done. Those who submit one job share its tasks. What is done already
- * is not done again, so a job that was interrupted, or lost with its Redis, is submitted again.
+ * Submits the job in a folder, and waits until it is done. Several submitters of one job share its tasks. Finished
+ * tasks are not repeated, so resubmit a job that was interrupted, or lost with its Redis.
  *
  * @throws TensorError of the first bad index; `malformed-file` for a folder that holds no job; `engine` for a task that
  * failed as often as it may, a Redis that cannot be reached, packages that are missing; the signal's reason
@@ -59,8 +59,8 @@ export const submitJob = (folder: string, options: SubmitOptions): Promise<void>
 
 /**
  * Starts a worker in this process, for all jobs of a queue.
- * @throws TensorError `attribute` for `roots` that are missing, though the queue is on another machine, or that are no
- * folders; `engine` for a Redis that cannot be reached, and packages that are missing
+ * @throws TensorError `attribute` for `roots` that are not folders, or missing `roots` with a queue on another machine;
+ * `engine` for a Redis that cannot be reached, and packages that are missing
  */
 export const createWorker = (options: WorkerOptions): Promise<JobWorker> =>
   startWorker(CORE, options);

@@ -1,7 +1,6 @@
 /**
- * The entry `ndscatter/js`: the functions of `ndscatter`, with its errors, in JavaScript alone. It has no WebAssembly, so a
- * bundle is half as large and no policy of a page stands in its way; large calls take longer. Results are the same, bit for
- * bit.
+ * The entry `ndscatter/js`: the functions of `ndscatter`, with its errors, in JavaScript alone. Without WebAssembly a
+ * bundle is half as large and works under every page policy; large calls take longer. Results are equal bit for bit.
  *
  * @example
  * ```ts
@@ -51,7 +50,7 @@ const planFunctionOf =
   ): KeptPlan =>
     keepPlan(jsExecutor(), operator, dataShape, indices, options);
 
-/** Runs one node by the rules of exactly its version: `run` of `ndscatter`. */
+/** Runs a node by the rules of exactly its version: `run` of `ndscatter`. */
 export const run: typeof runByDefault = (node, inputs, options = {}) =>
   runOn(jsExecutor, node, inputs, options);
 

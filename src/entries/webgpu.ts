@@ -1,5 +1,5 @@
 /**
- * Scatter and gather on tensors of a GPU, with the bits of every other engine.
+ * Scatter and gather on GPU tensors; results equal those of every other engine bit for bit.
  *
  * @module
  */

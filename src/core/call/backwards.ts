@@ -1,6 +1,6 @@
 /**
- * The gradients of a Plan's scatter and gather, as calls of the same Plan: the gradient of a gather is a scatter `add` of
- * zeros, and that of a scatter is a gather. Everything has been checked.
+ * The gradients of a Plan's scatter and gather, as calls of the same Plan: the gradient of a gather is a scatter `add`
+ * into zeros, and the gradient of a scatter is a gather. All arguments have been checked.
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
@@ -55,12 +55,12 @@ export interface ScatterBackwards {
   readonly gradient: Tensor;
   readonly wantsData: boolean;
   readonly wantsUpdates: boolean;
-  /** Where the gradient of data goes, which may be `gradient` itself. */
+  /** The tensor for the gradient of data, which may be `gradient` itself. */
   readonly dataOut: Tensor | undefined;
   readonly updatesOut: Tensor | undefined;
 }
 
-/** Null for a gradient that is not wanted. */
+/** The gradients; null for a gradient that was not requested. */
 export interface ScatterGradients {
   readonly data: Tensor | null;
   readonly updates: Tensor | null;
@@ -103,7 +103,10 @@ function clearSlices(
   }
 }
 
-/** What the Plan gathers of the result's gradient; of `none` only the last update of a target has one. */
+/**
+ * The gradient of updates: the Plan gathers the result's gradient. With `none` only the last update of a target has a
+ * gradient.
+ */
 function updatesGradient(
   session: Session<void>,
   call: ScatterBackwards,
@@ -130,7 +133,7 @@ function updatesGradient(
   return result;
 }
 
-/** Where each position's slice begins on the sequential side. */
+/** The beginning of each position's slice on the sequential side. */
 const positionsOf = ({ offsets, source, slice, count, batches }: Plan): Uint32Array =>
   source === undefined
     ? Uint32Array.from({ length: Math.max(offsets.length, batches * count) }, (_, p) => p * slice)
@@ -171,12 +174,12 @@ const NO_TARGETS: Plan = {
   span: 0,
 };
 
-/** Products, and greatest and least values: on packed targets, which nothing else depends on. */
+/** Gradients of `mul`, `max` and `min`, computed on packed targets, because nothing else depends on them. */
 function combinedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
   const { executor, plan, reducing, data, updates, gradient, updatesOut } = call;
   const { dtype } = gradient;
   const { reduction, includeSelf } = reducing;
-  // Without data every target needs to know its first update, and none but targets have the gradient 0.
+  // Without data every target needs its first update, and only targets have the gradient 0.
   const packed = includeSelf ? packMost(plan) : packTargets(plan);
   const { targets } = packed;
   const packedOf = ({ data: from }: Tensor): Storage => {
@@ -198,11 +201,11 @@ function combinedBackwards(session: Session<void>, call: ScatterBackwards): Scat
 }
 
 /**
- * The gradients of greatest and least values: operands that equal the result have its gradient, as `ties` says where there
- * are several.
+ * The gradients of greatest and least values: operands that equal the result get its gradient; `ties` decides between
+ * several.
  * @param own the packed targets of data
  * @param share the packed gradient of the result; it becomes that of data
- * @param made where the gradient of updates goes
+ * @param made the gradient of updates, to be written
  */
 function extremeGradients(
   session: Session<void>,
@@ -228,7 +231,7 @@ function extremeGradients(
   keepMarked(share, ownMarks);
 }
 
-/** Of the marks of each packed element keeps the first or the last one, where those of data come first. */
+/** Keeps only the first or the last mark of each packed element; the mark of data comes first. */
 function keepOne(
   session: Session<void>,
   plan: Plan,
@@ -236,7 +239,7 @@ function keepOne(
   marks: Uint32Array,
   ownMarks: Uint32Array,
 ): void {
-  // Ranks begin with 1 for data, and are the other way round for the first, so that the greatest rank has it.
+  // Ranks count from 1 for data, or in reverse for "first", so the greatest rank wins.
   const isLast = ties === "last";
   const most = marks.length + 2;
   const ranks = marks.map((mark, at) => mark * (isLast ? at + 2 : most - 1 - at));

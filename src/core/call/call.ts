@@ -1,4 +1,4 @@
-/** A call of an operator before it has tensors: which version, its attributes as settings, and the policies. */
+/** A call of an operator before tensors are known: its version, its attributes as settings, and the policies. */
 
 import type { ErrorFields } from "../errors.ts";
 import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
@@ -7,13 +7,13 @@ import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
 import { objectOf } from "../tensor/options.ts";
 
-/** A node of a model: an operator at an opset, and the attributes that it is called with. */
+/** A node of a model: an operator at an opset, and its attributes. */
 export interface NodeSpec extends OperatorId {
-  /** By the names and words of the version's document, such as `batch_dims` or `prod`. */
+  /** With the names and words of the version's document, such as `batch_dims` or `prod`. */
   readonly attributes?: Attributes | undefined;
 }
 
-/** One call of one operator's version, with everything decided but the tensors. */
+/** A call of an operator's version, with everything decided except the tensors. */
 export interface Call extends OperatorCall {
   readonly operator: Operator;
   /** Of the version. */
@@ -41,7 +41,7 @@ export function callOf(node: NodeSpec): Call {
   return { operator, version, signature: signatureOf(version), settings, fields };
 }
 
-/** What every error of a call of this version says. */
+/** The fields of every error of a call of this version. */
 export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorFields => ({
   op: name,
   opset: sinceVersion,

@@ -1,4 +1,4 @@
-/** From a Plan and tensors to a result, once everything has been checked: what has to be done, as a list of actions. */
+/** Turns a Plan and checked tensors into a result, as a list of actions. */
 
 import type { Executor, Session } from "../engines/executor.ts";
 import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
@@ -17,7 +17,7 @@ export interface Execution {
   readonly actions: readonly Action[];
 }
 
-/** What a session is to do, or what is done here: a record, because small calls feel what it takes to make a closure. */
+/** An action for a session or for this file; a record, because creating a closure is measurable in small calls. */
 type Action =
   | {
       readonly plan: Plan;
@@ -30,7 +30,7 @@ type Action =
     }
   | { readonly plan: null; readonly local: () => void };
 
-/** Done when it returns, or when its promise is fulfilled. */
+/** Runs an action, which is done on return or when the promise is fulfilled. */
 export function act<Done>(session: Session<Done>, action: Action): Done | void {
   if (action.plan === null) return action.local();
   const { plan, dtype, step, data, updates, out } = action;
@@ -41,7 +41,10 @@ export function act<Done>(session: Session<Done>, action: Action): Done | void {
 
 const local = (action: () => void): Action => ({ plan: null, local: action });
 
-/** `out`, or a new tensor of `shape`, with the slices of `data` that the Plan addresses, and 0 where it leaves some out. */
+/**
+ * `out`, or a new tensor of `shape`, with the slices of `data` that the Plan addresses, and 0 for elements that the
+ * Plan leaves out.
+ */
 export function gatherExecution(
   executor: Executor,
   plan: Plan,
@@ -70,7 +73,7 @@ export function clear(data: Storage): void {
   else data.fill("");
 }
 
-/** `out`, which may be `data`, or a new tensor: data with the updates applied where the Plan points. */
+/** `out`, which may be `data`, or a new tensor: data with the updates applied at the Plan's targets. */
 export function scatterExecution(
   executor: Executor,
   plan: Plan,
@@ -84,7 +87,7 @@ export function scatterExecution(
     const actions = scatterActions(plan, sourceOf(data, out), updates, reducing, result.data);
     return { result, actions };
   }
-  // Text can outgrow what a string holds, half-way through: it is put together elsewhere first.
+  // Text can outgrow the longest string half-way through, so the result is built in a copy first.
   const work: Storage = Array.from(result.data);
   const actions = scatterActions(plan, data, updates, reducing, work);
   return { result, actions: actions.concat(local(() => copy(work, result.data))) };
@@ -93,13 +96,13 @@ export function scatterExecution(
 const newLike = (executor: Executor, data: Tensor): Tensor =>
   Tensor.like(data, executor.allocate(data.dtype, data.size), executor);
 
-/** Data, or `out` where it is the same memory: two views become one array, so that engines need not compare memories. */
+/** Data, or `out` if both are the same memory: two views become one array, so engines need not compare memories. */
 const sourceOf = (data: Tensor, out: Tensor | undefined): Tensor =>
   out !== undefined && Tensor.memoryOf(out).isSame(Tensor.memoryOf(data)) ? out : data;
 
 /**
- * One scatter of the Plan, or two where the first update of a target differs from the others, or is counted: the Plan of
- * the first updates, and that of all later ones.
+ * The actions of a scatter: the whole Plan, or the Plan of first updates and the Plan of later updates if first updates
+ * are treated differently or updates are counted.
  */
 export function scatterActions(
   plan: Plan,
@@ -124,8 +127,8 @@ export function scatterActions(
 }
 
 /**
- * Begins a call that ends before this returns: gives what `use` does with its session.
- * @param what is given to `use`, which therefore need not be a closure
+ * Runs a synchronous call: `use` gets the session, and its result is returned.
+ * @param what argument for `use`, which therefore need not be a closure
  */
 export function callNow<W, T>(
   executor: Executor,
@@ -149,7 +152,9 @@ export function execute(session: Session<void>, { result, actions }: Execution):
   return result;
 }
 
-/** {@link gatherExecution}, executed. Most calls are one action, which then needs no record: they take a fifth less. */
+/**
+ * {@link gatherExecution}, executed. Most calls are one action, which then needs no record and takes a fifth less time.
+ */
 export function gatherNow(
   session: Session<void>,
   executor: Executor,
@@ -168,7 +173,7 @@ export function gatherNow(
   return result;
 }
 
-/** {@link scatterExecution}, executed, as {@link gatherNow} does it. */
+/** {@link scatterExecution}, executed like {@link gatherNow}. */
 export function scatterNow(
   session: Session<void>,
   executor: Executor,

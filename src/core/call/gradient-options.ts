@@ -1,4 +1,4 @@
-/** What callers choose of gradients: which of them, where they go, and who has them where operands tie. */
+/** Options of gradients: the inputs to differentiate, the output tensors, and the treatment of ties. */
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import { TIES, type Ties } from "../kernels/backwards.ts";
@@ -11,18 +11,18 @@ import { checkLike, checkOut } from "./out.ts";
 
 export interface GradientOptions {
   /**
-   * The positions of the inputs whose gradients are wanted, or the one position, as in JAX's `grad`; by default data and
-   * updates. What is not wanted is not computed.
+   * The positions of the inputs whose gradients are wanted, or the one position, as in JAX's `grad`; by default data
+   * and updates. Other gradients are not computed.
    */
   readonly argnums?: number | readonly number[] | undefined;
   /**
-   * Which operands have the gradient of a `max` or `min` that several of them equal: each an equal share (`even`, the
-   * default), the first or the last of them, or all of them the whole.
+   * The operands that get the gradient of a `max` or `min` equal to several operands: each an equal share (`even`, the
+   * default), the `first` or the `last` of them, or `all` of them the whole gradient.
    */
   readonly ties?: Ties | undefined;
   /**
-   * Where gradients go, in the order of the inputs; null for a new tensor. The gradient of a scatter's data may go to
-   * `outputGradient` itself.
+   * Tensors to write the gradients to, in the order of the inputs; null for a new tensor. The gradient of a scatter's
+   * data may go to `outputGradient` itself.
    */
   readonly out?: readonly (Tensor | RuntimeTensor | null | undefined)[] | undefined;
 }
@@ -30,7 +30,7 @@ export interface GradientOptions {
 /** The options of {@link GradientOptions}. */
 export const GRADIENT_OPTIONS = ["argnums", "ties", "out"] as const;
 
-/** The inputs of a call, which gradients go with. */
+/** The inputs of a call, and the gradient of its output. */
 export interface Differentiated {
   readonly signature: {
     readonly positions: Pick<Signature["positions"], "data" | "updates">;
@@ -47,7 +47,7 @@ type Chosen = Pick<
 >;
 
 /**
- * What options choose.
+ * Reads and checks the options of a gradient.
  * @throws TensorError `attribute`; of `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
  */
 export function chooseGradients(

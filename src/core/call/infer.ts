@@ -10,12 +10,18 @@ import { checkInputCount, readInputs } from "./inputs.ts";
 import { settle } from "./prepare.ts";
 
 /**
- * The types of a node's outputs from what is known of its inputs' types. What is certainly wrong is an error, what is
- * unknown stays unknown.
+ * Infers the types of a node's outputs from the known part of its inputs' types. Certain contradictions are errors;
+ * unknown dimensions stay unknown.
  *
  * @param inputTypes in the order of the version's inputs; `undefined` for an optional one that is left out. A tensor
- * stands for its type, and where the input is an axis also for its value.
- * @throws TensorError as `run`, as far as types and shapes tell
+ * stands for its type, and for an `axis` input also for its value.
+ * @throws TensorError as `run`, for errors of types and shapes
+ *
+ * @example
+ * ```ts
+ * const inputs = [{ dtype: "float32", shape: [100, 64] }, { dtype: "int64", shape: ["N"] }] as const;
+ * infer({ op: "Gather", opset: 13 }, inputs); // [{ dtype: "float32", shape: ["N", 64] }]
+ * ```
  */
 export function infer(
   node: NodeSpec,
@@ -41,7 +47,7 @@ export function infer(
 }
 
 function checkType(type: unknown, fields: ErrorFields): TensorType {
-  // A tensor stands for its type, and where it is an axis also for its value.
+  // A tensor stands for its type, and as an axis also for its value.
   if (Tensor.isTensor(type)) return type;
   const must = `${fields.input} must be a type with a dtype and a shape`;
   const read = (): { dtype: unknown; shape: unknown } | null =>

@@ -47,8 +47,8 @@ export function tensorsOrLists(
 }
 
 /**
- * Looks again whether the memory of inputs is there, after values were read that are no tensors of this package: their
- * getters can dispose of other inputs.
+ * Checks the memory of inputs again after reading values that are not tensors of this package, because their getters
+ * can dispose of other inputs.
  * @param names of the inputs, in their order
  * @throws TensorError `disposed`
  */
@@ -84,11 +84,11 @@ function typedNumbers(dtype: Tensor["dtype"], value: unknown): Tensor | null {
 
 /** A list of inputs from outside the package. */
 export interface GivenInputs {
-  /** How many the list says there are; undefined for what is no list. */
+  /** The length that the list reports; undefined if the value is not a list. */
   readonly count: number | undefined;
-  /** As many of them as the version takes. */
+  /** The entries, at most as many as the version takes. */
   readonly given: readonly unknown[];
-  /** How the value reads in a sentence, unless it is a list. */
+  /** The value as printed in errors; for values that are not lists. */
   readonly kind: string;
 }
 

@@ -30,13 +30,13 @@ import type { Reducing } from "./steps.ts";
 
 /** A target that more than one index addresses. */
 export interface RepeatedTarget {
-  /** Its coordinates in data; of a slice those that the tuple addresses. */
+  /** Its coordinates in data; for a slice, only those that the tuple addresses. */
   readonly target: readonly number[];
-  /** How many indices address it. */
+  /** Number of indices that address it. */
   readonly count: number;
 }
 
-/** Checked indices into data of one shape. They were read once: later changes to them do not matter. */
+/** Checked indices into data of one shape. The indices were read once: later changes to them have no effect. */
 export interface KeptPlan {
   /** The shape of data. */
   readonly dataShape: readonly number[];
@@ -55,7 +55,7 @@ export interface KeptPlan {
     },
   ): Tensor;
   /**
-   * What the indices address; any data type.
+   * The elements or slices that the indices address; any data type.
    * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`
    */
   gather(
@@ -81,7 +81,7 @@ export interface KeptPlan {
     outputGradient: Tensor | RuntimeTensor,
     options?: { readonly out?: Tensor | RuntimeTensor | undefined },
   ): Tensor;
-  /** The targets that repeat, in the order in which they do so first. */
+  /** The repeated targets, in the order of their first repetition. */
   duplicates(): RepeatedTarget[];
 }
 
@@ -95,8 +95,8 @@ export const keepPlan = (
 ): KeptPlan => keptPlan(keptParts(executor, operator, givenShape, indices, options));
 
 /**
- * What is kept of an operator's indices.
- * @throws TensorError as the operator's function, as far as the indices and the shape of data tell
+ * Reads an operator's indices and returns the parts to keep.
+ * @throws TensorError as the operator's function, for what the indices and the shape of data determine
  */
 export function keptParts(
   executor: Executor,
@@ -141,11 +141,11 @@ export interface KeptParts {
   readonly dataShape: readonly number[];
   /** The entries of `dataShape`, which is frozen: see `Tensor.dimsOf`. */
   readonly dataDims: readonly number[];
-  /** Of updates, or of what is gathered. */
+  /** The shape of updates, or of the gathered result. */
   readonly shape: readonly number[];
   readonly dims: readonly number[];
   readonly size: number;
-  /** How many leading axes of data an index tuple addresses. */
+  /** Number of leading axes of data that an index tuple addresses. */
   readonly addressed: number;
   readonly fields: ErrorFields;
 }
@@ -245,7 +245,7 @@ function gatherVjpBy(parts: KeptParts, given: unknown, options: unknown = {}): T
   return callNow(executor, fields, gatherBackwards, call);
 }
 
-/** A call of a kept plan of which everything is checked. */
+/** A fully checked call of a kept plan. */
 interface KeptGather {
   readonly parts: KeptParts;
   readonly data: Tensor;

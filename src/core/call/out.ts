@@ -8,9 +8,9 @@ import { checkAlive } from "./inputs.ts";
 import { Tensor, viewAsTensor } from "../tensor/tensor.ts";
 
 /**
- * `out` as a tensor: of the data type and shape of the result, and without memory that an input has too.
+ * `out` as a tensor: of the data type and shape of the result, and without memory shared with an input.
  * @param names of the inputs, in their order
- * @param inPlace the name of the one input that `out` may be, all of it; null where there is none
+ * @param inPlace the name of the only input that `out` may be (the whole input); null if none
  * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
  */
 export function checkOut(
@@ -50,7 +50,7 @@ function writable(given: unknown, dtype: DType, who: ErrorFields): Tensor {
   throw wrongOut("dtype", `must be ${dtype}, got values that would be converted`, who);
 }
 
-/** @throws TensorError `dtype` or `shape-mismatch` where a tensor is not like the result */
+/** @throws TensorError `dtype` or `shape-mismatch` if a tensor differs from the result */
 export function checkLike(
   tensor: Tensor,
   dtype: DType,

@@ -1,8 +1,8 @@
 /**
  * Calls of plain functions that were made before. A call in a loop has the options, data types and shapes of the call
- * before it, and checking these takes many times as long as comparing them. So what the checks concluded is kept, beside
- * exactly the words and numbers that it was concluded from: what is equal needs no second check, and what is not is checked.
- * Tensors and their elements are never kept.
+ * before it, and checking these takes many times as long as comparing them. The results of the checks are therefore
+ * kept beside the exact words and numbers that were checked: an equal call needs no second check, any other call is
+ * checked. Tensors and their elements are never kept.
  */
 
 import { CALLS } from "../limits.ts";
@@ -18,7 +18,7 @@ import { plainVersionOf, type Call } from "./call.ts";
 import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
 import { formOf, type Form } from "./prepare.ts";
 
-/** A call of a plain function, and what its options ask for beyond the attributes. */
+/** A call of a plain function, and its options beyond the attributes. */
 export interface PlainCall extends Call {
   readonly policies: Policies;
 }
@@ -27,7 +27,7 @@ type Options = Readonly<Record<string, unknown>>;
 
 const NO_OPTIONS: Options = Object.freeze({});
 
-/** A call that was made before: options without `out`, what they mean, and the forms of the tensors that came with them. */
+/** A previous call: its options without `out`, their meaning, and the forms of the tensors passed with them. */
 interface KnownCall {
   readonly names: readonly string[];
   readonly values: readonly unknown[];
@@ -42,7 +42,7 @@ interface KnownForm {
   readonly form: Form;
 }
 
-/** The last calls of a plain function, the oldest first, and what errors say before a call is known. */
+/** The last calls of a plain function, the oldest first, and the fields of errors before a call is known. */
 interface KnownCalls {
   readonly fields: ErrorFields;
   readonly calls: KnownCall[];
@@ -56,7 +56,7 @@ function knownCalls(operator: Operator): KnownCalls {
   return known;
 }
 
-/** What options mean, and `out` as it was given. */
+/** The parsed options, and `out` as given. */
 export interface GivenOptions {
   readonly known: KnownCall;
   readonly out: unknown;
@@ -92,7 +92,10 @@ function newCall(operator: Operator, given: Options): KnownCall {
   return { names: Object.keys(rest), values: Object.values(rest), call, forms: [] };
 }
 
-/** Whether options but `out` are those of before. What was accepted holds no objects, which could have changed. */
+/**
+ * True if all options except `out` equal those of a previous call. Accepted options hold no objects, which could have
+ * changed.
+ */
 function areSame(given: Options, { names, values }: KnownCall): boolean {
   let count = 0;
   for (const name in given) {
@@ -104,7 +107,7 @@ function areSame(given: Options, { names, values }: KnownCall): boolean {
 }
 
 /**
- * The form of a call with these tensors: one of before, or what the checks conclude now.
+ * The form of a call with these tensors: a previous one, or the result of new checks.
  * @throws TensorError for data types, ranks, an axis and shapes, in this order
  */
 export function knownForm({ call, forms }: KnownCall, tensors: Inputs<Tensor>): Form {

@@ -1,18 +1,24 @@
-/** What the plain functions do beyond the specifications, chosen by options: which of them there are, and their words. */
+/** Policies: options of the plain functions beyond the specifications, and their values. */
 
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Bounds } from "../plan/index-job.ts";
 import type { Operator } from "../operators/operator.ts";
 
-/** What was chosen; absent where nothing was. */
+/** The chosen policies; absent if not chosen. */
 export interface Policies {
-  /** What becomes of an index outside its axis: an error by default. `drop` is for scatters, `fill` for gathers. */
+  /** Treatment of an index outside its axis, by default `error`. `drop` is for scatters, `fill` for gathers. */
   readonly bounds?: Bounds | undefined;
-  /** Whether a negative index counts from the end of its axis, the default, or is an error whatever the bounds. */
+  /**
+   * Treatment of a negative index: `wrap`, the default, counts from the end of the axis; `error` throws whatever
+   * `bounds` says.
+   */
   readonly negative?: "wrap" | "error" | undefined;
-  /** Whether two updates of one target are an error where the reduction is `none`; by default the last one wins. */
+  /**
+   * Treatment of two updates of one target if the reduction is `none`: `last`, the default, keeps the last update;
+   * `error` throws.
+   */
   readonly duplicates?: "last" | "error" | undefined;
-  /** Whether a reduction begins with the value of data, the default, or with the first update of a target. */
+  /** True, the default, begins a reduction with the value of data; false with the first update of a target. */
   readonly includeSelf?: boolean | undefined;
 }
 
@@ -20,7 +26,7 @@ type Name = keyof Policies;
 
 const ALLOWED_BY_BOTH = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
 
-/** The values of each policy, by what it is for. */
+/** The values of each policy, by kind of operator. */
 const ALLOWED: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly unknown[]>>>> = {
   scatter: {
     ...ALLOWED_BY_BOTH,
@@ -31,12 +37,12 @@ const ALLOWED: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly u
   gather: { ...ALLOWED_BY_BOTH, bounds: [...ALLOWED_BY_BOTH.bounds, "fill"] },
 };
 
-/** Scatters have all of them. */
+/** The names of all policies; scatters have all of them. */
 export const POLICY_NAMES: readonly string[] = Object.keys(ALLOWED.scatter);
 
 /**
  * The policies among the options of a call.
- * @throws TensorError `attribute` for a policy that the operator does not have, or a word that the policy does not
+ * @throws TensorError `attribute` for a policy that the operator lacks, or a value that the policy lacks
  */
 export function policiesOf(
   { kind, versions: [{ indexForm }] }: Operator,

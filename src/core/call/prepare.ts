@@ -1,4 +1,4 @@
-/** What of a call is checked before its indices are read: data types, ranks, axis and shapes. */
+/** Checks of a call before its indices are read: data types, ranks, axis and shapes. */
 
 import { TensorError } from "../errors.ts";
 import { checkDTypes } from "../operators/dtypes.ts";
@@ -18,7 +18,7 @@ import { Tensor } from "../tensor/tensor.ts";
 import type { Call } from "./call.ts";
 import type { Policies } from "./policies.ts";
 
-/** What follows of a call from data types and shapes, and not from the values of tensors. */
+/** The facts about a call that follow from data types and shapes, not from the values of tensors. */
 interface FormOfTensors {
   readonly call: Call;
   /** Of the output. */
@@ -28,9 +28,9 @@ interface FormOfTensors {
   readonly inPlace: string | null;
 }
 
-/** A form with the rules for its indices: all that can be known of a call before its tensors are read. */
+/** A form with the rules for its indices: everything known about a call before its tensors are read. */
 export interface Form extends FormOfTensors {
-  /** The positions of the inputs; -1 where a gather has no updates. */
+  /** The positions of the inputs; -1 for the updates of a gather. */
   readonly data: number;
   readonly indices: number;
   readonly updates: number;
@@ -47,7 +47,7 @@ export interface PreparedCall extends FormOfTensors {
   /** Of a scatter. */
   readonly updates: Tensor | undefined;
   readonly planInputs: PlanInputs;
-  /** The tensors that were given, in the order of the version's inputs. */
+  /** The given tensors, in the order of the version's inputs. */
   readonly tensors: Inputs<Tensor>;
 }
 
@@ -55,7 +55,7 @@ export interface PreparedCall extends FormOfTensors {
 export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall {
   const roles = rolesOf(unsettled.signature, tensors);
   const { indices, updates } = roles;
-  // The version demands data, and of tensors every dimension is known.
+  // The version requires data, and every dimension of a tensor is known.
   const data = roles.data as Tensor;
   const shapes = {
     data: Tensor.dimsOf(data),
@@ -82,7 +82,7 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
   };
 }
 
-/** {@link prepare} without what belongs to these tensors alone. */
+/** {@link prepare} without the parts that depend on these tensors alone. */
 export function formOf(unsettled: Call, policies: Policies, tensors: Inputs<Tensor>): Form {
   const { call, shape, size, inPlace, planInputs } = prepare(unsettled, tensors);
   const { indices } = planInputs;
@@ -104,8 +104,8 @@ export function formOf(unsettled: Call, policies: Policies, tensors: Inputs<Tens
 }
 
 /**
- * A prepared call may wait for others before it runs. Memory that was transferred in the meantime is gone; tensors that
- * were disposed of are still there, because their memory is released after the call.
+ * A prepared call may wait for others before it runs. Memory transferred in the meantime is gone; tensors disposed of
+ * in the meantime are still usable, because their memory is released after the call.
  * @throws TensorError `disposed`
  */
 export function checkMemory(call: Call, tensors: Inputs<Tensor>, out: Tensor | undefined): void {
@@ -118,11 +118,11 @@ export function checkMemory(call: Call, tensors: Inputs<Tensor>, out: Tensor | u
   }
 }
 
-/** Whether two updates of one target are an error of the call. */
+/** True if two updates of one target are an error of the call. */
 export const refusesRepeats = ({ operator, settings }: Call, { duplicates }: Policies): boolean =>
   duplicates === "error" && settings.reduction === "none" && operator.kind === "scatter";
 
-/** How the indices of a call are read. */
+/** The rules for reading the indices of a call. */
 export const rulesOf = (
   { version, settings }: Call,
   { negative, bounds, duplicates }: Policies,
@@ -134,7 +134,7 @@ export const rulesOf = (
 });
 
 /**
- * A call with its axis where that is an input whose value is known, and the shape of its output, whose size is not
+ * A call with its axis, if the axis is an input with a known value, and the shape of its output, whose size is not
  * checked. Data types are checked first, then ranks, axis and shapes.
  */
 export function settle(
@@ -149,7 +149,7 @@ export function settle(
   return { call: settled, shape: operator.inferShape(shapes, settled) };
 }
 
-/** The call with the axis that is an input, where one is. */
+/** The call with the value of its axis input, if it has one. */
 export function withAxis(call: Call, { axis }: ByRole<TensorType>): Call {
   const { settings, fields } = call;
   return axis === undefined

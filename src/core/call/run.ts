@@ -1,6 +1,6 @@
 /**
- * From a call to a result, top to bottom: which operator (`call.ts`), its inputs (`inputs.ts`), what can be checked without
- * the values of indices (`prepare.ts`), the Plan, and what an executor does with it (`execute.ts`).
+ * Runs a call from start to end: the operator (`call.ts`), its inputs (`inputs.ts`), the checks that need no index
+ * values (`prepare.ts`), the Plan, and its execution (`execute.ts`).
  *
  * Everything is checked before the first write, in this order: operator, attributes and reduction, data types, ranks,
  * axis, shapes, `out`, indices, duplicates.
@@ -31,11 +31,14 @@ import { policiesOf } from "./policies.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
 
 export interface RunOptions {
-  /** Where the result goes, which then is this tensor. A scatter may write into `data` itself. */
+  /** The tensor to write the result to, which is then returned. A scatter may write into `data` itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
-  /** Whether two updates of one target are an error where the reduction is `none`; by default the last one wins. */
+  /**
+   * Treatment of two updates of one target if the reduction is `none`: `last`, the default, keeps the last update;
+   * `error` throws.
+   */
   readonly duplicates?: "last" | "error" | undefined;
-  /** The engine that does it; by default the one behind the plain functions. */
+  /** The engine that runs the node; by default the engine of the plain functions. */
   readonly engine?: EngineLike | undefined;
 }
 
@@ -47,11 +50,17 @@ export interface EngineLike {
 }
 
 /**
- * Runs one node by the rules of exactly its version.
+ * Runs a node by the rules of exactly its version.
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional one that is left out
- * @returns the outputs: one, as every operator has
- * @throws TensorError any code but those of files; `out` is untouched then
+ * @returns the outputs: a list of one tensor, because every operator has one output
+ * @throws TensorError any code except those of files; `out` is then untouched
+ *
+ * @example
+ * ```ts
+ * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [2]), tensor("float32", [1], [10])];
+ * const [output] = run({ op: "ScatterND", opset: 18, attributes: { reduction: "add" } }, inputs); // holds [1, 2, 13]
+ * ```
  */
 export const run = (
   node: NodeSpec,
@@ -59,7 +68,7 @@ export const run = (
   options: RunOptions = {},
 ): [Tensor] => runOn(defaultExecutor, node, inputs, options);
 
-/** {@link run} where another executor than the package's is the one by default. */
+/** {@link run} with another default executor. */
 export function runOn(
   byDefault: () => Executor,
   node: NodeSpec,
@@ -102,7 +111,7 @@ export function runPlain(
 }
 
 /**
- * {@link runPlain} for callers that may not wait. What does not depend on earlier calls is checked at once; indices are
+ * {@link runPlain} for callers that must not block. Checks that do not depend on earlier calls run at once; indices are
  * read, and the work is done, when all earlier asynchronous calls of the executor have ended.
  */
 export async function runPlainAsync(
@@ -118,7 +127,7 @@ export async function runPlainAsync(
   return executor.queue.enqueue(() => executeAsync(executor, fields, check, use));
 }
 
-/** A call of which everything is checked but the values of its indices. */
+/** A call with everything checked except the values of its indices. */
 interface CheckedCall {
   readonly executor: Executor;
   readonly form: Form;
@@ -157,7 +166,7 @@ const runChecked = (call: CheckedCall): Tensor =>
 function executeCall(session: Session<void>, call: CheckedCall): Tensor {
   const { executor, form, tensors, out } = call;
   const plan = planOf(session, call);
-  // The version demands data, and a scatter updates.
+  // The version requires data, and a scatter requires updates.
   const data = tensors[form.data] as Tensor;
   if (form.updates < 0) return gatherNow(session, executor, plan, data, form.shape, form.size, out);
   const updates = tensors[form.updates] as Tensor;
@@ -173,7 +182,7 @@ function executionOf(session: Session<unknown>, call: CheckedCall): Execution {
   return scatterExecution(executor, plan, data, updates, form.call.settings, out);
 }
 
-/** Reads the indices; what is left to do cannot fail but for memory and engines. */
+/** Reads the indices; the remaining work can fail only for lack of memory or in an engine. */
 export function planOf(
   { readIndices }: Session<unknown>,
   { form, tensors }: Pick<CheckedCall, "form" | "tensors">,
@@ -184,13 +193,13 @@ export function planOf(
   return plan;
 }
 
-/** @throws TensorError `engine` for what is no engine */
+/** @throws TensorError `engine` if the value is not an engine */
 export function executorOf(engine: unknown, fields: ErrorFields): Executor {
   try {
     const executor: unknown = Reflect.get(Object(engine), EXECUTOR);
     if (typeof executor === "object" && executor !== null) return executor as Executor;
   } catch {
-    // A Proxy that throws is no engine either.
+    // A Proxy that throws is not an engine.
   }
   const got = printValue(engine);
   throw new TensorError("engine", `engine must come from createEngine, got ${got}`, fields);

@@ -1,13 +1,13 @@
 /**
- * The steps of a reduction: the first update of a target does one thing, later ones another, and a mean is divided at the
- * end. This file says which steps these are. Four carry the steps out: `execute.ts` on tensors, `chunked/stages/move.ts` chunk by
- * chunk, `gpu/kernels/scatter.ts` on a GPU, and `diagnose/rule.ts` by the rules of other systems.
+ * The steps of a reduction: the first update of a target does one thing, later ones another, and a mean is divided at
+ * the end. This file defines the steps. Four files carry them out: `execute.ts` on tensors, `chunked/stages/move.ts`
+ * chunk by chunk, `gpu/kernels/scatter.ts` on a GPU, and `diagnose/rule.ts` by the rules of other systems.
  */
 
 import type { Settings } from "../operators/operator.ts";
 import type { Steps } from "../tensor/dtype.ts";
 
-/** What a reduction does, and whether it begins with the value of data. */
+/** A reduction, and the choice whether it begins with the value of data. */
 export type Reducing = Pick<Settings, "reduction" | "includeSelf">;
 
 /** The steps of a reduction. */
@@ -16,7 +16,7 @@ export function stepsOf({ reduction, includeSelf }: Reducing): Steps {
   return { first: includeSelf ? step : "none", later: step, divides: reduction === "mean" };
 }
 
-/** Whether every update does the same step, and nothing follows: so it is with most calls. */
+/** True if every update does the same step and no division follows, as in most calls. */
 export const isOneStep = ({ reduction, includeSelf }: Reducing): boolean =>
   includeSelf ? reduction !== "mean" : reduction === "none";
 

@@ -21,7 +21,7 @@ import { knownForm, plainCallOf } from "./plain-call.ts";
 import { formOf, type Form } from "./prepare.ts";
 import { executorOf, planOf, type EngineLike } from "./run.ts";
 
-/** A call of a plain function: its name, and its options but `out`. */
+/** A call of a plain function: its name, and its options except `out`. */
 export interface FunctionSpec {
   readonly function: keyof typeof FUNCTIONS;
   /** The attributes and policies, such as `{ reduction: "max", bounds: "drop" }`. */
@@ -29,24 +29,31 @@ export interface FunctionSpec {
 }
 
 export interface VjpOptions extends GradientOptions {
-  /** The engine that does it; by default the one behind the plain functions. */
+  /** The engine that computes the gradients; by default the engine of the plain functions. */
   readonly engine?: EngineLike | undefined;
 }
 
 /**
  * The vector-Jacobian product of a call, as reverse-mode differentiation uses it: the gradients of the inputs from the
- * gradient of the output. A scatter's gradient is a gather by the same Plan, and a gather's is a scatter `add` of zeros.
- * `docs/semantics.md`, "Gradients", has the rules. The bits are the same on every engine and with any number of threads.
+ * gradient of the output. A scatter's gradient is a gather by the same Plan, and a gather's is a scatter `add` into
+ * zeros. `docs/semantics.md`, "Gradients", has the rules. The bits are the same on every engine and with any number of
+ * threads.
  *
  * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
  * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
  * complex128
  * @param outputGradient of data's type and the output's shape
  * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
- * indices, for an axis, and for what is not wanted
+ * indices, for an axis, and for gradients that were not requested
  * @throws TensorError as `run`; `dtype` for data without gradients and for an `outputGradient` of another type;
- * `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap` for an
- * `out` in the memory of an input
+ * `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap` for
+ * an `out` in the memory of an input
+ *
+ * @example
+ * ```ts
+ * const table = tensor("float32", [3], [1, 2, 3]);
+ * const [gradient] = vjp({ function: "gather" }, [table, [2, 2]], tensor("float32", [2], [1, 1])); // holds [0, 0, 2]
+ * ```
  */
 export const vjp = (
   node: NodeSpec | FunctionSpec,
@@ -55,7 +62,7 @@ export const vjp = (
   options: VjpOptions = {},
 ): (Tensor | null)[] => vjpOn(defaultExecutor, node, inputs, outputGradient, options);
 
-/** {@link vjp} where another executor than the package's is the one by default. */
+/** {@link vjp} with another default executor. */
 export function vjpOn(
   byDefault: () => Executor,
   node: NodeSpec | FunctionSpec,

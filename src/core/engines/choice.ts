@@ -1,4 +1,4 @@
-/** Which executor runs: the one that was asked for, or the next best that the platform has. */
+/** Chooses the executor: the requested one, or the next best that the platform has. */
 
 import { createJs } from "./js.ts";
 import type { MemorySource } from "./pool.ts";
@@ -8,7 +8,7 @@ import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
 import type { Threading } from "./wasm/session.ts";
 
-/** The way in which an engine gets several threads: see `threadsOf` in wasm/threads.ts. */
+/** Creates the threads of an engine: see `threadsOf` in wasm/threads.ts. */
 export interface WantedThreads {
   /** The reason that forbids workers, or null if none is known. */
   whyNone(): string | null;
@@ -21,8 +21,8 @@ export interface WantedThreads {
 let platform: WasmPlatform | undefined;
 
 /**
- * `auto` and `wasm` give JavaScript where WebAssembly is missing, forbidden by a policy, or lacks vectors; and one thread
- * where there are no workers or no shared memory. Nothing is compiled and no worker is started yet.
+ * `auto` and `wasm` give JavaScript where WebAssembly is missing, forbidden by a policy, or lacks vectors; and one
+ * thread where workers or shared memory are missing. Nothing is compiled and no worker is started yet.
  */
 export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {
   if (kind === "js") return { executor: createJs(), why: () => null };
@@ -38,7 +38,7 @@ export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null =
   return { executor, why: () => wasm.whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null };
 }
 
-/** A memory for the tensors of one engine, or why there is none. */
+/** A memory for the tensors of one engine, or the reason why it is missing. */
 interface SharedMemory {
   readonly memory: KernelMemory | null;
   readonly why: string | null;

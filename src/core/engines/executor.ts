@@ -1,4 +1,6 @@
-/** The inside of an engine: it carries out Plans and owns memory. It checks nothing and knows no operator. */
+/**
+ * The inside of an engine: an executor runs Plans and owns memory. An executor checks nothing and knows no operators.
+ */
 
 import type { ReadIndices } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -7,11 +9,11 @@ import type { Queue } from "./queue.ts";
 
 export interface Executor {
   readonly kind: "js" | "wasm";
-  /** How many threads work while the caller waits: 1 in a page, which may not wait. */
+  /** Number of threads that work while the caller waits: 1 in a page, which must not block. */
   readonly threads: number;
-  /** How many threads work on an asynchronous call. */
+  /** Number of threads that work on an asynchronous call. */
   readonly asyncThreads: number;
-  /** Orders asynchronous calls, and what must not happen before those that are pending have ended. */
+  /** Orders asynchronous calls, and actions that must wait until all pending calls have ended. */
   readonly queue: Queue;
   /**
    * Storage for the `size` elements of a result. Its contents are arbitrary: the caller writes every element.
@@ -23,9 +25,12 @@ export interface Executor {
    * @throws TensorError `too-large`
    */
   alloc(dtype: DType, size: number): Storage;
-  /** Takes back what `allocate` or `alloc` gave, after all pending calls. Views of ordinary memory of 4 kB and more become empty. */
+  /**
+   * Takes back storage from `allocate` or `alloc`, after all pending calls. Views of ordinary memory of 4 kB and more
+   * become empty.
+   */
   recycle(data: Storage): void;
-  /** Begins a call on this thread, which waits for the worker pool where there is one. */
+  /** Begins a call on this thread, which waits for the worker pool if the executor has a pool. */
   begin(): Session<void>;
   /** Begins a call whose large work the worker pool does while this thread goes on. */
   beginAsync(): Session<Promise<void> | void>;
@@ -33,7 +38,7 @@ export interface Executor {
   dispose(): void;
 }
 
-/** One call on an executor: what the call takes from scratch memory is its own until `end`. */
+/** A call on an executor. Scratch memory allocated by the call belongs to it until `end`. */
 export interface Session<Done> {
   /** Turns indices into the offsets of a Plan, which are valid until the next indices are read, or `end`. */
   readonly readIndices: ReadIndices;

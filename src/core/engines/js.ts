@@ -1,4 +1,4 @@
-/** The executor in plain JavaScript: the engine that is always there, and what the others leave small work to. */
+/** The executor in plain JavaScript: always available, and used by other engines for small work. */
 
 import { OFFSETS, POOL } from "../limits.ts";
 import { scatterCombine } from "../kernels/combine.ts";

@@ -1,4 +1,7 @@
-/** The kinds of executors. They stand apart from the choice, so that declarations of engines name no memory of WebAssembly. */
+/**
+ * The kinds of executors. Kept apart from choice.ts, so that declarations of engines do not refer to WebAssembly
+ * memory.
+ */
 
 import type { Executor } from "./executor.ts";
 
@@ -6,7 +9,7 @@ export const ENGINE_KINDS = ["auto", "js", "wasm"] as const;
 
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
-/** An executor, and why it is another kind or has fewer threads than was asked for; null where it is as asked. */
+/** An executor, and the reason why its kind or thread count differs from the request; null if the request was met. */
 export interface Choice {
   readonly executor: Executor;
   readonly why: () => string | null;

@@ -10,7 +10,7 @@ import { MEMORY } from "../resources.ts";
 export interface MemorySource {
   /** A buffer of that length with arbitrary contents, if the source has one. */
   take(bytes: number): ArrayBuffer | undefined;
-  /** Frees what is kept. */
+  /** Frees the kept buffers. */
   clear(): void;
 }
 

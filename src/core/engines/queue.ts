@@ -8,7 +8,7 @@ export class Queue {
   /** Fulfilled when the last task has ended, well or not. */
   #tail: Promise<void> = Promise.resolve();
 
-  /** Runs `task` when all earlier tasks have ended, and before this returns where there are none. */
+  /** Runs `task` when all earlier tasks have ended; immediately, before this returns, if none is pending. */
   enqueue<T>(task: () => Promise<T>): Promise<T> {
     const earlier = this.#pending++;
     const result = earlier === 0 ? task() : this.#tail.then(task);
@@ -17,7 +17,7 @@ export class Queue {
     return result;
   }
 
-  /** Does `action` when all pending tasks have ended: now where there are none. */
+  /** Runs `action` when all pending tasks have ended: immediately if none is pending. */
   afterPending(action: () => void): void {
     if (this.#pending === 0) action();
     else void this.enqueue(async () => action());

@@ -10,7 +10,7 @@ import { halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 import { divide } from "./divide.ts";
 
-/** Which of the operands that equal a greatest or least value gets its gradient. */
+/** Selects which of the operands equal to a greatest or least value get its gradient. */
 export type Ties = "even" | "first" | "last" | "all";
 
 export const TIES: readonly Ties[] = ["even", "first", "last", "all"];
@@ -18,12 +18,15 @@ export const TIES: readonly Ties[] = ["even", "first", "last", "all"];
 /** The storage of data types that have gradients. */
 type Floats = Float32Array | Float64Array;
 
-/** Writes the product of two elements, rounded as a `mul` does it, with the second factor conjugated where it says so. */
+/**
+ * Writes the product of two elements, rounded as a `mul` does it, with the second factor conjugated if the multiplier
+ * was created so.
+ */
 type Multiply = (to: number, a: Storage, i: number, b: Storage, j: number) => void;
 
 /**
- * The gradients of `out = data * u1 * u2 ...`, by the steps taken backwards: the gradient of an update is that of the value
- * after its step times the value before. Nothing is divided, so zeros are like other values.
+ * The gradients of `out = data * u1 * u2 ...`, computed backwards step by step: the gradient of an update is the
+ * gradient of the value after its step, times the value before. Nothing is divided, so zeros are like other values.
  * @param values the packed targets of data; they become those of the result
  * @param share the packed gradient of the result; it becomes that of data
  * @param gradient of updates, to be written
@@ -96,8 +99,8 @@ function multiplier(dtype: DType, out: Storage, conjugates: boolean): Multiply {
 }
 
 /*
- * Whether an operand equals a greatest or least value is as good as random, and a branch that is predicted wrongly takes 5
- * to 20 ns. So these loops have none.
+ * These loops have no branches: whether an operand equals the extreme value is practically random, and a mispredicted
+ * branch takes 5 to 20 ns.
  */
 
 /** 1 for each element in which `a` and `b` are equal, and 0 for others. 0 equals -0, and NaN equals NaN. */
@@ -113,7 +116,7 @@ export function equalMarks(dtype: DType, a: Storage, b: Storage, size: number): 
   return marks;
 }
 
-/** Divides the elements of `share` that more than one operand has a part in. */
+/** Divides the elements of `share` that several operands contribute to. */
 export function divideShares(dtype: DType, share: Storage, counts: Uint32Array): void {
   let found = 0;
   for (let t = 0; t < counts.length; t++) if (counts[t] > 1) found++;

@@ -1,10 +1,10 @@
 /**
- * Combines slices by a Plan: scatters with a reduction. There is one kernel for each family of data types. Reduction
- * `none` is a move: see `move.ts`.
+ * Combines slices by a Plan: scatters with a reduction. Each family of data types has one kernel. Reduction `none` is a
+ * move: see `move.ts`.
  *
- * Each loop meets at most four array classes: with five or more, V8 falls from 2 ns an element to 28 and more. Loops
- * test for each element which reduction it is: the answer never changes within a call, so the branch is predicted and
- * costs a fraction of a nanosecond. Calling a function value instead costs several nanoseconds.
+ * Each loop handles at most four array classes: with five or more, the time in V8 grows from 2 ns an element to at
+ * least 28. Loops test the reduction for each element: the answer never changes within a call, so the branch is
+ * predicted and costs a fraction of a nanosecond. Calling a function value instead costs several nanoseconds.
  */
 
 import {
@@ -20,15 +20,15 @@ import { decodeHalf, encodeHalf } from "../tensor/half.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { halfFormat } from "../tensor/scalar.ts";
 
-/** What a kernel needs beside the two arrays. */
+/** The arguments of a kernel beside the two arrays. */
 interface CombineArgs {
   readonly dtype: DType;
   readonly reduction: Step;
   /** Elements per offset. */
   readonly slice: number;
-  /** Where each slice begins in the output. */
+  /** The beginning of each slice in the output. */
   readonly offsets: Uint32Array;
-  /** Which slice of updates each offset takes; by default the p-th offset takes the p-th slice. */
+  /** The slice of updates for each offset; by default the p-th offset takes the p-th slice. */
   readonly source: Uint32Array | undefined;
 }
 
@@ -64,7 +64,7 @@ function combineFloat(
   { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   let nan: NaNWriter | null = null;
-  // Nothing but what single updates need: 3.3 ns each instead of 4.2.
+  // A loop for single updates alone: 3.3 ns each instead of 4.2.
   if (slice === 1 && source === undefined) {
     for (let p = 0; p < offsets.length; p++) {
       const t = offsets[p];
@@ -85,7 +85,7 @@ function combineFloat(
   }
 }
 
-/** One step of floats, before rounding. V8 inlines it. Math.max and Math.min treat NaN and -0 as they should. */
+/** One step of floats, before rounding. V8 inlines it. Math.max and Math.min treat NaN and -0 as IEEE 754 requires. */
 function combineNumbers(reduction: Step, a: number, b: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return a * b;
@@ -97,9 +97,9 @@ function combineNumbers(reduction: Step, a: number, b: number): number {
 type NaNWriter = (position: number) => void;
 
 /**
- * A function that writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, at a position. It writes bits, because
- * the bits of a computed NaN depend on the machine. To be made with the first NaN: a look at the buffer of a small new
- * array takes 0.3 µs.
+ * A function that writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, at a position. The function writes
+ * bits, because the bits of a computed NaN depend on the machine. Create it at the first NaN: reading the buffer of a
+ * small new array takes 0.3 µs.
  */
 export function nanWriter(out: Float32Array | Float64Array): NaNWriter {
   const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
@@ -288,7 +288,7 @@ function combineComplex(
   }
 }
 
-/** Whether a + bi comes before c + di: compared by value, and if all values are equal by the signs of zeros. */
+/** True if a + bi comes before c + di: compared by value, and if all values are equal, by the signs of zeros. */
 function isBefore(a: number, b: number, c: number, d: number): boolean {
   if (a !== c) return a < c;
   if (b !== d) return b < d;

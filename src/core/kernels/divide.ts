@@ -39,7 +39,7 @@ function divider(dtype: DType, data: NumericStorage): (at: number, count: number
       return (at, count) => void (wide[at] = floorDivide(wide[at], BigInt(count)));
     }
     case "int":
-      // Both are below 2^32, so the double nearest to the quotient never crosses an integer.
+      // Sum and count are below 2^32, so the double nearest to the quotient never crosses an integer.
       return (at, count) => void (data[at] = Math.floor(Number(data[at]) / count));
     case "half": {
       const format = halfFormat(dtype);

@@ -101,7 +101,7 @@ function moveSlices(
         const end = offsets[q] * width + slice;
         for (let at = end - slice; at < end; at += LINE / bytes) seen |= (random as Bits)[at];
       }
-      // V8 leaves out loads that nobody uses. The first slice replaces what is written here.
+      // V8 removes loads whose result is unused. The first slice replaces what is written here.
       to[scatter ? offsets[p] * width : (source?.[p] ?? p) * slice] = seen;
     }
     for (; p < stop; p++) {

@@ -1,6 +1,6 @@
 /**
- * Turns indices into offsets in plain JavaScript. Each index is wrapped and compared with its own axis. It never merges
- * rows, which a job may allow but not demand.
+ * Turns indices into offsets in plain JavaScript. Each index is wrapped and compared with its own axis. Rows are never
+ * merged; a job allows merging but does not require it.
  */
 
 import {
@@ -12,7 +12,7 @@ import {
   type TupleJob,
 } from "../plan/index-job.ts";
 
-/** @param offsets where the offsets go, as many as there are indices or tuples */
+/** @param offsets the array to fill, with one offset for each index or tuple */
 export const readIndices = (
   job: IndexJob,
   offsets: Uint32Array = new Uint32Array(job.count),
@@ -72,7 +72,7 @@ function readElementIndices(
       if (!(index >= 0 && index < dim)) return { bad: p };
       offsets[p] = place + index * stride;
     }
-    // On to the next row: the axes before the last count up like an odometer.
+    // Advance to the next row: the axes before the last count up like an odometer.
     for (let d = last - 1; d >= 0; d--) {
       base += steps[d];
       if (++counters[d] < shape[d]) break;

@@ -1,8 +1,8 @@
 /**
  * The three ways in which operators address data: by index tuples, by slices along an axis, by single elements. Each
- * way is a pair of functions, `planner` and `layout`, that all operators of that way have in common.
+ * way is a pair of functions, `planner` and `layout`, which its operators share.
  *
- * How offsets are computed is the matter of `src/core/plan/`; this file finds the axis and the batches among the settings.
+ * `src/core/plan/` computes the offsets; this file finds the axis and the batches in the settings.
  */
 
 import { elementPlanner } from "../plan/elements.ts";
@@ -13,7 +13,9 @@ import type { Operator, OperatorCall } from "./operator.ts";
 
 type Addressing = Pick<Operator, "planner" | "layout">;
 
-/** ScatterND, GatherND and their kin: the last axis of indices holds tuples, which address the axes after batches. */
+/**
+ * ScatterND, GatherND and their variants: the last axis of indices holds tuples, which address the axes after batches.
+ */
 export const byTuples: Addressing = {
   planner: ({ data, indices }, { settings, fields }, rules) =>
     tuplePlanner(indices, data, settings.batchDims, rules, fields),
@@ -29,7 +31,9 @@ export const byTuples: Addressing = {
   },
 };
 
-/** Gather and ScatterUpdate: each index addresses a slice along the axis, once for each place before the axis. */
+/**
+ * Gather and ScatterUpdate: each index addresses a slice along the axis, once for each position of the axes before it.
+ */
 export const bySlices: Addressing = {
   planner: ({ data, indices }, call, rules) =>
     slicePlanner(
@@ -53,7 +57,7 @@ export const bySlices: Addressing = {
   },
 };
 
-/** ScatterElements, GatherElements and their kin: an index replaces its own coordinate along the axis. */
+/** ScatterElements, GatherElements and their variants: an index replaces its own coordinate along the axis. */
 export const byElements: Addressing = {
   planner: ({ data, indices }, call, rules) =>
     elementPlanner(indices, data, axisOfCall(data, call), rules, call.fields),
@@ -66,7 +70,7 @@ export const byElements: Addressing = {
   }),
 };
 
-/** Before a Plan is made the axis is known: one that is an input has become a setting. */
+/** The axis is known before a Plan is made: an axis given as input has become a setting. */
 const axisOfCall = (data: readonly number[], { settings, fields }: OperatorCall): number =>
   normalizeAxis(Number(settings.axis), data.length, fields);
 

@@ -1,6 +1,6 @@
 /**
- * The rules on ranks, axes and shapes that operators share. Shapes may be known in part: a check throws only what is
- * wrong whatever the unknown dimensions are.
+ * The rules on ranks, axes and shapes that operators share. Shapes may be known in part: a check throws only for errors
+ * that no value of the unknown dimensions can avoid.
  */
 
 import { TensorError, type ErrorFields } from "../errors.ts";

@@ -6,14 +6,14 @@ import type { OperatorVersion } from "./operator.ts";
 export interface VersionChange {
   readonly kind: "added" | "removed" | "changed";
   readonly path: string;
-  /** What was added or removed. */
+  /** The added or removed value. */
   readonly value?: unknown;
-  /** What was changed: before and after. */
+  /** The changed value, before (`from`) and after (`to`). */
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
-/** What was added, removed and changed from one version to another. */
+/** The additions, removals and changes from one version to another. */
 export const changesBetween = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
   changes("", from, to);
 

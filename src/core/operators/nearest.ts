@@ -1,11 +1,11 @@
-/** The name that was probably meant where there is none of the name that was given. */
+/** Suggests the name that was probably meant instead of an unknown name. */
 
 /** Longer names are not compared: the work grows with the square of the length. */
 const LONGEST = 200;
 
 /**
- * The first of the names that differ least from `name`, letters that are only of another case aside; null where none is
- * near: one letter in three may be wrong.
+ * The first of the names that differ least from `name`, ignoring case; null if no name is near: at most one letter in
+ * three may be wrong.
  */
 export function nearestName(name: string, names: Iterable<string>): string | null {
   const given = name.toLowerCase();
@@ -21,7 +21,7 @@ export function nearestName(name: string, names: Iterable<string>): string | nul
   return best;
 }
 
-/** How many letters must be inserted, deleted or replaced (Levenshtein's distance). */
+/** The number of letters to insert, delete or replace (Levenshtein distance). */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 0; i < a.length; i++) {

@@ -63,7 +63,7 @@ export const openvinoGatherND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
   derive: (inputs, call) => [{ of: "output", terms: fusedTerms(inputs, call) ?? [] }],
 });
 
-/** {@link termsOfGatherND}, with one axis for the batches where the version fuses them. */
+/** {@link termsOfGatherND}, with one axis for the batches if the version fuses them. */
 function fusedTerms(inputs: InputShapes, call: OperatorCall): Term[] | null {
   const terms = termsOfGatherND(inputs, call);
   const { batchDims: b } = call.settings;

@@ -18,7 +18,7 @@ export const NEWEST_OPSETS: Readonly<Record<Domain, number>> = Object.freeze({
   openvino: 16,
 });
 
-/** The data type of a tensor, and its shape as far as it is known. */
+/** The data type of a tensor, and the known part of its shape. */
 export interface TensorType {
   readonly dtype: DType;
   readonly shape: PartialShape;
@@ -26,29 +26,29 @@ export interface TensorType {
 
 /** An attribute of a version. */
 export interface AttributeSchema {
-  /** As the version's document spells it, such as `batch_dims`. */
+  /** Spelled as in the version's document, such as `batch_dims`. */
   readonly name: string;
   readonly type: "int" | "string" | "boolean";
   /** Absent for a required attribute. */
   readonly default?: number | string | boolean;
-  /** The accepted words, for a string attribute that takes one of a list. */
+  /** The accepted values of a string attribute with a fixed list. */
   readonly values?: readonly string[];
-  /** The least accepted integer, where there is one that does not depend on shapes. */
+  /** The least accepted integer, if one exists that does not depend on shapes. */
   readonly minimum?: number;
   /** The setting that the attribute sets, where the two names differ by more than camel case. */
   readonly setting?: keyof Settings;
   readonly description: string;
 }
 
-/** What an input is for. */
+/** The role of an input. */
 export type Role = "data" | "indices" | "updates" | "axis";
 
 /** An input or output of a version. */
 export interface ParameterSchema {
   readonly name: string;
-  /** Present only where the name is not the role. */
+  /** Present only if the name differs from the role. */
   readonly role?: Role;
-  /** Whether a call may leave the input out. */
+  /** True if a call may leave the input out. */
   readonly optional?: true;
   /** The name of a type constraint, or a data type. */
   readonly type: string;
@@ -63,8 +63,8 @@ export interface TypeConstraint {
 }
 
 /**
- * What the indices of an operator are: index tuples, which the last axis of indices holds; one index for each element;
- * one index for each slice along an axis; or the position of each sequence in a cache.
+ * The form of an operator's indices: index tuples in the last axis of indices; one index for each element; one index
+ * for each slice along an axis; or the position of each sequence in a cache.
  */
 export type IndexForm = "tuples" | "elements" | "slices" | "sequences";
 
@@ -73,7 +73,7 @@ export interface OperatorVersion {
   readonly name: string;
   readonly domain: Domain;
   readonly sinceVersion: number;
-  /** OpenVINO only: the opset that introduced the version, where it is not `sinceVersion`. */
+  /** OpenVINO only: the opset that introduced the version, if it differs from `sinceVersion`. */
   readonly opset?: number;
   readonly function: false;
   readonly supportLevel: "COMMON";
@@ -85,37 +85,38 @@ export interface OperatorVersion {
   readonly inputs: readonly ParameterSchema[];
   readonly outputs: readonly ParameterSchema[];
   readonly typeConstraints: readonly TypeConstraint[];
-  /** Whether -1 means the last place of an axis. */
+  /** True if -1 means the last position of an axis. */
   readonly negativeIndices: boolean;
-  /** What happens to an index outside its axis; by default it is an error. */
+  /** Treatment of an index outside its axis; by default an error. */
   readonly outOfRange?: Bounds;
   /** The name of the operator that replaces a deprecated version. Deprecated versions still run. */
   readonly deprecated?: string;
-  /** Whether the batch axes of the output are fused into one axis, whose size is their product. */
+  /** True if the batch axes of the output are fused into one axis, whose size is their product. */
   readonly fusesBatches?: true;
 }
 
-/** What an input of a version is for. */
+/** The role of a version's input. */
 export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
 
-/** One value for each input of a version, in order; undefined for an input that is left out. */
+/** Values of the inputs of a version, in order; undefined for an input that is left out. */
 export type Inputs<T> = readonly (T | undefined)[];
 
 /**
- * The attributes of a call under the package's own names, with defaults for those that its version does not have. One record
- * serves all operators: types of their own would buy nothing, because `settingsOf` has refused all other attributes.
+ * The attributes of a call under the package's own names, with defaults for those that its version does not have. One
+ * record serves all operators: separate types would gain nothing, because `settingsOf` has refused all other
+ * attributes.
  */
 export interface Settings {
   /** Null while the axis is an input whose value is not known. */
   readonly axis: number | null;
   readonly batchDims: number;
   readonly reduction: Reduction;
-  /** Whether a reduction begins with the value of data (true) or with the first update of a target. */
+  /** True if a reduction begins with the value of data, false if with the first update of a target. */
   readonly includeSelf: boolean;
   readonly mode: "linear" | "circular";
 }
 
-/** One call of one version, with everything decided but the tensors. */
+/** A call of a version, with everything decided except the tensors. */
 export interface OperatorCall {
   readonly version: OperatorVersion;
   readonly settings: Settings;
@@ -123,7 +124,7 @@ export interface OperatorCall {
   readonly fields: ErrorFields;
 }
 
-/** The shapes of a call's inputs as far as they are known; null for an input that is left out or does not exist. */
+/** The known parts of the shapes of a call's inputs; null for an input that is left out or does not exist. */
 export interface InputShapes {
   readonly data: PartialShape;
   readonly indices: PartialShape;
@@ -142,7 +143,7 @@ export interface Derivation {
   /** The input that must have the shape, or the output, which has it. */
   readonly of: Role | "output";
   readonly terms: readonly Term[];
-  /** Whether any tensor of one element is accepted where the derived shape is a scalar's. */
+  /** True if any tensor of one element is accepted when the derived shape is a scalar's. */
   readonly orOneElement?: true;
 }
 
@@ -153,7 +154,7 @@ export interface RankedShapes {
   readonly updates: PartialShape;
 }
 
-/** What a Plan is made of: the indices, and shapes that have been checked. */
+/** The inputs of a Plan: the indices, and checked shapes. */
 export interface PlanInputs {
   /** The shape of data. */
   readonly data: readonly number[];
@@ -169,13 +170,13 @@ export interface PlanShapes {
   readonly updates?: readonly number[] | undefined;
 }
 
-/** Where the offsets of a Plan come from in indices, and where they lead in data. */
+/** Relates the offsets of a Plan to indices and to data. */
 export interface Layout {
-  /** The leading shape of updates or of the output. It has one position for each offset, in the order of the Plan. */
+  /** The leading shape of updates or of the output. Each offset has one position, in the order of the Plan. */
   readonly positions: readonly number[];
   /** The coordinates in indices of the index, or of the index tuple, that a position's offset is made from. */
   indexAt(position: readonly number[]): readonly number[];
-  /** How many leading axes of data an offset addresses; the remaining axes are the slice. */
+  /** Number of leading axes of data that an offset addresses; the remaining axes are the slice. */
   readonly addressed: number;
   /** The addressed axes that indices stand for, in the order of a tuple. */
   readonly axes: readonly number[];
@@ -185,26 +186,26 @@ export interface Operator {
   readonly kind: "scatter" | "gather";
   /** Oldest first. All have one name and one domain. */
   readonly versions: readonly OperatorVersion[];
-  /** Whether the operator has versions before `versions[0]`, which this package does not know. */
+  /** True if the operator has versions before `versions[0]`, which this package does not know. */
   readonly hasOlder?: true;
-  /** The newest version without its limits, for the plain function; absent where there is no plain function. */
+  /** The newest version without its limits, for the plain function; absent if the operator has none. */
   readonly plain?: OperatorVersion;
   /** The indices of a call that leaves them out, from the shape of data. */
   readonly defaultIndices?: (data: readonly number[]) => Tensor;
   /**
-   * The shape of the output, from what is known of the inputs' shapes.
-   * @throws TensorError `rank`, `axis` or `shape-mismatch`, checked in this order, for what is certainly wrong
+   * The shape of the output, from the known parts of the inputs' shapes.
+   * @throws TensorError `rank`, `axis` or `shape-mismatch`, checked in this order, for certain contradictions
    */
   inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
   /**
-   * The shapes that follow from data and indices, whatever shapes were given: that of updates where there are updates,
-   * and last that of the output.
-   * @throws TensorError `rank`, `axis` or `shape-mismatch` where nothing follows
+   * The shapes that follow from data and indices, whatever shapes were given: the shape of updates if the operator has
+   * updates, then the shape of the output.
+   * @throws TensorError `rank`, `axis` or `shape-mismatch` if no shape follows
    */
   derive(inputs: RankedShapes, call: OperatorCall): readonly Derivation[];
-  /** What makes the Plans of a call's indices. Shapes must have been checked by {@link inferShape}. */
+  /** Creates the planner of a call's indices. Shapes must have been checked by {@link inferShape}. */
   planner(shapes: PlanShapes, call: OperatorCall, rules: IndexRules): Planner;
-  /** How the offsets of a Plan belong to positions, indices and axes. */
+  /** Maps the offsets of a Plan to positions, indices and axes. */
   layout(inputs: PlanInputs, call: OperatorCall): Layout;
 }
 
@@ -222,7 +223,7 @@ export function planIndices(
   return call.operator.planner(shapes, call, rules)(indices, read);
 }
 
-/** What all versions of a domain have in common; `negativeIndices` is overridden where it is not so. */
+/** The fields that all versions of a domain share; versions that differ override `negativeIndices`. */
 const DOMAINS = {
   "ai.onnx": {
     domain: "ai.onnx",
@@ -234,12 +235,12 @@ const DOMAINS = {
   openvino: { domain: "openvino", function: false, supportLevel: "COMMON", shapeInference: true },
 } as const;
 
-/** What is left to say of a version when its domain and what it shares with others, of the type C, are known. */
+/** The remaining fields of a version, given its domain and the fields C that it shares with others. */
 type Rest<N extends Domain, C> = Partial<OperatorVersion> &
   Omit<OperatorVersion, keyof (typeof DOMAINS)[N] | keyof C>;
 
 /**
- * The versions of an operator, oldest first: what they share, and a row for each. The rows are a function, and this call
+ * The versions of an operator, oldest first: shared fields, and a row for each. The rows are a function, and this call
  * and the operator's are marked as pure, so that a page that calls one function loads the rows of one operator.
  */
 export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>(
@@ -249,11 +250,11 @@ export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>
 ): readonly OperatorVersion[] =>
   rows().map((row) => {
     const version: Partial<OperatorVersion> = { ...DOMAINS[domain], ...common, ...row };
-    // `Rest` requires of a row what the domain and `common` leave out, so nothing is missing.
+    // `Rest` requires of a row what the domain and `common` leave out, so no field is missing.
     return version as OperatorVersion;
   });
 
-/** An operator that addresses data in a way that others share (`addressing.ts`). */
+/** An operator that addresses data in one of the shared ways (`addressing.ts`). */
 export const operatorBy = (
   way: Pick<Operator, "planner" | "layout">,
   own: Omit<Operator, "planner" | "layout">,

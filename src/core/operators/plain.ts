@@ -28,7 +28,7 @@ export const PLAN_FUNCTIONS = {
   planGather: gather,
 } as const satisfies Readonly<Record<string, Operator>>;
 
-/** What `make` makes of each operator of a table, under the same names. */
+/** The result of `make` for each operator of a table, under the same names. */
 export function forEach<N extends string, F>(
   table: Readonly<Record<N, Operator>>,
   make: (operator: Operator) => F,

@@ -1,4 +1,4 @@
-/** The list of all operators, and how a node finds its version. A new operator is one line here. */
+/** The list of all operators, and the lookup of a node's version. A new operator is one line here. */
 
 import { printValue, readForeign, TensorError } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
@@ -33,7 +33,7 @@ const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   openvinoGatherElements,
 ]);
 
-/** Callers get the rows. A row that one caller changed would be changed for all calls, so rows are frozen. */
+/** Callers get the rows. A caller's change to a row would affect all calls, so rows are frozen. */
 function frozen(operators: readonly Operator[]): readonly Operator[] {
   for (const { versions } of operators) versions.forEach(freeze);
   return operators;
@@ -61,12 +61,19 @@ const VERSIONS = /* @__PURE__ */ Object.freeze(
   /* @__PURE__ */ OPERATORS.flatMap(({ versions }) => versions),
 );
 
-/** All versions, operator by operator, oldest first. */
+/**
+ * All versions, operator by operator, oldest first.
+ *
+ * @example
+ * ```ts
+ * operators().filter(({ name }) => name === "GatherND").map(({ sinceVersion }) => sinceVersion);
+ * ```
+ */
 export const operators = (): readonly OperatorVersion[] => VERSIONS;
 
 /**
- * The version of an operator that is in force at an opset: the greatest `sinceVersion` that is not above it. Null where
- * there is none: an operator or a domain that is not in this registry, or an opset before the operator's first version.
+ * The version of an operator that is in force at an opset: the greatest `sinceVersion` that is not above it. Null for
+ * an operator or a domain that is not in this registry, or an opset before the operator's first version.
  */
 export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion | null {
   const operator = findOperator(domain, op);
@@ -74,15 +81,20 @@ export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion 
 }
 
 /**
- * {@link findVersion}, or an error that says why there is none.
+ * {@link findVersion}, but throws instead of returning null.
  * @throws TensorError `unknown-operator` for an operator, a domain or an opset without a version
+ *
+ * @example
+ * ```ts
+ * resolve({ op: "ScatterND", opset: 17 }).sinceVersion; // 16
+ * ```
  */
 export const resolve = (id: OperatorId): OperatorVersion =>
   lookUp(partsOf(id, ["domain", "op", "opset"])).version;
 
 /**
- * The named parts of a node from outside the package, each read once. What they hold is checked by whoever uses them.
- * @throws TensorError `unknown-operator` for what is no object, or cannot be read
+ * The named parts of a node from outside the package, each read once. Callers check their values.
+ * @throws TensorError `unknown-operator` if the node is not an object or cannot be read
  */
 export function partsOf<N extends OperatorId, K extends keyof N>(
   node: N,
@@ -100,11 +112,11 @@ export function partsOf<N extends OperatorId, K extends keyof N>(
   return readForeign(read, "unknown-operator", `${must} that can be read`);
 }
 
-/** Whether an operator is in this registry, in whichever version. */
+/** True if an operator is in this registry, in any version. */
 export const isOperator = ({ domain, op }: Pick<OperatorId, "domain" | "op">): boolean =>
   findOperator(domain, op) !== undefined;
 
-/** Whether an operator has versions before the first one in this registry. */
+/** True if an operator has versions before the first one in this registry. */
 export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
   findOperator(domain, op)?.hasOlder === true;
 
@@ -162,7 +174,7 @@ function normalizeDomain(domain: unknown): Domain | null {
   return domain === "openvino" ? domain : null;
 }
 
-/** A suggestion for a name that is no operator's of the domain, but nearly; of another domain only where it must be. */
+/** Suggests an operator with a similar name, preferably of the same domain. */
 function hint(op: string, domain: Domain): string {
   const firsts = OPERATORS.map(({ versions }) => versions[0]);
   const name = nearestName(

@@ -1,6 +1,6 @@
 /**
  * The functions of the surface that take rows: versions of operators and their inputs. Callers pass rows of the
- * registry, copies of them (from a worker, from JSON), or values that are no rows, so each is read once and checked.
+ * registry, copies of them (from a worker, from JSON), or arbitrary values, so each is read once and checked.
  */
 
 import { isArray, printValue, readForeign, TensorError } from "../errors.ts";
@@ -10,15 +10,20 @@ import { roleOf as roleOfRow } from "./operator.ts";
 import { operators } from "./registry.ts";
 import { typesIn } from "./signature.ts";
 
-/** The largest row has 150 values; what has more than this is none. */
+/** The largest row has 150 values; a value with more than this limit is not a row. */
 const MOST_VALUES = 10_000;
 
 /** A row is six levels deep: version, constraints, constraint, types, type. */
 const MOST_LEVELS = 10;
 
 /**
- * What an input of a version is for.
- * @throws TensorError `unknown-operator` for what is no input of a version
+ * The role of a version's input: `data`, `indices`, `updates` or `axis`.
+ * @throws TensorError `unknown-operator` if `input` is not an input of a version
+ *
+ * @example
+ * ```ts
+ * resolve({ op: "ScatterND", opset: 18 }).inputs.map(roleOf); // ["data", "indices", "updates"]
+ * ```
  */
 export function roleOf(input: ParameterSchema): Role {
   const none = "an input must be one of a version's";
@@ -29,20 +34,31 @@ export function roleOf(input: ParameterSchema): Role {
 
 /**
  * The data types that a version accepts for a parameter of type `type`, the name of a type constraint or a data type.
- * @throws TensorError `unknown-operator` for what is no version of an operator
+ * @throws TensorError `unknown-operator` if `version` is not a version of an operator
+ *
+ * @example
+ * ```ts
+ * typesOf(resolve({ op: "ScatterND", opset: 18 }), "T"); // the data types of data and updates
+ * ```
  */
 export const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
   typesIn(rowFrom(version), type);
 
 /**
- * What was added, removed and changed from one version to another, of the same operator or of two.
- * Lists of words and data types are compared as sets, lists of named records by their names.
- * @throws TensorError `unknown-operator` for what is no version of an operator
+ * The additions, removals and changes from one version to another, of the same operator or of two. Lists of words and
+ * data types are compared as sets, lists of named records by their names.
+ * @throws TensorError `unknown-operator` if an argument is not a version of an operator
+ *
+ * @example
+ * ```ts
+ * const versions = [16, 18].map((opset) => resolve({ op: "ScatterND", opset }));
+ * compareVersions(versions[0], versions[1]); // the reductions max and min were added
+ * ```
  */
 export const compareVersions = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
   changesBetween(rowFrom(from), rowFrom(to));
 
-/** A version from outside the package: a row of the registry as it is, of any other object a copy. */
+/** A version from outside the package: a row of the registry unchanged, or a copy of any other object. */
 function rowFrom(given: OperatorVersion): OperatorVersion {
   if (operators().includes(given)) return given;
   const none = "a version must be one of operators(), or a copy of one";
@@ -70,7 +86,7 @@ function plainCopy(given: unknown): unknown {
 const lengthOf = (list: readonly unknown[]): number =>
   Math.min(Number(list.length), MOST_VALUES + 1);
 
-/** Whether a row has what the functions here read. */
+/** True if a row has the fields that this file reads. */
 function isVersion(row: unknown): row is OperatorVersion {
   if (typeof row !== "object" || row === null || !("name" in row && "typeConstraints" in row)) {
     return false;

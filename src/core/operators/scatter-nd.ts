@@ -1,4 +1,6 @@
-/** ScatterND of ai.onnx: index tuples say which slices of a copy of data the updates replace or are combined with. */
+/**
+ * ScatterND of ai.onnx: updates replace, or are combined with, the slices of a copy of data that index tuples address.
+ */
 
 import type { ErrorFields } from "../errors.ts";
 import {
@@ -86,7 +88,7 @@ export function deriveScatterND(
 
 /**
  * The output has the shape of data.
- * @param oneElement whether any tensor of one element is accepted where updates should be a scalar
+ * @param oneElement true if any tensor of one element is accepted in the place of a scalar
  */
 export function inferScatterND(
   inputs: InputShapes,
@@ -106,8 +108,8 @@ export function inferScatterND(
 }
 
 /**
- * Whether updates may be one element in the place of a scalar.
- * @throws TensorError `shape-mismatch` where they should be a scalar and are neither
+ * True if updates may be one element in the place of a scalar.
+ * @throws TensorError `shape-mismatch` if updates should be a scalar and are neither
  */
 function isOneElement(
   { data, indices }: InputShapes,
@@ -124,8 +126,8 @@ function isOneElement(
 }
 
 /**
- * Checks updates.shape = indices.shape[:-1] ++ data.shape[k:] as far as the three shapes are known: what is known of
- * two of them limits the third.
+ * Checks updates.shape = indices.shape[:-1] ++ data.shape[k:] for the known parts of the three shapes: two of them
+ * limit the third.
  */
 function checkUpdates(
   { data, indices }: InputShapes,
@@ -135,7 +137,7 @@ function checkUpdates(
 ): void {
   const k = tupleLength(data, indices, updates);
   const isLength = k !== null && k >= 0 && k <= (data?.length ?? 0);
-  // Every call comes here, so terms are made only where they do not fit or not all is known.
+  // Every call runs this, so terms are made only if shapes do not fit or are partly unknown.
   if (indices !== null && data !== null && isLength && isJoined(updates, indices, data, k)) return;
   const lead = indices === null ? null : leadOf(indices);
   const tail = data !== null && isLength ? tailOf(data, k) : null;
@@ -160,7 +162,7 @@ function checkUpdates(
   }
 }
 
-/** Whether updates may be indices.shape[:-1] ++ data.shape[k:]. */
+/** True if updates may be indices.shape[:-1] ++ data.shape[k:]. */
 function isJoined(
   updates: readonly Dim[],
   indices: readonly Dim[],
@@ -176,7 +178,7 @@ function isJoined(
   );
 }
 
-/** `indices.shape[-1]`, or what it must be by the ranks of all three; null where neither is known. */
+/** `indices.shape[-1]`, or its value derived from the ranks of all three; null if neither is known. */
 function tupleLength(
   data: PartialShape,
   indices: PartialShape,

@@ -1,6 +1,6 @@
 /**
- * What each call asks of a version's inputs, made of the version's row once. Rows are frozen lists of records of many
- * forms, which V8 reads ten times as slowly as these.
+ * The facts that every call needs about a version's inputs, computed once from the version's row. V8 reads rows ten
+ * times as slowly, because rows are frozen lists of records of many forms.
  */
 
 import { roleOf, type Inputs, type OperatorVersion, type Role } from "./operator.ts";
@@ -8,7 +8,7 @@ import { roleOf, type Inputs, type OperatorVersion, type Role } from "./operator
 export interface Signature {
   readonly version: OperatorVersion;
   readonly inputs: readonly InputRule[];
-  /** Where the input of each role is; -1 where there is none. */
+  /** The position of the input of each role; -1 without such an input. */
   readonly positions: Readonly<Record<Role, number>>;
 }
 
@@ -16,9 +16,9 @@ export interface InputRule {
   readonly name: string;
   readonly role: Role;
   readonly isOptional: boolean;
-  /** The data types that are taken. */
+  /** The accepted data types. */
   readonly types: ReadonlySet<string>;
-  /** The data type of the last call that was accepted: to compare it takes a tenth of looking it up. */
+  /** The data type of the last call that was accepted: comparing takes a tenth of the time of a lookup. */
   accepted: string | undefined;
   /** The position of the first input with the same type constraint. */
   readonly first: number;
@@ -52,11 +52,11 @@ export function signatureOf(version: OperatorVersion): Signature {
   return signature;
 }
 
-/** The data types that a parameter's `type` stands for: those of the type constraint, or the one that it names. */
+/** The data types of a parameter's `type`: those of the type constraint, or the single type that it names. */
 export const typesIn = (version: OperatorVersion, type: string): readonly string[] =>
   version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
 
-/** One value for each role; undefined for a role without an input, and for an input that is left out. */
+/** Values by role; undefined for a role without an input, and for an input that is left out. */
 export type ByRole<T> = Readonly<Record<Role, T | undefined>>;
 
 /** {@link Inputs} by role. */

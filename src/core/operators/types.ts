@@ -10,8 +10,8 @@ import {
 import type { TypeConstraint } from "./operator.ts";
 
 /**
- * The data types that ONNX had when the highest number was `last`. It numbers them in the order in which they came, so
- * that a data type that comes later is in no set of an older version.
+ * The data types that ONNX had when the highest number was `last`. ONNX numbers data types in the order of their
+ * introduction, so older versions never include newer data types.
  */
 const onnxTypes = (last: number): readonly DType[] =>
   dtypesWhere(({ onnx }) => onnx.number <= last);

@@ -1,4 +1,4 @@
-/** Indices outside their axes: what the rules make of them, and the error that names one. */
+/** Indices outside their axes: their treatment by the rules, and the error that names such an index. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Storage } from "../tensor/dtype.ts";
@@ -15,7 +15,7 @@ import {
 /** The offsets of a job, and a byte for each offset: 1 where its update or element is left out. */
 export interface CheckedOffsets {
   readonly offsets: Uint32Array;
-  /** Null where none is left out. */
+  /** Null if none is left out. */
   readonly outside: Uint8Array | null;
 }
 
@@ -80,7 +80,7 @@ function reportBad(
 
 /**
  * A copy of a job's indices, each two words, in which an index outside its axis is the nearest one (`clip`), or is 0
- * and marked. Slow: only jobs with an index outside its axis come here.
+ * and marked. Slow, but reached only by jobs with an index outside its axis.
  */
 function boundedWords(
   job: IndexJob,
@@ -100,13 +100,13 @@ function boundedWords(
       else if (dim === 0) throw errorAt(position);
       index = outside === null && index >= dim ? dim - 1 : 0;
     }
-    // An axis has fewer than 2^32 places, so the low word holds the index and the high word is 0.
+    // An axis has fewer than 2^32 positions, so the low word holds the index and the high word is 0.
     words[2 * position] = index;
   }
   return { words, outside };
 }
 
-/** The axis of each index of a tuple; element indices are tuples of one. */
+/** The axis of each index of a tuple; an element index is a tuple of one index. */
 const axesOf = (job: IndexJob): readonly IndexAxis[] =>
   job.kind === "tuples" ? job.axes : [job.axis];
 
@@ -131,7 +131,7 @@ function outOfRangeError(
   );
 }
 
-/** A shape as far as it is known; `[...]` where not even its rank is. */
+/** Prints the known part of a shape; `[...]` if not even the rank is known. */
 export const printKnown = (shape: PartialShape): string =>
   shape === null ? "[...]" : printShape(shape);
 

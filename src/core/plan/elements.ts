@@ -1,4 +1,4 @@
-/** Plans from an index for each element: ScatterElements, GatherElements and their kin. */
+/** Plans from an index for each element: ScatterElements, GatherElements and their variants. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product, stridesOf } from "../tensor/shape.ts";
@@ -41,7 +41,7 @@ export function elementPlanner(
       fields,
       read,
     );
-    // Fewer offsets than indices: the rows were merged.
+    // Fewer offsets than indices mean that rows were merged.
     const slice = offsets.length === 0 ? 1 : count / offsets.length;
     const perBatch = batches === 0 ? 0 : offsets.length / batches;
     const merged: Plan = { offsets, slice, count: perBatch, size, batches, span };
@@ -51,8 +51,8 @@ export function elementPlanner(
 }
 
 /**
- * How many leading axes can be batches. They lie before `axis`, and their batches must lie one after the other in data:
- * so indices must cover data along each of them but the first.
+ * The number of leading axes that can be batches. Batch axes come before `axis`, and their batches must be contiguous
+ * in data, so indices must cover data along every batch axis except the first.
  */
 function countBatchAxes(
   shape: readonly number[],

@@ -1,4 +1,7 @@
-/** What reading indices needs: a job, the rules for indices, and integers as 32-bit words. It reads nothing itself. */
+/**
+ * Types for reading indices: a job, the rules for indices, and integers as 32-bit words. This file reads nothing
+ * itself.
+ */
 
 import type { TensorError } from "../errors.ts";
 import { product, type PartialShape } from "../tensor/shape.ts";
@@ -6,35 +9,35 @@ import { pairsOf } from "../tensor/memory.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
 /**
- * What happens to an index outside its axis: it is an error, it becomes the nearest index, or its update (`drop`, in a
- * scatter) or element (`fill`, in a gather, whose result has 0 there) is left out.
+ * Treatment of an index outside its axis: an error, the nearest valid index (`clip`), or its update (`drop`, in a
+ * scatter) or element (`fill`, in a gather, whose result is 0 there) is left out.
  */
 export type Bounds = "error" | "clip" | "drop" | "fill";
 
-/** What indices mean beyond their values. */
+/** Rules for the meaning of indices. */
 export interface IndexRules {
-  /** Whether -1 is the last place of an axis. If not, a negative index is an error whatever `bounds` says. */
+  /** True if -1 means the last position of an axis. If false, a negative index is an error whatever `bounds` says. */
   readonly negative: boolean;
   readonly bounds: Bounds;
-  /** Whether a row of element indices that holds one index throughout may become one offset. */
+  /** True if a row of equal element indices may become one offset. */
   readonly merge: boolean;
   /** Called for every bad index in row-major order, before the error for the first one is thrown. */
   readonly onBad?: (errorOf: () => TensorError) => void;
-  /** What errors say where the Plan is made for sizes that stand in for unknown ones. */
+  /** Shapes for error messages when the Plan was made with stand-ins for unknown sizes. */
   readonly shown?: ShownShapes;
 }
 
-/** Shapes as far as they are known, and whether the version takes negative indices. */
+/** The known parts of shapes; `negative` is true if the version takes negative indices. */
 export interface ShownShapes {
   readonly data: PartialShape;
   readonly updates: PartialShape;
   readonly negative: boolean;
 }
 
-/** One axis of data, as an index along it needs it. */
+/** An axis of data: the numbers needed to turn an index into an offset. */
 export interface IndexAxis {
   readonly dim: number;
-  /** What is added to a negative index: `dim`, or 0 where negative indices are errors. */
+  /** Number added to a negative index: `dim`, or 0 if negative indices are errors. */
   readonly wrap: number;
   /** In elements. */
   readonly stride: number;
@@ -61,15 +64,15 @@ export interface ElementJob extends IndexWords {
   readonly shape: readonly number[];
   readonly steps: readonly number[];
   readonly axis: IndexAxis;
-  /** Whether rows that hold one index throughout may become one offset each, which then stands for the whole row. */
+  /** True if each row of equal indices may become one offset, which then stands for the whole row. */
   readonly merge: boolean;
 }
 
 export type IndexJob = TupleJob | ElementJob;
 
 /**
- * Makes the offsets of a job: `count` of them, or one for each row where rows are merged. Where an index lies outside
- * its axis, the result is the position of the first such index.
+ * Makes the offsets of a job: `count` of them, or one for each row where rows are merged. If an index lies outside its
+ * axis, the result is the position of the first such index.
  */
 export type ReadIndices = (job: IndexJob) => Uint32Array | { readonly bad: number };
 

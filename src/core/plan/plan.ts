@@ -6,8 +6,8 @@
  *
  * where each step moves or combines one slice of contiguous elements, in the order of p. Data and the output of a
  * scatter are the random side, which offsets point into; updates and the output of a gather are the sequential side,
- * which is walked in order. A Plan knows nothing of data types, and the same Plan gathers and scatters. Every index is
- * checked before its offset is made, so nothing behind a Plan checks bounds.
+ * which is walked in order. A Plan does not depend on data types, and the same Plan gathers and scatters. Every index
+ * is checked before its offset is made, so nothing behind a Plan checks bounds.
  */
 
 import { greatestCommonDivisor } from "../tensor/shape.ts";
@@ -18,12 +18,12 @@ import type { ReadIndices } from "./index-job.ts";
  * `slice`, `size` and `span` count elements, `count` counts offsets, `source` counts slices.
  *
  * Invariant: two slices of a Plan as an operator makes it are equal or disjoint. Merged runs ({@link coarsen}) may
- * overlap in part, so whoever divides the columns of slices among threads must look at the Plan before it is merged.
+ * overlap in part, so code that divides the columns of slices among threads must use the unmerged Plan.
  */
 export interface Plan {
   /**
-   * Where each slice begins on the random side, relative to its batch, in row-major order of the indices. There are
-   * `batches * count` offsets, or `count` where all batches share the same offsets.
+   * The beginning of each slice on the random side, relative to its batch, in row-major order of the indices: `batches
+   * * count` offsets, or `count` if all batches share them.
    */
   readonly offsets: Uint32Array;
   /** Elements per offset. */
@@ -42,26 +42,26 @@ export interface Plan {
   readonly source?: Uint32Array;
   /** Two positions share a target only if they are equal modulo `lanes`. Without it, any two may. */
   readonly lanes?: number;
-  /** Whether the offsets never change and are used again, so that an engine may keep what it made of them. */
+  /** True if the offsets never change and will be used again, so an engine may cache data derived from them. */
   readonly isKept?: boolean;
 }
 
 /**
- * Makes the Plans of all indices of one shape into data of one shape: what does not depend on the values of indices was
- * decided when the planner was made.
+ * Makes the Plans of all indices of one shape into data of one shape: the planner has already computed everything that
+ * does not depend on the values of indices.
  * @throws TensorError `index-out-of-range`
  */
 export type Planner = (indices: Tensor, read: ReadIndices) => Plan;
 
 /**
- * The same Plan with fewer, longer slices where offsets form contiguous runs of one length: a ScatterElements whose
- * indices are equal along each row becomes a scatter of rows (measured on 200000 x 128 float32: 50 to 20 ms).
+ * The same Plan with fewer, longer slices if offsets form contiguous runs of one length: a ScatterElements whose
+ * indices are equal along each row becomes a scatter of rows (measured on 200000 x 128 float32: from 50 to 20 ms).
  */
 export function coarsen(plan: Plan): Plan {
   const { offsets, slice, count } = plan;
   if (plan.source !== undefined || slice === 0) return plan;
-  // The longest common run is the greatest common divisor of all positions at which a run ends. With random offsets
-  // the divisor is 1 after a few steps, so the search costs next to nothing where there are no runs.
+  // The longest common run is the greatest common divisor of all positions at which a run ends. With random offsets the
+  // divisor is 1 after a few steps, so the search costs almost nothing if the offsets form no runs.
   let run = count;
   for (let p = 1; p < offsets.length && run > 1; p++) {
     if (offsets[p] !== offsets[p - 1] + slice) run = greatestCommonDivisor(run, p);
@@ -93,7 +93,7 @@ export function absoluteOffsets({ offsets, count, batches, span }: Plan): Uint32
 /**
  * The Plan without the offsets that `leftOut` marks with a byte other than 0. `leftOut` has a byte for each entry of
  * `plan.offsets`, so the marks of offsets that batches share hold for every batch. The result has one batch, and its
- * `source` says which slices of the sequential side are left.
+ * `source` lists the remaining slices of the sequential side.
  */
 export function without(plan: Plan, leftOut: Uint8Array): Plan {
   const offsets = absoluteOffsets(plan);

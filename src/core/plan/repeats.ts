@@ -8,12 +8,12 @@
 import { OFFSETS } from "../limits.ts";
 import { absoluteOffsets, type Plan } from "./plan.ts";
 
-/** Two positions of a Plan with one target. Positions count indices, or tuples, in row-major order. */
+/** Two positions of a Plan with the same target. Positions count indices, or tuples, in row-major order. */
 export interface Repeat {
   readonly position: number;
   /** The first position with the same target. */
   readonly earlier: number;
-  /** Where the target begins, in elements of the random side. */
+  /** The beginning of the target, in elements of the random side. */
   readonly target: number;
 }
 
@@ -34,7 +34,7 @@ export function firstRepeat(plan: Plan): Repeat | null {
 
 /**
  * Two Plans that together do the work of one: `first` has the first position of each target, `later` all other
- * positions, both in the order of `plan`. Each has one batch, and `source` says which update each offset takes.
+ * positions, both in the order of `plan`. Each has one batch, and `source` gives the update of each offset.
  */
 export function split(plan: Plan): { first: Plan; later: Plan } {
   const { slice, size } = plan;
@@ -63,7 +63,7 @@ export function split(plan: Plan): { first: Plan; later: Plan } {
   return { first: planOf("first"), later: planOf("later") };
 }
 
-/** How many positions each target of `first` has in both parts of a {@link split}, in the order of `first`. */
+/** The number of positions of each target in both parts of a {@link split}, in the order of `first`. */
 export function countTargets(first: Plan, later: Plan): Uint32Array {
   const repeats = new Map<number, number>();
   for (const target of later.offsets) repeats.set(target, (repeats.get(target) ?? 0) + 1);
@@ -71,8 +71,8 @@ export function countTargets(first: Plan, later: Plan): Uint32Array {
 }
 
 /**
- * A function that says whether it is given an offset for the first time. One bit for each slice of the random side is
- * fastest; where the bits would take far more memory than the offsets do, a Set holds the offsets that were given.
+ * Returns a function that is true for an offset that it has not received before. One bit for each slice of the random
+ * side is fastest; if the bits would take far more memory than the offsets, a Set holds the offsets received.
  */
 export function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
   const targets = slice === 0 ? 0 : size / slice;

@@ -8,9 +8,9 @@ import type { IndexRules } from "./index-job.ts";
 import type { Planner } from "./plan.ts";
 
 /**
- * Makes Plans in which sample b of the batch, axis 0 of data, addresses `length` slices along `axis` from position
- * `indices[b]` on. Where `circular`, positions wrap around at the end of the axis. Shapes must have been checked.
- * A planner throws `index-out-of-range` for a sequence that does not fit into the axis, unless `circular`.
+ * Makes Plans in which sample b of the batch, axis 0 of data, addresses `length` slices along `axis`, beginning at
+ * position `indices[b]`. If `circular`, positions wrap around at the end of the axis. Shapes must have been checked. A
+ * planner throws `index-out-of-range` for a sequence that does not fit into the axis, unless `circular`.
  */
 export function sequencePlanner(
   dataShape: readonly number[],
@@ -45,7 +45,7 @@ export function sequencePlanner(
     let bad = -1;
     const starts = Array.from({ length: indices.size }, (_, sample) => {
       const { exact } = describeIndex(indices, sample);
-      // Without places in the axis the sequence is empty too: its length was checked against the axis.
+      // If the axis is empty, the sequence is empty too: its length was checked against the axis.
       if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
       if (exact >= 0 && exact <= most) return Number(exact);
       if (bad === -1) bad = sample;

@@ -1,5 +1,5 @@
 /**
- * The targets of a Plan, as gradients ask for them: which updates are replaced by later ones, and the targets alone. These
+ * The targets of a Plan, as gradients need them: the updates replaced by later ones, and the targets alone. These
  * functions take Plans as operators make them, never what `coarsen` returns.
  */
 
@@ -8,8 +8,7 @@ import { absoluteOffsets, type Plan } from "./plan.ts";
 import { targetSet } from "./repeats.ts";
 
 /**
- * Where the slices that a later one replaces begin on the sequential side, in slices: those of every position but the last
- * of its target.
+ * The slices of the sequential side that a later slice replaces: those of every position except the last of its target.
  */
 export function replacedSlices(plan: Plan): Uint32Array {
   const { source, slice, batches, count } = plan;
@@ -34,19 +33,19 @@ export function replacedSlices(plan: Plan): Uint32Array {
 
 /** A Plan whose targets lie side by side, in the order in which they are first addressed. */
 export interface PackedPlan {
-  /** The positions of the Plan, with offsets into the packed targets. It has one batch. */
+  /** The positions of the Plan, with offsets into the packed targets. The Plan has one batch. */
   readonly plan: Plan;
-  /** Where the packed targets are in data: a gather by it packs them. No target repeats. */
+  /** The positions of the packed targets in data: a gather by this Plan packs them. No target repeats. */
   readonly targets: Plan;
-  /** How many positions each target has. */
+  /** The number of positions of each target. */
   readonly counts: Uint32Array;
   /** A byte for each position: 1 where it is the first of its target. */
   readonly isFirst: Uint8Array;
 }
 
 /**
- * {@link packTargets}, or all of data where that is quick: then untouched elements are among the packed ones, too, so that
- * this is for gradients in which an untouched element has its own.
+ * Like {@link packTargets}, but packs all of data if that is faster. The packed elements then include untouched ones,
+ * so use it only for gradients in which an untouched element has its own gradient.
  */
 export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
   const { slice, source, size } = plan;
@@ -99,8 +98,8 @@ export function packTargets(plan: Plan): PackedPlan {
 }
 
 /**
- * A function that gives the number of an offset's target, or `next` for an offset that is new. A table of all targets is
- * fastest; where it would take far more memory than the offsets do, a Map holds the offsets that were given.
+ * Returns a function that gives the number of an offset's target, or `next` for a new offset. A table of all targets is
+ * fastest; if the table would take far more memory than the offsets, a Map holds the offsets received.
  */
 function slotTable({ slice, size }: Plan, count: number): (offset: number, next: number) => number {
   const targets = slice === 0 ? 0 : Math.ceil(size / slice);

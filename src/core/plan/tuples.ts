@@ -1,4 +1,4 @@
-/** Plans from index tuples: ScatterND, GatherND and their kin. */
+/** Plans from index tuples: ScatterND, GatherND and their variants. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
@@ -21,8 +21,8 @@ export function tuplePlanner(
   const last = shape.length - 1;
   const k = shape[last];
   const slice = product(dataShape, batchDims + k);
-  // Indices of shape [2^32 - 1, 0] cost no memory, but an offset for each would. Where slices are empty too, the
-  // offsets would do nothing, so there are none.
+  // Indices of shape [2^32 - 1, 0] cost no memory, but an offset for each would. If slices are empty too, the offsets
+  // would do nothing, so none are made.
   const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
   const axes: IndexAxis[] = k === 0 ? [] : [indexAxis(dataShape, batchDims, rules)];
   for (let j = 1; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));

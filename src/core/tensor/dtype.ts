@@ -1,11 +1,11 @@
 /**
- * The table of data types. Each has one row, and every fact about a data type anywhere is derived from that row. Here
- * are also the reductions, and which data types have which; the arithmetic itself is in `kernels/`.
+ * The table of data types. Each data type has one row, and every fact about a data type is derived from that row. The
+ * table of reductions, and the data types that have them, is here too; the arithmetic itself is in `kernels/`.
  */
 
 import { TensorError } from "../errors.ts";
 
-/** How the values of a data type are combined: each family has one kernel in `kernels/combine.ts`. */
+/** Groups data types with the same arithmetic: each family has one kernel in `kernels/combine.ts`. */
 export type Family =
   | "float"
   | "half"
@@ -23,13 +23,13 @@ interface Row {
   readonly openvino?: string;
   /** NPY type string without the byte order, and for text without the length; absent where NPY lacks the type. */
   readonly npy?: string;
-  /** Whether tensors of onnxruntime-common have the type (`Tensor.DataTypeMap`), under the same name. */
+  /** True if tensors of onnxruntime-common have the type (`Tensor.DataTypeMap`), under the same name. */
   readonly runtime?: true;
-  /** Bytes of one element in memory, and in files unless `bits` is there; 0 where the length varies. */
+  /** Bytes of one element in memory, and in files unless `bits` is present; 0 if the length varies. */
   readonly bytes: number;
   /** Bits of one element in files, for types of which a byte in a file holds several elements. A divisor of 8. */
   readonly bits?: 1 | 2 | 4;
-  /** The class of the array that holds elements, and how many of its entries one element takes. */
+  /** The class of the array that holds elements, and the number of its entries per element. */
   readonly storage: StorageConstructor;
   readonly lanes: 1 | 2;
   readonly family: Family;
@@ -136,7 +136,7 @@ export type Storage<D extends DType = DType> = D extends "string"
   ? string[]
   : (typeof DTYPES)[D]["storage"]["prototype"];
 
-/** The storage of any data type but string. */
+/** The storage of any data type except string. */
 export type NumericStorage = Storage<Exclude<DType, "string">>;
 
 /** The JavaScript value of one element. */
@@ -153,7 +153,7 @@ export type Scalar<D extends DType = DType> = D extends "bool"
 export const isDType = (name: unknown): name is DType =>
   typeof name === "string" && Object.hasOwn(DTYPES, name);
 
-/** Whether the storage is a typed array, as for all data types but string. */
+/** True if the storage is a typed array, as for all data types except string. */
 export const isNumericStorage = (storage: Storage): storage is NumericStorage =>
   ArrayBuffer.isView(storage);
 
@@ -225,7 +225,7 @@ export function viewOf(
   return Reflect.construct(DTYPES[dtype].storage, [buffer, byteOffset, length]);
 }
 
-/** How a scatter combines an update with the value at its target. */
+/** The reductions: the ways to combine an update with the value at its target. */
 export const REDUCTIONS = Object.freeze([
   "none",
   "add",
@@ -238,17 +238,20 @@ export const REDUCTIONS = Object.freeze([
 
 export type Reduction = (typeof REDUCTIONS)[number];
 
-/** What one update does to one value. A mean has no step of its own: it adds, and divides at the end. */
+/** The effect of one update on one value. A mean has no step of its own: it adds, and divides at the end. */
 export type Step = Exclude<Reduction, "mean">;
 
-/** What the first update of a target does, what later ones do, and whether a division by their number follows. */
+/** The step of a target's first update, the step of later updates, and whether a division by their number follows. */
 export interface Steps {
   readonly first: Step;
   readonly later: Step;
   readonly divides: boolean;
 }
 
-/** Whether a data type has arithmetic. Floats of 8 bits and all types of 4 and 2 bits have none: they are only moved. */
+/**
+ * True if a data type has arithmetic. Floats of 8 bits and all types of 4 and 2 bits have none: their elements are only
+ * moved.
+ */
 export const isArithmetic = (dtype: DType): boolean => {
   const { family, bits } = rowOf(dtype);
   return family !== "minifloat" && bits === undefined;
@@ -269,6 +272,6 @@ const TAKEN: ReadonlyMap<DType, ReadonlySet<unknown>> = new Map(
   DTYPE_NAMES.map((dtype) => [dtype, new Set(reductionsOf(dtype))]),
 );
 
-/** Every data type has `none`, which is what most calls ask for. */
+/** Every data type has `none`, the choice of most calls. */
 export const hasReduction = (dtype: DType, word: unknown): word is Reduction =>
   word === "none" || TAKEN.get(dtype)?.has(word) === true;

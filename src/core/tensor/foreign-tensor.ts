@@ -6,7 +6,7 @@ import { isFloat16Array, isList } from "./values.ts";
 /** An object that may be a tensor, or an array. */
 interface Holder {
   readonly data?: unknown;
-  /** Where the elements of a tensor of onnxruntime are. */
+  /** The location of an onnxruntime tensor's elements. */
   readonly location?: unknown;
 }
 

@@ -12,7 +12,8 @@ export interface HalfFormat {
 export const FLOAT16: HalfFormat = { fractionBits: 10, minExponent: -14 };
 export const BFLOAT16: HalfFormat = { fractionBits: 7, minExponent: -126 };
 
-// One value as a double and as its bits. It is written and read within one call, so nothing stays here between calls.
+// One value as a double and as its bits. The value is written and read within one call, so nothing stays here between
+// calls.
 const scratch = new Float64Array(1);
 const words = new Uint32Array(scratch.buffer);
 // Every platform that runs JavaScript today is little-endian; the whole package assumes so.

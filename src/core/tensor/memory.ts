@@ -1,4 +1,4 @@
-/** The memory of a tensor: whether it may be used, who gets it back, and views of it. */
+/** The memory of a tensor: its state, its owner, and views of it. */
 
 import { isNumericStorage, type NumericStorage, type Storage } from "./dtype.ts";
 import { isDetached } from "./storage.ts";
@@ -14,14 +14,14 @@ const OFTEN = 64;
 /** The memory of one tensor. Proxies and clones of the tensor share it. */
 export class Memory {
   readonly #data: Storage;
-  /** How many entries the array had when the tensor was made. */
+  /** Number of array entries when the tensor was made. */
   readonly #length: number;
   #owner: MemoryOwner | undefined;
   #hasEnded = false;
-  // Kept once they were asked for: to ask an array for its buffer takes 30 ns, and to make a view as long.
+  // Cached after first use: reading an array's buffer takes 30 ns, and making a view takes as long.
   #buffer: ArrayBufferLike | null | undefined;
   #pairs: Int32Array | undefined;
-  /** How often the array was used; then its bytes, whose length is asked for without a look at the array's class. */
+  /** Number of uses at first; later the array's bytes, whose length can be read without testing the array's class. */
   #bytes: Uint8Array | number = 0;
 
   constructor(data: Storage, owner?: MemoryOwner) {
@@ -30,7 +30,7 @@ export class Memory {
     this.#owner = owner;
   }
 
-  /** Whether `value` was made here. A deep clone has the class but not the private fields. */
+  /** True if `value` was made here. A deep clone has the class but not the private fields. */
   static isMemory(value: unknown): value is Memory {
     return typeof value === "object" && value !== null && #data in value;
   }
@@ -39,12 +39,12 @@ export class Memory {
     return this.#hasEnded;
   }
 
-  /** Whether these elements may no longer be used. */
+  /** True if these elements may no longer be used. */
   hasEndedFor(data: unknown): boolean {
     return this.#hasEnded && this.#data === data;
   }
 
-  /** Whether the elements are there, disposed of or not: not transferred, resized or otherwise detached. */
+  /** True if the elements exist, disposed of or not: not transferred, resized or otherwise detached. */
   get isThere(): boolean {
     const bytes = this.#bytes;
     if (typeof bytes === "object") return bytes.length > 0;
@@ -52,7 +52,7 @@ export class Memory {
     return this.#data.length === this.#length && (this.#length > 0 || !isDetached(this.#data));
   }
 
-  /** The bytes where their number changes only when their buffer is detached; 0 elsewhere. */
+  /** The bytes, if their number changes only when their buffer is detached; otherwise 0. */
   #fixedBytes(): Uint8Array | number {
     const buffer: (ArrayBufferLike & { resizable?: boolean; growable?: boolean }) | null =
       this.buffer;
@@ -73,7 +73,7 @@ export class Memory {
     return (this.#pairs ??= pairsOf(this.#data as BigInt64Array));
   }
 
-  /** Whether writing the elements of one changes those of the other. */
+  /** True if writing the elements of one memory changes those of the other. */
   overlaps(other: Memory): boolean {
     const a = this.#data;
     const b = other.#data;
@@ -87,7 +87,7 @@ export class Memory {
     );
   }
 
-  /** Whether both are the same elements. */
+  /** True if both are the same elements. */
   isSame(other: Memory): boolean {
     const a = this.#data;
     const b = other.#data;

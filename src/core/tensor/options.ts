@@ -1,21 +1,21 @@
 /**
- * Options and attributes as callers give them. They are copied once, because an object may have getters or be a Proxy:
- * what was checked must be what is used.
+ * Options and attributes as callers give them. Options are copied once, because an object may have getters or be a
+ * Proxy: the checked values must be the used values.
  */
 
 import { isTensorError, printValue, TensorError, type ErrorFields } from "../errors.ts";
 
 /**
- * A copy of `value`: its own properties, and what it inherits from objects and from getters of its class.
- * @param name what the object is, in errors
- * @throws TensorError `attribute` for what is no object of named values, such as a Map, a list or text
+ * A copy of `value`: its own properties, and properties inherited from objects and from getters of its class.
+ * @param name the object's name in errors
+ * @throws TensorError `attribute` for anything except an object of named values, such as a Map, a list or text
  */
 export function objectOf(
   name: string,
   value: unknown,
   fields: ErrorFields,
 ): Record<string, unknown> {
-  // Every call with options comes here, so nothing is made that only an error needs.
+  // Every call with options runs this, so nothing is made that only an error needs.
   let copy: Record<string, unknown> | string;
   try {
     copy = copyOrKindOf(value);
@@ -27,7 +27,7 @@ export function objectOf(
   throw new TensorError("attribute", `${name} must be an object, got ${copy}`, fields);
 }
 
-/** A copy of an object of named values; of any other value how it reads in a sentence. */
+/** A copy of an object of named values; any other value is printed for a sentence. */
 function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   if (typeof value !== "object" || value === null) return printValue(value);
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -46,7 +46,7 @@ function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   return copy;
 }
 
-/** The names of what prototypes up to Object's, which is the last, hold for their instances: no methods. */
+/** The names of values that prototypes up to Object's hold for their instances; methods are left out. */
 function inheritedNames(first: unknown): string[] {
   const names: string[] = [];
   let prototype = first;
@@ -61,8 +61,8 @@ function inheritedNames(first: unknown): string[] {
 }
 
 /**
- * {@link objectOf}, with nothing in it but `known` names.
- * @throws TensorError `attribute` for what is no object, or has another name
+ * {@link objectOf} that allows only `known` names.
+ * @throws TensorError `attribute` if the value is not an object or has an unknown name
  */
 export function optionsOf(
   options: unknown,
@@ -70,7 +70,7 @@ export function optionsOf(
   fields: ErrorFields,
 ): Record<string, unknown> {
   const given = objectOf("options", options, fields);
-  // A loop over the names, which makes no list of them.
+  // This loop creates no list of names.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const sentence = `unknown option ${printValue(name)}; the options are ${known.join(", ")}`;

@@ -14,13 +14,15 @@ import {
 } from "./dtype.ts";
 import { bytesOf } from "./storage.ts";
 
-/** How many bytes `size` elements take in a file, for any type but string. */
+/** Bytes of `size` elements in a file, for any type except string. */
 export function packedBytes(dtype: DType, size: number): number {
   const { bytes, bits } = rowOf(dtype);
   return bits === undefined ? size * bytes : Math.ceil((size * bits) / 8);
 }
 
-/** The bytes for a file: a view of `data` where memory and file agree, else a copy; spare bits of the last byte are 0. */
+/**
+ * The bytes for a file: a view of `data` if memory and file agree, otherwise a copy; spare bits of the last byte are 0.
+ */
 export function pack(dtype: DType, data: NumericStorage): Uint8Array {
   const { bits } = rowOf(dtype);
   return bits === undefined ? bytesOf(data) : packBits(bytesOf(data), bits);
@@ -51,7 +53,7 @@ export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage 
   return data;
 }
 
-/** Undoes {@link packBits}. @param hasSign whether the highest bit is a sign, which is then extended */
+/** Undoes {@link packBits}. @param hasSign true if the highest bit is a sign, which is then extended */
 export function unpackBits(
   packed: Uint8Array,
   into: Uint8Array,
@@ -72,5 +74,5 @@ export function keepBits(bytes: Uint8Array, bits: number, hasSign: boolean): voi
   else for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] << shift) >>> shift;
 }
 
-/** Where the first byte is that is neither 0 nor 1, which no bool may be; -1 where there is none. */
+/** The position of the first byte that is neither 0 nor 1 and thus not a bool; -1 if all bytes are valid. */
 export const findNonBool = (bytes: Uint8Array): number => bytes.findIndex((byte) => byte > 1);

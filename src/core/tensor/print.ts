@@ -1,6 +1,7 @@
 /**
- * A tensor as text for people: what NumPy 2.2 prints of an array under its default options, with `tensor(` for `array(`
- * and the data type always named. Only the elements that are shown are read. `npy/` writes tensors for programs.
+ * A tensor as text for people: printed as NumPy 2.2 prints an array under its default options, with `tensor(` for
+ * `array(` and the data type always named. Only the elements that are shown are read. `npy/` writes tensors for
+ * programs.
  */
 
 import { printValue, readForeign, TensorError } from "../errors.ts";
@@ -32,7 +33,8 @@ const MOST_CHARACTERS = 1e6;
 
 const PREFIX = "tensor(";
 
-// The format decides which digits identify a value: the float32 nearest to 0.1 is another double, but prints as 0.1.
+// The format determines the digits that identify a value: the float32 nearest to 0.1 is another double, but prints as
+// 0.1.
 const FLOAT32: HalfFormat = { fractionBits: 23, minExponent: -126 };
 const FLOAT64: HalfFormat = { fractionBits: 52, minExponent: -1022 };
 const NARROW_FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
@@ -48,7 +50,7 @@ const formatOf = (dtype: DType): HalfFormat => NARROW_FORMATS[dtype] ?? FLOAT64;
 export function printTensor({ dtype, shape, size, data }: Printable): string {
   const isAbbreviated = size > THRESHOLD;
   const elements = printElements(dtype, shape, data, isAbbreviated);
-  // The shape is named where the brackets do not show it.
+  // The shape is named if the brackets do not show it.
   const isNamed = elements === null || isAbbreviated || (size === 0 && shape.length > 1);
   const dots = shape.length === 0 ? "..." : "[...]";
   return printFacts(elements ?? dots, dtype, isNamed ? shape : null);
@@ -68,9 +70,14 @@ function printFacts(elements: string, dtype: DType, shape: readonly number[] | n
 }
 
 /**
- * One element as messages quote it: the shortest digits that identify it in its own type, spelled as JavaScript
- * reads them (`2.5`, `NaN`, `true`, `"a"`), complex as the pair `[re, im]`, 64-bit integers without the `n`.
- * @throws TensorError `dtype` for an unknown data type, and for a value that is no element of any type
+ * Prints an element as in messages: the shortest digits that identify it in its own type, spelled as JavaScript reads
+ * them (`2.5`, `NaN`, `true`, `"a"`), complex as the pair `[re, im]`, 64-bit integers without the `n`.
+ * @throws TensorError `dtype` for an unknown data type, and for a value that is not an element of any type
+ *
+ * @example
+ * ```ts
+ * printScalar("float32", Math.fround(0.1)); // "0.1"
+ * ```
  */
 export function printScalar<D extends DType>(dtype: D, value: Scalar<D>): string;
 export function printScalar(dtype: DType, value: unknown): string {
@@ -100,7 +107,7 @@ function printNumber(dtype: DType, given: number): string {
   return String(Math.sign(value) * Number(`${digits[0]}.${digits.slice(1)}e${exponent}`));
 }
 
-/** The nested brackets with the elements between them; null where they would be too many. */
+/** The nested brackets with the elements between them; null for too many elements. */
 function printElements(
   dtype: DType,
   shape: readonly number[],
@@ -131,7 +138,7 @@ function printElements(
     const indent = " ".repeat(PREFIX.length + 1 + axis);
     const axesBelow = shape.length - 1 - axis;
     if (axesBelow > 0) return `[${items.join(`,${"\n".repeat(axesBelow)}${indent}`)}]`;
-    // A line leaves room for the brackets that close on it, and for a comma.
+    // A line reserves columns for its closing brackets and a comma.
     return `[${fill(items, indent, LINE_WIDTH - 2 - axis)}]`;
   };
   return printBlock(0);
@@ -208,8 +215,8 @@ function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "
 }
 
 /**
- * Whether a column is printed with exponents, by NumPy's three conditions on the values that are not zero, in the
- * arithmetic of their type. (NumPy 2.3 changed the first: exponents from 10^6 for float32, from 10^3 for float16.)
+ * True if a column is printed with exponents, by NumPy's three conditions on the nonzero values, in the arithmetic of
+ * their type. (NumPy 2.3 changed the first: exponents from 10^6 for float32, from 10^3 for float16.)
  */
 function needsExponent(magnitudes: readonly number[], format: HalfFormat): boolean {
   const nonzero = magnitudes.filter((magnitude) => magnitude > 0);
@@ -226,7 +233,7 @@ function roundTo(value: number, format: HalfFormat): number {
 
 function printPositional(magnitudes: readonly number[], format: HalfFormat): string[] {
   const parts = magnitudes.map((magnitude) => {
-    // All whole digits are printed, also where fewer would identify the value.
+    // All whole digits are printed, even if fewer would identify the value.
     const { digits, exponent } = toDecimal(magnitude, format, (e) => [e + 1, e + 1 + PRECISION]);
     if (exponent < 0) return { whole: "0", fraction: "0".repeat(-1 - exponent) + digits };
     const point = exponent + 1;
@@ -252,8 +259,8 @@ function printScientific(magnitudes: readonly number[], format: HalfFormat): str
 /**
  * The shortest decimal that reads back as `value` (finite, not negative) in its format, with as many digits as `limits`
  * allows for the exponent; the last digit is rounded to nearest, ties to even. The first digit counts 10^exponent, and
- * there are no zeros at the end. This is Steele & White's digit generation in exact integers: JavaScript's own digits
- * are those of a double, and its `toFixed` rounds ties up.
+ * trailing zeros are dropped. The algorithm is Steele & White's digit generation in exact integers: JavaScript's own
+ * digits are those of a double, and its `toFixed` rounds ties up.
  */
 function toDecimal(
   value: number,
@@ -270,7 +277,8 @@ function toDecimal(
   const isEven = significand % 2n === 0n;
   // Below a power of two, numbers are half as far apart as above.
   const isDenseBelow = 2 ** binade === value && binade > minExponent;
-  // One too large where the double's own digits were rounded up to a power of ten: then the first digit is 0.
+  // The exponent is one too large if the double's own digits were rounded up to a power of ten: then the first digit is
+  // 0.
   const exponent = Number(value.toExponential().split("e")[1]);
   // value = significand * 2^last = rest / one * 10^exponent; `below` and `above` are half the way to a neighbour.
   const one = power(2n, 2 - last) * power(10n, exponent);
@@ -296,7 +304,7 @@ function toDecimal(
   }
 }
 
-/** `base` to the power `exponent`, or 1 for a negative exponent: then the other side of the fraction has the power. */
+/** `base` to the power `exponent`, or 1 for a negative exponent, whose power is on the other side of the fraction. */
 const power = (base: bigint, exponent: number): bigint => base ** BigInt(Math.max(exponent, 0));
 
 /** Text in quotes, as Python writes it: invisible characters are escaped. */

@@ -1,6 +1,6 @@
 /**
- * One element of storage to and from its JavaScript value, for making and printing tensors. Kernels do not come here:
- * they work on the storage itself.
+ * Converts an element of storage to and from its JavaScript value, for creating and printing tensors. Kernels do not
+ * use this file: they work on the storage itself.
  */
 
 import { isArray } from "../errors.ts";
@@ -35,11 +35,11 @@ export function reader(dtype: DType, data: Storage): (position: number) => Scala
 }
 
 /**
- * A function that writes `value` at a position of `data` and returns true, or returns false where the type cannot hold
- * the value: whole numbers must fit exactly, floats are rounded to nearest.
+ * A function that writes `value` at a position of `data` and returns true, or returns false if the type cannot hold the
+ * value: whole numbers must fit exactly, floats are rounded to nearest.
  */
 export function writer(dtype: DType, data: Storage): (position: number, value: unknown) => boolean {
-  // Each branch stores what the row's array class takes, which the compiler cannot see.
+  // Each branch stores values of the row's array class, which the compiler cannot see.
   const store = data as Record<number, unknown>;
   const { family, bytes, lanes } = DTYPES[dtype];
   // Number rounds to a double, so a double needs no other rounding.
@@ -107,12 +107,12 @@ export function pairOf(value: unknown): readonly [number | bigint, number | bigi
 }
 
 /**
- * A double to round to a float. Rounding twice must give what rounding once does, so a bigint keeps its upper 53 bits,
- * and the last of them is set where any bit below was ("round to odd").
+ * A double to round to a float. Rounding twice must give the same result as rounding once, so a bigint keeps its upper
+ * 53 bits, and the last of them is set if any lower bit was set ("round to odd").
  */
 function nearest(value: number | bigint): number {
   if (typeof value === "number" || BigInt.asIntN(54, value) === value) return Number(value);
-  // Of a negative value the length counts the sign, so it keeps 52 bits: still more than a float needs.
+  // The length of a negative value counts the sign, so the value keeps 52 bits: still more than a float needs.
   const excess = BigInt(value.toString(2).length - 53);
   const kept = value >> excess;
   const odd = kept << excess === value ? kept : kept | 1n;

@@ -1,5 +1,5 @@
 /**
- * Shape arithmetic on known and on partly known shapes. What the compiler knows of shapes is in `typed-shape.ts`.
+ * Shape arithmetic on known and on partly known shapes. Shapes at compile time are in `typed-shape.ts`.
  *
  * Shapes are walked in loops: the shapes of tensors are frozen, and on a frozen array V8 takes 56 ns for `every`
  * instead of 4, and 100 for `slice` instead of 17.
@@ -26,8 +26,8 @@ export interface CheckedShape {
 }
 
 /**
- * A shape from outside the package: copied first, then checked, so the dimensions that were checked are those that are
- * used. `given` may be a Proxy or have getters, and answer differently the next time; each dimension is read once.
+ * A shape from outside the package: copied first, then checked, so the checked dimensions are the used ones. `given`
+ * may be a Proxy or have getters, and answer differently the next time; each dimension is read once.
  *
  * @param given a list of non-negative integers
  * @returns a frozen copy (with 0 for -0) and its number of elements
@@ -42,8 +42,8 @@ export function shapeOf(given: unknown, fields?: ErrorFields): CheckedShape {
 
 /**
  * A partly known shape from outside the package, copied and then checked as {@link shapeOf} does.
- * @param name what the shape belongs to, such as the name of an input
- * @throws TensorError `rank` above 64 dimensions, `shape-mismatch` for what is no partly known shape
+ * @param name the owner of the shape in errors, such as the name of an input
+ * @throws TensorError `rank` above 64 dimensions, `shape-mismatch` if the value is not a partly known shape
  */
 export function partialShapeOf(given: unknown, name: string, fields?: ErrorFields): PartialShape {
   if (given === null) return null;
@@ -79,9 +79,9 @@ function checkList(given: unknown, fields?: ErrorFields): asserts given is reado
 }
 
 /**
- * The number of elements of `shape`, a list that nothing but the package can change; {@link shapeOf} is for others.
- * @throws TensorError `shape-mismatch` when `shape` is no list or a dimension no non-negative integer, `rank` above 64
- * dimensions, `too-large` above 2^32 - 1 elements
+ * The number of elements of `shape`, a list that only the package can change; {@link shapeOf} is for other lists.
+ * @throws TensorError `shape-mismatch` if `shape` is not a list or a dimension is not a non-negative integer, `rank`
+ * above 64 dimensions, `too-large` above 2^32 - 1 elements
  */
 export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
   checkList(shape, fields);
@@ -107,8 +107,8 @@ export function checkRankLimit(shape: { readonly length: number }, fields?: Erro
 }
 
 /**
- * The product of the dimensions from axis `start` to `end`. Exact as long as the product is a safe integer; 0 when a
- * dimension is 0, even where the others multiply to Infinity.
+ * The product of the dimensions from axis `start` to `end`. Exact as long as the product is a safe integer; 0 if a
+ * dimension is 0, even if the others multiply to Infinity.
  */
 export function product(dims: readonly number[], start = 0, end = dims.length): number {
   let size = 1;
@@ -143,7 +143,7 @@ export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   return true;
 }
 
-/** Whether every dimension is known. */
+/** True if every dimension is known. */
 export function isKnown(shape: PartialShape): shape is readonly number[] {
   if (shape === null) return false;
   for (let d = 0; d < shape.length; d++) if (typeof shape[d] !== "number") return false;
@@ -157,11 +157,11 @@ export function part<D extends Dim>(shape: readonly D[], start: number, end = sh
   return dims;
 }
 
-/** Whether two partly known shapes may be equal: the ranks are, and no two known sizes differ. */
+/** True if two partly known shapes may be equal: their ranks are equal and no two known sizes differ. */
 export const compatible = (a: readonly Dim[], b: readonly Dim[]): boolean =>
   a.length === b.length && compatibleFrom(0, a, b);
 
-/** Whether the dimensions of a partly known shape from axis `start` on may be those of `part`. */
+/** True if the dimensions of a partly known shape from axis `start` on may be those of `part`. */
 export function compatibleFrom(
   start: number,
   shape: readonly Dim[],
@@ -174,7 +174,7 @@ export function compatibleFrom(
   return true;
 }
 
-/** Whether `count` dimensions of two partly known shapes, each from an axis of its own on, may be equal. */
+/** True if `count` dimensions of two partly known shapes, from the axes `from` and `start` on, may be equal. */
 export function compatibleRanges(
   a: readonly Dim[],
   from: number,
@@ -190,13 +190,18 @@ export function compatibleRanges(
 const compatibleDims = (a: Dim, b: Dim): boolean =>
   typeof a !== "number" || typeof b !== "number" || a === b;
 
-/** A dimension that is both `a` and `b`, as exactly as either says: a size before a name, a name before null. */
+/** The more precise of two equal dimensions: a size before a name, a name before null. */
 export const unifyDims = (a: Dim, b: Dim): Dim =>
   typeof a === "number" ? a : typeof b === "number" ? b : (a ?? b);
 
 /**
  * A shape as text: `[2, N, ?]` for a size, a name and an unknown size. Axes after the 64th are left out.
- * @throws TensorError `shape-mismatch` when `shape` is no list, or cannot be read
+ * @throws TensorError `shape-mismatch` if `shape` is not a list or cannot be read
+ *
+ * @example
+ * ```ts
+ * printShape([2, "N", null]); // "[2, N, ?]"
+ * ```
  */
 export function printShape(shape: readonly Dim[]): string {
   checkList(shape);

@@ -1,6 +1,4 @@
-/**
- * Arrays of elements as memory: which class an array really has, when two arrays share memory, and copies between them.
- */
+/** Arrays of elements as memory: the true class of an array, and copies between arrays. */
 
 import {
   DTYPES,
@@ -12,7 +10,7 @@ import {
 } from "./dtype.ts";
 import { malformed, printValue, TensorError } from "../errors.ts";
 
-/** Where the getters of all typed arrays are. Those of an instance or a subclass may say anything. */
+/** The prototype with the getters of all typed arrays. Getters of an instance or a subclass may return anything. */
 const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
 
 function getterOf<T>(name: string | symbol): (array: unknown) => T {
@@ -20,7 +18,9 @@ function getterOf<T>(name: string | symbol): (array: unknown) => T {
   return (array) => Reflect.apply(get, array, []);
 }
 
-/** `Float32Array` and the like, in any realm (a frame, a test's sandbox); undefined for what is no typed array. */
+/**
+ * `Float32Array` and the like, in any realm (a frame, a test's sandbox); undefined if the value is not a typed array.
+ */
 export const classOf = getterOf<string | undefined>(Symbol.toStringTag);
 
 /** The entries of a typed array. */
@@ -29,7 +29,7 @@ export const typedLength = getterOf<number>("length");
 const bufferOf = getterOf<ArrayBufferLike>("buffer");
 const byteOffsetOf = getterOf<number>("byteOffset");
 
-/** What this package, and the methods of typed arrays that it calls, read of an array. */
+/** The properties of an array that this package, or a typed-array method that it calls, reads. */
 const READ = ["constructor", "length", "buffer", "byteOffset", "byteLength"] as const;
 
 /**
@@ -43,7 +43,7 @@ export function plainArray(dtype: DType, array: NumericStorage): Storage {
   return isPlain ? array : viewOf(dtype, bufferOf(array), byteOffsetOf(array), typedLength(array));
 }
 
-/** Whether a typed array's buffer is detached. Such an array looks empty; only a new view of the buffer shows it. */
+/** True if a typed array's buffer is detached. Such an array looks empty; only a new view of the buffer shows it. */
 export function isDetached(data: unknown): boolean {
   if (classOf(data) === undefined || typedLength(data) > 0) return false;
   try {
@@ -54,17 +54,17 @@ export function isDetached(data: unknown): boolean {
   }
 }
 
-/** Whether a value is a Uint8Array, of any realm and any subclass, whatever it says of itself. */
+/** True if a value is a Uint8Array, of any realm and any subclass, whatever its properties say. */
 export const isBytes = (value: unknown): value is Uint8Array => classOf(value) === "Uint8Array";
 
 /**
  * The bytes of a file, or of a part of one, as a plain Uint8Array over the same memory. Every function that takes bytes
- * gets them from here: methods of subclasses differ (those of Node's `Buffer` do), and properties may say anything.
- * Memory that can be resized or is shared with other threads is copied, because it may change while it is read, and
- * because `TextDecoder` refuses it in browsers.
- * @param what takes or gives the bytes, as a sentence begins: `readNpy takes`
- * @throws TensorError `malformed-file` for what is no Uint8Array, so that a path given by mistake is named as one;
- * `disposed` for bytes whose memory is gone
+ * reads them through this one: methods of subclasses differ (those of Node's `Buffer` do), and properties may say
+ * anything. Memory that can be resized or is shared with other threads is copied, because it may change while it is
+ * read, and because `TextDecoder` refuses it in browsers.
+ * @param what the beginning of the error's sentence: `readNpy takes`
+ * @throws TensorError `malformed-file` if the value is not a Uint8Array, so that a path passed by mistake is named as
+ * such; `disposed` for bytes whose memory is gone
  */
 export function plainBytes(value: unknown, what: string): Uint8Array {
   if (!isBytes(value)) throw malformed(`${what} a Uint8Array, got ${printValue(value)}`);
@@ -76,7 +76,7 @@ export function plainBytes(value: unknown, what: string): Uint8Array {
   return isFixed(buffer) ? bytes : bytes.slice();
 }
 
-/** Whether nothing but the code of this realm changes a memory; what is not known to be so is copied. */
+/** True if only code of this realm can change a memory; any other memory is copied. */
 const isFixed = (buffer: ArrayBufferLike): boolean =>
   buffer instanceof ArrayBuffer && !("resizable" in buffer && buffer.resizable === true);
 

@@ -52,7 +52,7 @@ export interface RuntimeTensor {
 /** The key under which a Proxy or a clone of a tensor finds its memory; neither has the tensor's private fields. */
 const MEMORY: unique symbol = Symbol("memory");
 
-/** The key of `using`. Where a runtime has none, compiled code looks for the registered symbol, as esbuild's does. */
+/** The key of `using`. In runtimes without it, compiled code looks for the registered symbol, as esbuild's does. */
 const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 interface Remembered {
@@ -60,10 +60,10 @@ interface Remembered {
 }
 
 /**
- * A data type and a shape over elements that live in `data`. Made by {@link tensor}, {@link zeros} and {@link full};
- * `S` carries the shape to the compiler where it is a literal.
+ * A data type and a shape over elements that live in `data`. Created by {@link tensor}, {@link zeros} and {@link full};
+ * `S` carries a literal shape to the compiler.
  *
- * A tensor is frozen: what was checked when it was made stays true, except that the memory of `data` can be detached.
+ * A tensor is frozen: the facts checked at its creation stay true, except that the memory of `data` can be detached.
  * Its methods also work on a Proxy of it, as Vue's `reactive` and MobX make, and on a clone by `Object.create`.
  */
 export class Tensor<D extends DType = DType, S extends readonly number[] = readonly number[]> {
@@ -79,8 +79,8 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
 
   /**
    * For the package alone: nothing is checked here.
-   * @param shape kept and frozen, so a caller's own list must not come here
-   * @param owner takes the memory back; absent where no engine made the memory
+   * @param shape kept and frozen, so never pass a caller's own list
+   * @param owner takes the memory back; absent if no engine made the memory
    * @param dims those of the tensor whose own shape this is
    */
   constructor(
@@ -101,12 +101,12 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     Object.freeze(this);
   }
 
-  /** Whether `value` is a tensor of this package, whose fields can be trusted, and not a Proxy or a clone of one. */
+  /** True if `value` is a tensor of this package, whose fields can be trusted, and not a Proxy or a clone of one. */
   static isTensor(value: unknown): value is Tensor {
     return typeof value === "object" && value !== null && #memory in value;
   }
 
-  /** Whether the memory of `tensor` may be used: not disposed of, and there. */
+  /** True if the memory of `tensor` may be used: neither disposed of nor detached. */
   static isAlive(tensor: Tensor): boolean {
     return !tensor.#memory.hasEnded && tensor.#memory.isThere;
   }
@@ -115,7 +115,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     return tensor.#memory;
   }
 
-  /** The shape as a list that the package alone sees: V8 takes 8 ns for an entry of a frozen one, and 1 for others. */
+  /** The shape as a list that only the package sees: V8 takes 8 ns for an entry of a frozen one, and 1 for others. */
   static dimsOf(tensor: Tensor): readonly number[] {
     return tensor.#dims;
   }
@@ -151,7 +151,8 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
 
   /**
    * Ends the use of this tensor, so that its engine can use the memory for another result; later use of the tensor is
-   * an error. A buffer that the caller supplied is never taken. May be called again, and need not be called at all.
+   * an error. A buffer supplied by the caller is never taken. Calling `dispose` is optional, and calling it twice is
+   * allowed.
    */
   dispose(): void {
     memoryOf(this)?.end();
@@ -162,7 +163,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     this.dispose();
   }
 
-  /** Whether {@link dispose} was called. */
+  /** True after {@link dispose} was called. */
   get isDisposed(): boolean {
     return memoryOf(this)?.hasEnded ?? false;
   }
@@ -177,7 +178,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     }
   }
 
-  /** How Node's `console.log` shows a tensor. */
+  /** The text that Node's `console.log` shows. */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return this.toString();
   }
@@ -186,14 +187,19 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
 /**
  * A tensor of `dtype` and `shape` over `values`.
  *
- * An array of the type's own storage class is kept, not copied (a Uint16Array is the bits of float16 and bfloat16,
- * a Float16Array is kept too). Any other typed array, flat list or nested list is converted; rank 0 takes a bare
- * value; complex takes `[re, im]` pairs or `2 * size` flat numbers. Floats are rounded to nearest even.
+ * An array of the type's own storage class is kept, not copied (a Uint16Array is the bits of float16 and bfloat16, a
+ * Float16Array is kept too). Any other typed array, flat list or nested list is converted; rank 0 takes a bare value;
+ * complex takes `[re, im]` pairs or `2 * size` flat numbers. Floats are rounded to nearest even.
  *
- * @throws TensorError `dtype` for an unknown data type or a value that it cannot hold (256 in uint8, 1.5 or NaN in
- * an integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension
- * that is no non-negative integer, `rank` above 64 dimensions, `too-large` above 2^32 - 1 elements, `disposed` for
- * a detached array
+ * @throws TensorError `dtype` for an unknown data type or a value that it cannot hold (256 in uint8, 1.5 or NaN in an
+ * integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension that is
+ * not a non-negative integer, `rank` above 64 dimensions, `too-large` above 2^32 - 1 elements, `disposed` for a
+ * detached array
+ *
+ * @example
+ * ```ts
+ * const matrix = tensor("float32", [2, 2], [[1, 2], [3, 4]]);
+ * ```
  */
 export function tensor<D extends DType, const S extends readonly number[]>(
   dtype: D,
@@ -203,7 +209,14 @@ export function tensor<D extends DType, const S extends readonly number[]>(
   return build(dtype, shape, values, {}).tensor as Tensor<D, Mutable<S>>;
 }
 
-/** A tensor of zeros, of false, or of empty strings. Errors as {@link tensor}. */
+/**
+ * A tensor of zeros, of false, or of empty strings. Errors as {@link tensor}.
+ *
+ * @example
+ * ```ts
+ * const cache = zeros("float16", [1, 1024, 64]);
+ * ```
+ */
 export function zeros<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
@@ -213,7 +226,14 @@ export function zeros<D extends DType, const S extends readonly number[]>(
   return new Tensor<D, Mutable<S>>(dtype, dims, size, allocate(dtype, size));
 }
 
-/** A tensor of which every element is `value`. Errors as {@link tensor}. */
+/**
+ * A tensor with every element equal to `value`. Errors as {@link tensor}.
+ *
+ * @example
+ * ```ts
+ * full("int32", [2, 2], 7).toArray(); // [[7, 7], [7, 7]]
+ * ```
+ */
 export function full<D extends DType, const S extends readonly number[]>(
   dtype: D,
   shape: S,
@@ -229,7 +249,7 @@ export function full<D extends DType, const S extends readonly number[]>(
   return result;
 }
 
-/** Whether two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0). */
+/** True if two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0). */
 export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): boolean {
   const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
   if (left.dtype !== right.dtype || !sameShape(left.shape, right.shape)) return false;
@@ -237,8 +257,13 @@ export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): bo
 }
 
 /**
- * The coordinates of the first element in which two tensors differ in a bit, or null where none does.
- * @throws TensorError `dtype` or `shape-mismatch` for tensors of two types or shapes, `disposed`
+ * The coordinates of the first element in which two tensors differ in a bit, or null if all bits are equal.
+ * @throws TensorError `dtype` or `shape-mismatch` for tensors of different types or shapes, `disposed`
+ *
+ * @example
+ * ```ts
+ * firstDifference(tensor("int8", [2, 1], [1, 2]), tensor("int8", [2, 1], [1, 3])); // [1, 0]
+ * ```
  */
 export function firstDifference(
   a: Tensor | RuntimeTensor,
@@ -269,7 +294,7 @@ function differenceAt({ dtype, data }: Tensor, other: Tensor): number {
   return -1;
 }
 
-/** How many words of 4 bytes are equal before the first that differs; none where an address is no multiple of 4. */
+/** Number of equal words of 4 bytes before the first difference; 0 if an address is not a multiple of 4. */
 function equalWords(a: Uint8Array, b: Uint8Array): number {
   if (a.byteOffset % 4 !== 0 || b.byteOffset % 4 !== 0) return 0;
   const count = Math.floor(a.length / 4);
@@ -281,18 +306,18 @@ function equalWords(a: Uint8Array, b: Uint8Array): number {
 }
 
 /**
- * Any tensor as one of ours, over the same memory: a {@link Tensor} as it is; a Proxy or a clone of one, an onnxruntime
- * tensor, or another object with `dtype`, `shape` and `data`, each of which is read once.
+ * Any tensor as a tensor of this package, over the same memory: a {@link Tensor} as it is; a Proxy or a clone of one,
+ * an onnxruntime tensor, or another object with `dtype`, `shape` and `data`, each of which is read once.
  * @param input the name of `value` in errors
- * @throws TensorError `dtype` when `value` is no tensor, `disposed` when its memory is gone, and as {@link tensor}
+ * @throws TensorError `dtype` if `value` is not a tensor, `disposed` if its memory is gone, and as {@link tensor}
  */
 export function asTensor(value: unknown, who: ErrorFields, input?: string): Tensor {
-  // Nearly every value takes this way, so it makes no object.
+  // Nearly every value takes this path, which therefore creates no object.
   if (Tensor.isTensor(value) && Tensor.isAlive(value)) return value;
   return viewAsTensor(value, who, input).tensor;
 }
 
-/** A tensor, and whether its elements are the memory of the value that it was made of, or a converted copy. */
+/** A tensor; `isView` is true if it uses the memory of the original value, false for a converted copy. */
 interface TensorView {
   readonly tensor: Tensor;
   readonly isView: boolean;
@@ -310,7 +335,7 @@ export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): 
   return build(dtype, shape, data, fields);
 }
 
-/** What the engine that owns a tensor's memory knows of it, also through a Proxy or a clone. */
+/** The memory of a tensor, also through a Proxy or a clone; undefined for other values. */
 function memoryOf(value: unknown): Memory | undefined {
   const read = (): unknown => (value as Partial<Remembered> | null | undefined)?.[MEMORY];
   const memory = readForeign(read, "dtype", "the value must be a tensor");
@@ -325,7 +350,7 @@ export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): 
   const nesting = (): number[] => nestingOf(values);
   const shape = readForeign(nesting, "dtype", "the values cannot be read", fields);
   if (DTYPES[dtype].family === "complex") {
-    // The entries of a typed array are parts; of other lists the innermost is a pair, where there is any.
+    // The entries of a typed array are parts; of other lists the innermost is a pair, if any exists.
     if (classOf(values) !== undefined) shape[0] /= 2;
     else if (shape[shape.length - 1] !== 0) shape.pop();
   }
@@ -335,7 +360,7 @@ export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): 
 /** Such lists cost memory that no element stands for: a file of 192 bytes could ask for gigabytes. */
 const MAX_EMPTY_LISTS = 1e5;
 
-/** How many lists a shape without elements nests, on all levels. */
+/** Number of lists that a shape without elements nests, on all levels. */
 function countLists(shape: readonly number[]): number {
   let count = 1;
   let lists = 1;
@@ -353,14 +378,14 @@ const gone = (what: string, fields: ErrorFields): TensorError =>
     fields,
   );
 
-/** @throws TensorError `dtype` for anything that is no data type's name */
+/** @throws TensorError `dtype` for anything except the name of a data type */
 export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
   if (isDType(dtype)) return;
   const sentence = `the data type must be one of ${DTYPE_NAMES.join(", ")}, got ${printValue(dtype)}`;
   throw new TensorError("dtype", sentence, fields);
 }
 
-/** What {@link tensor} does, for arguments of any origin. */
+/** {@link tensor} for unchecked arguments. */
 function build(dtype: unknown, given: unknown, values: unknown, fields: ErrorFields): TensorView {
   checkDType(dtype, fields);
   const { shape, size } = shapeOf(given, fields);

@@ -1,6 +1,6 @@
 /**
- * What a tensor's values may be given as, and how they become its storage. Only the edge of the package sees values;
- * everything behind it sees storage.
+ * The accepted forms of a tensor's values, and their conversion to storage. Only the edge of the package handles
+ * values; all other code handles storage.
  *
  * Lists may be Proxies or have getters, and answer differently each time: lengths are read once and then relied on, and
  * each element is checked as it is written.
@@ -26,8 +26,8 @@ import { classOf, isDetached, plainArray, typedLength } from "./storage.ts";
 export type Nested<T> = T | readonly Nested<T>[];
 
 /**
- * Elements `T` in lists that are nested as the shape `S` says: `T[][]` for rank 2. Where the compiler does not know the rank
- * `Array.isArray` tells lists from an element, unless the elements are complex and so are lists themselves.
+ * Elements `T` in lists nested by the shape `S`: `T[][]` for rank 2. If the compiler does not know the rank, use
+ * `Array.isArray` to distinguish lists from elements, unless the elements are complex and thus lists themselves.
  */
 export type Lists<T, S extends readonly unknown[]> = S extends readonly []
   ? T
@@ -38,7 +38,7 @@ export type Lists<T, S extends readonly unknown[]> = S extends readonly []
 /** Lists of any rank. */
 export type AnyLists<T> = T | AnyLists<T>[];
 
-/** What one element may be given as. Whole numbers may be number or bigint, truth values also 0 and 1. */
+/** The accepted values of an element. Whole numbers may be number or bigint, booleans also 0 and 1. */
 export type ScalarInput<D extends DType = DType> = D extends "string"
   ? string
   : D extends "complex64" | "complex128"
@@ -47,7 +47,7 @@ export type ScalarInput<D extends DType = DType> = D extends "string"
       ? boolean | number
       : number | bigint;
 
-/** A Float16Array, where the platform has one. */
+/** A Float16Array, which not every platform has. */
 export interface Float16Like {
   readonly BYTES_PER_ELEMENT: number;
   readonly buffer: ArrayBufferLike;
@@ -56,7 +56,7 @@ export interface Float16Like {
   readonly [Symbol.toStringTag]: "Float16Array";
 }
 
-/** What {@link tensor} takes as values. */
+/** The values that {@link tensor} accepts. */
 export type Values<D extends DType = DType> =
   | NumericStorage
   | Uint8ClampedArray
@@ -64,13 +64,13 @@ export type Values<D extends DType = DType> =
   | Nested<ScalarInput<D>>
   | (D extends "complex64" | "complex128" ? readonly number[] : never);
 
-/** Storage, and whether it is the memory of the values themselves. */
+/** Storage; `isView` is true if it is the memory of the values themselves. */
 export interface StoredValues {
   readonly data: Storage;
   readonly isView: boolean;
 }
 
-/** The tensor that values are for: its type, its checked shape, and what errors say of it. */
+/** The tensor that values are for: its type, its checked shape, and the fields of its errors. */
 interface Destination {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -79,7 +79,7 @@ interface Destination {
 }
 
 /**
- * The storage that holds `values`: the array itself where it is of the type's own class, else a converted copy.
+ * The storage that holds `values`: the array itself if it has the type's own class, otherwise a converted copy.
  * @throws TensorError `dtype`, `shape-mismatch`, `disposed`, `too-large`
  */
 export function storageFor(
@@ -107,8 +107,8 @@ function store(target: Destination, values: unknown): StoredValues {
 }
 
 /**
- * Whether a list can be a tensor's storage as it is. A list of text can where it is flat and not frozen, because a
- * tensor may be written to; any other list must be looked into.
+ * True if a list can be a tensor's storage unchanged. A list of text can if it is flat and not frozen, because a tensor
+ * may be written to; any other list must be converted.
  */
 function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Storage {
   if (dtype !== "string") return classOf(list) === DTYPES[dtype].storage.name;
@@ -118,13 +118,13 @@ function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Stor
   return true;
 }
 
-/** What {@link numbersOf} writes: types whose numbers an array class takes as they are. */
+/** The arrays that {@link numbersOf} writes: their classes take numbers unchanged. */
 type Plain = Float32Array | Float64Array | Int32Array;
 
 /**
- * The shape and the elements of a nested list of numbers, as people type them: a fifth of the time that {@link storageFor}
- * takes. Null for everything unusual, such as a number that the type cannot hold, text, or lists of two lengths; then
- * {@link storageFor} reads the list anew, and says what is wrong.
+ * The shape and the elements of a nested list of numbers, as people type them: a fifth of the time that {@link
+ * storageFor} takes. Null for everything unusual, such as a number that the type cannot hold, text, or lists of two
+ * lengths; then {@link storageFor} reads the list again and reports the error.
  */
 export function numbersOf(
   dtype: "float32" | "float64" | "int32",
@@ -146,7 +146,9 @@ export function numbersOf(
   }
 }
 
-/** Writes the numbers of a list from position `at` on, and gives the position behind them; -1 where one is unusual. */
+/**
+ * Writes the numbers of a list from position `at` on, and returns the position behind them; -1 if a number is unusual.
+ */
 function writeNumbers(
   data: Plain,
   at: number,
@@ -206,8 +208,8 @@ function convert(target: Destination, values: unknown): Storage {
 }
 
 /**
- * Whether the lists are nested as the shape is. In a shape without elements each list is looked at once however often
- * it occurs: 62 lists that each hold the next one twice are 2^62 lists.
+ * Checks that the lists are nested like the shape. In a shape without elements each list is examined only once, however
+ * often it occurs: 62 lists that each hold the next one twice are 2^62 lists.
  */
 function checkNesting(values: unknown, target: Destination): void {
   const { shape, size } = target;
@@ -233,7 +235,7 @@ function eachElement(values: unknown, target: Destination, visit: (value: unknow
   if (size > 0) enter(values, 0);
 }
 
-/** @throws TensorError `shape-mismatch` for what is no list as long as the axis */
+/** @throws TensorError `shape-mismatch` if the value is not a list as long as the axis */
 function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<unknown> {
   const length = lengthOf(value);
   if (length === target.shape[axis]) return value as ArrayLike<unknown>;
@@ -282,11 +284,11 @@ function checkRange({ dtype, shape, fields }: Destination, data: Storage): void 
   }
 }
 
-/** Whether `value` is an array or a typed array. */
+/** True if `value` is an array or a typed array. */
 export const isList = (value: unknown): value is ArrayLike<unknown> =>
   isArray(value) || classOf(value) !== undefined;
 
-/** How many entries a list says that it has, null for what is no list. A Proxy of an array may say anything. */
+/** The length that a list reports; null if the value is not a list. A Proxy of an array may say anything. */
 const lengthOf = (value: unknown): number | null =>
   isArray(value) ? Number(value.length) : classOf(value) === undefined ? null : typedLength(value);
 
@@ -296,7 +298,8 @@ export const isFloat16Array = (value: unknown): value is Float16Like =>
 
 const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorFields): Storage =>
   readForeign(
-    // A polyfill is no typed array. DataView refuses what is no buffer, where a typed array would allocate one.
+    // A polyfill's array is not a typed array. DataView refuses anything except a buffer; a typed array would allocate
+    // one.
     () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
     "disposed",
     "the memory of the values is gone",
@@ -306,8 +309,8 @@ const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorFields
 const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" : "float64");
 
 /**
- * The length of a list, of the first list in it, and so on. A list that holds itself ends beyond every rank; where a
- * length is no count, {@link shapeOf} refuses it.
+ * The length of a list, of the first list in it, and so on. A list that holds itself ends beyond every rank; {@link
+ * shapeOf} refuses a length that is not a count.
  */
 export function nestingOf(values: unknown): number[] {
   const lengths: number[] = [];

@@ -1,4 +1,7 @@
-/** Arithmetic of floats that is not the data type's own: steps computed as doubles, rounded as a row of a table says. */
+/**
+ * Arithmetic of floats that differs from the data type's own: steps are computed as doubles and rounded by the given
+ * parts.
+ */
 
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { DTYPES, allocate, type DType, type Step } from "../../core/tensor/dtype.ts";
@@ -6,17 +9,17 @@ import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/hal
 import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
-/** How floats are combined. `apply` and `divide` change `out`, which has the values of data. */
+/** An arithmetic of floats. `apply` and `divide` change `out`, which begins with the values of data. */
 export interface Arithmetic {
   apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
   divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
-  /** What becomes of every element of the result in the end. */
+  /** Applied to every element of the result at the end. */
   readonly finish?: (value: number) => number;
 }
 
-/** The parts of an arithmetic that differ; what is left out is that of the data type. */
+/** The parts of an arithmetic that differ from the data type's; absent parts are the data type's own. */
 export interface Parts {
-  /** What an operand is taken for. */
+  /** Applied to every operand before a step. */
   readonly read?: (value: number) => number;
   readonly max?: (data: number, update: number) => number;
   readonly min?: (data: number, update: number) => number;
@@ -27,7 +30,7 @@ export interface Parts {
 
 const same = (value: number): number => value;
 
-/** An arithmetic that rounds to `dtype` after each step, but for the parts that are given. */
+/** An arithmetic that rounds to `dtype` after each step, except for the given parts. */
 export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
   const { read = same, round = rounderOf(dtype), max = Math.max, min = Math.min, finish } = parts;
   const combine = (step: Step, a: number, b: number): number => {
@@ -77,7 +80,7 @@ export function decode({ dtype, size, data }: Tensor): Float64Array {
 
 /**
  * A tensor of the type and shape of `like` with other values.
- * @param plan says which elements are encoded; all others keep the bits of `like`
+ * @param plan selects the elements to encode; all others keep the bits of `like`
  */
 export function encode(like: Tensor, values: Float64Array, plan?: Plan): Tensor {
   const { dtype, shape, size } = like;

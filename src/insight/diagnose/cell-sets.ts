@@ -1,6 +1,7 @@
 /**
- * Hypotheses that allow more than one value in a cell: what a race leaves behind is not decided by the call. So they are
- * tried on the differing cells alone, and a value counts for as many bits as it is unlikely to fit by chance.
+ * Hypotheses that allow more than one value in a cell: the call does not determine the outcome of a race. These
+ * hypotheses are tried on the differing cells alone, and a value counts as more bits of evidence the less likely it
+ * fits by chance.
  */
 
 import { DIAGNOSE } from "../../core/limits.ts";
@@ -12,17 +13,17 @@ import { cellsOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-/** The bits of evidence that the value of a cell is; null where the value does not fit. */
+/** The bits of evidence in the value of a cell; null if the value does not fit. */
 export type Evidence = (cell: number) => number | null;
 
 export interface CellSet {
   readonly id: DiagnosisId;
   readonly sentence: string;
-  /** Null where the hypothesis says nothing of the call, which is a scatter. */
+  /** Null if the hypothesis does not apply to the call, which is a scatter. */
   evidence(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor): Evidence | null;
 }
 
-/** How many bits one element has. */
+/** Number of bits of an element. */
 export const bitsOf = ({ dtype }: Tensor): number => {
   const row = DTYPES[dtype];
   return row.family === "bool"
@@ -85,14 +86,14 @@ function rounding(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor):
   };
 }
 
-/** The bits of a value that an error of `tolerance` leaves. */
+/** The significant bits of a value with an error of `tolerance`. */
 function evidenceOf(like: Tensor, value: number, tolerance: number): number {
   const least = leastNormal(like.dtype);
   const spacing = 2 * roundingError(like.dtype) * Math.max(Math.abs(value), least);
   return Math.max(0, bitsOf(like) - Math.log2(1 + (2 * tolerance) / spacing));
 }
 
-/** What the result in a cell is when nothing is rounded, and the error that roundings in any order can make. */
+/** The unrounded result in a cell, and the greatest error of roundings in any order. */
 type SumOf = (cell: number) => { readonly value: number; readonly tolerance: number };
 
 function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): SumOf {
@@ -136,14 +137,14 @@ function lostUpdates(
   const sum = isSum ? sumOf(rule, data, updates, at) : null;
   return (cell) => {
     const count = at.count(cell);
-    // A single update that is lost is no race, but it fits the same description.
+    // A lost single update is not a race, but fits the same description.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
     const wanted = read(cell);
     const choice = (): number => Math.log2(unique(values).length);
     if (values.some((value) => value === wanted || Object.is(value, wanted)))
       return Math.max(0, bitsOf(data) - choice());
-    // No order makes a difference to equal updates, nor to one that is left of two.
+    // Order does not matter for equal updates, nor if only one of two updates is left.
     if (sum === null || count < 3 || values.length === count + 1) return null;
     const tolerance =
       reduction === "mul"
@@ -171,7 +172,7 @@ function newValues(dtype: DType, size: number): Values {
   return isUnsigned(dtype) ? new BigUint64Array(size) : new BigInt64Array(size);
 }
 
-/** The values that a cell may have if some of its updates are lost; null if there are too many to list. */
+/** The values that a cell may have if some of its updates are lost; null if they are too many to list. */
 function possibleValues(
   { data, call }: Rule,
   updates: Tensor,

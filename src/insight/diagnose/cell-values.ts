@@ -11,7 +11,7 @@ export type Value = number | bigint;
 
 /** The updates of each cell. */
 export interface CellUpdates {
-  /** How many updates hit a cell. */
+  /** Number of updates that hit a cell. */
   count(cell: number): number;
   /** The element of updates that is the nth to hit a cell. */
   element(cell: number, nth: number): number;
@@ -37,7 +37,7 @@ export function cellUpdatesOf(rule: Rule): CellUpdates {
   };
 }
 
-/** Reads numbers and bigints; null for data types whose cells are none. */
+/** Reads numbers and bigints; null for data types with other values. */
 export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) | null {
   const { family } = DTYPES[dtype];
   if (family !== "float" && family !== "half" && family !== "int" && family !== "int64")
@@ -45,7 +45,7 @@ export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) 
   return reader(dtype, data) as (element: number) => Value;
 }
 
-/** One step; integers wrap as in their type, floats are doubles and are not rounded. */
+/** A step on two values; integers wrap as in their type, floats are doubles and are not rounded. */
 export function stepOf(dtype: DType, step: Step): (a: Value, b: Value) => Value {
   const { family } = DTYPES[dtype];
   if (step === "none") return (_, b) => b;

@@ -38,7 +38,7 @@ export function differingCells(a: Cells, b: Cells): Uint32Array {
   return found.slice(0, count);
 }
 
-/** Bits in words of at most 32, in which every NaN has the same bits; text as it is. */
+/** Bits in words of at most 32, with the same bits for every NaN; text is unchanged. */
 function wordsOf({ dtype, data }: Tensor): ArrayLike<number | string> {
   if (!isNumericStorage(data)) return data;
   const { family } = DTYPES[dtype];

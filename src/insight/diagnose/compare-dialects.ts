@@ -1,4 +1,6 @@
-/** One call in all dialects: each row of the table becomes a rule, as a hypothesis does, and the rule a result. */
+/**
+ * Runs a call in all dialects: each row of the table becomes a rule, as a hypothesis does, and the rule gives a result.
+ */
 
 import { callOf, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
@@ -18,30 +20,39 @@ import { openOrder } from "./race.ts";
 import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 
-/** What a dialect makes of a call. */
+/** The result of a call in a dialect. */
 export interface DialectComparison {
   readonly dialect: DialectId;
-  /** Whether the dialect does what the version of the node says, error or result, bit for bit. */
+  /** True if the dialect matches the version of the node, error or result, bit for bit. */
   readonly agrees: boolean;
-  /** The result; null where there is none. Its cells that are not `decided` have the values of the exact order. */
+  /**
+   * The result; null if the dialect gives none, see `why`. Its `undecided` cells have the values of the exact order.
+   */
   readonly output: Tensor | null;
   /**
-   * Why there is no result, or not a whole one: the call is an `error`; the dialect lacks the operator, the reduction or
-   * the data type (`missing`); the result is `undefined`; or only some cells are, by their `order`.
+   * The reason for a missing or incomplete result: the call is an `error`; the dialect lacks the operator, the
+   * reduction or the data type (`missing`); the result is `undefined`; or only some cells are undefined, because of
+   * their `order`. Null for a complete result.
    */
   readonly why: "error" | "missing" | "undefined" | "order" | null;
-  /** What {@link diagnose} calls the differences. */
+  /** The ids that {@link diagnose} gives to the differences. */
   readonly ids: readonly DiagnosisId[];
   /** The elements of the output that certainly differ from the exact result, in row-major order. */
   readonly differing: readonly number[];
-  /** Those whose value the dialect does not decide. */
+  /** The elements of the output whose value the dialect does not decide. */
   readonly undecided: readonly number[];
 }
 
 /**
- * One call as each dialect of {@link dialects} does it, by what the table knows. Where the call is an error by its
- * version, results are compared with the result without the bad indices.
+ * Runs a call by the rules of each dialect of {@link dialects}, as recorded in the table. If the call is an error by
+ * its version, results are compared with the result without the bad indices.
  * @throws TensorError as `run`, but not for an index outside its axis
+ *
+ * @example
+ * ```ts
+ * const differing = compareDialects(node, inputs).filter(({ agrees }) => !agrees);
+ * console.log(differing.map(({ dialect }) => dialect));
+ * ```
  */
 export function compareDialects(
   node: NodeSpec,
@@ -82,7 +93,7 @@ const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
 
 const isComparison = (reduction: Reduction): boolean => reduction === "max" || reduction === "min";
 
-/** Whether a dialect has the operator, the reduction and the data type of a call. */
+/** True if a dialect has the operator, the reduction and the data type of a call. */
 function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
   const { indexForm } = call.version;
   if (!record.hasText && !isNumericStorage(data.data)) return false;
@@ -95,14 +106,14 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
   return reduction === "none" || halves !== "none" || !isHalf(data);
 }
 
-/** The rule of a dialect, its result, and what the changes that can be seen in the result are called. */
+/** The rule of a dialect, its result, and the ids of the changes that are visible in the result. */
 interface Made {
   readonly rule: Rule;
   readonly output: Tensor;
   readonly ids: readonly DiagnosisId[];
 }
 
-/** The rule of a call is changed as the words of a dialect say: first where elements go, then how they are combined. */
+/** Changes the rule of a call by the words of a dialect: first the places of elements, then their combination. */
 function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
   const { version, settings } = rule.call;
@@ -117,7 +128,7 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
   return isHalf(rule.data) ? withHalves(placed, facts, words.halves) : placed;
 }
 
-/** The variants of hypotheses that read indices out of range as the words say. */
+/** The variants of hypotheses that read indices out of range, by word. */
 const READINGS: Readonly<
   Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
 > = {
@@ -127,7 +138,10 @@ const READINGS: Readonly<
   "flat-offset": "outside",
 };
 
-/** Reads indices as a dialect does. A dialect that does not count negative ones from the end takes them for out of range. */
+/**
+ * Reads indices as a dialect does. In a dialect that does not count negative indices from the end, they are out of
+ * range.
+ */
 function withPlaces(
   { rule: given, facts, exact }: Given,
   { negative, scatters, gathers }: Words,
@@ -147,7 +161,7 @@ function withPlaces(
   const rule = changed(own, { ...facts, hasOutside: true }, word, READINGS[word]);
   if (word === "flat-offset" && leavesOut(rule)) return leavesTensor ? "undefined" : "error";
   const output = resultOf(rule);
-  // A call that is an error has no right result: `exact` is only what its other indices give.
+  // A call that is an error has no right result: `exact` comes from its other indices alone.
   const isSeen = facts.isError || differ(exact, output);
   const ids = [
     ...(facts.hasNegative ? idsOf(negative) : []),
@@ -156,7 +170,7 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/** Whether a rule gives some index no place, not even one outside its axis. */
+/** True if a rule leaves out some index, without a place even outside its axis. */
 const leavesOut = (rule: Rule): boolean =>
   planOf(rule).offsets.length < placingOf(rule).base.length;
 
@@ -179,7 +193,7 @@ function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made
 const withHalves = (made: Made, facts: Facts, word: Words["halves"]): Made =>
   word === "wide-accumulation" ? followed(made, changed(made.rule, facts, word), [word]) : made;
 
-/** A rule changed by one variant of a hypothesis; the same rule where the hypothesis says nothing of the call. */
+/** A rule changed by one variant of a hypothesis; the same rule if the hypothesis does not apply to the call. */
 function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName): Rule {
   const variants = HYPOTHESES.filter((one) => one.id === id).flatMap((one) =>
     one.variants(rule, facts),
@@ -187,7 +201,7 @@ function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName):
   return variants.find((variant) => variant.name === name)?.rule ?? rule;
 }
 
-/** What a changed rule makes; the ids count only if the change can be seen. */
+/** The result of a changed rule; the ids count only if the change is visible. */
 function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
   const output = resultOf(rule);
   return { rule, output, ids: differ(made.output, output) ? [...made.ids, ...ids] : made.ids };
@@ -195,7 +209,7 @@ function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
 
 const differ = (a: Tensor, b: Tensor): boolean => differingCells(cellsOf(a), cellsOf(b)).length > 0;
 
-/** The cells whose value a dialect does not decide, and what that is called. */
+/** The cells whose value a dialect does not decide, and the diagnosis for it. */
 interface Open {
   readonly cells: ReadonlySet<number>;
   readonly id: DiagnosisId;
@@ -236,7 +250,7 @@ function openSums(rule: Rule, losesUpdates: boolean): Open {
   return { cells, id: losesUpdates ? "lost-updates" : "rounding" };
 }
 
-/** A max or min of NaN, or of 0 and -0, that is not known. */
+/** A max or min of NaN, or of 0 and -0, that the table does not know. */
 function openComparisons(rule: Rule): Open {
   const operands = operandsOf(rule);
   const cells = cellsWhere(rule, 1, (elements, cell) =>
@@ -245,7 +259,7 @@ function openComparisons(rule: Rule): Open {
   return { cells, id: "nan-one-operand" };
 }
 
-/** Cells with at least so many updates that pass a test, which is given the elements of those updates. */
+/** Cells with at least so many updates that pass a test on the elements of those updates. */
 function cellsWhere(
   rule: Rule,
   least: number,
@@ -262,7 +276,7 @@ function cellsWhere(
   return cells;
 }
 
-/** What is combined in a cell: the value of data and those of updates; NaN where values are no numbers. */
+/** The operands in a cell: the value of data and the values of updates; NaN for values that are not numbers. */
 function operandsOf({
   data,
   updates,
@@ -272,7 +286,7 @@ function operandsOf({
   return (cell, elements) => [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
 }
 
-/** Whether the steps of a sum or product give the same bits in every order: whole numbers that are small enough. */
+/** True if the steps of a sum or product give the same bits in every order: small enough whole numbers do. */
 function isExact(values: readonly number[], like: Tensor, reduction: Reduction): boolean {
   const combine = (a: number, b: number): number =>
     reduction === "mul" ? a * Math.max(1, Math.abs(b)) : a + Math.abs(b);

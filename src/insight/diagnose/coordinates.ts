@@ -1,4 +1,4 @@
-/** Hypotheses about how whoever wrote a call counts and orders coordinates: from 1, or the last axis first. */
+/** Hypotheses about the author's way of counting and ordering coordinates: from 1, or the last axis first. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
@@ -14,7 +14,7 @@ import {
 import { pick, placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
 /**
- * They read indices, so calls that are errors are explained by them too. They change cells of valid indices as well, so
+ * These hypotheses read indices, so they also explain calls that are errors. They change cells of valid indices too, so
  * they do not decide which cells of such a call have no exact value.
  */
 export const COORDINATES: readonly Hypothesis[] = [
@@ -37,7 +37,7 @@ export const COUNTING: readonly Hypothesis[] = [
   ),
 ];
 
-/** Whether a reading leaves some update or element in: one that leaves out all of them is no evidence of itself. */
+/** True if a reading keeps some update or element: leaving out all of them is not evidence for the reading. */
 function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
   const placing = placingIn(rule);
   if (placing === null) return false;
@@ -53,7 +53,7 @@ function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
   });
 }
 
-/** Null for a rule that another change has made unfit for its inputs, such as one with an axis that data lacks. */
+/** Null if another change made the rule unfit for its inputs, for example with an axis that data lacks. */
 function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   try {
     return placingOf(rule);
@@ -63,7 +63,7 @@ function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   }
 }
 
-/** The place that an index leads to when `by` is added; from the end if it is then negative, if that is asked. */
+/** The place of an index after adding `by`; with `wraps`, a negative sum counts from the end. */
 function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
   const { version, settings } = rule.call;
   if (version.indexForm === "sequences") {
@@ -73,7 +73,7 @@ function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
   const negative = wraps && takesNegative(rule);
   return (index, dim) => {
     const place = index + by;
-    // What was added comes before the sign is looked at, so -1 becomes 0.
+    // The sum is computed before the sign is tested, so -1 becomes 0.
     return within(negative && place < 0 ? place + dim : place, dim);
   };
 }
@@ -115,7 +115,7 @@ function swapped(rule: Rule): readonly Change[] {
   });
 }
 
-/** The first tuple that the order changes: `[0, 2] led to [2, 0]`; null where it changes none. */
+/** The first tuple that the order changes: `[0, 2] led to [2, 0]`; null if it changes none. */
 function exampleOf(indices: Tensor, order: readonly number[]): string | null {
   const { words, step } = indexWordsOf(indices);
   for (let first = 0; first < indices.size; first += order.length) {

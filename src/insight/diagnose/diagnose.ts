@@ -1,6 +1,6 @@
 /**
- * Explains a wrong result: which known faults of runtimes give exactly the cells that are wrong. Each hypothesis is a
- * change to the rule that the call follows; its result is compared with what the runtime gave.
+ * Explains a wrong result: finds the known faults of runtimes that give exactly the wrong cells. Each hypothesis is a
+ * change to the rule of the call; its result is compared with the runtime's result.
  */
 
 import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
@@ -29,39 +29,45 @@ export interface DiagnoseOptions {
    */
   readonly dialect?: DialectId | undefined;
   /**
-   * Whether other runs of the call have shown a race: the result changes from run to run, or is exact with one thread. If
-   * true, a race explains every value that is possible, however unlikely. If false, the races of `dialect` are not
-   * considered.
+   * True if other runs of the call have shown a race: the result changes from run to run, or is exact with one thread.
+   * A race then explains every possible value, however unlikely. If false, the races of `dialect` are not considered.
    */
   readonly isRace?: boolean | undefined;
 }
 
 /**
- * Explains the difference between the exact result of a node and `actual`, a result from anywhere, such as another
- * runtime. An explanation is in the list only if its fault gives the values that differ; one that explains all of them,
- * and changes no cell that is right, comes first. Faults that give the same result on this call are all listed: the
- * cells cannot tell them apart. If no single fault explains all cells, pairs are tried; if no pair does either, there
- * may be partial explanations, of at least half of the cells. The list of faults is `DIAGNOSES`.
+ * Explains the difference between the exact result of a node and `actual`, a result of any origin, such as another
+ * runtime. An explanation is listed only if its fault gives the values that differ; explanations of all these values
+ * that change no right cell come first. Faults with the same result on this call are all listed, because the cells
+ * cannot distinguish them. If no single fault explains all cells, pairs are tried; if no pair does either, the list may
+ * hold partial explanations of at least half of the cells. The list of faults is `DIAGNOSES`.
  *
- * The list is empty where nothing known explains the cells, and where none differs: `firstDifference` of `run` and
- * `actual` tells which. Every NaN counts as the same.
+ * The list is empty if no known fault explains the cells, or if no cell differs; `firstDifference` of `run` and
+ * `actual` distinguishes the two. Every NaN counts as the same.
  *
- * A call that is an error because an index lies outside its axis is diagnosed too. The specification gives no value to the
- * cells that such an index affects, so every cell that some reading of the index changes counts as differing. A call whose
- * only fault is its reduction is diagnosed as well: the list holds the reductions that give `actual`, with the cells that
- * they change.
+ * A call that is an error because an index lies outside its axis is diagnosed too. The specification gives no value to
+ * the cells that such an index affects, so every cell that some reading of the index changes counts as differing. A
+ * call whose only fault is its reduction is diagnosed as well: the list holds the reductions that give `actual`, with
+ * the cells that they change.
  *
- * The result of a gather may have another shape than the node gives. It is explained if another axis, operator or
- * batch_dims gives this shape and every element; otherwise the shape is an error.
+ * The result of a gather may have another shape than the node gives. Such a result is explained if another axis,
+ * operator or batch_dims gives this shape and every element; otherwise the shape is an error.
  *
- * The value of a cell with thousands of updates cannot show by itself that there was a race, because nearly any value is
- * possible. If `isRace` is true, or `dialect` is known to race in such calls, a race therefore explains every cell whose
- * value is possible.
+ * The value of a cell with thousands of updates cannot show by itself that there was a race, because nearly any value
+ * is possible. If `isRace` is true, or `dialect` is known to race in such calls, a race therefore explains every cell
+ * whose value is possible.
  *
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  * @param actual of the data type and shape of the node's output, or of a shape that another axis of a gather gives
  * @throws TensorError as `run`, except for an index outside its axis and for a reduction that the version lacks; also
  * `dtype` and `shape-mismatch` for `actual`
+ *
+ * @example
+ * ```ts
+ * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [-1]), tensor("float32", [1], [9])];
+ * const found = diagnose({ op: "ScatterND", opset: 18 }, inputs, tensor("float32", [3], [1, 2, 3]));
+ * for (const { sentence } of found) console.log(sentence); // "updates with a negative index were left out", ...
+ * ```
  */
 export function diagnose(
   node: NodeSpec,
@@ -88,7 +94,7 @@ export function diagnose(
 
 const named = (one: Found): Diagnosis => ({ ...one, dialects: dialectsWith(one.id) });
 
-/** The explanations of another shape; none where the shape is that of the call. */
+/** The explanations of another shape; none if the shape is that of the call. */
 const reshapedOf = (prepared: PreparedCall, given: Tensor): readonly Found[] =>
   given.dtype !== prepared.data.dtype || sameShape(given.shape, prepared.shape)
     ? []
@@ -133,7 +139,7 @@ function caseOf(prepared: PreparedCall, actual: Tensor): Omit<Case, "dialect" | 
   return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
 }
 
-/** A call as a rule. Of a call that is an error, `exact` is the result without its bad indices. */
+/** A call as a rule. If the call is an error, `exact` is the result without its bad indices. */
 export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): {
   readonly rule: Rule;
   readonly facts: Facts;
@@ -158,7 +164,7 @@ export function readCall({ call, data, updates, planInputs, shape }: PreparedCal
   return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
 }
 
-/** The result by a rule; null where an index lies outside its axis. */
+/** The result of a rule; null if an index lies outside its axis. */
 export function exactOf(rule: Rule): Tensor | null {
   try {
     return resultOf(rule);

@@ -1,10 +1,10 @@
-/** A diagnosis: what a runtime may have done, by an id that stays. */
+/** A diagnosis: a possible fault of a runtime, with a stable id. */
 
 import type { DialectId } from "./dialect-table.ts";
 
 /**
- * What a runtime may have done; `docs/diagnose.md` says what each id means. Equally good explanations are listed in this
- * order. The union `DiagnosisId` is derived from this list.
+ * The ids of possible faults of a runtime; `docs/diagnose.md` explains each id. Equally good explanations are listed in
+ * this order. The union `DiagnosisId` is derived from this list.
  */
 export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
   "not-applied",
@@ -41,15 +41,15 @@ export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
 
 export type DiagnosisId = (typeof DIAGNOSES)[number];
 
-/** One explanation of a result that is not the exact one. */
+/** An explanation of a result that differs from the exact result. */
 export interface Diagnosis {
-  /** What the runtime seems to have done; two ids where it takes two to explain the cells. */
+  /** The apparent fault of the runtime; two ids if the cells need two faults. */
   readonly id: DiagnosisId | `${DiagnosisId}+${DiagnosisId}`;
   /** The same as a sentence, with the facts of this call. */
   readonly sentence: string;
   /**
-   * Of the `differing` cells, those that have the explained value. Both count elements of the output. Fewer explained
-   * than differing: the explanation is partial.
+   * The number of `differing` elements of the output, and of the `explained` ones among them. The explanation is
+   * partial if fewer elements are explained than differ.
    */
   readonly cells: { readonly explained: number; readonly differing: number };
   /** The rows of `dialects()` that are known to do this. */

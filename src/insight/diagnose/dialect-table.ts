@@ -1,6 +1,6 @@
 /**
- * The table of dialects: a record for each, with what it has, what it does, and how that is known. `docs/dialects.md` is
- * the same table for people, with the address of each fact.
+ * The table of dialects: a record for each, with its operators and data types, its behaviour, and the evidence.
+ * `docs/dialects.md` is the same table for people, with the address of each fact.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
@@ -8,7 +8,7 @@ import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import { UNKNOWN, type AspectFacts } from "./dialect-words.ts";
 
 export interface DialectRecord {
-  /** The version that was run or read. */
+  /** The version that was tested or read. */
   readonly version: string;
   /** The address of its document, or of its source. */
   readonly source: string;
@@ -17,16 +17,16 @@ export interface DialectRecord {
   readonly scatterForms: readonly IndexForm[];
   readonly gatherForms: readonly IndexForm[];
   readonly reductions: readonly Reduction[];
-  /** Absent for a dialect that has too many data types to list. */
+  /** Absent for a dialect with too many data types to list. */
   readonly dtypes?: readonly DType[];
-  /** Whether the dialect has tensors of text. */
+  /** True if the dialect has tensors of text. */
   readonly hasText: boolean;
   /**
-   * The greatest number of updates that the dialect applies in order, whatever its words say; absent for 0. ONNX Runtime:
-   * 500,000 updates raced on two threads, 10,000 never did.
+   * The greatest number of updates that the dialect applies in order, whatever its words say; absent for 0. In ONNX
+   * Runtime 500,000 updates raced on two threads, and 10,000 never did.
    */
   readonly racesAbove?: number;
-  /** Whether `flat-offset` reads and writes other memory where the offset lies outside the tensor; an error if absent. */
+  /** True if `flat-offset` reads and writes other memory at an offset outside the tensor; an error if absent. */
   readonly leavesTensor?: true;
 }
 
@@ -41,7 +41,7 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   hasText: false,
 });
 
-/** One backend of TensorFlow.js: the backends differ in where an offset outside the tensor leads. */
+/** A backend of TensorFlow.js: the backends differ in their treatment of an offset outside the tensor. */
 const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecord => ({
   version: "4.22.0",
   facts: {

@@ -1,14 +1,14 @@
 /**
- * The words of the table of dialects: what a dialect does in each aspect. Each aspect has words of its own, so that a
- * misspelt word, or a word of another aspect, does not compile. `docs/dialects.md` says what each word means.
+ * The words of the table of dialects: the behaviour of a dialect in each aspect. Each aspect has its own words, so that
+ * a misspelt word, or a word of another aspect, does not compile. `docs/dialects.md` explains each word.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
 
-/** What becomes of a negative index. */
+/** Treatment of a negative index. */
 export type NegativeWord = "wraps" | "error" | "negative-dropped" | "flat-offset";
 
-/** What becomes of an update whose index is out of range. */
+/** Treatment of an update whose index is out of range. */
 export type ScattersWord =
   | "error"
   | "undefined"
@@ -16,7 +16,7 @@ export type ScattersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** What a gather reads at an index out of range. */
+/** The element that a gather reads at an index out of range. */
 export type GathersWord =
   | "error"
   | "undefined"
@@ -24,41 +24,41 @@ export type GathersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** Which of several updates of a target stays. */
+/** The update of a target that stays if several do not combine. */
 export type RepeatsWord = "last" | "any-order";
 
-/** In which order a reduction combines the updates of a target. */
+/** The order in which a reduction combines the updates of a target. */
 export type SumsWord = "in-order" | "updates-first" | "rounding" | "lost-updates";
 
-/** How max and min treat NaN, and 0 beside -0. */
+/** Treatment of NaN, and of 0 with -0, in max and min. */
 export type ComparesWord = "exact" | ComparesOperand;
 
-/** A comparison that takes one operand as it is: of 0 and -0 alone, or of NaN and a number as well. */
+/** A comparison that returns one operand unchanged: for 0 and -0 alone, or for NaN and a number as well. */
 export interface ComparesOperand {
   readonly word: "signed-zero" | "nan-one-operand";
   /** The operand that stays. */
   readonly stays: "data" | "update";
 }
 
-/** When sums of float16 and bfloat16 are rounded. `none`: the dialect has no such sums. */
+/** The rounding of float16 and bfloat16 sums. `none`: the dialect has no such sums. */
 export type HalvesWord = "each-step" | "wide-accumulation" | "none";
 
-/** What a dialect does in one aspect, and how that is known. */
+/** The behaviour of a dialect in one aspect, and the evidence. */
 export interface Fact<W> {
   readonly does: W;
-  /** What operators of another form do, where that differs. */
+  /** The behaviour of operators of another form, if different. */
   readonly elements?: W;
   readonly slices?: W;
   /** `run`: seen here, in the version that the dialect names. */
   readonly how: "run" | "source" | "document";
 }
 
-/** What is not known of a dialect. */
+/** The fact for an unknown behaviour. */
 export const UNKNOWN = { does: "unknown", how: "not verified" } as const;
 
 type Known<W> = Fact<W> | typeof UNKNOWN;
 
-/** A fact for each aspect; none for an aspect of what the dialect does not have, such as a reduction. */
+/** A fact for each aspect; none for aspects of missing features, such as a reduction. */
 export interface AspectFacts {
   readonly negative?: Known<NegativeWord>;
   readonly scatters?: Known<ScattersWord>;
@@ -71,7 +71,7 @@ export interface AspectFacts {
 
 type Said<W> = W | "unknown" | null;
 
-/** The words of a dialect for operators of one form; null for what the dialect does not have. */
+/** The words of a dialect for operators of one form; null for features that the dialect lacks. */
 export interface Words {
   readonly negative: Said<NegativeWord>;
   readonly scatters: Said<ScattersWord>;

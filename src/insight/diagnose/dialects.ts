@@ -1,4 +1,7 @@
-/** What other systems do with indices, repeats and floats, as lists for callers. The facts are in `dialect-table.ts`. */
+/**
+ * The behaviour of other systems for indices, repeats and floats, as lists for callers. The facts are in
+ * `dialect-table.ts`.
+ */
 
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { printWord, wordsOf, type Fact, type UNKNOWN, type Word } from "./dialect-words.ts";
@@ -7,8 +10,8 @@ import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
 export type { DialectId };
 
 /**
- * What a fact is about: negative indices; indices out of range, of scatters and of gathers; repeats without a reduction;
- * the order of a reduction; NaN, and 0 with -0, in max and min; and reductions of float16 and bfloat16.
+ * The subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a
+ * reduction; the order of a reduction; NaN, and 0 with -0, in max and min; reductions of float16 and bfloat16.
  */
 export type DialectAspect =
   | "negative"
@@ -29,26 +32,31 @@ const ASPECTS: readonly DialectAspect[] = [
   "halves",
 ];
 
-/** How a fact is known. `run`: seen here, in the version that the dialect names. */
+/** The evidence for a fact. `run`: observed by this project, in the version that the dialect names. */
 export type DialectEvidence = (Fact<unknown> | typeof UNKNOWN)["how"];
 
-/** What indices are: index tuples, one index for each element, or one for each slice along an axis. */
+/** The forms of indices: index tuples, one index for each element, or one for each slice along an axis. */
 const FORMS = ["tuples", "elements", "slices"] as const;
 
 export interface DialectFact {
   readonly aspect: DialectAspect;
-  /** Where the fact is not the same for all operators: those whose indices are these. Null for all others. */
+  /**
+   * The form of indices that the fact is limited to, if operators differ; null for the fact about all other operators.
+   */
   readonly of: (typeof FORMS)[number] | null;
   /** A word; `docs/dialects.md` has more. */
   readonly does: string;
-  /** What {@link diagnose} calls a result that shows it; null for what the specification says, and for errors. */
+  /**
+   * The id that {@link diagnose} gives to a result that shows the fact; null for the specification's own behaviour, and
+   * for errors.
+   */
   readonly id: DiagnosisId | null;
   readonly how: DialectEvidence;
 }
 
 export interface Dialect {
   readonly id: DialectId;
-  /** The version that was run or read. */
+  /** The version that was tested or read. */
   readonly version: string;
   /** The address of its document, or of its source. `docs/dialects.md` has those of single facts. */
   readonly source: string;
@@ -57,14 +65,21 @@ export interface Dialect {
 
 export const DIALECT_IDS = /* @__PURE__ */ Object.keys(DIALECTS) as readonly DialectId[];
 
-/** The table: what each dialect is known to do, how that is known, and where it is written. A new list for each call. */
+/**
+ * The table of dialects: their known behaviour, the evidence and its sources. Each call returns a new list.
+ *
+ * @example
+ * ```ts
+ * dialects().find(({ id }) => id === "numpy")?.facts;
+ * ```
+ */
 export const dialects = (): readonly Dialect[] =>
   DIALECT_IDS.map((id) => {
     const { version, source } = DIALECTS[id];
     return { id, version, source, facts: factsOf(id) };
   });
 
-/** One fact for each aspect, and one more for each form of indices that differs in it. */
+/** The facts of a dialect: one for each aspect, and one more for each form of indices that differs in it. */
 function factsOf(id: DialectId): readonly DialectFact[] {
   const { facts } = DIALECTS[id];
   const main = wordsOf(facts, FORMS[0]);
@@ -80,14 +95,16 @@ function factsOf(id: DialectId): readonly DialectFact[] {
   );
 }
 
-/** The diagnoses of results that show a word, the main one first; none for what is exact, unknown or an error. */
+/**
+ * The diagnoses of results that show a word, the main one first; none for a word that is exact, unknown or an error.
+ */
 export function idsOf(word: Word | null): readonly DiagnosisId[] {
   if (word === null) return [];
   if (typeof word === "string") return DIAGNOSES.filter((id) => id === word);
   return word.word === "signed-zero" ? [word.word] : [word.word, "signed-zero"];
 }
 
-/** The dialects that are known to do all that an id, or two joined by `+`, names. */
+/** The dialects known for the fault of an id, or for both faults of two ids joined by `+`. */
 export function dialectsWith(id: string): readonly DialectId[] {
   const parts = id.split("+");
   return DIALECT_IDS.filter((dialect) => {

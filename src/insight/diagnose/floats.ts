@@ -29,7 +29,7 @@ const floats = (
       : [],
   );
 
-/** What a max or min of two operands may be that a comparison decides. The comparison of NaN is false. */
+/** Results of a max or min that is decided by one comparison. The comparison of NaN is false. */
 const COMPARISONS = {
   first: {
     max: (a: number, b: number) => (a < b ? b : a),
@@ -48,7 +48,7 @@ const ignoringNaN =
   (a, b) =>
     a !== a ? b : b !== b ? a : compare(a, b);
 
-/** `compare` for NaN alone, or for all other operands: IEEE 754's is the other. */
+/** `compare` for NaN alone, or for all other operands; the rest follows IEEE 754. */
 const forNaN =
   (compare: Compare, exact: Compare): Compare =>
   (a, b) =>

@@ -1,18 +1,20 @@
-/** What a hypothesis is: a change to a rule, under an id. One row each, in the files beside this one. */
+/**
+ * The type of a hypothesis: a change to a rule, with an id. The files beside this one have a row for each hypothesis.
+ */
 
 import type { DiagnosisId } from "./diagnosis.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
 import { placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
-/** What is known of a call before any hypothesis is tried. */
+/** The facts about a call, known before any hypothesis is tried. */
 export interface Facts {
-  /** Whether the call is an error by its version: an index lies outside its axis. */
+  /** True if the call is an error by its version: an index lies outside its axis. */
   readonly isError: boolean;
   readonly hasNegative: boolean;
   readonly hasOutside: boolean;
 }
 
-/** What tells a variant from others of its id, where a dialect is known by that variant alone. */
+/** The name of a variant among others of its id, if a dialect shows only that variant. */
 export type VariantName =
   | "nearest-place"
   | "zero"
@@ -21,28 +23,28 @@ export type VariantName =
   | "update-stays"
   | "whole-output";
 
-/** One way in which a hypothesis may be true. */
+/** A way in which a hypothesis may be true. */
 export interface Variant {
   readonly rule: Rule;
   readonly sentence: string;
-  /** Absent where nothing refers to the variant, or its hypothesis has no other. */
+  /** Absent if nothing refers to the variant, or if it is the only one of its hypothesis. */
   readonly name?: VariantName | undefined;
 }
 
-/** Which part of a rule a hypothesis changes. Two hypotheses are tried together only where the parts differ. */
+/** The part of a rule that a hypothesis changes. Two hypotheses are tried together only if their parts differ. */
 export type Aspect = "input" | "operator" | "places" | "order" | "reduction" | "arithmetic";
 
 export interface Hypothesis {
   readonly id: DiagnosisId;
   readonly aspect: Aspect;
-  /** None where the hypothesis changes nothing in the call. */
+  /** Empty if the hypothesis changes nothing in the call. */
   variants(rule: Rule, facts: Facts): readonly Variant[];
 }
 
-/** A sentence, what it says that another value has in a rule, and the name of the variant if it has one. */
+/** A sentence, the changed parts of the rule, and the name of the variant if it has one. */
 export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
 
-/** @param changesOf says how the hypothesis may be true */
+/** @param changesOf returns the ways in which the hypothesis may be true */
 export function hypothesis(
   id: DiagnosisId,
   aspect: Aspect,
@@ -67,7 +69,7 @@ export function hypothesis(
 /** Counts a negative index from the back, as most versions do. */
 const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
 
-/** The reading of indices that leaves out what is outside. */
+/** The reading of indices that leaves out indices outside their axis. */
 export function droppingOutside(rule: Rule): PlaceOf {
   const own = ownPlace(rule);
   return (index, dim) => within(own(index, dim), dim);
@@ -80,7 +82,7 @@ export const within = (place: number, dim: number): number =>
 export const ownPlace = (rule: Rule): typeof wrapped =>
   takesNegative(rule) ? wrapped : (index) => index;
 
-/** Whether an index may count from the end; a position of a sequence may not. */
+/** True if an index may count from the end; a position of a sequence may not. */
 export const takesNegative = ({ call: { version } }: Rule): boolean =>
   version.negativeIndices && version.indexForm !== "sequences";
 

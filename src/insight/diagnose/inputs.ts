@@ -30,7 +30,7 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
   const order = "had its axes in the other order (C and Fortran)";
   const columns = stridesOf(shape.toReversed()).toReversed();
   add(columns, order);
-  // Where the shape reads the same from both ends, the two ways are one.
+  // For a shape that reads the same from both ends, the two orders are equal.
   if (!sameShape(shape, shape.toReversed())) add(columns, order, true);
   else if (shape.length === 2) return changes;
   for (let a = 0; a < shape.length; a++) {
@@ -44,7 +44,10 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
   return changes;
 }
 
-/** The elements of a tensor in another order: each from the place that other strides give its coordinates, or to it. */
+/**
+ * The elements of a tensor in another order: each is read from the place that other strides give to its coordinates,
+ * or, if `isInverse`, written to it.
+ */
 function moved(input: Tensor, strides: readonly number[], isInverse: boolean): Tensor {
   const { shape, size } = input;
   const offsets = new Uint32Array(size);

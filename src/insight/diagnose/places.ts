@@ -1,4 +1,7 @@
-/** Hypotheses about indices: what a runtime makes of negative ones, of those outside their axis, and of wide ones. */
+/**
+ * Hypotheses about indices: a runtime's treatment of negative indices, of indices outside their axis, and of wide
+ * integers.
+ */
 
 import { Tensor } from "../../core/tensor/tensor.ts";
 import {
@@ -39,7 +42,7 @@ const countedFrom = (place: string, endOf: (dim: number) => number): Change => [
   { placeOf: (index, dim) => (index < 0 ? index + endOf(dim) : within(index, dim)) },
 ];
 
-/** Of a scatter an update that is left out writes nothing; of a gather the element is 0 or NaN. */
+/** In a scatter an update that is left out writes nothing; in a gather the element is 0 or NaN. */
 function filled(rule: Rule, placeOf: PlaceOf, which: string): readonly Change[] {
   if (rule.updates !== undefined) return [[`updates with ${which} were left out`, { placeOf }]];
   const zero: Change = [`elements with ${which} are 0`, { placeOf }, "zero"];
@@ -55,7 +58,7 @@ const leftOut =
       ? filled(rule, droppingOutside(rule), "an index outside its axis")
       : [];
 
-/** What is out of range comes first: where both are true of a call, it is the rarer thing. */
+/** Indices out of range come first: they are rarer than negative indices if a call has both. */
 export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-clipped", (rule, hasNegative) => {
     const own = ownPlace(rule);

@@ -1,7 +1,7 @@
 /**
- * The values that threads which race for a target may leave in a cell. Here the race is already known, from runs that
- * differ or from a runtime that is known to race. So a value need only be possible, not likely, and one pass over a cell's
- * updates decides that. `cell-sets.ts` has only the cells, and searches them for evidence of a race.
+ * The values that threads which race for a target may leave in a cell. The race is already known here, from runs that
+ * differ or from a runtime known to race, so a value need only be possible, not likely. A single pass over a cell's
+ * updates decides whether it is possible. `cell-sets.ts` has only the cells, and searches them for evidence of a race.
  */
 
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -14,8 +14,8 @@ import { wordsOf, type Words } from "./dialect-words.ts";
 import type { Rule } from "./rule.ts";
 
 /**
- * What the dialect does with repeated targets of this call; null for a gather, for TensorScatter, and for a reduction that
- * the dialect does not have.
+ * The dialect's treatment of repeated targets in this call; null for a gather, for TensorScatter, and for a reduction
+ * that the dialect lacks.
  */
 export function repeatsWord({ facts }: DialectRecord, { updates, call }: Rule): RaceWord | null {
   const { indexForm } = call.version;
@@ -26,7 +26,7 @@ export function repeatsWord({ facts }: DialectRecord, { updates, call }: Rule): 
 
 type RaceWord = NonNullable<Words["repeats" | "sums"]>;
 
-/** Whether a dialect may apply the updates of a target in any order. */
+/** True if a dialect may apply the updates of a target in any order. */
 const IS_OPEN: Readonly<Record<RaceWord, boolean>> = {
   last: false,
   "in-order": false,
@@ -55,7 +55,7 @@ export function raceSets(word: RaceWord | null): readonly CellSet[] {
   );
 }
 
-/** Tells for each cell whether its value is possible if some of its updates are lost, however unlikely that is. */
+/** Evidence for lost updates: 0 if the cell's value is possible after losing some updates, however unlikely. */
 function possibleLoss(
   { data, call }: Rule,
   updates: Tensor,
@@ -68,7 +68,7 @@ function possibleLoss(
   const isBetween = betweenOf(data);
   return (cell) => {
     const count = at.count(cell);
-    // With a single update there is no race.
+    // A single update cannot race.
     if (count < 2) return null;
     const found = read(cell);
     const own = base(cell);

@@ -1,6 +1,6 @@
 /**
- * A rule: everything that decides the result of a call, as data. `run` follows one of them; a hypothesis is a change to
- * a part of it. Here a rule becomes a Plan and a result, with the planners and kernels that `run` uses.
+ * A rule: everything that decides the result of a call, as data. `run` follows one rule; a hypothesis is a change to a
+ * part of it. This file turns a rule into a Plan and a result, with the planners and kernels that `run` uses.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -26,9 +26,9 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import { decode, encode, type Arithmetic } from "./arithmetic.ts";
 
 /**
- * The place along an axis of `dim` places that an index stands for. NaN leaves its update or element out; a place
- * outside the axis is taken at its flat offset, where data has one. Of a sequence each place has an index, with `after`
- * places of the sequence before it and `rest` behind it.
+ * The place of an index along an axis of `dim` places. NaN leaves its update or element out; a place outside the axis
+ * is used at its flat offset, if data has that offset. In a sequence each place has an index, with `after` places of
+ * the sequence before it and `rest` behind it.
  */
 export type PlaceOf = (index: number, dim: number, after: number, rest: number) => number;
 
@@ -36,27 +36,29 @@ export interface Rule {
   readonly call: Call;
   readonly data: Tensor;
   readonly indices: Tensor;
-  /** Of a scatter. */
+  /** The updates of a scatter; undefined for a gather. */
   readonly updates: Tensor | undefined;
-  /** Of the result. */
+  /** The shape of the result. */
   readonly shape: readonly number[];
   /** Null for the version's own reading of indices. */
   readonly placeOf: PlaceOf | null;
-  /** What an index without a place does beyond being left out: it ends the call there, or undoes the call. */
+  /**
+   * Effect of an index without a place beyond leaving it out: `ends` stops the call there, `undoes` reverts the call.
+   */
   readonly refusal: "none" | "ends" | "undoes";
-  /** What an element of a gather is whose index has no place. */
+  /** The element of a gather for an index without a place. */
   readonly fill: "zero" | "nan";
-  /** Which of several updates of a target stays where the reduction is `none`. */
+  /** The update of a target that stays if the reduction is `none`. */
   readonly stays: "last" | "first";
-  /** Whether the updates of a target are combined with each other before they meet data. */
+  /** True if the updates of a target are combined with each other before data is combined with the result. */
   readonly updatesFirst: boolean;
   /** Null for the arithmetic of the data type. */
   readonly arithmetic: Arithmetic | null;
-  /** A change to the Plan, which need not have the shape of the result before. Of the version's own Plan alone. */
+  /** A change to the Plan, whose result may have another shape. Applied only to the version's own Plan. */
   readonly rewrite: ((plan: Plan) => Plan) | null;
-  /** What {@link placingOf} found for a call: many rules differ in their reading of indices alone. */
+  /** Cached results of {@link placingOf} by call: many rules differ only in their reading of indices. */
   readonly placings: WeakMap<Call, Placing>;
-  /** What follows from the parts above that decide where elements go; another object where one of them changes. */
+  /** Cache of data derived from the parts above that place elements; a new object if any of them changes. */
   readonly kept: { plan?: Plan; moves?: Moves };
 }
 
@@ -66,8 +68,8 @@ export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<
 });
 
 /**
- * The result by a rule; null where the rule does not fit the call: other shapes, or an index outside its axis.
- * @param probe says which cells are computed, all of them by default
+ * The result of a rule; null if the rule does not fit the call: other shapes, or an index outside its axis.
+ * @param probe the cells to compute, all by default
  */
 export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
   try {
@@ -89,11 +91,13 @@ export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
 /** Some cells of a result, in ascending order, fewer than 2^16. */
 export interface Probe {
   readonly cells: Uint32Array;
-  /** How many of them lie before each cell of the result, and before its end. */
+  /** Number of probe cells before each cell of the result, and before its end. */
   readonly before: Uint16Array;
 }
 
-/** What a Plan does with the cells of a probe: the number of the cell in it, and the element of the other side. */
+/**
+ * The moves of a Plan in the cells of a probe: the number of the cell in the probe, and the element of the other side.
+ */
 interface Moves {
   readonly near: Uint32Array;
   readonly far: Uint32Array;
@@ -187,14 +191,17 @@ function newPlan(rule: Rule): Plan {
   return rule.rewrite?.(plan) ?? plan;
 }
 
-/** How the offsets of a call's Plan follow from indices: `base` where all are 0, plus each index times its stride. */
+/**
+ * Computes the offsets of a call's Plan from indices: `base`, the offset for indices of 0, plus each index times its
+ * stride.
+ */
 export interface Placing {
   readonly plan: Plan;
   readonly base: Uint32Array;
   readonly axes: readonly { readonly dim: number; readonly stride: number }[];
-  /** The number of the index tuple of a position; element indices are tuples of one. */
+  /** The number of the index tuple of a position; an element index is a tuple of one index. */
   tupleAt(position: number): number;
-  /** Positions of a sequence, which have one index; 1 where there are no sequences. */
+  /** Positions of a sequence, which have one index; 1 without sequences. */
   readonly length: number;
 }
 
@@ -311,7 +318,7 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   return out;
 }
 
-/** What `run` does with a scatter's Plan, and what it would do if the first update stayed or updates met first. */
+/** The steps of `run` for a scatter's Plan, or the steps if the first update stayed or updates were combined first. */
 function scatterSteps<S extends Storage>(
   { call: { settings }, stays, updatesFirst }: Rule,
   plan: Plan,
@@ -344,7 +351,7 @@ function scatterSteps<S extends Storage>(
   );
 }
 
-/** Whether results of a data type can be computed as doubles, by another arithmetic than its own. */
+/** True if results of a data type can be computed as doubles, by another arithmetic than its own. */
 export const isFloating = ({ dtype }: Tensor): boolean => {
   const { family } = DTYPES[dtype];
   return family === "float" || family === "half";

@@ -1,4 +1,4 @@
-/** Tries hypotheses on a case, one by one, then in pairs, and ranks what fits. */
+/** Tries hypotheses on a case, one by one, then in pairs, and ranks those that fit. */
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -17,10 +17,10 @@ import { openOrder, raceSets, repeatsWord } from "./race.ts";
 import { pick, predict, type Probe, type Rule } from "./rule.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** What is found, before the table of dialects is asked who does it. */
+/** A diagnosis before the dialects that show it are added. */
 export type Found = Omit<Diagnosis, "dialects">;
 
-/** A call, what a runtime gave, and where that differs from the exact result. */
+/** A call, the result of a runtime, and its differences from the exact result. */
 export interface Case {
   readonly rule: Rule;
   readonly facts: Facts;
@@ -38,7 +38,7 @@ interface Sample extends Probe {
   readonly found: Cells;
 }
 
-/** In the order in which equally good explanations are listed. */
+/** All hypotheses, in the order in which equally good explanations are listed. */
 export const HYPOTHESES: readonly Hypothesis[] = [
   ...SETTINGS,
   ...COORDINATES,
@@ -52,12 +52,12 @@ export const HYPOTHESES: readonly Hypothesis[] = [
 interface Tried {
   readonly id: Diagnosis["id"];
   readonly hypothesis: Hypothesis;
-  /** Which of the hypothesis's variants. */
+  /** The number of the variant among the hypothesis's variants. */
   readonly nth: number;
   readonly variant: Variant;
   /** Differing cells that have the predicted value. */
   readonly explained: number;
-  /** Other cells that do not. */
+  /** Other cells whose value is not the predicted one. */
   readonly wrong: number;
 }
 
@@ -122,7 +122,7 @@ function racesOf(wanted: Case): Found[] {
 
 type Sampled = Case & { readonly sample: Sample | null };
 
-/** Steps of the golden ratio spread evenly, and not in step with anything that repeats. A cell may come twice. */
+/** Steps of the golden ratio spread evenly, and not in step with anything that repeats. A cell may be drawn twice. */
 function sampleOf({ actual, differing, found }: Case): Sample {
   const { length } = differing;
   const { sampled } = DIAGNOSE;
@@ -149,7 +149,7 @@ function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
 
 type Score = Pick<Tried, "explained" | "wrong">;
 
-/** Null where a rule does not fit the call; an estimate where it explains too little. */
+/** Null if a rule does not fit the call; an estimate if it explains too little. */
 function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
   if (sample !== null) {
     const few = predict(rule, sample);
@@ -174,7 +174,7 @@ function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
   return same;
 }
 
-/** One diagnosis for each id, that of the best variant. */
+/** The diagnosis of the best variant for each id. */
 function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   const best = new Map<string, Tried>();
   for (const one of tried) {
@@ -188,7 +188,7 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   }));
 }
 
-/** Which change comes first where two are made: the other one sees what it left. */
+/** The order of two changes: the second change applies to the outcome of the first. */
 const ASPECTS: readonly Aspect[] = [
   "input",
   "operator",
@@ -210,7 +210,7 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
           ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
         )
         .slice(0, DIAGNOSE.partners);
-  // In a call that is an error only readings of indices were tried alone, because all others need one.
+  // If the call is an error, only readings of indices were tried alone, because every other hypothesis needs one.
   const partners = facts.isError
     ? HYPOTHESES.flatMap((hypothesis) =>
         hypothesis
@@ -234,7 +234,7 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
     const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
     const rule = variant?.rule;
     const score = rule && scoreOf(given, rule);
-    // A second fault that explains no further cell is none.
+    // A second fault must explain a further cell.
     if (!score || score.explained <= Math.max(first.explained, second.explained)) return [];
     const id = `${first.hypothesis.id}+${hypothesis.id}` as const;
     const sentence = `${first.variant.sentence}; and ${second.variant.sentence}`;
@@ -244,7 +244,7 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
 
 /**
  * The hypotheses that allow several values in a cell.
- * @param leastBits the least evidence in bits; what fits by chance more often is left out
+ * @param leastBits the least evidence in bits; hypotheses that fit by chance more often are left out
  */
 function cellSets(
   { rule, facts, actual, differing, sample = null }: Case & { readonly sample?: Sample | null },
@@ -266,7 +266,7 @@ function cellSets(
       const found = fit(cell);
       if (found === null) {
         misses++;
-        // Fewer than half can no longer be made up for.
+        // At least half of the cells must fit, so the search ends here.
         if (2 * misses > differing.length) return [];
         continue;
       }

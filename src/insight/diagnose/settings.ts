@@ -26,14 +26,14 @@ const axisOf = ({ call, data }: Rule): number =>
 export const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
 
-/** Nothing of a gather. */
+/** No changes for a gather. */
 const ofScatter =
   (changesOf: (rule: Rule, reduction: Reduction) => readonly Change[]) =>
   (rule: Rule): readonly Change[] =>
     rule.updates === undefined ? [] : changesOf(rule, rule.call.settings.reduction);
 
 export const SETTINGS: readonly Hypothesis[] = [
-  // Where an index is negative or outside its axis, that is a nearer reason to leave all out.
+  // A negative index or one outside its axis is a more likely reason to leave all out.
   hypothesis("not-applied", "places", ({ updates }, { hasNegative, hasOutside }) =>
     hasNegative || hasOutside
       ? []
@@ -107,7 +107,7 @@ export const SETTINGS: readonly Hypothesis[] = [
   hypothesis("other-operator", "operator", otherOperators),
 ];
 
-/** What functions without data do, such as `tf.scatter_nd`, which also adds repeated updates. */
+/** The results of functions without data, such as `tf.scatter_nd`, which also adds repeated updates. */
 function zerosForData(rule: Rule, reduction: Reduction): readonly Change[] {
   const { dtype, shape, size, data } = rule.data;
   if (!isNumericStorage(data)) return [];
@@ -138,7 +138,7 @@ export function otherAxes(rule: Rule): readonly Change[] {
   );
 }
 
-/** The first batch of indices for all: of a sequence's write indices each is a batch. */
+/** Uses the first batch of indices for all batches; each write index of a sequence is a batch. */
 function batchZero(rule: Rule): readonly Change[] {
   const { call, indices } = rule;
   const { dtype, shape, size, data } = indices;
@@ -152,8 +152,8 @@ function batchZero(rule: Rule): readonly Change[] {
 }
 
 /**
- * Another number of batch axes gives an output of another rank. So it can be seen only where a runtime delivered the
- * shape that was expected nevertheless: the offset of the batch is missing, or tuples begin at another axis.
+ * Another number of batch axes gives an output of another rank. The fault is therefore visible only if the runtime
+ * still delivered the expected shape: the offset of the batch is missing, or tuples begin at another axis.
  */
 function otherBatchDims(rule: Rule): readonly Change[] {
   const { call, data, indices } = rule;
@@ -202,7 +202,7 @@ export function otherOperators(rule: Rule): readonly Change[] {
       version: own,
       signature: signatureOf(own),
     };
-    // A call without an axis has none to give to an operator with one.
+    // A call without an axis uses axis 0 for an operator with an axis.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;
     return [
       `${other.versions[0].name} was run, not ${version.name}`,

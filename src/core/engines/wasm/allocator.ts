@@ -1,6 +1,6 @@
 /**
- * Which part of a WebAssembly memory belongs to whom: first fit over a list of free blocks by address, because an engine
- * holds a handful of blocks at a time. It knows addresses only, not the memory.
+ * Allocates ranges of a WebAssembly memory: first fit over a list of free blocks sorted by address, because an engine
+ * holds a handful of blocks at a time. The allocator knows addresses only, not the memory.
  */
 
 import { TensorError } from "../../errors.ts";
@@ -24,7 +24,7 @@ export class Allocator {
     this.#free = [{ pointer: ALIGNMENT, bytes: bytes - 2 * ALIGNMENT }];
   }
 
-  /** How many bytes are taken, with what alignment adds. */
+  /** Bytes taken, including alignment. */
   get taken(): number {
     let sum = 0;
     for (const bytes of this.#taken.values()) sum += bytes;
@@ -50,11 +50,11 @@ export class Allocator {
 
   /**
    * Takes back what {@link allocate} gave, once.
-   * @returns how many bytes are free again, including those that alignment added
+   * @returns the number of bytes freed, including alignment
    */
   free(pointer: number): number {
     const bytes = this.#taken.get(pointer);
-    // Freeing twice would free the block of whoever got the address next.
+    // Freeing twice would free the next owner's block at the same address.
     if (bytes === undefined) throw new Error(`address ${pointer} is not allocated`);
     this.#taken.delete(pointer);
     const after = this.#free.findIndex((block) => block.pointer > pointer);

@@ -8,10 +8,10 @@ import type { KernelMemory } from "./kernel-memory.ts";
 
 export class Arena {
   readonly memory: KernelMemory;
-  /** The block of the memory, and how much of it is taken; null where another call has it. */
+  /** The block of the memory, and the bytes taken from it; null if another call has the block. */
   #block: Block | null | undefined;
   #taken = 0;
-  /** What did not fit into the block. */
+  /** Addresses of allocations that did not fit into the block. */
   readonly #pointers: number[] = [];
 
   constructor(memory: KernelMemory) {
@@ -79,8 +79,8 @@ export class Arena {
   }
 
   /**
-   * Leaves what was allocated here in memory until `owner` is garbage.
-   * @returns its address, which is another one where it was in the block
+   * Keeps an allocation of this arena in memory until `owner` is garbage.
+   * @returns its address, which changes if the allocation was in the block
    */
   leave(pointer: number, bytes: number, owner: object): number {
     const position = this.#pointers.indexOf(pointer);

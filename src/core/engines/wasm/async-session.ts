@@ -23,7 +23,7 @@ import { isEnough } from "./pays.ts";
 import { attempt, scatterKernel, WasmSession, type Rounds, type SessionParts } from "./session.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
-/** Work for the pool, and where its result is to be copied from; null where it is in place already. */
+/** Work for the pool, and the address to copy its result from; null if the result is already in place. */
 interface Submission {
   readonly rounds: Rounds;
   readonly result: { readonly from: NumericStorage; readonly to: NumericStorage } | null;
@@ -102,7 +102,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     if (kernel === undefined) return null;
     const arena = this.#now.arenaIn(this.#shared);
     const from = copyIn(arena, dtype, data);
-    // The copy of data is scratch, so that it serves as the target too; data of the engine must stay what it is.
+    // The copy of data is scratch, so that it serves as the target too; the engine's data must stay unchanged.
     const scratch = (): NumericStorage => (from === data ? emptyLike(arena, dtype, out) : from);
     const target = this.#shared.has(out) ? out : scratch();
     const job = {

@@ -7,16 +7,20 @@ export interface Call {
   /** The position of the kernel among the exports. */
   readonly kernel: number;
   readonly args: readonly number[];
-  /** How often the call is made, 1 if absent, and what is added to the first three arguments after each time. */
+  /**
+   * Number of times the call is made (1 if absent), and the increments of the first three arguments after each time.
+   */
   readonly repeat?: number;
   readonly steps?: readonly [number, number, number];
-  /** The position, 3 or more, of the argument that is the result of the call before, where there is one. */
+  /** The position, 3 or more, of the argument that is the result of the call before, if one exists. */
   readonly previous?: number;
 }
 
-/** What a kernel that moves or combines the slices of a Plan is given; see `assembly/combine.ts` and `assembly/move.ts`. */
+/**
+ * Arguments of a kernel that moves or combines the slices of a Plan; see `assembly/combine.ts` and `assembly/move.ts`.
+ */
 export interface SliceArgs {
-  /** Addresses: of the side that offsets point into, of the side that is walked in order, and of the offsets. */
+  /** Addresses of the random side, of the sequential side, and of the offsets. */
   readonly random: number;
   readonly sequential: number;
   readonly offsets: number;
@@ -24,7 +28,7 @@ export interface SliceArgs {
   /** Elements of a slice, and from each slice to the next on the sequential side. */
   readonly slice: number;
   readonly pitch: number;
-  /** How many elements the offsets point into. */
+  /** Number of elements that the offsets point into. */
   readonly span: number;
 }
 
@@ -47,7 +51,7 @@ const NO_STEPS = [0, 0, 0] as const;
 /**
  * Runs calls one after the other.
  * @param onDone called after each kernel, so that others see that the thread makes progress
- * @returns whether every kernel returned 0 or nothing, except for results that the next call took as an argument
+ * @returns true if every kernel returned 0 or nothing, except for results that the next call took as an argument
  */
 export function runCalls(
   kernels: readonly Kernel[],
@@ -61,7 +65,7 @@ export function runCalls(
     if (previous === undefined) isGood &&= result === 0;
     else all[previous] = result;
     result = 0;
-    // No list is spread: that takes ten times as long as a call. A kernel with fewer parameters ignores the others.
+    // Spreading a list would take ten times as long as the call. A kernel with fewer parameters ignores the others.
     for (let i = 0; i < repeat; i++) {
       const a = all[0] + i * steps[0];
       const b = all[1] + i * steps[1];

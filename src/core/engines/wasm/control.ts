@@ -5,9 +5,9 @@
 
 import { MOST_ARGS, type Call } from "./calls.ts";
 
-/** How many workers have ended the round. */
+/** Number of workers that have ended the round. */
 export const DONE = 0;
-/** How many workers have a part in the round. */
+/** Number of workers that take part in the round. */
 export const PARTS = 1;
 /** 0 if every kernel returned 0, {@link BAD} if one did not, {@link FAILED} and more if one threw. */
 export const RESULT = 2;
@@ -17,18 +17,18 @@ export const FAILED = 2;
 export const PROGRESS = 3;
 /** 1 if workers post a message at the end of the round, because the caller does not wait. */
 export const BY_MESSAGE = 4;
-/** How many workers have started. */
+/** Number of workers that have started. */
 export const STARTED = 5;
-/** How often a worker checks for a new round before it sleeps. */
+/** Number of checks for a new round before a worker sleeps. */
 export const SPINS = 6;
 const HEADER = 16;
 
-/** A call as words: kernel, repeat, what is added to three arguments, the position of the previous result, arguments. */
+/** A call as words: kernel, repeat, increments of three arguments, the position of the previous result, arguments. */
 const ARGS = 6;
 const CALL_WORDS = ARGS + MOST_ARGS;
 /** The most calls of one worker in one round: more than two for each of the 256 blocks that are partitioned at most. */
 export const MOST_CALLS = 1024;
-/** In front of a worker's calls are the number of its last round, and how many calls there are. */
+/** A worker's calls are preceded by the number of its last round and the number of calls. */
 const WORKER_HEADER = 16;
 const WORKER_WORDS = WORKER_HEADER + CALL_WORDS * MOST_CALLS;
 
@@ -38,8 +38,8 @@ export const controlWords = (workers: number): Int32Array =>
   );
 
 /**
- * Where the number of a worker's last round is; negative when the worker is to end. Each worker sleeps on a word of its
- * own, because waking those that have nothing to do costs more than small rounds take.
+ * The position of the number of a worker's last round; the number is negative if the worker must end. Each worker
+ * sleeps on its own word, because waking idle workers takes longer than a small round.
  */
 export const roundOf = (worker: number): number => HEADER + worker * WORKER_WORDS;
 
@@ -58,7 +58,7 @@ export function writeCalls(words: Int32Array, worker: number, calls: readonly Ca
   }
 }
 
-/** Reads what {@link writeCalls} wrote. Arguments are read as signed: the kernels take them modulo 2^32. */
+/** Reads the calls written by {@link writeCalls}. Arguments are read as signed: the kernels take them modulo 2^32. */
 export function readCalls(words: Int32Array, worker: number): Call[] {
   const at = roundOf(worker);
   return Array.from({ length: words[at + 1] }, (_, i) => {

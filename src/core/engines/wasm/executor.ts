@@ -1,7 +1,7 @@
 /**
- * The executor on WebAssembly. Where all tensors of a call live in its shared memory, kernels work on them as they are,
- * on as many threads as there are. Others pass through windows of scratch memory on one thread, and large gathers through
- * windows of the shared memory on all threads. What does not pay goes to JavaScript.
+ * The executor on WebAssembly. If all tensors of a call live in its shared memory, kernels work on them directly, on
+ * all threads. Other tensors pass through windows of scratch memory on one thread, and large gathers through windows of
+ * the shared memory on all threads. Work for which WebAssembly does not pay off goes to JavaScript.
  *
  * Its files, by the question that each answers:
  *
@@ -29,13 +29,15 @@ import { mayWait } from "./spawn.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 export interface WasmParts {
-  /** What does small work, and owns the memory of ordinary results. */
+  /** Does small work, and owns the memory of ordinary results. */
   readonly js: Executor;
-  /** What engines share. */
+  /** The compiled kernels and scratch memory that engines share. */
   readonly platform: WasmPlatform;
-  /** Makes the memory for tensors of the engine when the first is asked for; null where it cannot be had. */
+  /**
+   * Creates the memory for tensors of the engine when the first tensor is allocated; null if the platform refuses it.
+   */
   readonly makeShared: () => KernelMemory | null;
-  /** Workers over the shared memory, and what they are for; null for one thread. */
+  /** Workers over the shared memory, and the code that uses them; null for one thread. */
   readonly threading: Threading | null;
   readonly limits?: WasmLimits;
   readonly trace?: (path: Path) => void;
@@ -54,7 +56,7 @@ export class WasmExecutor implements Executor, SessionParts {
   readonly #platform: WasmPlatform;
   readonly #makeShared: () => KernelMemory | null;
   #shared: KernelMemory | null | undefined;
-  /** A session that has ended, for the next call: to make one takes a tenth of a small call. */
+  /** A session that has ended, for the next call: creating one takes a tenth of a small call. */
   #idle: WasmSession | null = null;
 
   constructor({ js, platform, makeShared, threading, limits = WASM, trace = () => {} }: WasmParts) {

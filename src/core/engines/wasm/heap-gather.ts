@@ -1,7 +1,7 @@
 /**
  * Gathers on several threads whose data or result is on the heap. Only the caller reads and writes the heap, so data is
  * copied into shared memory, and the result passes through two windows there: while workers gather a piece into one
- * window, the caller copies the piece before out of the other, and then helps with what is left.
+ * window, the caller copies the piece before out of the other, and then helps with the rest.
  */
 
 import type { WasmLimits } from "../../limits.ts";
@@ -46,8 +46,8 @@ export function gatherFromHeap(
   const windows = new Windows(arena, job.sequential, Math.max(...pieces.map(bytesOf)));
   const beginOf = ({ batch, position }: Piece): number =>
     (batch * slices.count + position) * sliceBytes;
-  // Less after a piece with which the workers had ended first, more after one with which they had not, up to all of it where
-  // other programs have their cores. The bits are the same whoever gathers.
+  // The caller's share shrinks after a piece that the workers finished first and grows otherwise, up to the whole piece
+  // if other programs occupy the cores. The bits do not depend on who gathers.
   let own = Math.floor(PARTS / (2 * pool.size));
   for (const [p, piece] of pieces.entries()) {
     const begin = beginOf(piece);
@@ -105,7 +105,7 @@ function listsOf(work: Work, piece: Piece, threads: number, own: number): readon
   ];
 }
 
-/** Data in shared memory: where it lives, or copied there, some batches at once. */
+/** Data in shared memory: already there, or copied there a few batches at a time. */
 class Groups {
   /** Batches of a group. */
   readonly group: number;
@@ -114,7 +114,7 @@ class Groups {
   /** Bytes of a group, and of a batch. */
   readonly #bytes: number;
   readonly #all: number;
-  /** Where groups are copied to, in turn: small ones to two addresses. Empty where data is in the arena's memory. */
+  /** Addresses that groups are copied to in turn; small groups have two. Empty if data is in the arena's memory. */
   readonly #addresses: readonly number[];
   /** The last group that was copied. */
   #loaded = -1;
@@ -133,7 +133,7 @@ class Groups {
     this.#data = data;
     this.#bytes = this.group * batchBytes;
     this.#all = batches * batchBytes;
-    // Two of a batch that is larger than a window would take more memory than data.
+    // Two copies of a batch larger than a window would take more memory than data.
     const copies = isHere ? 0 : this.group < batches && batchBytes <= window ? 2 : 1;
     this.#addresses = Array.from({ length: copies }, () => arena.allocate(this.#bytes));
   }
@@ -145,7 +145,7 @@ class Groups {
     return addresses[group % addresses.length] - group * this.#bytes;
   }
 
-  /** Copies a group, unless it was. */
+  /** Copies a group unless it is already loaded. */
   load(group: number): void {
     const addresses = this.#addresses;
     if (addresses.length === 0 || group === this.#loaded) return;
@@ -155,13 +155,13 @@ class Groups {
     this.#loaded = group;
   }
 
-  /** Copies the next group while another is in use, where it has an address of its own. */
+  /** Copies the next group while another is in use, if each has its own address. */
   loadAhead(group: number, used: number): void {
     if (group !== used && this.#addresses.length > 1) this.load(group);
   }
 }
 
-/** Where a result is gathered to, piece by piece: where it lives, or two windows in turn. */
+/** The destination of a gather, piece by piece: the result itself, or two windows in turn. */
 class Windows {
   readonly #arena: Arena;
   readonly #out: NumericStorage;
@@ -180,7 +180,7 @@ class Windows {
     return addresses.length === 0 ? this.#out.byteOffset + begin : addresses[piece % 2];
   }
 
-  /** Copies a piece from its window to the result, where there is one. */
+  /** Copies a piece from its window to the result; does nothing without windows. */
   store(piece: number, begin: number, length: number): void {
     if (this.#addresses.length === 0) return;
     this.#arena.copyOut(this.#addresses[piece % 2], length, this.#out, begin);

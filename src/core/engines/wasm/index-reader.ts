@@ -1,6 +1,6 @@
 /**
- * Reads indices by kernels: where they lie, on all threads if there are enough, or through a window. Which index is bad
- * is not known here, only that one is; JavaScript finds it.
+ * Reads indices by kernels: in place, on all threads if the indices are many enough, or through a window. Kernels
+ * report only that an index is bad; JavaScript finds the bad index.
  */
 
 import type { WasmLimits } from "../../limits.ts";
@@ -13,9 +13,9 @@ import { shares } from "./split-work.ts";
 
 export interface IndexReader {
   readonly limits: WasmLimits;
-  /** On how many threads that many bytes of indices of the memory for threads are read. */
+  /** Number of threads that read that many bytes of indices in shared memory. */
   threadsFor(bytes: number): number;
-  /** Runs each list on a thread of its own, or all on this one. @returns whether every kernel returned 0 */
+  /** Runs each list on a thread of its own, or all on this one. @returns true if every kernel returned 0 */
   run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean;
 }
 
@@ -48,14 +48,14 @@ function readRows(reader: IndexReader, arena: Arena, job: ElementJob): Uint32Arr
   const last = shape.length - 1;
   const row = shape[last];
   if (merge && steps[last] === 1 && row >= reader.limits.row) {
-    // The first row that holds two indices ends this kernel, so that looking costs next to nothing.
+    // The first row that holds two indices ends this kernel, so the check costs almost nothing.
     const rows = readElements(reader, arena, job, memory.kernels().rows(step), 1);
     if (rows !== null) return rows;
   }
   return readElements(reader, arena, job, memory.kernels().elements(step), row);
 }
 
-/** Reads rows of indices by a kernel that makes `perRow` offsets of each; null where the kernel found that it cannot. */
+/** Reads rows of indices by a kernel that makes `perRow` offsets of each; null if the kernel found a reason not to. */
 function readElements(
   reader: IndexReader,
   arena: Arena,
@@ -90,7 +90,7 @@ const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Arr
 /**
  * Reads `count` units of `perUnit` words each.
  * @param callOf the call that reads `some` units, from the unit `first` on, at an address
- * @returns whether every kernel returned 0
+ * @returns true if every kernel returned 0
  */
 function readUnits(
   reader: IndexReader,

@@ -16,9 +16,12 @@ export type KernelModule = (isShared: boolean) => object;
 export class KernelMemory {
   readonly memory: WasmMemory;
   readonly isShared: boolean;
-  /** Kept, because in V8 `memory.buffer` is another object after any shared memory of the program has grown. */
+  /** Kept because in V8 `memory.buffer` is another object after any shared memory of the program has grown. */
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
-  /** Where the offsets of kept plans are, which stay here as long as the plan; null after its first call. */
+  /**
+   * The layouts of kept Plans, whose offsets stay in this memory as long as the Plan exists; null after the Plan's
+   * first call.
+   */
   readonly kept = new WeakMap<Uint32Array, Layout | null>();
   readonly #module: KernelModule;
   readonly #allocator: Allocator;
@@ -33,8 +36,8 @@ export class KernelMemory {
   lastOffsets: Uint32Array | undefined;
 
   /**
-   * @param pages how much address space to ask for
-   * @throws what the platform throws where it gives no address space or, for a shared memory, no SharedArrayBuffer
+   * @param pages pages of address space to ask for
+   * @throws the platform's own error if it gives no address space or, for a shared memory, no SharedArrayBuffer
    */
   constructor(module: KernelModule, isShared: boolean, pages: number) {
     this.#module = module;
@@ -78,7 +81,7 @@ export class KernelMemory {
     return this.kernels().all[kernel](a, b, c, d) ?? 0;
   }
 
-  /** How many bytes are taken, beside the block, which always is. */
+  /** Bytes taken, not counting the block, which is always taken. */
   get taken(): number {
     return this.#allocator.taken - this.#block.bytes;
   }
@@ -108,14 +111,14 @@ export class KernelMemory {
     return this.#block;
   }
 
-  /** Frees what is at an address when `owner` is garbage, which it is not while a call that uses it is pending. */
+  /** Frees the allocation at an address when `owner` is garbage. A pending call keeps `owner` alive. */
   freeWith(owner: object, pointer: number): void {
     this.#dropped.register(owner, pointer);
   }
 
   /**
-   * Whether an array is known to live in this memory; if so its `byteOffset` is its address. Of memory that is not shared
-   * only `lastOffsets` is known: no tensor lives there, and to ask an array for its buffer takes 30 ns.
+   * True if an array is known to live in this memory; its `byteOffset` is then its address. In memory that is not
+   * shared only `lastOffsets` is known: no tensor lives there, and reading an array's buffer takes 30 ns.
    */
   has(array: ArrayBufferView): boolean {
     return this.isShared ? array.buffer === this.buffer : array === this.lastOffsets;
@@ -131,9 +134,9 @@ export class KernelMemory {
 }
 
 /**
- * A memory of that many pages, or half of that, and so on, as the platform gives. It costs 0.1 ms, and memory only where
- * it is written. The memory never grows, because growing gives every view another buffer. The maximum is no more than
- * what is asked for at once, because some platforms reserve the maximum.
+ * A memory of that many pages, or half as many, and so on, until the platform agrees. Creating one takes 0.1 ms, and
+ * only pages that are written cost memory. The memory never grows, because every view would need the new buffer. The
+ * maximum equals the initial size, because some platforms reserve the maximum.
  */
 function largestMemory(shared: boolean, most: number): WasmMemory {
   const { Memory } = webAssembly();

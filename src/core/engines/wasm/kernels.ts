@@ -1,4 +1,4 @@
-/** The compiled kernels of `assembly/` over a memory, and how each is found. */
+/** The compiled kernels of `assembly/` over a memory, and the lookup of a kernel. */
 
 import type { DType, Step } from "../../tensor/dtype.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
@@ -7,11 +7,11 @@ import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 export type Kernel = (...args: number[]) => number | undefined;
 
 /**
- * The kernels by their position among the exports, which is how a worker is told which one to run. The parameters are
- * described in `assembly/`.
+ * The kernels by their position among the exports; workers receive the position of the kernel to run. The parameters
+ * are described in `assembly/`.
  */
 export interface Kernels {
-  /** `out[offset p] = f(out[offset p], updates[p])`; undefined where JavaScript has to do it. */
+  /** `out[offset p] = f(out[offset p], updates[p])`; undefined if JavaScript must do it. */
   combine(dtype: DType, step: Step): number | undefined;
   /** `out[offset p] = updates[p]` for elements of that many bytes. */
   scatter(bytes: number): number;
@@ -63,7 +63,7 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
   };
 }
 
-/** A function that keeps what it gave for each key: to put a name together takes 0.1 µs. */
+/** Caches a function's results by key: building a kernel's name takes 0.1 µs. */
 function remembered<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>();
   return (key) => {

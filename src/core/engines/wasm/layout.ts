@@ -1,6 +1,6 @@
-/** Where the offsets of a Plan are in a WebAssembly memory. Plans that their user keeps keep their layout there. */
+/** The position of a Plan's offsets in a WebAssembly memory. Kept Plans keep their layout there. */
 
-/** Slices of each batch, by their offsets. */
+/** The slices of each batch, given by their offsets. */
 export interface Slices {
   /** The address of the offsets. */
   readonly offsets: number;
@@ -10,10 +10,12 @@ export interface Slices {
   readonly lanes: number;
 }
 
-/** Where the offsets of a Plan are. */
+/** The position and form of a Plan's offsets in memory. */
 export interface Layout {
   /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
   readonly slices: Slices;
-  /** The slices of the Plan, of which any two are equal or disjoint, where {@link slices} may overlap; else null. */
+  /**
+   * The slices of the Plan before merging, any two equal or disjoint, if {@link slices} may overlap; otherwise null.
+   */
   readonly unmerged: Slices | null;
 }

@@ -12,11 +12,11 @@ export const isEnough = ({ batches, count, slice, source }: Plan, least: number)
   source === undefined && batches * count * slice >= least;
 
 /**
- * Whether kernels save more time than it takes to copy data for them. Measured times of WebAssembly as multiples of
- * JavaScript's: adding 33,000 float32 in place to 8 MB 2.4, adding 126,000 0.88; gathering 4,096 slices of 512 bytes from 8
- * MB 1.23, gathering 8,192 0.84; gathering 512 slices of 256 bytes from each of 64 batches of 1 MB 0.92, gathering 1,024
- * 0.59.
- * @param copies how many copies of data only the kernels need
+ * True if kernels save more time than copying data for them takes. Measured times of WebAssembly as multiples of
+ * JavaScript's: adding float32 in place to 8 MB takes 2.4 for 33,000 and 0.88 for 126,000; gathering slices of 512
+ * bytes from 8 MB takes 1.23 for 4,096 and 0.84 for 8,192; gathering slices of 256 bytes from each of 64 batches of 1
+ * MB takes 0.92 for 512 and 0.59 for 1,024.
+ * @param copies number of copies of data that only the kernels need
  */
 export function windowsPay(
   plan: Plan,

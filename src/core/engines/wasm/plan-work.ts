@@ -6,14 +6,14 @@ import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
 import type { Arena } from "./arena.ts";
 import type { Layout, Slices } from "./layout.ts";
 
-/** What a kernel does to tensors. */
+/** A kernel and the tensors that it works on. */
 export interface KernelJob {
   readonly kernel: number;
   readonly dtype: DType;
   readonly data: NumericStorage;
-  /** Of a scatter, the copy of data that is written; null for a gather. */
+  /** The copy of data that a scatter writes; null for a gather. */
   readonly target: NumericStorage | null;
-  /** The side that is walked in order: updates, or the result of a gather. */
+  /** The sequential side: updates, or the result of a gather. */
   readonly sequential: NumericStorage;
 }
 
@@ -23,17 +23,17 @@ export interface Work extends Layout {
   readonly isGather: boolean;
   /** Bytes of an element. */
   readonly bytes: number;
-  /** Addresses of the side that offsets point into, and of the side that is walked in order. */
+  /** Addresses of the random side and of the sequential side. */
   readonly random: number;
   readonly sequential: number;
   readonly batches: number;
   /** Elements of a batch of the random side. */
   readonly span: number;
-  /** Whether one batch's offsets serve all batches. */
+  /** True if all batches share one batch's offsets. */
   readonly sharesOffsets: boolean;
 }
 
-/** @param job where `target`, or `data` of a gather, and `sequential` lie: in the arena's memory, or in windows later */
+/** @param job `target` (`data` in a gather) and `sequential` lie in the arena's memory, or in windows later */
 export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
   const { offsets, count, batches, span } = plan;
   const { kernel, dtype, data, target, sequential } = job;
@@ -52,7 +52,10 @@ export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
   };
 }
 
-/** The offsets of a Plan in memory, and their runs. Those of a kept plan stay in an engine's memory from its second call on. */
+/**
+ * The offsets of a Plan in memory, and their runs. The offsets of a kept Plan stay in an engine's memory from its
+ * second call on.
+ */
 function layoutOf(arena: Arena, plan: Plan): Layout {
   const { memory } = arena;
   const { offsets } = plan;
@@ -72,7 +75,7 @@ function newLayout(arena: Arena, { offsets, slice, count, lanes = 1 }: Plan): La
   return { slices: merged ?? unmerged, unmerged: merged && unmerged };
 }
 
-/** A layout that stays where it is until the offsets are garbage. */
+/** A layout that stays at its address until the offsets are garbage. */
 function keptLayout(arena: Arena, { offsets, count }: Plan, { slices, unmerged }: Layout): Layout {
   const stay = (some: Slices): Slices => {
     const length = (offsets.length / count) * some.count;
@@ -82,7 +85,7 @@ function keptLayout(arena: Arena, { offsets, count }: Plan, { slices, unmerged }
   const starts = arena.memory.wordsAt(slices.offsets, (offsets.length / count) * slices.count);
   // Runs that do not overlap can be split among threads as they are.
   const isEnough = areEqualOrDisjoint(starts, slices);
-  // The longer list first: where memory is full nothing stays.
+  // The longer list comes first: if memory is full, nothing stays.
   const all = isEnough ? null : stay(unmerged);
   return { slices: stay(slices), unmerged: all };
 }
@@ -99,8 +102,8 @@ function mergeRuns(arena: Arena, { offsets, slice, count }: Slices, length: numb
 }
 
 /**
- * Whether any two slices of one batch are equal or disjoint, given their offsets batch after batch. Slices that begin at
- * multiples of one length from each other are, which one pass shows; for others the offsets are sorted.
+ * True if any two slices of one batch are equal or disjoint, given their offsets batch after batch. One pass proves
+ * this for slices whose distances are multiples of their length; otherwise the offsets are sorted.
  */
 export function areEqualOrDisjoint(
   offsets: Uint32Array,

@@ -1,6 +1,6 @@
 /**
- * WebAssembly as this process has it: the compiled kernels and scratch memory, which all engines share. Nothing is
- * compiled and no memory is made before it is needed, nor is looked whether there is WebAssembly.
+ * WebAssembly as this process has it: the compiled kernels and scratch memory, which all engines share. Kernels are
+ * compiled, memory is created and support is tested only when first needed.
  */
 
 import { TensorError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import { KERNELS, MEMORY_FLAGS_AT } from "./bytes.ts";
 import { KernelMemory, PAGE } from "./kernel-memory.ts";
 import { webAssembly, whyUnsupported } from "./web-assembly.ts";
 
-/** Windows and tables may take the rest. */
+/** Share of scratch memory for a call's data; windows and tables may take the rest. */
 const USABLE = 0.75;
 
 /** The least pages of scratch memory. The block must not take more than a quarter of them. */
@@ -25,30 +25,30 @@ const pagesFor = (bytes: number): number =>
 export class WasmPlatform {
   readonly #modules = new Map<boolean, object>();
   #scratch: KernelMemory | undefined;
-  /** Up to this many bytes it is large enough; the platform may have given less than was asked for. */
+  /** Largest call, in bytes, that the scratch memory serves; the platform may have given less than requested. */
   #mostBytes = 0;
-  /** The number of pages that was asked for. */
+  /** The number of pages requested. */
   #pages = 0;
-  /** Undefined as long as nobody looked, which takes 0.25 ms: calls that are too small need not. */
+  /** Undefined until tested, which takes 0.25 ms and which small calls do not need. */
   #whyNone: string | null | undefined;
 
-  /** Why there is no WebAssembly, or no scratch memory for it; null where neither was refused. */
+  /** The reason why WebAssembly or its scratch memory is unavailable; null if neither was refused. */
   get whyNone(): string | null {
     if (this.#whyNone === undefined) this.#whyNone = whyUnsupported();
     return this.#whyNone;
   }
 
-  /** Whether it is known that there is none. */
+  /** True if WebAssembly is known to be unavailable. */
   get isNone(): boolean {
     return typeof this.#whyNone === "string";
   }
 
   /**
-   * Scratch memory for tensors of the heap, made when it is first needed, which takes 10 ms. It is not shared with
-   * threads: copies into shared memory are half as fast. A call that needs more than there is gets a larger one, and so
-   * do all after it. JavaScriptCore counts all of a memory as in use, and lets as much garbage pile up: 9.5 GB of
-   * dropped results in Bun with 4 GiB, and 0.5 with 64 MiB.
-   * @param bytes how many a call is going to take of it, or somewhat more
+   * Scratch memory for tensors of the heap, made when it is first needed, which takes 10 ms. Scratch memory is not
+   * shared with threads: copies into shared memory are half as fast. A call that needs more than it holds gets a larger
+   * memory, as do all later calls. JavaScriptCore counts the whole memory as in use, and lets as much garbage pile up:
+   * 9.5 GB of dropped results in Bun with 4 GiB, and 0.5 with 64 MiB.
+   * @param bytes upper bound of what a call will take
    * @throws TensorError `too-large` where the platform gives no address space
    */
   scratch(bytes: number): KernelMemory {
@@ -71,9 +71,9 @@ export class WasmPlatform {
 
   /**
    * A memory for the tensors and threads of one engine. JavaScriptCore counts all of it as in use, so a process may get
-   * only some of these; later engines have one thread. A memory that begins small and grows would not help in WebKit,
-   * which reserves the maximum.
-   * @throws Error that says why there is none, or what the platform throws
+   * only a few shared memories; later engines have one thread. A memory that begins small and grows would not help in
+   * WebKit, which reserves the maximum.
+   * @throws Error that says why it is unavailable, or the platform's own error
    */
   sharedMemory(): KernelMemory {
     if (typeof SharedArrayBuffer !== "function") {
@@ -90,7 +90,7 @@ export class WasmPlatform {
   };
 }
 
-/** What the flags of a memory's import say of a memory that is not shared and has a maximum. */
+/** Flags of a memory's import for a memory that is not shared and has a maximum. */
 const UNSHARED = 1;
 
 /**
@@ -104,8 +104,9 @@ function compileKernels(isShared: boolean): object {
 }
 
 /**
- * The bytes behind the characters of `KERNELS`. Those from 35 to 120 without the backslash, 92, are a number from 0 to 84;
- * each of the next three adds 85, 170 or 255 to the number behind it. A byte is 3 less than its number, and wraps.
+ * The bytes behind the characters of `KERNELS`. Characters from 35 to 120 without the backslash, 92, stand for a number
+ * from 0 to 84; each of the next three adds 85, 170 or 255 to the number behind it. A byte is 3 less than its number,
+ * and wraps.
  */
 function kernelBytes(): Uint8Array {
   const bytes = new Uint8Array(KERNELS.length);

@@ -1,12 +1,13 @@
 /**
- * Memory for the next large result of an engine with threads. The allocator maps each array of more than 32 MB anew, and the
- * first write to a page takes 2 µs: half of the 41 ms in which 50,000 rows are moved into a copy of 51 MB. Two results in
- * turn that are equally long, and whose memory comes from no result that was disposed of, predict a third. A worker makes a
- * buffer for that result and writes to its pages while the caller works. When the caller asks, the worker transfers the
- * buffer as far as it has come, so the caller waits for no page that it could write to itself.
+ * Memory for the next large result of an engine with threads. The allocator maps each array of more than 32 MB anew,
+ * and the first write to a page takes 2 µs: half of the 41 ms in which 50,000 rows are moved into a copy of 51 MB. Two
+ * results in turn that are equally long, and whose memory comes from no result that was disposed of, predict a third. A
+ * worker makes a buffer for that result and writes to its pages while the caller works. When the caller asks, the
+ * worker transfers the buffer with the pages written so far, so the caller never waits for a page that it could write
+ * to itself.
  *
- * One buffer at most is held. Only Node has this: in browsers a message arrives after its receiver has returned to the event
- * loop, and what Bun and Deno would gain was not measured.
+ * At most one buffer is held. Only Node does this: in browsers a message arrives after its receiver has returned to the
+ * event loop, and the gain in Bun and Deno was not measured.
  */
 
 import { RESERVE } from "../../limits.ts";
@@ -19,10 +20,10 @@ import {
   type NodeWorker,
 } from "./spawn.ts";
 
-/** Control words: the number of the last buffer that was asked for, and its bytes. */
+/** Control words: the number of the last buffer requested, and its bytes. */
 const ASKED = 0;
 const BYTES = 1;
-/** The number of the buffer that the caller wants as far as it has come, and of the last one that was sent. */
+/** The number of the buffer that the caller wants in its current state, and of the last buffer sent. */
 const WANTED = 2;
 const SENT = 3;
 const WORDS = 4;
@@ -95,14 +96,14 @@ export class Reserve {
 
 const isOtherRuntime = (): boolean => "Deno" in globalThis || "bun" in process.versions;
 
-/** The worker, and what was asked of it. */
+/** The worker and its current request. */
 class Helper {
   readonly #threads: NodeThreads;
   readonly #port: NodePort;
   readonly #worker: NodeWorker;
   readonly #words = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * WORDS));
   #asked = 0;
-  /** The length of the buffer that was asked for and has not come; 0 where none was. */
+  /** The length of the buffer that was requested and has not arrived; 0 if none was. */
   #pending = 0;
 
   /** @param onEnd called when the worker failed, or ended */
@@ -114,7 +115,7 @@ class Helper {
     this.#worker = startInNode(threads, source(), parts, [port2], onEnd);
   }
 
-  /** The buffer that was asked for, if it has this length. One of another length is dropped. */
+  /** The requested buffer, if it has this length. A buffer of another length is dropped. */
   receive(bytes: number): ArrayBuffer | undefined {
     if (this.#pending === 0) return undefined;
     const words = this.#words;
@@ -123,7 +124,7 @@ class Helper {
     // A worker that has not started, or has no core, sends the buffer for a later result.
     if (Atomics.load(words, SENT) !== this.#asked) return undefined;
     this.#pending = 0;
-    // No message comes where the memory does not suffice.
+    // No message arrives if memory does not suffice.
     const buffer = this.#threads.receiveMessageOnPort(this.#port)?.message;
     return buffer?.byteLength === bytes ? buffer : undefined;
   }

@@ -1,4 +1,4 @@
-/** A call on the WebAssembly executor while the caller waits: which memory it works in, and on how many threads. */
+/** A synchronous call on the WebAssembly executor: chooses its memory and its number of threads. */
 
 import type { WasmLimits } from "../../limits.ts";
 import type { IndexJob, ReadIndices } from "../../plan/index-job.ts";
@@ -32,7 +32,7 @@ import {
 import { runThroughWindows } from "./windows.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
-/** Which way a part of a call went; tests look at it. */
+/** The path that a part of a call took; tests examine it. */
 export type Path =
   | "js"
   | "windows"
@@ -41,25 +41,25 @@ export type Path =
   | Split
   | `indices ${"js" | "windows" | number}`;
 
-/** What an executor's sessions work with. */
+/** The parts of an executor that its sessions use. */
 export interface SessionParts {
   readonly js: Executor;
   readonly limits: WasmLimits;
   /**
    * Memory for tensors of the heap.
-   * @param bytes how many a call is going to take of it, or somewhat more
-   * @throws TensorError `too-large` where there is none
+   * @param bytes upper bound of what a call will take
+   * @throws TensorError `too-large` if the platform has none
    */
   scratch(bytes: number): KernelMemory;
-  /** For tensors of the engine; null as long as there is none. */
+  /** Memory for tensors of the engine; null until created. */
   readonly shared: KernelMemory | null;
   readonly pool: WorkerPool | null;
   /** Null for one thread. */
   readonly threading: Threading | null;
-  /** Whether this thread may wait for the pool. */
+  /** True if this thread may wait for the pool. */
   readonly mayWait: boolean;
   readonly trace: (path: Path) => void;
-  /** Takes a session back that has ended. */
+  /** Takes back a session that has ended. */
   ended(session: WasmSession): void;
 }
 
@@ -69,8 +69,8 @@ export interface Threading {
   /** Begins a call whose large work the pool does while the caller goes on. */
   beginAsync(parts: SessionParts): Session<Promise<void> | void>;
   /**
-   * Does a gather of which not every tensor is in the engine's memory, where the pool is ready and that pays.
-   * @returns whether it did; if not, nothing was written
+   * Does a gather with a tensor outside the engine's memory, if the pool is ready and threads pay off.
+   * @returns true if done; otherwise nothing was written
    */
   gather(
     parts: SessionParts,
@@ -89,7 +89,7 @@ export class WasmSession implements Session<void>, IndexReader {
   readonly #parts: SessionParts;
   readonly #js: Session<void>;
   readonly #arenas: Arena[] = [];
-  /** How many threads read the indices where they are; 0 where they were read through a window. */
+  /** Number of threads that read the indices in place; 0 if the indices were read through a window. */
   #indexThreads = 0;
 
   constructor(parts: SessionParts) {
@@ -103,7 +103,7 @@ export class WasmSession implements Session<void>, IndexReader {
       const offsets = attempt(() => this.#readByKernels(job));
       if (offsets) return offsets;
     }
-    // Of a bad index it is JavaScript that says which.
+    // JavaScript finds the first bad index.
     trace("indices js");
     return this.#js.readIndices(job);
   };
@@ -111,7 +111,7 @@ export class WasmSession implements Session<void>, IndexReader {
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
     const { limits, trace, threading } = this.#parts;
     const isDone =
-      // First, because most calls are small.
+      // Tested first because most calls are small.
       isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
@@ -149,7 +149,7 @@ export class WasmSession implements Session<void>, IndexReader {
       isNumericStorage(out) &&
       this.#pays(plan, dtype, step, out, updates, data) &&
       attempt(() => {
-        // Any memory knows; one as large as the call needs is made only where there is a kernel.
+        // Any memory knows its kernels; a memory large enough for the call is created only if a kernel exists.
         const known = this.#parts.shared ?? this.#parts.scratch(0);
         const kernel = scatterKernel(known, dtype, step);
         if (kernel === undefined) return false;
@@ -168,7 +168,10 @@ export class WasmSession implements Session<void>, IndexReader {
     this.#parts.ended(this);
   }
 
-  /** Scratch memory of this call: where one of the arrays lives, or, of that many bytes, for tensors of the heap. */
+  /**
+   * Scratch memory of this call: in the memory that holds one of the arrays, or of that many bytes for tensors of the
+   * heap.
+   */
   arenaOf(bytes: number, ...arrays: NumericStorage[]): Arena {
     const { shared } = this.#parts;
     const isShared = shared !== null && arrays.some((array) => shared.has(array));
@@ -231,7 +234,10 @@ export class WasmSession implements Session<void>, IndexReader {
     return (this.#indexThreads = this.#poolFor(bytes)?.size ?? 1);
   }
 
-  /** Whether enough work pays: always where tensors are in the engine's memory, so that nothing is copied. */
+  /**
+   * True if WebAssembly pays off for a large enough job: always if tensors are in the engine's memory, so that nothing
+   * is copied.
+   */
   #pays(
     plan: Plan,
     dtype: DType,
@@ -287,7 +293,7 @@ export class WasmSession implements Session<void>, IndexReader {
     return split?.lists ?? [[wholeOf(work)]];
   }
 
-  /** The pool, where it is ready and worth waking for that many bytes. Workers start when they are first worth it. */
+  /** The pool, if it is ready and worth waking for that many bytes. Workers start when first worth it. */
   #poolFor(bytes: number): WorkerPool | null {
     const { pool, limits, mayWait } = this.#parts;
     if (pool === null || !mayWait || bytes < limits.share) return null;
@@ -295,7 +301,7 @@ export class WasmSession implements Session<void>, IndexReader {
     return pool.isReady ? pool : null;
   }
 
-  /** Runs lists of calls, on the pool's threads where there is more than one list. */
+  /** Runs lists of calls, on the pool's threads if given more than one list. */
   run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
     const { pool } = this.#parts;
     if (pool !== null && lists.length > 1) return pool.run(lists);
@@ -303,7 +309,7 @@ export class WasmSession implements Session<void>, IndexReader {
   }
 }
 
-/** The kernel of a scatter; undefined where JavaScript has to do it. */
+/** The kernel of a scatter; undefined if JavaScript must do it. */
 export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
   step === "none"
     ? memory.kernels().scatter(DTYPES[dtype].bytes)
@@ -313,7 +319,7 @@ export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): n
 const bytesFor = ({ span, offsets }: Plan, dtype: DType): number =>
   2 * (span * DTYPES[dtype].bytes + offsets.byteLength);
 
-/** What `action` gives; null where memory does not suffice, so that JavaScript has to do it. */
+/** The result of `action`; null if memory does not suffice, so JavaScript must do the work. */
 export function attempt<T>(action: () => T): T | null {
   try {
     return action();

@@ -6,7 +6,7 @@ import type { WorkerParts } from "./worker.ts";
 
 export interface WorkerHandle {
   terminate(): void;
-  /** Whether a process of Node waits for this worker before it ends. */
+  /** Sets whether a Node process waits for this worker before it ends. */
   keepAlive(keep: boolean): void;
 }
 
@@ -36,7 +36,7 @@ export interface NodeThreads {
   receiveMessageOnPort(port: NodePort): { readonly message: ArrayBuffer } | undefined;
 }
 
-// Functions, because bundlers keep texts that are put together, also for pages that start no worker.
+// Functions, because bundlers keep concatenated strings even in pages that start no worker.
 const nodeSource = (): string => `${WORKER}
 const { parentPort, workerData } = require("node:worker_threads");
 ndscatterWork(workerData, (round) => parentPort.postMessage(round));`;
@@ -46,8 +46,8 @@ onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); 
 /**
  * Starts a worker.
  * @param onMessage called when the worker has started, and after each round
- * @param onEnd called when it failed, or ended; a browser does not say that a worker vanished
- * @throws what the platform throws where workers are forbidden
+ * @param onEnd called when the worker failed or ended; a browser does not report that a worker vanished
+ * @throws the platform's own error if workers are forbidden
  */
 export function spawn(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
   const node = nodeThreads();
@@ -61,7 +61,7 @@ export function spawn(parts: WorkerParts, onMessage: () => void, onEnd: () => vo
 }
 
 /**
- * Starts a worker of Node, for which a process does not wait.
+ * Starts a Node worker for which the process does not wait.
  * @param transferred ports among its data
  * @param onEnd called when it failed, or ended
  */
@@ -111,13 +111,13 @@ export function nodeThreads(): NodeThreads | null {
   return process.getBuiltinModule?.("node:worker_threads") ?? null;
 }
 
-/** Why there are no workers here; null where there are. */
+/** The reason why workers are unavailable; null if they are available. */
 export function whyNoWorkers(): string | null {
   const isThere = nodeThreads() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
   return isThere ? null : "there are no workers (Node has them from 20.16 on)";
 }
 
-/** Whether this thread may wait for others: not in a page. */
+/** True if this thread may block; false in a page. */
 export function mayWait(): boolean {
   try {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);

@@ -1,7 +1,7 @@
 /**
- * Decides the share of each thread. Work is split by what is written, so that no two threads write one place: batches,
- * positions of a gather, columns of long slices, lanes of elements, or ranges of targets. Each thread does its share in
- * the old order, and so the result has the same bits however many threads there are.
+ * Decides the share of each thread. Work is split by destination, so that no two threads write the same element:
+ * batches, positions of a gather, columns of long slices, lanes of elements, or ranges of targets. Each thread keeps
+ * the original order in its share, so the bits of the result do not depend on the number of threads.
  */
 
 import { THREADS } from "../../limits.ts";
@@ -9,7 +9,7 @@ import { sliceArgs, type Call } from "./calls.ts";
 import type { Slices } from "./layout.ts";
 import type { Work } from "./plan-work.ts";
 
-/** How work was split. */
+/** The way in which work was split. */
 export type Split = "batches" | "positions" | "columns" | "lanes" | "partition";
 
 export interface SplitWork {
@@ -25,8 +25,8 @@ const LINE = 64;
 export const wholeOf = (work: Work): Call => part(work, 0, work.batches, 0, work.slices.count);
 
 /**
- * Lists of calls for that many threads; null where the work cannot be split so that no two write one place.
- * @param areEqualOrDisjoint whether no two of the merged slices overlap in part; slow, so it is asked last
+ * Lists of calls for that many threads; null if the work cannot be split so that no two write the same element.
+ * @param areEqualOrDisjoint true if no two merged slices overlap in part; slow, so called last
  */
 export function splitWork(
   work: Work,
@@ -50,7 +50,7 @@ export function splitWork(
     return { by: "positions", lists };
   }
   const own = unmerged ?? slices;
-  // Runs that were merged may overlap in part: two threads with columns of them would write one place.
+  // Runs that were merged may overlap in part: two threads with columns of them would write the same element.
   if (isLong(own)) {
     const isWhole = unmerged !== null && areEqualOrDisjoint(slices);
     return splitColumns(work, isWhole ? slices : own, threads);
@@ -148,11 +148,11 @@ function linesOf(length: number, bytes: number, threads: number): readonly (read
   });
 }
 
-/** How many updates {@link partitionWork} partitions at once. */
+/** Number of updates that {@link partitionWork} partitions at once. */
 export const blockOf = (count: number): number =>
   Math.max(THREADS.partitioned, Math.ceil(count / THREADS.blocks));
 
-/** Whether the work is of single updates in one batch, which can be partitioned by destination. */
+/** True for single updates in one batch, which can be partitioned by destination. */
 export const isPartitionable = ({ slices: { slice }, batches, bytes }: Work): boolean =>
   slice === 1 && batches === 1 && (bytes === 4 || bytes === 8);
 

@@ -14,7 +14,7 @@ import { attempt, type SessionParts, type Threading, type WasmSession } from "./
 import { whyNoWorkers } from "./spawn.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
-/** As many threads as that, for the one engine that makes them. */
+/** `count` threads, for the one engine that creates them. */
 export const threadsOf = (count: number): WantedThreads => ({
   whyNone: whyNoWorkers,
   make: (memory) => new Threads(new WorkerPool(count, memory), memory),

@@ -17,10 +17,10 @@ interface WebAssemblyApi {
   ) => { readonly exports: Readonly<Record<string, (...args: number[]) => number | undefined>> };
 }
 
-/** To be used only where {@link whyUnsupported} has given no reason not to. */
+/** WebAssembly's interface; use it only if {@link whyUnsupported} returned null. */
 export const webAssembly = (): WebAssemblyApi => Reflect.get(globalThis, "WebAssembly");
 
-/** One function that gives a vector of zeros: `i32.const 0, i32x4.splat`. */
+/** A module with one function that returns a vector of zeros: `i32.const 0, i32x4.splat`. */
 // prettier-ignore
 const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
   0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic and version
@@ -30,8 +30,8 @@ const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
 );
 
 /**
- * Why the kernels cannot run here; null where they can. Compiling the kernels takes 25 to 200 ms, this module of 33 bytes
- * takes none: both fail where WebAssembly or vectors are missing, or a policy forbids to compile.
+ * The reason why the kernels cannot run here; null if they can. Compiling the kernels takes 25 to 200 ms, this module
+ * of 33 bytes takes none: both fail where WebAssembly or vectors are missing, or a policy forbids to compile.
  */
 export function whyUnsupported(): string | null {
   if (!("WebAssembly" in globalThis)) return "there is no WebAssembly";

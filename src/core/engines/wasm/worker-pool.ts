@@ -1,7 +1,7 @@
 /**
  * Workers that run kernels over one shared memory, in rounds: each worker is given a list of calls, all lists write to
- * different places, and the round ends when every list is done. So there are no locks and no atomics on data, and the
- * bits are the same whoever is faster. How work is split into lists is decided in split-work.ts.
+ * different places, and the round ends when every list is done. Data therefore needs no locks and no atomics, and the
+ * bits do not depend on timing. split-work.ts decides how work is split into lists.
  */
 
 import { TensorError } from "../../errors.ts";
@@ -29,13 +29,13 @@ type CallLists = readonly (readonly Call[])[];
 interface Crew {
   readonly words: Int32Array;
   workers: readonly WorkerHandle[];
-  /** Whether one of them has failed or ended. */
+  /** True if a worker has failed or ended. */
   isBroken: boolean;
   /** Set while an asynchronous round is pending: called on every message, and when a worker ends. */
   onEvent: (() => void) | null;
 }
 
-/** How often a waiting thread checks for progress before it gives up. */
+/** Number of checks for progress before a waiting thread gives up. */
 const LOOKS = 10;
 
 export class WorkerPool {
@@ -48,7 +48,7 @@ export class WorkerPool {
 
   /**
    * @param memory the shared memory that the kernels work on
-   * @param spawnWorker how a worker is started; tests start some that vanish
+   * @param spawnWorker starts a worker; tests start workers that vanish
    */
   constructor(size: number, memory: KernelMemory, spawnWorker = spawn) {
     this.size = size;
@@ -56,26 +56,26 @@ export class WorkerPool {
     this.#spawn = spawnWorker;
   }
 
-  /** Why no worker could be started; null as long as none was refused. */
+  /** The reason why no worker could start; null unless the platform refused one. */
   get whyUnavailable(): string | null {
     return this.#whyNot;
   }
 
-  /** Whether {@link run} can run: its workers have started, none has ended, and no asynchronous round is pending. */
+  /** True if {@link run} can run: its workers have started, none has ended, and no asynchronous round is pending. */
   get isReady(): boolean {
     const crew = this.#crew;
     if (crew === null || crew.isBroken || crew.onEvent !== null) return false;
     return haveStarted(crew);
   }
 
-  /** Whether all workers have ended the round that {@link run} began. */
+  /** True if all workers have ended the round that {@link run} began. */
   get isRoundOver(): boolean {
     return this.#crew === null || isDone(this.#crew.words);
   }
 
   /**
-   * Starts `count` workers unless that many are there. In a browser they start only after their maker has returned to
-   * its event loop, and everywhere it takes a while: do not wait, ask {@link isReady} at the next call.
+   * Starts `count` workers unless that many exist. Browsers start workers only after the caller has returned to its
+   * event loop, and starting takes time everywhere: do not wait, check {@link isReady} at the next call.
    */
   start(count = this.size - 1): void {
     const crew = this.#crew;
@@ -88,8 +88,8 @@ export class WorkerPool {
   /**
    * Runs one list of calls on each thread, the first on this one, and waits for all.
    * @param meanwhile done on this thread before its list
-   * @returns whether every kernel returned 0, as `runCalls` has it
-   * @throws TensorError `engine` when a worker dies; what it was writing to is half-written then
+   * @returns true if every kernel returned 0, as in `runCalls`
+   * @throws TensorError `engine` when a worker dies; the tensor that it was writing is half-written then
    */
   run(lists: CallLists, meanwhile: () => void = () => {}): boolean {
     const crew = this.#crew;
@@ -110,7 +110,7 @@ export class WorkerPool {
    * @throws TensorError `engine` when a worker dies or makes no progress
    */
   async runAsync(lists: CallLists): Promise<void> {
-    // No worker would say that it has ended.
+    // Without a list, no worker would report the end of the round.
     if (lists.length === 0) return;
     this.start(this.size);
     const crew = this.#crew;
@@ -153,7 +153,7 @@ export class WorkerPool {
     }
   }
 
-  /** Waits for a round. @returns whether every kernel returned 0 */
+  /** Waits for a round. @returns true if every kernel returned 0 */
   #wait(crew: Crew): boolean {
     const { words } = crew;
     const parts = words[PARTS];
@@ -169,7 +169,7 @@ export class WorkerPool {
   }
 
   /**
-   * Runs a round asynchronously. It begins when all workers have started: a worker that starts late is not dead.
+   * Runs a round asynchronously. The round begins when all workers have started: a worker that starts late is not dead.
    * @returns false if workers do not start, so that nothing was written
    */
   async #roundEnds(crew: Crew, lists: CallLists): Promise<boolean> {

@@ -1,6 +1,7 @@
 /**
- * What a worker of the pool runs: rounds of kernel calls, until it is told to end. The build makes text of this file and
- * of what it imports (`WORKER` in bytes.ts), because a worker from text needs no file that a bundler would have to know.
+ * The code of a pool worker: runs rounds of kernel calls until asked to end. The build turns this file and its imports
+ * into a string (`WORKER` in bytes.ts), because a worker created from a string needs no file that a bundler would have
+ * to find.
  */
 
 import { runCalls } from "./calls.ts";
@@ -19,12 +20,12 @@ import {
 import { exportsOf } from "./kernels.ts";
 import type { WasmMemory } from "./web-assembly.ts";
 
-/** What a worker is given when it starts. */
+/** The data that a worker receives when it starts. */
 export interface WorkerParts {
   /** The compiled kernels, and the shared memory that they work on. */
   readonly module: object;
   readonly memory: WasmMemory;
-  /** The buffer of the control words, and which worker this is. */
+  /** The buffer of the control words, and the worker's number. */
   readonly control: SharedArrayBuffer;
   readonly index: number;
 }
@@ -53,7 +54,7 @@ export function work(
     try {
       if (!runCalls(all, readCalls(words, index), onDone)) Atomics.or(words, RESULT, BAD);
     } catch {
-      // The pool makes an error of it; the round ends all the same.
+      // The pool turns this into an error; the round still ends.
       Atomics.or(words, RESULT, FAILED);
     }
     const byMessage = words[BY_MESSAGE] !== 0;
