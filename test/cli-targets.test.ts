@@ -187,6 +187,10 @@ testRows(folder, [
     `${newestTitle("GatherND")} needs files for data, indices; add data=FILE indices=FILE`,
   ),
   refuses(`${ADD} -o d.txt`, "d.txt must end in .npy or .pb, which tells its format"),
+  refuses(
+    `${ADD} -o d.zarr[1:2]`,
+    "d.zarr[1:2] must end in .npy or .pb, which tells its format; a Zarr array needs --memory, such as --memory 1G",
+  ),
   refuses("run GatherND d.txt i.npy", "d.txt must end in .npy or .pb, which tells its format"),
 ]);
 

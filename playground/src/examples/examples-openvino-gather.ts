@@ -67,7 +67,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 7: out of range gives 0",
       question: "What does an index out of range give?",
-      note: "In version 8 an index outside its axis is no error. The output is 0 there.",
+      note: "Version 8 gives 0 for an index outside its axis, not an error.",
       opset: 8,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5]), i32([3, 10, -20]), i32(0)],

@@ -41,7 +41,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
     return actual === undefined ? filled : { ...filled, actual };
   });
   for (const name of given.unused()) {
-    remarks.push(`${name} is no input of the node, so it is not used`);
+    remarks.push(`the node has no input ${name}, so the file is not used`);
   }
   return { choices, remarks: [...remarks, ...content.remarks] };
 }

@@ -164,7 +164,7 @@ export function readMessage(text: string): Message | UnknownMessage | null {
   const start = text.indexOf(named);
   const error = isKnown(named)
     ? `the message about ${named} is not one that the page knows`
-    : `${named} is no scatter or gather that the page shows`;
+    : `${named} is not a scatter or gather that the page shows`;
   return { error, start, end: start + named.length };
 }
 

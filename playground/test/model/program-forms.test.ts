@@ -95,7 +95,7 @@ const MARKED: readonly MarkRow[] = [
   [`x = np.arange(3)\ny = x[x > 1]`, ">", /this operation is not read here/],
   [`x = np.zeros(3)\nnp.add.at(x, [0], [1], 7)`, "7", /no place for the argument/],
   [`x = torch.zeros(3)\nx.index_add_(0, torch.tensor([0]), torch.ones(1), alpha=2)`, "2", /alpha is not read/],
-  [`node = helper.make_node("Softmax", ["x"], ["y"])`, `"Softmax"`, /Softmax is no scatter or gather/],
+  [`node = helper.make_node("Softmax", ["x"], ["y"])`, `"Softmax"`, /Softmax is not a scatter or gather/],
   [`x = np.array([1, 2\ny = 3`, "", /./],
   [`x = )`, ")", /expected a value, but got \)/],
   [`x = np.zeros((400, 300))`, "np.zeros((400, 300))", /20,000/],

@@ -241,7 +241,7 @@ function onnxNode(scope: Scope, node: Node & { kind: "call" }): Found {
   const version = newestOf("ai.onnx", op);
   if (version === null)
     throw new Misread(
-      `${op === "" ? "this node" : op} is no scatter or gather that the page shows`,
+      `${op === "" ? "this node" : op} is not a scatter or gather that the page shows`,
       type ?? node,
     );
   const names = inputs?.kind === "list" ? inputs.items : [];
@@ -304,7 +304,7 @@ function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
       : "ai.onnx";
   const version = newestOf(domain, op);
   if (version === null)
-    throw new Misread(`${op === "" ? "the node" : op} is no operator of the page`, record);
+    throw new Misread(`${op === "" ? "the node" : op} is not an operator of the page`, record);
   const attributes = entries.get("attributes");
   const listed = attributes?.kind === "record" ? attributes.entries : [];
   const elsewhere: Node[] = [];

@@ -26,7 +26,8 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
 export function stateOf(draft: Draft, base: State): { state: State; remarks: string[] } {
   const remarks = [...(draft.remarks ?? [])];
   const version = versionOf(draft);
-  if (version === null) return { state: base, remarks: [`${draft.op} is no operator of the page`] };
+  if (version === null)
+    return { state: base, remarks: [`${draft.op} is not an operator of the page`] };
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   if (draft.opset !== undefined && version.sinceVersion > draft.opset) {
     remarks.push(
