@@ -8,6 +8,12 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { tensor } from "ndscatter";
+import { writeNpy } from "ndscatter/npy";
+import { buildModel, convertModel, writeModel } from "ndscatter/onnx";
+import { writeIR } from "ndscatter/openvino";
+import { createArray } from "ndscatter/zarr";
 import { parseSync } from "oxc-parser";
 import { docstringOf } from "../src/site/api/docstring.ts";
 import { apiOf, type ApiEntry, type Export } from "../src/site/api/exports.ts";
@@ -17,7 +23,9 @@ import { REPOSITORY } from "./support/built.ts";
 const read = (file: string): string => fs.readFileSync(path.join(REPOSITORY, file), "utf8");
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, { readonly types: string } | string>>;
+  readonly exports: Readonly<
+    Record<string, { readonly types: string; readonly default: string } | string>
+  >;
 }
 
 const MANIFEST: Manifest = JSON.parse(read("package.json"));
@@ -73,12 +81,25 @@ const EXAMPLES: readonly Example[] = ENTRIES.flatMap((entry) =>
     ),
 );
 
+/** The names that are values at run time; the other names are types. */
+const VALUES: ReadonlySet<string> = new Set(
+  (
+    await Promise.all(
+      Object.values(MANIFEST.exports).map(async (target) =>
+        typeof target === "string"
+          ? []
+          : Object.keys(await import(pathToFileURL(path.join(REPOSITORY, target.default)).href)),
+      ),
+    )
+  ).flat(),
+);
+
 test("every value that the package exports has a sentence and an example, and every type a sentence", () => {
   const withExample = new Set(EXAMPLES.map(({ name }) => name));
   const lacking = ENTRIES.flatMap(({ name: entry, exports }) =>
-    exports.flatMap(({ name, kind, doc }) => {
+    exports.flatMap(({ name, doc }) => {
       const hasText = docstringOf(doc).text !== "";
-      return hasText && (kind === "type" || withExample.has(name)) ? [] : [`${entry}: ${name}`];
+      return hasText && (!VALUES.has(name) || withExample.has(name)) ? [] : [`${entry}: ${name}`];
     }),
   );
   assert.deepEqual(lacking, []);
@@ -141,7 +162,7 @@ function printing(code: string): { readonly code: string; readonly promised: str
     const [, indent, expression, value] = VALUE.exec(line) ?? [];
     if (expression === undefined) return line;
     promised.push(value);
-    return `${indent}console.log(${expression});`;
+    return `${indent}console.dir(${expression});`;
   });
   return { code: printed.join("\n"), promised: promised.join("\n") };
 }
@@ -152,11 +173,12 @@ const plain = (text: string): string => text.replaceAll(/\s+/g, "").replaceAll("
 /** Runs each program in its own folder, and writes what each has printed. */
 const RUNNER = `
 import { writeFileSync } from "node:fs";
-import { format } from "node:util";
+import { format, inspect } from "node:util";
 const printed = {};
 for (const folder of process.argv.slice(2)) {
   const lines = [];
   console.log = (...values) => lines.push(format(...values));
+  console.dir = (value) => lines.push(inspect(value, { depth: 9 }));
   process.chdir(folder);
   try {
     await import(folder + "/program.js");
@@ -179,12 +201,58 @@ const PROGRAMS = EXAMPLES.flatMap((example) => {
   return [own, { ...own, title: `ndscatter/js: ${name}`, program: other }];
 });
 
+const F32 = (...shape: readonly (number | string)[]) => ({ dtype: "float32", shape }) as const;
+
+/** The model of the examples: rows are added into a table, and one row of the result is taken. */
+const MODEL = buildModel({
+  opsets: { "ai.onnx": 18 },
+  inputs: {
+    table: F32(4, 2),
+    ids: { dtype: "int64", shape: ["N", 1] },
+    rows: F32("N", 2),
+  },
+  constants: { first: tensor("int64", [1], [1]) },
+  nodes: [
+    {
+      op: "ScatterND",
+      name: "sums",
+      inputs: ["table", "ids", "rows"],
+      outputs: ["sums"],
+      attributes: { reduction: "add" },
+    },
+    { op: "Gather", name: "row", inputs: ["sums", "first"], outputs: ["row"] },
+  ],
+  outputs: { row: F32(1, 2) },
+});
+
+/** Writes the files that the examples read, which are the reader's own. */
+async function writeFiles(into: string): Promise<void> {
+  const write = (name: string, bytes: Uint8Array | string): void =>
+    fs.writeFileSync(path.join(into, name), bytes);
+  write("ids.npy", writeNpy(tensor("int64", [3, 1], [1, 3, 1])));
+  write("rows.npy", writeNpy(tensor("float32", [3, 2], [1, 2, 3, 4, 5, 6])));
+  write("model.onnx", writeModel(MODEL));
+  const { xml, bin } = writeIR(convertModel(MODEL, { domain: "openvino" }).model);
+  write("model.xml", xml);
+  write("model.bin", bin);
+  const options = { dtype: "float32", shape: [4, 2], chunkShape: [2, 2] } as const;
+  await createArray(path.join(into, "table.zarr"), options);
+}
+
+/** As much of ONNX Runtime's types as the examples use. The runtime itself is not installed here. */
+const RUNTIME_TYPES = `
+import type { RuntimeSession } from "ndscatter/onnx";
+export const InferenceSession: {
+  create(model: Uint8Array, settings?: object): Promise<RuntimeSession>;
+};
+`;
+
 let folder = "";
 let printed: Readonly<Record<string, string>> = {};
 let messages = "";
 const folderOf = (number: number): string => path.join(folder, String(number));
 
-before(() => {
+before(async () => {
   // Inside build/, so that the package is found by its own name.
   fs.mkdirSync(path.join(REPOSITORY, "build"), { recursive: true });
   folder = fs.mkdtempSync(path.join(REPOSITORY, "build", "api-examples-"));
@@ -192,21 +260,28 @@ before(() => {
     fs.mkdirSync(folderOf(number));
     fs.writeFileSync(path.join(folderOf(number), "program.ts"), printing(program).code);
   }
+  await Promise.all(PROGRAMS.map((_, number) => writeFiles(folderOf(number))));
+  const runtime = path.join(folder, "node_modules/onnxruntime-node");
+  fs.mkdirSync(runtime, { recursive: true });
+  fs.writeFileSync(path.join(runtime, "package.json"), '{ "types": "index.d.ts" }');
+  fs.writeFileSync(path.join(runtime, "index.d.ts"), RUNTIME_TYPES);
   const config = {
     extends: "../../tsconfig.json",
     compilerOptions: {
       rootDir: ".",
       outDir: ".",
-      incremental: false,
+      tsBuildInfoFile: "./.tsbuildinfo",
       // Readers may have this option set, which makes the result of an index possibly undefined.
       noUncheckedIndexedAccess: true,
       typeRoots: [path.join(REPOSITORY, "node_modules/@types")],
     },
-    include: ["*/program.ts"],
+    files: PROGRAMS.map((_, number) => `${number}/program.ts`),
+    include: [],
   };
   fs.writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
   const tsc = path.join(REPOSITORY, "node_modules/typescript/bin/tsc");
   messages = node([tsc, "-p", ".", "--pretty", "false"]).stdout;
+  assert.doesNotMatch(messages, /^(?!\d+\/| |$)/m);
   fs.writeFileSync(path.join(folder, "run.js"), RUNNER);
   const run = PROGRAMS.flatMap(({ name }, number) => (name in COMPILED ? [] : [folderOf(number)]));
   const { stderr } = node(["run.js", ...run]);

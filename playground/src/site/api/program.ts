@@ -42,6 +42,6 @@ export function programOf(code: string, names: Names): string {
     for (const word of used) words.delete(word);
     if (used.length > 0) imports.push(`import { ${used.toSorted().join(", ")} } from "${entry}";`);
   }
-  const own = /^import /.test(code) ? "" : "\n";
+  const own = code.startsWith("import ") ? "" : "\n";
   return imports.length === 0 ? code : `${imports.toSorted().join("\n")}\n${own}${code}`;
 }
