@@ -36,7 +36,7 @@ export interface Library {
 export function printProgram(state: State, library: Library): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
-  const facts = factsOf(state, call);
+  const facts = factsOf(call);
   const { version, inputs, refusal } = call;
   const { name, imports, bodies } = library;
   if (facts === null) return `# ${version.name} cannot be written with ${name} here.\n`;
