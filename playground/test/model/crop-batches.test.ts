@@ -82,12 +82,24 @@ test("TensorScatter: samples that do not fit come first, and miss the end by as 
   const [data, update] = part.state.inputs;
   assert.deepEqual(update?.shape, [6, 6, 8]);
   const size = data?.shape[1] ?? 0;
+  // The part begins with sample 40, and its update with element 14 of that sample.
+  assert.equal(Math.floor((Number(data?.values[0]) - 1) / (400 * 9)), 40);
+  assert.equal(Number(update?.values[0]), -((40 * 20 + 14) * 9 + 1));
   // The last six of twenty elements of sample 40 begin at 395 + 14, which is 9 behind the last position.
   assert.deepEqual(badOf(part), [
     { at: [0], got: size + 9 },
     { at: [1], got: -2 },
     { at: [2], got: size + 99 },
   ]);
+});
+
+test("TensorScatter: where no sample fits, the part has that fault and no other", () => {
+  const state = under("ai.onnx", "TensorScatter", 24, { axis: "1" });
+  const begins = Array.from({ length: 30 }, () => 500);
+  const tensors = [numbered([30, 100, 9]), numbered([30, 20, 9], -1), indicesOf([30], begins)];
+  const part = partOf(state, tensors);
+  assert.equal(badOf(part).length, 3);
+  assert.ok(explainState(part.state).explanation?.shapes.every(({ fits }) => fits));
 });
 
 test("TensorScatter: a sequence whose end alone does not fit shows both of its parts", () => {
@@ -281,6 +293,13 @@ test("an index out of range in a late batch is in the part, and misses the axis 
     "Along axis 0 data has the coordinates 0, 1, 2, 33 of 40.",
   ]);
   assert.deepEqual(part.state.inputs[1]?.shape, [4, 8, 2]);
+  const { shape: kept = [], values: data = [] } = part.state.inputs[0] ?? {};
+  const batchOf = (value: string): number => Math.floor((Number(value) - 1) / (50 * 60));
+  const perBatch = kept[1] * kept[2];
+  assert.deepEqual(
+    [0, 1, 2, 3].map((batch) => batchOf(data[batch * perBatch])),
+    [0, 1, 2, 33],
+  );
 });
 
 test("batches that do not agree have no part", () => {
