@@ -183,7 +183,7 @@ test("what is not read in parts is refused", async () => {
   for (const wrong of [[2, 2], [3], [0, 3], [1.5, 3]]) {
     await assertRejected(
       "shape-mismatch",
-      /the chunks of an NPY file of shape \[2, 3\] must be contiguous, got \[2, 2\]; /,
+      /the chunks of an NPY file of shape \[2, 3\] must be contiguous, got \[/,
       () => openArray(at("bool.npy"), { chunkShape: wrong }),
     );
   }

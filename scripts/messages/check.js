@@ -21,10 +21,16 @@ const ALLOWED = [
   { file: "", text: "ids=0..999", why: "it is what is typed" },
 ];
 
-/** Codes of errors whose sentences alone say what to do, with the reason. */
+/** Codes whose sentences need no advice of the command, with the reason. */
 export const NEEDS_NO_ADVICE = {
-  internal: "a fault of this package: the command prints its own advice with it",
-  queue: "the worker prints it, and the job's own failure has the advice",
+  "duplicate-index": "the command has no option that forbids repeated targets",
+  overlap: "the command passes no output memory; a job says itself which array to copy",
+  disposed: "the command keeps its tensors until it ends",
+  queue: "a worker prints it; the command that waits for the job prints the advice",
+  internal: "a fault of this package, which the command reports as one",
+  note: "a note does not ask for anything",
+  help: "help is advice",
+  text: "a part of other output",
 };
 
 /** Sentences of the system, to which `src/cli/advice.ts` adds what to do. */

@@ -168,7 +168,7 @@ function sentencesOf(project, file) {
     const printed = printedBy(project, file, call);
     if (printed.length > 0) covered.add(call.node);
     for (const { code, text, from } of printed) {
-      if (/^[a-z-]+$/.test(shown(code)) && isPhrase(text) && addsWords(text, from)) {
+      if (!/^\$\{/.test(shown(code)) && isPhrase(text) && addsWords(text, from)) {
         add(call.node, code, text);
       }
     }
