@@ -168,7 +168,7 @@ function sentencesOf(project, file) {
     const printed = printedBy(project, file, call);
     if (printed.length > 0) covered.add(call.node);
     for (const { code, text, from } of printed) {
-      if (!/^\$\{/.test(shown(code)) && isPhrase(text) && addsWords(text, from)) {
+      if (isPhrase(text) && addsWords(text, from)) {
         add(call.node, code, text);
       }
     }
@@ -183,7 +183,11 @@ function sentencesOf(project, file) {
         add(node, isHelp ? "help" : "text", text);
     }
   }
-  return [...found.values()].toSorted((a, b) => a.line - b.line);
+  const sentences = [...found.values()].toSorted((a, b) => a.line - b.line);
+  const whole = sentences.filter(({ code }) => code !== "text");
+  return sentences.filter(
+    ({ code, text }) => code !== "text" || whole.every((one) => !one.text.includes(text)),
+  );
 }
 
 /** True if the arguments of a helper's caller have words of their own, so that its sentence is another. */
