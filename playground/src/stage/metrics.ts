@@ -68,7 +68,7 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     gutters: {
       // A letter, an arrow, and the target.
       chips: wide(chip + 3) + (isNarrow ? 27 : 34),
-      wires: isNarrow ? 46 : between(56, pitch * 1.7, 180),
+      wires: isNarrow ? 46 : between(64, pitch * 1.7, 180),
       becomes: wide(MARK) + (isNarrow ? 13 : between(20, pitch * 0.4, 40)),
       gap: isNarrow ? 8 : between(12, pitch * 0.5, 48),
     },
