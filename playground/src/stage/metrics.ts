@@ -24,12 +24,20 @@ export interface Metrics {
 }
 
 /**
- * The header of a table: its name, data type and shape in three editable lines; the same in two lines, which open a
- * dialog; or these two lines in the smallest readable size.
+ * The header of a table: its name, data type and shape in three editable lines, for a lecture hall in larger letters;
+ * the same in two lines, which open a dialog; or these two lines in the smallest readable size.
  */
-export type Head = "full" | "short" | "low";
+export type Head = "large" | "full" | "short" | "low";
 
-export const HEADS: Readonly<Record<Head, number>> = { full: 76, short: 48, low: 30 };
+/** The factor of `large`, here and in `page/wide.css`. */
+export const ENLARGED = 1.2;
+
+export const HEADS: Readonly<Record<Head, number>> = {
+  large: Math.ceil(76 * ENLARGED),
+  full: 76,
+  short: 48,
+  low: 30,
+};
 
 /**
  * The space between cells, the height of column numbers above the first row, and the width of a monospace character.
@@ -61,7 +69,7 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     pitch,
     font,
     small,
-    label: between(11, font * 0.4, 14),
+    label: between(11, font * 0.4, 16),
     least: Math.round(pitch * 1.1),
     padding: isNarrow ? between(4, pitch * 0.2, 12) : between(5, pitch * 0.43 - 3.6, 44),
     gap: between(6, pitch * 0.32, 30),
