@@ -49,7 +49,7 @@ export const TIER_GAP = 12;
  */
 const WORTH = { wide: 1.5, narrow: 1.25 };
 /** The least heights for a header of three lines with a mouse, and of two lines on a touch screen. */
-const HIGH = { full: 280, short: 480 };
+const HIGH = { full: 300, short: 480 };
 /** The least room for a header that a lecture hall can read. */
 const HALL = { width: 1760, height: 560 };
 /** A row is at most this part of its cells' width, unless a finger needs more. */

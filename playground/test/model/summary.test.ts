@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
     ["Element [0, 0] is read twice.", "1 of 4 cells of data is not read."]],
   [{ domain: "ai.onnx", op: "TensorScatter", opset: 24, attributes: { axis: "1", mode: "circular" },
     inputs: [tensor("float32", [1, 4]), tensor("float32", [1, 3]), tensor("int64", [1], "-2")] },
-    ["3 elements receive one update each.", "Negative indices count from the end: -2 is place 2 on axis 1.", "1 of 4 cells keeps its value."]],
+    ["3 elements receive one update each.", "Negative indices count from the end: -2 is position 2 on axis 1.", "1 of 4 cells keeps its value."]],
   [{ domain: "openvino", op: "Gather", opset: 8, attributes: {},
     inputs: [tensor("float32", [3]), tensor("int32", [3], "0 5 -1"), tensor("int32", [], "0")] },
     ["2 elements are read, each once.", "1 cell of the output is 0, because its index is out of range.", "Negative indices count from the end: -1 is element [2]."]],
