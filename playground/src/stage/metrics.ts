@@ -47,7 +47,7 @@ export const HEAD = 18;
 export const CHARACTER = 0.605;
 
 /** The largest row height, readable in a lecture hall. */
-export const LARGEST = 120;
+export const LARGEST = 140;
 /** The least row height at which a whole table is drawn: for a mouse, for a finger, and in a frame of another page. */
 export const SMALLEST = { mouse: 20, finger: 26, frame: 18 };
 

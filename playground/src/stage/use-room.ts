@@ -50,7 +50,7 @@ function aroundStage(): number {
   const { innerWidth: width, innerHeight: height } = window;
   const isLarge = width >= 1800 && height >= 880;
   const lines = (48 + 56 + 52) * (isLarge ? 1.2 : 1);
-  return lines + (isLarge ? 156 : Math.max(120, Math.min(90 + height * 0.06, 180)));
+  return lines + (isLarge ? 162 : Math.max(120, Math.min(90 + height * 0.06, 180)));
 }
 
 /** The size of the box around the stage. */
