@@ -27,13 +27,15 @@ export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
               </span>
             </Fragment>
           ))}
-          <span> = </span>
-          <code class="sum">{printShape(expected)}</code>
-          {got !== null && (
-            <span class={fits ? "verdict" : "verdict unfit"}>
-              {fits ? " ✓" : ` ✗ got ${printShape(got)}`}
-            </span>
-          )}
+          <span class="total">
+            <span> = </span>
+            <code class="sum">{printShape(expected)}</code>
+            {got !== null && (
+              <span class={fits ? "verdict" : "verdict unfit"}>
+                {fits ? " ✓" : ` ✗ got ${printShape(got)}`}
+              </span>
+            )}
+          </span>
           {!fits && (
             <button type="button" class="small" onClick={() => onFit(of, expected)}>
               use this shape

@@ -35,7 +35,8 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
     </p>
     <p>
       A colour is a target: cells of one colour meet in one place. Stripes mark a target that
-      several updates share. Letters name index tuples, in the order in which they act.
+      several updates share. Grey is an index with several targets or none, or a target for which no
+      colour is left. Letters name index tuples, in the order in which they act.
     </p>
     <p class="lessons">
       In four steps:
