@@ -36,7 +36,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Rows read by their numbers",
     question: "Where does each row of the output come from?",
-    note: "Each tuple names the row of data that the output copies. A and C name the same row, so it is there twice.",
+    note: "Each tuple names the row of data that the output copies. A and C name the same row, so the output has it twice.",
     state: {
       domain: "ai.onnx",
       op: "GatherND",

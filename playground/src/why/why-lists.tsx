@@ -80,7 +80,7 @@ function togglesOf(cause: Cause, { causes, isOtherShape }: Comparison, rules: Ru
     {
       key: causeKey(causes.indexOf(cause)),
       name: `Show the result when ${cause.sentence}`,
-      text: "Show",
+      text: "Show in the picture",
     },
   ];
 }
