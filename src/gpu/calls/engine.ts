@@ -20,6 +20,8 @@ import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 /**
  * Creates an engine on a GPU, whose results have the same bits as all other engines.
  *
+ * @param options `device` for a device of the caller's
+ *
  * @example
  * ```ts
  * const engine = await createGpuEngine();
