@@ -95,7 +95,11 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
-const asSentence = (text: string): string => (/[.:?!]$/.test(text) ? text : `${text}.`);
+/** A remark before another ends with a full stop. */
+const inOneParagraph = (remarks: readonly string[]): string =>
+  remarks
+    .map((text, at) => (at === remarks.length - 1 || /[.:?!]$/.test(text) ? text : `${text}.`))
+    .join(" ");
 
 /** The story and the shapes, or the panel that compares. On a small screen the side is a line that opens. */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
@@ -127,7 +131,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           {/* This element is always present, because screen readers announce what is added to it. */}
           <div class="said" role="status">
             {/* One paragraph, so that remarks leave space for the story and for errors. */}
-            {remarks.length > 0 && <p>{remarks.map(asSentence).join(" ")}</p>}
+            {remarks.length > 0 && <p>{inOneParagraph(remarks)}</p>}
           </div>
           <Story session={session} />
           <ShapeRules session={session} />
