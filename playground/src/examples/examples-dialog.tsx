@@ -31,23 +31,31 @@ const textOf = (one: Preset): string =>
   `${one.question} ${one.group} ${one.title} ${one.note} ${kindOf(one)}`;
 
 /**
- * The examples that contain all words; those with the words in their question come first. If no example contains all, the
- * words are read as a question: half of its words suffice, and the examples with the most come first.
+ * The examples that contain all words; those with the words in their question come first. Examples that have the words
+ * with other endings, or words that mean the same, come after them. If no example contains all words, half of those that
+ * a question is about suffice.
  */
 export function foundExamples(query: string): readonly Preset[] {
   const words = wordsOf(query).map((word) => [word]);
-  const found = EXAMPLES.filter((one) => countIn(textOf(one), words) === words.length);
-  if (found.length > 0) {
-    const isAsked = (one: Preset): boolean => countIn(one.question, words) === words.length;
-    return [...found.filter(isAsked), ...found.filter((one) => !isAsked(one))];
-  }
+  const exact = withWords(EXAMPLES, words, words.length);
   const asked = looseWords(query);
-  const least = leastWords(asked.length);
-  return EXAMPLES.map((one) => ({
-    one,
-    count: countIn(textOf(one), asked),
-    inQuestion: countIn(one.question, asked),
-  }))
+  const least = exact.length > 0 ? asked.length : leastWords(asked.length);
+  const others = EXAMPLES.filter((one) => !exact.includes(one));
+  return [...exact, ...withWords(others, asked, least)];
+}
+
+/** The examples that have so many of the words: most words first, then most words in the question. */
+function withWords(
+  examples: readonly Preset[],
+  words: readonly (readonly string[])[],
+  least: number,
+): readonly Preset[] {
+  return examples
+    .map((one) => ({
+      one,
+      count: countIn(textOf(one), words),
+      inQuestion: countIn(one.question, words),
+    }))
     .filter(({ count }) => count >= least)
     .toSorted((a, b) => b.count - a.count || b.inQuestion - a.inQuestion)
     .map(({ one }) => one);

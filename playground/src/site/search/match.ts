@@ -28,15 +28,18 @@ const KINDS: Readonly<Record<string, number>> = {
 const MOST = 40;
 
 /**
- * Places that have all words of the query, in their title, in their operator or document, or in their text. If no place
- * has, the query is read as a question: its words count without their endings, and half of them suffice.
+ * Places that have all words of the query, in their title, in their operator or document, or in their text. Places that
+ * have the words with other endings, or words that mean the same, come after them. If no place has all words, half of
+ * those that a question is about suffice.
  */
 export function matches(rows: readonly Row[], query: string): Hit[] {
   const words = wordsOf(query).map((word) => [word]);
   const exact = hitsOf(rows, words, words.length);
-  if (exact.length > 0) return exact;
   const asked = looseWords(query);
-  return hitsOf(rows, asked, leastWords(asked.length));
+  const least = exact.length > 0 ? asked.length : leastWords(asked.length);
+  const known = new Set(exact.map(({ row }) => row));
+  const others = hitsOf(rows, asked, least).filter(({ row }) => !known.has(row));
+  return [...exact, ...others].slice(0, MOST);
 }
 
 /** @param least how many of the words a place must have */
