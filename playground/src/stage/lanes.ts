@@ -56,6 +56,6 @@ export function laneProps(
 
 /** The remark beside the data type of the output. */
 function remarkOf({ picture, isStale, at, count, others: { rule } }: Session): string {
-  if (isStale) return picture === null ? "no output" : "before the error";
+  if (isStale) return picture === null ? "none: the call is wrong" : "before the error";
   return rule === null || at < count ? "" : `by ${rule.name}`;
 }
