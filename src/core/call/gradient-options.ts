@@ -150,3 +150,11 @@ export function gradientTensor(
   checkLike(gradient, dtype, shape, "outputGradient", who);
   return gradient;
 }
+
+/** @throws TensorError `disposed` if the memory of the output's gradient was transferred while its call waited */
+export function checkGradientMemory(gradient: Tensor, fields: ErrorFields): void {
+  if (Tensor.memoryOf(gradient).isThere) return;
+  const input = "outputGradient";
+  const sentence = `the memory of ${input} was transferred before the call ended`;
+  throw new TensorError("disposed", sentence, { ...fields, input });
+}
