@@ -2,14 +2,13 @@
 
 import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
-import { printValue, readForeign, TensorError } from "../errors.ts";
-import { FUNCTIONS } from "../operators/plain.ts";
 import type { Inputs } from "../operators/operator.ts";
-import { objectOf, optionsOf } from "../tensor/options.ts";
+import { optionsOf } from "../tensor/options.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherSteps, scatterSteps } from "./backwards.ts";
-import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
+import type { NodeSpec } from "./call.ts";
 import { callNow } from "./execute.ts";
+import { callFrom, type FunctionSpec } from "./function-spec.ts";
 import {
   checkDifferentiable,
   checkGradientMemory,
@@ -19,17 +18,10 @@ import {
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { knownForm, plainCallOf } from "./plain-call.ts";
+import { knownForm } from "./plain-call.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
 import { finish, finishAsync, type Resumable } from "./resumable.ts";
 import { executorOf, planOf, type EngineLike } from "./run.ts";
-
-/** A call of a plain function: its name, and its options except `out`. */
-export interface FunctionSpec {
-  readonly function: keyof typeof FUNCTIONS;
-  /** The attributes and policies, such as `{ reduction: "max", bounds: "drop" }`. */
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-}
 
 export interface VjpOptions extends GradientOptions {
   /** The engine that computes the gradients; by default the engine of the plain functions. */
@@ -173,33 +165,12 @@ function formFrom(
   node: NodeSpec | FunctionSpec,
   inputs: unknown,
 ): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
-  const name = functionOf(node);
-  if (name === undefined) {
-    const call = callOf(nodeFrom(node as NodeSpec));
+  const { call, known } = callFrom(node);
+  if (known === null) {
     const tensors = tensorsOf(call, inputs);
     return { form: formOf(call, {}, tensors), tensors };
-  }
-  const { function: _, options } = objectOf("the call", node, {});
-  if (!Object.hasOwn(FUNCTIONS, name)) {
-    const names = Object.keys(FUNCTIONS).join(", ");
-    const sentence = `function must be one of ${names}, got ${printValue(name)}`;
-    throw new TensorError("unknown-operator", sentence);
-  }
-  const { known, out } = plainCallOf(FUNCTIONS[name], options);
-  const { call } = known;
-  if (out !== undefined) {
-    const sentence = "out must be an option of vjp, a list with a tensor for each gradient";
-    throw new TensorError("attribute", sentence, call.fields);
   }
   const { given } = readInputs(call.version, inputs, call.fields);
   const tensors = tensorsOrLists(call, given);
   return { form: knownForm(known, tensors), tensors };
-}
-
-/** The name of a plain function; undefined for a node. */
-function functionOf(node: unknown): FunctionSpec["function"] | undefined {
-  if (typeof node !== "object" || node === null) return undefined;
-  const read = (): unknown => Reflect.get(node, "function");
-  const name = readForeign(read, "unknown-operator", "a call must be an object that can be read");
-  return name as FunctionSpec["function"] | undefined;
 }

@@ -1,5 +1,8 @@
 /** The public types of the entry: tensors on a GPU, the engine that works on them, and its kept plans. */
 
+import type { NodeSpec } from "../../core/call/call.ts";
+import type { FunctionSpec } from "../../core/call/function-spec.ts";
+import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
@@ -53,6 +56,15 @@ type Updates<D extends DType> = GpuTensor<D> | Tensor<D> | RuntimeTensor | Neste
 interface OutOption {
   /** The tensor that receives the result and is returned; a scatter may write into `data` itself. */
   readonly out?: GpuTensor | undefined;
+}
+
+/** {@link GradientOptions} of tensors on the GPU. */
+export interface GpuGradientOptions extends Omit<GradientOptions, "out"> {
+  /**
+   * Tensors to write the gradients to, in the order of the inputs; null for a new tensor. The gradient of a scatter's
+   * data may go to `outputGradient` itself.
+   */
+  readonly out?: readonly (GpuTensor | null | undefined)[] | undefined;
 }
 
 /** Checked indices into data of one shape, kept on the GPU: see `KeptPlan`. */
@@ -152,6 +164,33 @@ export interface GpuEngine {
   readonly planGatherND: PlanFunction<BatchOption>;
   readonly planGatherElements: PlanFunction<AxisOption>;
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
+  /**
+   * The gradients of a call's inputs from the gradient of its output, with the bits of `vjp` of `ndscatter`. Returns at
+   * once, like the call itself. float16, bfloat16 and float32; of other data types with gradients only those that are
+   * moved, by a scatter with `none` or `add`.
+   *
+   * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
+   * @param inputs as the functions take them: data on the GPU, indices and updates there or in memory
+   * @param outputGradient on the GPU, of data's type and the output's shape
+   * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
+   * indices, for an axis, and for gradients that were not requested
+   * @throws TensorError as the functions, and as `vjp` of `ndscatter` for data types, `outputGradient` and options;
+   * `dtype` for gradients that take arithmetic of float64 or complex numbers
+   *
+   * @example
+   * ```ts
+   * const table = engine.alloc("float32", [3, 2]);
+   * const ones = engine.upload(tensor("float32", [2, 2], [1, 1, 1, 1]));
+   * const [gradient] = engine.vjp({ function: "gather" }, [table, [2, 2]], ones);
+   * console.log(await gradient.read()); // row 2 holds [2, 2]
+   * ```
+   */
+  vjp(
+    node: NodeSpec | FunctionSpec,
+    inputs: readonly unknown[],
+    outputGradient: GpuTensor,
+    options?: GpuGradientOptions,
+  ): (GpuTensor | null)[];
   /**
    * Compiles kernels ahead of calls without blocking. A call whose kernels are missing waits for the driver to compile
    * them, which takes up to seconds. The calls that `calls` makes on this engine and its plans, before it returns, are
