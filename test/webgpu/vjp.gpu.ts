@@ -124,6 +124,7 @@ async function checkAll(count: number, kind: string, make: Make): Promise<void> 
   const results = await Promise.all(made.map(({ result }) => result.read()));
   for (const [i, { what, expected }] of made.entries()) assertSame(results[i], expected, what);
   for (const { buffer } of guards) buffer.destroy();
+  for (const { result } of made) result.dispose();
 }
 
 for (const dtype of FLOATS) {

@@ -7,6 +7,7 @@ import {
   GRADIENT_OPTIONS,
   readGradientOptions,
   replacedInput,
+  type Differentiated,
 } from "../../core/call/gradient-options.ts";
 import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { checkLike } from "../../core/call/out.ts";
@@ -47,7 +48,7 @@ export function vjpOnGpu(
   const { ties, wanted, outs } = readGradientOptions(chosen, signature, fields);
   const { settings: reducing } = prepared.call;
   checkGradientArithmetic(data.dtype, updatesAt < 0 ? null : reducing.reduction, fields);
-  const own = outsOnGpu(core, outs, prepared, [...inputs, gradient], fields);
+  const own = outsOnGpu(core, outs, signature, [...inputs, gradient], fields);
   checkAllAlive(inputs, gradient.device, prepared);
   const indices = inputs[signature.positions.indices]?.device;
   const common = {
@@ -82,10 +83,10 @@ function checkAxisOnHost(
 }
 
 /** The tensors of `out` by position, each with the type and shape of its input, and in memory of its own. */
-function outsOnGpu(
+export function outsOnGpu(
   core: GpuCore,
   outs: readonly unknown[],
-  { call: { signature } }: PreparedCall,
+  signature: Differentiated["signature"],
   inputs: Inputs<GpuInput>,
   fields: ErrorFields,
 ): (DeviceTensor | undefined)[] {
