@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { vjp } from "../src/core/call/vjp.ts";
 import { isTensorError, type ErrorFields } from "../src/core/errors.ts";
-import { planGather, planScatterND } from "../src/core/functions.ts";
+import { planGather, planScatterND } from "../src/core/plan-functions.ts";
 import { full, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
 
 const f64 = (values: readonly number[], shape: readonly number[] = [values.length]): Tensor =>

@@ -6,7 +6,7 @@ import { run, runPlain } from "../src/core/call/run.ts";
 import type { FunctionSpec } from "../src/core/call/function-spec.ts";
 import { vjp } from "../src/core/call/vjp.ts";
 import { defaultExecutor } from "../src/core/engines/default.ts";
-import { planGather } from "../src/core/functions.ts";
+import { planGather } from "../src/core/plan-functions.ts";
 import { roleOf, type OperatorVersion } from "../src/core/operators/operator.ts";
 import { operators } from "../src/core/operators/registry.ts";
 import { REDUCTIONS } from "../src/core/tensor/dtype.ts";

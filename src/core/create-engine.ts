@@ -14,6 +14,7 @@ import type { Executor } from "./engines/executor.ts";
 import { ENGINE_KINDS, type Choice, type EngineKind } from "./engines/kinds.ts";
 import { printValue, TensorError } from "./errors.ts";
 import type * as plain from "./functions.ts";
+import type * as plans from "./plan-functions.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
 import type { DType } from "./tensor/dtype.ts";
 import type { Mutable, RuntimeTensor, Tensor } from "./tensor/tensor.ts";
@@ -22,6 +23,7 @@ import type { AxisOption, BatchOption, GatherChoices, ScatterChoices } from "./t
 
 const MOST_THREADS = 64;
 
+/** Options of {@link createEngine}. */
 export interface EngineOptions {
   /** `"auto"`, the default, uses WebAssembly where it is available and faster, and JavaScript otherwise. */
   readonly kind?: EngineKind | undefined;
@@ -141,11 +143,11 @@ export interface Engine extends EngineLike {
   readonly gather: typeof plain.gather;
   readonly scatter: typeof plain.scatter;
   readonly tensorScatter: typeof plain.tensorScatter;
-  readonly planScatterND: typeof plain.planScatterND;
-  readonly planScatterElements: typeof plain.planScatterElements;
-  readonly planGatherND: typeof plain.planGatherND;
-  readonly planGatherElements: typeof plain.planGatherElements;
-  readonly planGather: typeof plain.planGather;
+  readonly planScatterND: typeof plans.planScatterND;
+  readonly planScatterElements: typeof plans.planScatterElements;
+  readonly planGatherND: typeof plans.planGatherND;
+  readonly planGatherElements: typeof plans.planGatherElements;
+  readonly planGather: typeof plans.planGather;
   /**
    * A tensor of zeros in memory that this engine uses without copying. On WebAssembly its `data` is backed by a
    * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view kept longer shows another tensor.
@@ -164,13 +166,17 @@ export interface Engine extends EngineLike {
 
 /**
  * Creates an engine with its own memory for results.
+ *
+ * @param options the kind of engine and the number of threads
  * @throws TensorError `attribute` for an unknown option
  *
  * @example
  * ```ts
- * const engine = createEngine({ threads: 4 });
- * const data = engine.alloc("float32", [1000, 64]);
- * await engine.async.scatterND(data, indices, updates, { reduction: "add", out: data });
+ * const engine = createEngine({ threads: 2 });
+ * const data = engine.alloc("float32", [4, 2]);
+ * await engine.async.scatterND(data, [[1], [1]], [[1, 2], [3, 4]], { reduction: "add", out: data });
+ * console.log(data.toArray()); // [[0, 0], [4, 6], [0, 0], [0, 0]]
+ * await engine.dispose();
  * ```
  */
 export function createEngine(options: EngineOptions = {}): Engine {

@@ -4,7 +4,14 @@
  * A message is one sentence that a stranger can act on; the fields carry the same facts for programs.
  */
 
-/** Every error code, with its meaning. The union `ErrorCode` is derived from this table. */
+/**
+ * Every error code, with its meaning. The union `ErrorCode` is derived from this table.
+ *
+ * @example
+ * ```ts
+ * ERROR_CODES["index-out-of-range"]; // "an index lies outside its axis"
+ * ```
+ */
 export const ERROR_CODES = Object.freeze({
   "shape-mismatch": "a shape, a count of values or a nesting does not fit",
   rank: "a rank, or the length of an index tuple, does not fit",
@@ -24,6 +31,7 @@ export const ERROR_CODES = Object.freeze({
   engine: "an engine failed",
 } as const);
 
+/** The kind of an error: a key of {@link ERROR_CODES}. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** The facts of an error. A field that does not apply is absent. */
@@ -46,7 +54,18 @@ export interface ErrorFields {
 
 const FIELD_NAMES = ["op", "opset", "input", "at", "axis", "got", "expected"] as const;
 
-/** The class of every error of this package; `code` gives the kind, {@link ErrorFields} the location. */
+/**
+ * The class of every error of this package; `code` gives the kind, {@link ErrorFields} the location.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   gather(tensor("int32", [2], [1, 2]), [0, 5]);
+ * } catch (error) {
+ *   if (error instanceof TensorError) console.log(error.code, error.at); // index-out-of-range [1]
+ * }
+ * ```
+ */
 export class TensorError extends Error implements ErrorFields {
   override readonly name = "TensorError";
   readonly code: ErrorCode;
@@ -102,6 +121,9 @@ export const malformed = (
 /**
  * True if `error` is an error of this package, with one of `codes` if any are given. The test compares the name, not
  * the class, so errors of another copy of the package pass too.
+ *
+ * @param error any value, such as one that was caught
+ * @param codes the codes to test for; all codes by default
  *
  * @example
  * ```ts

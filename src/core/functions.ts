@@ -7,7 +7,6 @@
 
 import type { DType } from "./tensor/dtype.ts";
 import { defaultExecutor } from "./engines/default.ts";
-import { keepPlan, type KeptPlan } from "./call/kept-plan.ts";
 import { gather as gatherOperator } from "./operators/gather.ts";
 import { gatherElements as gatherElementsOperator } from "./operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "./operators/gather-nd.ts";
@@ -19,7 +18,6 @@ import { runPlain } from "./call/run.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 import type {
   AxisOption,
-  BatchOption,
   ElementsIndicesMust,
   ElementsUpdatesMust,
   GatherIndicesMust,
@@ -256,7 +254,15 @@ export function gather(data: unknown, indices: unknown, options?: object): Tenso
   return runPlain(defaultExecutor(), gatherOperator, [data, indices], options);
 }
 
-/** {@link scatterElements} under the name that it had in ONNX before version 11. */
+/**
+ * {@link scatterElements} under the name that it had in ONNX before version 11.
+ *
+ * @example
+ * ```ts
+ * const data = tensor("int32", [1, 3], [0, 0, 0]);
+ * scatter(data, [[2]], [[5]], { axis: 1 }).toArray(); // [[0, 0, 5]]
+ * ```
+ */
 export const scatter: typeof scatterElements = (
   data: unknown,
   indices: unknown,
@@ -315,50 +321,3 @@ export interface TensorScatterOptions {
   /** The tensor to write the result to, of the cache's data type and shape; may be the cache itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
 }
-
-type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
-
-/**
- * The Plan of ScatterND's indices into data of `dataShape`, to be applied many times. A Plan can gather as well as
- * scatter.
- * @throws TensorError as {@link scatterND}, for what the indices and the shape of data determine
- *
- * @example
- * ```ts
- * const plan = planScatterND([3], [[2], [0]]);
- * plan.scatter(tensor("int32", [3], [1, 2, 3]), tensor("int32", [2], [7, 8])).toArray(); // [8, 2, 7]
- * ```
- */
-export const planScatterND = (
-  dataShape: readonly number[],
-  indices: Indices,
-  options?: Readonly<Record<string, never>>,
-): KeptPlan => keepPlan(defaultExecutor(), scatterNDOperator, dataShape, indices, options);
-
-/** {@link planScatterND} for {@link scatterElements}; `options` holds `axis`. */
-export const planScatterElements = (
-  dataShape: readonly number[],
-  indices: Indices,
-  options?: AxisOption,
-): KeptPlan => keepPlan(defaultExecutor(), scatterElementsOperator, dataShape, indices, options);
-
-/** {@link planScatterND} for {@link gatherND}; `options` holds `batchDims`. */
-export const planGatherND = (
-  dataShape: readonly number[],
-  indices: Indices,
-  options?: BatchOption,
-): KeptPlan => keepPlan(defaultExecutor(), gatherNDOperator, dataShape, indices, options);
-
-/** {@link planScatterND} for {@link gatherElements}; `options` holds `axis`. */
-export const planGatherElements = (
-  dataShape: readonly number[],
-  indices: Indices,
-  options?: AxisOption,
-): KeptPlan => keepPlan(defaultExecutor(), gatherElementsOperator, dataShape, indices, options);
-
-/** {@link planScatterND} for {@link gather}; `options` holds `axis` and `batchDims`. */
-export const planGather = (
-  dataShape: readonly number[],
-  indices: Indices,
-  options?: AxisOption & BatchOption,
-): KeptPlan => keepPlan(defaultExecutor(), gatherOperator, dataShape, indices, options);

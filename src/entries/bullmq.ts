@@ -51,16 +51,36 @@ const CORE: Core = {
  * Submits the job in a folder, and waits until it is done. Several submitters of one job share its tasks. Finished
  * tasks are not repeated, so resubmit a job that was interrupted, or lost with its Redis.
  *
+ * @param folder the path of the job, which all workers see
+ * @param options the connection to Redis, and the number of attempts
  * @throws TensorError of the first bad index; `malformed-file` for a folder that holds no job; `engine` for a task that
  * failed as often as it may, a Redis that cannot be reached, packages that are missing; the signal's reason
+ *
+ * @example
+ * ```ts
+ * await submitJob("/shared/job", { connection: "redis://127.0.0.1:6379" });
+ * ```
  */
 export const submitJob = (folder: string, options: SubmitOptions): Promise<void> =>
   submit(CORE, folder, options);
 
 /**
  * Starts a worker in this process, for all jobs of a queue.
+ *
+ * @param options the connection to Redis, threads, memory and allowed folders
  * @throws TensorError `attribute` for `roots` that are not folders, or missing `roots` with a queue on another machine;
  * `engine` for a Redis that cannot be reached, and packages that are missing
+ *
+ * @example
+ * ```ts
+ * const worker = await createWorker({
+ *   connection: "redis://127.0.0.1:6379",
+ *   roots: ["/shared"],
+ *   threads: 8,
+ *   memory: 2 ** 33,
+ * });
+ * process.once("SIGTERM", () => worker.close());
+ * ```
  */
 export const createWorker = (options: WorkerOptions): Promise<JobWorker> =>
   startWorker(CORE, options);

@@ -23,16 +23,18 @@ export {
   gather,
   gatherElements,
   gatherND,
-  planGather,
-  planGatherElements,
-  planGatherND,
-  planScatterElements,
-  planScatterND,
   scatter,
   scatterElements,
   scatterND,
   tensorScatter,
 } from "../core/functions.ts";
+export {
+  planGather,
+  planGatherElements,
+  planGatherND,
+  planScatterElements,
+  planScatterND,
+} from "../core/plan-functions.ts";
 export { run } from "../core/call/run.ts";
 export { vjp } from "../core/call/vjp.ts";
 export * from "../surface.ts";

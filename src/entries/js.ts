@@ -20,6 +20,7 @@ import { vjpOn, type vjp as vjpByDefault } from "../core/call/vjp.ts";
 import { createJs } from "../core/engines/js.ts";
 import type { Executor } from "../core/engines/executor.ts";
 import type * as functions from "../core/functions.ts";
+import type * as planFunctions from "../core/plan-functions.ts";
 import { gatherElements as gatherElementsOperator } from "../core/operators/gather-elements.ts";
 import { gatherND as gatherNDOperator } from "../core/operators/gather-nd.ts";
 import { gather as gatherOperator } from "../core/operators/gather.ts";
@@ -77,17 +78,17 @@ export const scatter: typeof functions.scatter = /* @__PURE__ */ functionOf(scat
 export const tensorScatter: typeof functions.tensorScatter =
   /* @__PURE__ */ functionOf(tensorScatterOperator);
 /** `planScatterND` of `ndscatter`. */
-export const planScatterND: typeof functions.planScatterND =
+export const planScatterND: typeof planFunctions.planScatterND =
   /* @__PURE__ */ planFunctionOf(scatterNDOperator);
 /** `planScatterElements` of `ndscatter`. */
-export const planScatterElements: typeof functions.planScatterElements =
+export const planScatterElements: typeof planFunctions.planScatterElements =
   /* @__PURE__ */ planFunctionOf(scatterElementsOperator);
 /** `planGatherND` of `ndscatter`. */
-export const planGatherND: typeof functions.planGatherND =
+export const planGatherND: typeof planFunctions.planGatherND =
   /* @__PURE__ */ planFunctionOf(gatherNDOperator);
 /** `planGatherElements` of `ndscatter`. */
-export const planGatherElements: typeof functions.planGatherElements =
+export const planGatherElements: typeof planFunctions.planGatherElements =
   /* @__PURE__ */ planFunctionOf(gatherElementsOperator);
 /** `planGather` of `ndscatter`. */
-export const planGather: typeof functions.planGather =
+export const planGather: typeof planFunctions.planGather =
   /* @__PURE__ */ planFunctionOf(gatherOperator);

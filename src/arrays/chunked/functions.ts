@@ -90,10 +90,24 @@ const OWN: ReadonlySet<string> = new Set([
  * @param data an array of any data type but string and of any size, read and written chunk by chunk
  * @param indices an array of any size, with the data type and shape that the function or node takes
  * @param updates an array of any size, of the data type of `data` and the shape that the function or node takes
+ * @param options `out` is required; the others are those of the plain function, and limits
  * @returns the output, opened
  * @throws TensorError as the function or node; `too-large` if a chunk does not fit in memory, or the results do not fit
  *   on the disk; `overlap` or `attribute` for an output that is an input or exists; the signal's reason if aborted
  * @see ScatterND-18 of ai.onnx, Summary
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const sums = await scatterChunked(data, indices, updates, { reduction: "add", out: "sums.zarr", threads: 0 });
+ * console.log((await sums.read()).toArray()); // [[0, 0], [6, 8], [0, 0], [3, 4]]
+ * ```
  */
 export const scatterChunked = (
   data: ChunkedArray,
@@ -104,8 +118,21 @@ export const scatterChunked = (
 
 /**
  * The elements or slices of `data` that the indices address, in a new array, as `gatherND` does it in memory.
- * Parameters and errors as {@link scatterChunked}.
+ *
+ * @param data an array of any data type but string and of any size
+ * @param indices an array of any size
+ * @param options `out` is required; the others are those of the plain function, and limits
+ * @throws TensorError as {@link scatterChunked}
  * @see GatherND-13 of ai.onnx, Summary
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices] = await Promise.all([openArray("rows.npy"), openArray("ids.npy")]);
+ * const taken = await gatherChunked(data, indices, { out: "taken.npy", threads: 0, bounds: "clip" });
+ * console.log(taken.shape); // [3, 2]
+ * ```
  */
 export const gatherChunked = (
   data: ChunkedArray,

@@ -11,6 +11,7 @@ import { printValue, TensorError } from "../../core/errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
+/** Options of {@link slurmScript}. */
 export interface SlurmOptions {
   /** The command line that runs ndscatter on a node; `["ndscatter"]` by default. */
   readonly command?: readonly string[];
@@ -53,7 +54,33 @@ const END = "END_OF_NDSCATTER_TASKS";
  * The script that submits the remaining tasks of a job. Running it twice, or making and running a new one while tasks
  * of the first still run, is harmless: a finished task does nothing when run again.
  * @param core functions for jobs of another kind
+ * @param job as from {@link openJob}
+ * @param options the command, and the sizes of arrays of tasks
  * @throws TensorError `attribute` for a path or an option that a script cannot contain
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * const script = await slurmScript(await openJob("job"), { command: ["npx", "ndscatter"] });
+ * console.log(script.split("\n")[0]); // #!/bin/sh
+ * ```
  */
 export async function slurmScript(
   job: Job,

@@ -27,6 +27,7 @@ import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 /** The default name of the queue. */
 export const QUEUE = "ndscatter";
 
+/** Options of {@link createWorker}. */
 export interface WorkerOptions {
   /** A URL such as `redis://host:6379`, or options of ioredis. */
   readonly connection: Connection;
@@ -49,6 +50,7 @@ export interface WorkerOptions {
   readonly onNote?: (sentence: string) => void;
 }
 
+/** A running worker. */
 export interface JobWorker {
   /**
    * Ends the worker: running tasks finish, and those not begun return to the queue.

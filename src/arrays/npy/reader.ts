@@ -24,10 +24,19 @@ import { decodeUcs4 } from "./text.ts";
  * are kept, including a NaN's payload. Trailing NULs of text are dropped, as in NumPy. The elements are copied, so
  * `bytes` may be reused. Bytes after the last element are ignored, as `np.load` does.
  *
+ * @param bytes the whole file
  * @throws TensorError `malformed-file` for bytes that are not such a file (cut short, structured, of Python objects, a
  *   bool other than 0 or 1, text that is not Unicode); `too-large` for more than 2^32 - 1 elements or if memory is
  *   exhausted; `disposed` for bytes whose memory was released. Nothing is allocated before the file is known to hold
  *   all elements that its header announces.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const ids = readNpy(readFileSync("ids.npy"));
+ * console.log(ids.dtype, ids.shape); // int64 [ 3, 1 ]
+ * ```
  */
 export function readNpy(bytes: Uint8Array): Tensor {
   const file = plainBytes(bytes, "readNpy takes");

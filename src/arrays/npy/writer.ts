@@ -19,9 +19,18 @@ type OwnBytes = ReturnType<typeof Uint8Array.of>;
  * Text is `<U` with the greatest length in code points, at least 1. bfloat16 is `<V2`, as ml_dtypes writes it; NumPy
  * without ml_dtypes reads that as raw bytes. All bits are kept.
  *
+ * @param tensor of any data type but int4, uint4 and other types that NPY lacks
  * @throws TensorError `dtype` for text that ends in a NUL, which the format cannot keep, for a data type that NPY lacks
  *   and for an argument that is not a tensor; `disposed` for a tensor whose memory was released; `too-large` if memory
  *   does not suffice for the file.
+ *
+ * @example
+ * ```ts
+ * import { writeFileSync } from "node:fs";
+ *
+ * writeFileSync("x.npy", writeNpy(tensor("float32", [2], [1, 2])));
+ * console.log(readNpy(writeNpy(tensor("int8", [2], [1, 2]))).toArray()); // [ 1, 2 ]
+ * ```
  */
 export function writeNpy(tensor: Tensor | RuntimeTensor): OwnBytes {
   const { dtype, shape, data } = asTensor(tensor, {}, "tensor");

@@ -46,6 +46,9 @@ export interface StoredChunks {
   readonly bytes: number;
 }
 
+/**
+ * An array of Zarr v3 or v2, in files or in object storage, as {@link openArray} and {@link createArray} return it.
+ */
 export class ZarrArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;

@@ -24,6 +24,7 @@ import {
 import { makePipeline } from "./chunks/pipeline.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 
+/** Options of {@link createArray}. */
 export interface CreateOptions {
   /** An array whose data type, chunks, codecs and fill value are the defaults of the new one. */
   readonly like?: ChunkedArray;

@@ -21,6 +21,7 @@ import { encodeText, Forbidden, isFree, openArray, readKey, storeOf } from "./op
 import type { S3Options } from "./stores/s3-client.ts";
 import type { Source, Store } from "./stores/store.ts";
 
+/** Options of {@link openGroup}. */
 export interface GroupOptions {
   /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
@@ -28,6 +29,7 @@ export interface GroupOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Options of {@link createGroup}. */
 export interface CreateGroupOptions extends GroupOptions {
   readonly attributes?: JsonObject;
 }
@@ -41,6 +43,7 @@ export interface GroupMember {
   readonly metadata: JsonObject;
 }
 
+/** A group of Zarr v3 or v2, as {@link openGroup} and {@link createGroup} return it. */
 export class ZarrGroup {
   /** An absolute path, or a URL. */
   readonly path: string;
@@ -120,7 +123,17 @@ interface OwnMetadata {
 
 /**
  * Opens a group of Zarr v3 or v2.
+ *
+ * @param location a path, or a URL of an object store
+ * @param options settings of the store
  * @throws TensorError `malformed-file` unless the location holds a group
+ *
+ * @example
+ * ```ts
+ * await createGroup("g.zarr", { attributes: { title: "weather" } });
+ * const { attributes, version } = await openGroup("g.zarr");
+ * console.log(version, attributes["title"]); // 3 weather
+ * ```
  */
 export async function openGroup(location: string, options: GroupOptions = {}): Promise<ZarrGroup> {
   const given = optionsOf(options, ["s3", "signal"], {}) as GroupOptions;
@@ -132,7 +145,17 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
 
 /**
  * Makes an empty group of Zarr v3. Arrays and groups are made in it by their paths.
+ *
+ * @param location a path, or a URL of an object store
+ * @param options `attributes`, and settings of the store
  * @throws TensorError `attribute` if an array or a group exists there, or an option is wrong
+ *
+ * @example
+ * ```ts
+ * const group = await createGroup("weather.zarr", { attributes: { title: "weather" } });
+ * await createArray("weather.zarr/rain", { dtype: "int32", shape: [2], chunkShape: [2] });
+ * console.log(group.attributes["title"]); // weather
+ * ```
  */
 export async function createGroup(
   location: string,

@@ -15,6 +15,7 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json };
 
+/** An object as JSON has them, such as the attributes of a group. */
 export type JsonObject = { readonly [name: string]: Json };
 
 /** Real metadata nests five levels, and attributes perhaps ten; deeper ones could overflow the stack. */

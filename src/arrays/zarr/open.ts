@@ -21,6 +21,7 @@ import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
 
+/** Options of {@link openArray}. */
 export interface OpenOptions {
   /** The chunk shape for a file without chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[];
@@ -57,9 +58,18 @@ const formatOf = (location: string): FileFormat | undefined =>
 
 /**
  * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
+ *
+ * @param location a path, or a URL of a web server or an object store
+ * @param options the chunk shape of a file without chunks, and settings of the store
  * @param guard internal
  * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for a data type that this package
  *   lacks; the system's own error if reading fails
+ *
+ * @example
+ * ```ts
+ * const table = await openArray("table.zarr");
+ * console.log((await table.read([1, 0], [2, 2])).toArray()); // [[0, 0], [0, 0]]
+ * ```
  */
 export async function openArray(
   location: string,
@@ -110,8 +120,19 @@ const printPlain = (value: unknown): string =>
 
 /**
  * Creates an array of Zarr v3 whose chunks are all missing, so that every element has the fill value.
+ *
+ * @param location a path, or a URL of an object store
+ * @param options `dtype`, `shape` and `chunkShape`, or `like` with the array to take them from; see {@link
+ *   CreateOptions}
  * @throws TensorError `attribute` if an array exists and `overwrite` is not true, or an option is wrong; `dtype` for a
  *   data type that Zarr lacks
+ *
+ * @example
+ * ```ts
+ * const made = await createArray("made.zarr", { dtype: "float32", shape: [6, 4], chunkShape: [2, 4] });
+ * await made.write(tensor("float32", [1, 4], [1, 2, 3, 4]), [5, 0]);
+ * console.log((await made.read([4, 0], [2, 2])).toArray()); // [[0, 0], [1, 2]]
+ * ```
  */
 export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
   const format = formatOf(checkLocation(location));
@@ -164,7 +185,18 @@ export async function encodeSample(
 /**
  * Creates an array, of Zarr v3 or in an NPY file, that is invisible until it is published. If the same Zarr array is
  * pending already, opens that.
+ *
+ * @param location a path, or a URL of an object store
+ * @param options as for {@link createArray}
  * @throws TensorError as {@link createArray}
+ *
+ * @example
+ * ```ts
+ * const pending = await createPending("later.zarr", { dtype: "int32", shape: [2], chunkShape: [2] });
+ * await pending.writeChunk([0], new Uint8Array(new Int32Array([1, 2]).buffer));
+ * await pending.publish(); // readers see the array from now on
+ * console.log((await (await openArray("later.zarr")).read()).toArray()); // [1, 2]
+ * ```
  */
 export async function createPending(
   location: string,
@@ -190,7 +222,19 @@ export async function createPending(
 
 /**
  * Opens an array made by {@link createPending}, published or not.
+ *
+ * @param location a path, or a URL of an object store
+ * @param options settings of the store
  * @param guard internal
+ * @throws TensorError `malformed-file` unless the location holds such an array
+ *
+ * @example
+ * ```ts
+ * await createPending("half.zarr", { dtype: "int32", shape: [2], chunkShape: [2] });
+ * const again = await openPending("half.zarr"); // after a restart, for example
+ * await again.publish();
+ * console.log((await openArray("half.zarr")).shape); // [2]
+ * ```
  */
 export async function openPending(
   location: string,

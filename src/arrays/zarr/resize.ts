@@ -18,6 +18,7 @@ import { checkGrid, parseKey, parseShape } from "./metadata.ts";
 import { fingerprintOf, readKey } from "./open.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
 
+/** Options of {@link append}. */
 export interface AppendOptions {
   /**
    * The axis that becomes longer: its name, or its number, which may be negative to count from the end. The first by
@@ -35,9 +36,17 @@ export interface AppendOptions {
  * @param array a Zarr v3 or v2 array, in files or in object storage
  * @param values of the data type of `array`, and of its shape except along that axis; an array of chunks may be larger
  *   than memory
+ * @param options `axis`, 0 by default, and `onProgress`
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
  * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` for values or an axis that do not fit; `attribute`
  *   for an array that a job is changing, whose shape has changed, or that is in an NPY file
+ *
+ * @example
+ * ```ts
+ * const rain = await createArray("rain.zarr", { dtype: "int32", shape: [2, 3], chunkShape: [2, 3] });
+ * const longer = await append(rain, tensor("int32", [1, 3], [7, 8, 9]));
+ * console.log((await longer.read()).toArray()); // [[0, 0, 0], [0, 0, 0], [7, 8, 9]]
+ * ```
  */
 export async function append(
   array: ChunkedArray,
@@ -86,6 +95,12 @@ const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
  * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as
  *   {@link append}
+ *
+ * @example
+ * ```ts
+ * const array = await createArray("small.zarr", { dtype: "int32", shape: [2], chunkShape: [2] });
+ * console.log((await resize(array, [5])).shape); // [5]
+ * ```
  */
 export async function resize(array: ChunkedArray, shape: readonly number[]): Promise<ZarrArray> {
   const own = growing(array);

@@ -9,6 +9,7 @@ import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { ScatterBackwards } from "./backwards.ts";
 import { checkLike, checkOut } from "./out.ts";
 
+/** Options of gradients, both of {@link vjp} and of kept plans. */
 export interface GradientOptions {
   /**
    * The positions of the inputs whose gradients are wanted, or the one position, as in JAX's `grad`; by default data

@@ -13,6 +13,7 @@ import { settle } from "./prepare.ts";
  * Infers the types of a node's outputs from the known part of its inputs' types. Certain contradictions are errors;
  * unknown dimensions stay unknown.
  *
+ * @param node the node: operator, opset, domain and attributes
  * @param inputTypes in the order of the version's inputs; `undefined` for an optional one that is left out. A tensor
  * stands for its type, and for an `axis` input also for its value.
  * @throws TensorError as `run`, for errors of types and shapes

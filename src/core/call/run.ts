@@ -30,6 +30,7 @@ import { knownForm, plainCallOf } from "./plain-call.ts";
 import { policiesOf } from "./policies.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
 
+/** Options of {@link run}. */
 export interface RunOptions {
   /** The tensor to write the result to, which is then returned. A scatter may write into `data` itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
@@ -52,14 +53,17 @@ export interface EngineLike {
 /**
  * Runs a node by the rules of exactly its version.
  *
+ * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional one that is left out
+ * @param options `out`, the treatment of repeated targets, and the engine
  * @returns the outputs: a list of one tensor, because every operator has one output
  * @throws TensorError any code except those of files; `out` is then untouched
  *
  * @example
  * ```ts
  * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [2]), tensor("float32", [1], [10])];
- * const [output] = run({ op: "ScatterND", opset: 18, attributes: { reduction: "add" } }, inputs); // holds [1, 2, 13]
+ * const [output] = run({ op: "ScatterND", opset: 18, attributes: { reduction: "add" } }, inputs);
+ * console.log(output.toArray()); // [1, 2, 13]
  * ```
  */
 export const run = (

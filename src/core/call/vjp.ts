@@ -23,6 +23,7 @@ import { checkMemory, formOf, type Form } from "./prepare.ts";
 import { finish, finishAsync, type Resumable } from "./resumable.ts";
 import { executorOf, planOf, type EngineLike } from "./run.ts";
 
+/** Options of {@link vjp}. */
 export interface VjpOptions extends GradientOptions {
   /** The engine that computes the gradients; by default the engine of the plain functions. */
   readonly engine?: EngineLike | undefined;
@@ -38,6 +39,7 @@ export interface VjpOptions extends GradientOptions {
  * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
  * complex128
  * @param outputGradient of data's type and the output's shape
+ * @param options the inputs whose gradients are wanted, the treatment of ties, `out` and the engine
  * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
  * indices, for an axis, and for gradients that were not requested
  * @throws TensorError as `run`; `dtype` for data without gradients and for an `outputGradient` of another type;
@@ -47,7 +49,8 @@ export interface VjpOptions extends GradientOptions {
  * @example
  * ```ts
  * const table = tensor("float32", [3], [1, 2, 3]);
- * const [gradient] = vjp({ function: "gather" }, [table, [2, 2]], tensor("float32", [2], [1, 1])); // holds [0, 0, 2]
+ * const [gradient] = vjp({ function: "gather" }, [table, [2, 2]], tensor("float32", [2], [1, 1]));
+ * console.log(gradient?.toArray()); // [0, 0, 2]
  * ```
  */
 export const vjp = (

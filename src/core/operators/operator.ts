@@ -10,9 +10,17 @@ import type { Plan, Planner } from "../plan/plan.ts";
 import type { Dim, PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
+/** The domain of an operator: `ai.onnx` for ONNX, `openvino` for OpenVINO. */
 export type Domain = "ai.onnx" | "openvino";
 
-/** The newest opset of each domain that this package knows. Versions of operators from later opsets are refused. */
+/**
+ * The newest opset of each domain that this package knows. Versions of operators from later opsets are refused.
+ *
+ * @example
+ * ```ts
+ * NEWEST_OPSETS.openvino; // 16
+ * ```
+ */
 export const NEWEST_OPSETS: Readonly<Record<Domain, number>> = Object.freeze({
   "ai.onnx": 28,
   openvino: 16,

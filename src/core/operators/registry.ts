@@ -66,7 +66,8 @@ const VERSIONS = /* @__PURE__ */ Object.freeze(
  *
  * @example
  * ```ts
- * operators().filter(({ name }) => name === "GatherND").map(({ sinceVersion }) => sinceVersion);
+ * const versions = operators().filter(({ name, domain }) => name === "GatherND" && domain === "ai.onnx");
+ * versions.map(({ sinceVersion }) => sinceVersion); // [11, 12, 13]
  * ```
  */
 export const operators = (): readonly OperatorVersion[] => VERSIONS;
@@ -82,6 +83,8 @@ export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion 
 
 /**
  * {@link findVersion}, but throws instead of returning null.
+ *
+ * @param id the operator, the opset and the domain
  * @throws TensorError `unknown-operator` for an operator, a domain or an opset without a version
  *
  * @example

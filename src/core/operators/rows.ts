@@ -18,6 +18,8 @@ const MOST_LEVELS = 10;
 
 /**
  * The role of a version's input: `data`, `indices`, `updates` or `axis`.
+ *
+ * @param input an element of `inputs` of a version
  * @throws TensorError `unknown-operator` if `input` is not an input of a version
  *
  * @example
@@ -34,11 +36,14 @@ export function roleOf(input: ParameterSchema): Role {
 
 /**
  * The data types that a version accepts for a parameter of type `type`, the name of a type constraint or a data type.
+ *
+ * @param version as {@link operators} and {@link resolve} return it
+ * @param type the name of a type constraint, such as `T`, or of a data type
  * @throws TensorError `unknown-operator` if `version` is not a version of an operator
  *
  * @example
  * ```ts
- * typesOf(resolve({ op: "ScatterND", opset: 18 }), "T"); // the data types of data and updates
+ * typesOf(resolve({ op: "ScatterND", opset: 18 }), "T").includes("bfloat16"); // true
  * ```
  */
 export const typesOf = (version: OperatorVersion, type: string): readonly string[] =>
@@ -47,12 +52,17 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
 /**
  * The additions, removals and changes from one version to another, of the same operator or of two. Lists of words and
  * data types are compared as sets, lists of named records by their names.
+ *
+ * @param from the earlier version, as {@link operators} and {@link resolve} return it
+ * @param to the later version
  * @throws TensorError `unknown-operator` if an argument is not a version of an operator
  *
  * @example
  * ```ts
- * const versions = [16, 18].map((opset) => resolve({ op: "ScatterND", opset }));
- * compareVersions(versions[0], versions[1]); // the reductions max and min were added
+ * const before = resolve({ op: "ScatterND", opset: 16 });
+ * const after = resolve({ op: "ScatterND", opset: 18 });
+ * const added = compareVersions(before, after).filter(({ kind }) => kind === "added");
+ * added.map(({ path }) => path.split(".").at(-1)); // ["max", "min"]
  * ```
  */
 export const compareVersions = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>

@@ -70,6 +70,15 @@ export type DType =
   | "uint4" | "int4" | "float4e2m1" | "float8e8m0" | "uint2" | "int2";
 
 // prettier-ignore
+/**
+ * The data types by name, each with its size, its storage class and its names in ONNX, OpenVINO and NPY.
+ *
+ * @example
+ * ```ts
+ * DTYPES.bfloat16.bytes; // 2
+ * DTYPES.int64.onnx.number; // 7
+ * ```
+ */
 export const DTYPES = {
   bool: { onnx: { number: 9, name: "bool", field: "int32Data" }, openvino: "boolean", npy: "b1",
     runtime: true, bytes: 1, storage: Uint8Array, lanes: 1, family: "bool" },
@@ -150,6 +159,17 @@ export type Scalar<D extends DType = DType> = D extends "bool"
         ? [number, number]
         : number;
 
+/**
+ * True for the name of a data type, such as `float16`.
+ *
+ * @param name any value
+ *
+ * @example
+ * ```ts
+ * isDType("float16"); // true
+ * isDType("float"); // false
+ * ```
+ */
 export const isDType = (name: unknown): name is DType =>
   typeof name === "string" && Object.hasOwn(DTYPES, name);
 
@@ -225,7 +245,14 @@ export function viewOf(
   return Reflect.construct(DTYPES[dtype].storage, [buffer, byteOffset, length]);
 }
 
-/** The reductions: the ways to combine an update with the value at its target. */
+/**
+ * The reductions: the ways to combine an update with the value at its target.
+ *
+ * @example
+ * ```ts
+ * REDUCTIONS.includes("mean"); // true
+ * ```
+ */
 export const REDUCTIONS = Object.freeze([
   "none",
   "add",
@@ -236,6 +263,7 @@ export const REDUCTIONS = Object.freeze([
   "mean",
 ] as const);
 
+/** The name of a reduction: an element of {@link REDUCTIONS}. */
 export type Reduction = (typeof REDUCTIONS)[number];
 
 /** The effect of one update on one value. A mean has no step of its own: it adds, and divides at the end. */

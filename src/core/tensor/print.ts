@@ -72,6 +72,9 @@ function printFacts(elements: string, dtype: DType, shape: readonly number[] | n
 /**
  * Prints an element as in messages: the shortest digits that identify it in its own type, spelled as JavaScript reads
  * them (`2.5`, `NaN`, `true`, `"a"`), complex as the pair `[re, im]`, 64-bit integers without the `n`.
+ *
+ * @param dtype the name of a data type
+ * @param value an element of this data type, as `toArray` returns it
  * @throws TensorError `dtype` for an unknown data type, and for a value that is not an element of any type
  *
  * @example

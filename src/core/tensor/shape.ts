@@ -196,6 +196,8 @@ export const unifyDims = (a: Dim, b: Dim): Dim =>
 
 /**
  * A shape as text: `[2, N, ?]` for a size, a name and an unknown size. Axes after the 64th are left out.
+ *
+ * @param shape sizes, names of dimensions, and null for an unknown size
  * @throws TensorError `shape-mismatch` if `shape` is not a list or cannot be read
  *
  * @example

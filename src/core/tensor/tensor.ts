@@ -10,7 +10,6 @@ import {
   DTYPE_NAMES,
   DTYPES,
   isDType,
-  isNumericStorage,
   type DType,
   type NumericStorage,
   type Scalar,
@@ -27,7 +26,8 @@ import {
 import { partsOf } from "./foreign-tensor.ts";
 import { printDisposed, printTensor } from "./print.ts";
 import { reader } from "./scalar.ts";
-import { bytesOf, classOf } from "./storage.ts";
+import { differenceAt } from "./difference.ts";
+import { classOf } from "./storage.ts";
 import { coordinatesOf, part, printShape, sameShape, shapeOf } from "./shape.ts";
 import {
   nestingOf,
@@ -65,6 +65,11 @@ interface Remembered {
  *
  * A tensor is frozen: the facts checked at its creation stay true, except that the memory of `data` can be detached.
  * Its methods also work on a Proxy of it, as Vue's `reactive` and MobX make, and on a clone by `Object.create`.
+ *
+ * @example
+ * ```ts
+ * tensor("float32", [2, 2], [1, 2, 3, 4]).toArray(); // [[1, 2], [3, 4]]
+ * ```
  */
 export class Tensor<D extends DType = DType, S extends readonly number[] = readonly number[]> {
   readonly dtype: D;
@@ -191,6 +196,9 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
  * Float16Array is kept too). Any other typed array, flat list or nested list is converted; rank 0 takes a bare value;
  * complex takes `[re, im]` pairs or `2 * size` flat numbers. Floats are rounded to nearest even.
  *
+ * @param dtype the name of a data type
+ * @param shape the dimensions; `[]` is a scalar
+ * @param values a flat or nested list, a typed array of the storage class, or one value for a scalar
  * @throws TensorError `dtype` for an unknown data type or a value that it cannot hold (256 in uint8, 1.5 or NaN in an
  * integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension that is
  * not a non-negative integer, `rank` above 64 dimensions, `too-large` above 2^32 - 1 elements, `disposed` for a
@@ -198,7 +206,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
  *
  * @example
  * ```ts
- * const matrix = tensor("float32", [2, 2], [[1, 2], [3, 4]]);
+ * tensor("float32", [2, 2], [[1, 2], [3, 4]]).size; // 4
  * ```
  */
 export function tensor<D extends DType, const S extends readonly number[]>(
@@ -212,9 +220,12 @@ export function tensor<D extends DType, const S extends readonly number[]>(
 /**
  * A tensor of zeros, of false, or of empty strings. Errors as {@link tensor}.
  *
+ * @param dtype the name of a data type
+ * @param shape the dimensions; `[]` is a scalar
+ *
  * @example
  * ```ts
- * const cache = zeros("float16", [1, 1024, 64]);
+ * zeros("float16", [1, 1024, 64]).data.byteLength; // 131072
  * ```
  */
 export function zeros<D extends DType, const S extends readonly number[]>(
@@ -228,6 +239,10 @@ export function zeros<D extends DType, const S extends readonly number[]>(
 
 /**
  * A tensor with every element equal to `value`. Errors as {@link tensor}.
+ *
+ * @param dtype the name of a data type
+ * @param shape the dimensions; `[]` is a scalar
+ * @param value the value of every element
  *
  * @example
  * ```ts
@@ -249,7 +264,19 @@ export function full<D extends DType, const S extends readonly number[]>(
   return result;
 }
 
-/** True if two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0). */
+/**
+ * True if two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0).
+ *
+ * @param a a tensor, or one of onnxruntime
+ * @param b a tensor, or one of onnxruntime
+ * @throws TensorError `dtype` for a value that is not a tensor, `disposed`
+ *
+ * @example
+ * ```ts
+ * equals(tensor("float32", [2], [0, NaN]), tensor("float32", [2], [0, NaN])); // true
+ * equals(tensor("float32", [1], [0]), tensor("float32", [1], [-0])); // false
+ * ```
+ */
 export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): boolean {
   const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
   if (left.dtype !== right.dtype || !sameShape(left.shape, right.shape)) return false;
@@ -258,6 +285,9 @@ export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): bo
 
 /**
  * The coordinates of the first element in which two tensors differ in a bit, or null if all bits are equal.
+ *
+ * @param a a tensor, or one of onnxruntime
+ * @param b a tensor, or one of onnxruntime
  * @throws TensorError `dtype` or `shape-mismatch` for tensors of different types or shapes, `disposed`
  *
  * @example
@@ -279,30 +309,6 @@ export function firstDifference(
   }
   const position = differenceAt(left, right);
   return position === -1 ? null : coordinatesOf(position, left.shape);
-}
-
-/** The position of the first element in which two tensors of one type and shape differ, or -1. */
-function differenceAt({ dtype, data }: Tensor, other: Tensor): number {
-  if (!isNumericStorage(data)) {
-    return data.findIndex((text, position) => text !== other.data[position]);
-  }
-  const left = bytesOf(data);
-  const right = bytesOf(other.data as NumericStorage);
-  for (let at = 4 * equalWords(left, right); at < left.length; at++) {
-    if (left[at] !== right[at]) return Math.floor(at / DTYPES[dtype].bytes);
-  }
-  return -1;
-}
-
-/** Number of equal words of 4 bytes before the first difference; 0 if an address is not a multiple of 4. */
-function equalWords(a: Uint8Array, b: Uint8Array): number {
-  if (a.byteOffset % 4 !== 0 || b.byteOffset % 4 !== 0) return 0;
-  const count = Math.floor(a.length / 4);
-  const left = new Uint32Array(a.buffer, a.byteOffset, count);
-  const right = new Uint32Array(b.buffer, b.byteOffset, count);
-  let at = 0;
-  while (at < count && left[at] === right[at]) at++;
-  return at;
 }
 
 /**

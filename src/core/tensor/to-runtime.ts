@@ -23,12 +23,14 @@ export interface ToRuntime<D extends RuntimeDType = RuntimeDType> {
  * A tensor for onnxruntime, of the same data type. The data is not copied, except for int4 and uint4, so it must be used
  * before the tensor is disposed of.
  *
+ * @param tensor of a data type that onnxruntime has
+ *
  * @example
  * ```ts
- * const { type, data, dims } = toRuntime(result);
- * const { output } = await session.run({ input: new ort.Tensor(type, data, dims) });
+ * const { type, data, dims } = toRuntime(tensor("float32", [2], [1, 2]));
+ * console.log(type, data, dims); // float32 Float32Array(2) [1, 2] [2]
+ * // A feed of a session: new ort.Tensor(type, data, dims)
  * ```
- *
  * @throws TensorError `dtype` for a data type that tensors of onnxruntime lack, such as bfloat16 and complex64, `disposed`
  */
 export function toRuntime<D extends DType>(

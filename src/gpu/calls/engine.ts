@@ -21,6 +21,8 @@ import { vjpOnGpu } from "./vjp.ts";
 /**
  * Creates an engine on a GPU, whose results have the same bits as all other engines.
  *
+ * @param options `device` for a device of the caller's
+ *
  * @example
  * ```ts
  * const engine = await createGpuEngine();

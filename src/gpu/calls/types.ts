@@ -15,6 +15,7 @@ import type {
   ScatterChoices,
 } from "../../core/typed-shape.ts";
 
+/** Options of {@link createGpuEngine}. */
 export interface GpuEngineOptions {
   /**
    * A `GPUDevice`, such as that of onnxruntime-web, whose tensors are then used without a copy. The engine never

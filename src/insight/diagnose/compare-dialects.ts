@@ -46,12 +46,16 @@ export interface DialectComparison {
 /**
  * Runs a call by the rules of each dialect of {@link dialects}, as recorded in the table. If the call is an error by
  * its version, results are compared with the result without the bad indices.
+ *
+ * @param node the node: operator, opset, domain and attributes
+ * @param inputs tensors in the order of the version's inputs
  * @throws TensorError as `run`, but not for an index outside its axis
  *
  * @example
  * ```ts
- * const differing = compareDialects(node, inputs).filter(({ agrees }) => !agrees);
- * console.log(differing.map(({ dialect }) => dialect));
+ * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [-1]), tensor("float32", [1], [9])];
+ * const compared = compareDialects({ op: "ScatterND", opset: 18 }, inputs);
+ * compared.find(({ dialect }) => dialect === "numpy")?.agrees; // true
  * ```
  */
 export function compareDialects(

@@ -22,6 +22,7 @@ import { search, type Case, type Found } from "./search.ts";
 import { PLACES } from "./places.ts";
 import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
 
+/** What is known about the runtime besides its result. */
 export interface DiagnoseOptions {
   /**
    * The id of the runtime that gave `actual`, a row of {@link dialects}. Faults that this runtime is known to have come
@@ -57,8 +58,10 @@ export interface DiagnoseOptions {
  * is possible. If `isRace` is true, or `dialect` is known to race in such calls, a race therefore explains every cell
  * whose value is possible.
  *
+ * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
  * @param actual of the data type and shape of the node's output, or of a shape that another axis of a gather gives
+ * @param options what else is known about the runtime
  * @throws TensorError as `run`, except for an index outside its axis and for a reduction that the version lacks; also
  * `dtype` and `shape-mismatch` for `actual`
  *
@@ -66,7 +69,7 @@ export interface DiagnoseOptions {
  * ```ts
  * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [-1]), tensor("float32", [1], [9])];
  * const found = diagnose({ op: "ScatterND", opset: 18 }, inputs, tensor("float32", [3], [1, 2, 3]));
- * for (const { sentence } of found) console.log(sentence); // "updates with a negative index were left out", ...
+ * found.some(({ sentence }) => sentence === "updates with a negative index were left out"); // true
  * ```
  */
 export function diagnose(

@@ -5,6 +5,11 @@ import type { DialectId } from "./dialect-table.ts";
 /**
  * The ids of possible faults of a runtime; `docs/diagnose.md` explains each id. Equally good explanations are listed in
  * this order. The union `DiagnosisId` is derived from this list.
+ *
+ * @example
+ * ```ts
+ * DIAGNOSES.includes("first-wins"); // true
+ * ```
  */
 export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
   "not-applied",
@@ -39,6 +44,7 @@ export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
   "lost-updates",
 ] as const);
 
+/** The id of a possible fault: an element of {@link DIAGNOSES}. */
 export type DiagnosisId = (typeof DIAGNOSES)[number];
 
 /** An explanation of a result that differs from the exact result. */

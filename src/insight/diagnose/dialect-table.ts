@@ -272,6 +272,7 @@ const RECORDS = {
   },
 } as const satisfies Readonly<Record<string, DialectRecord>>;
 
+/** The id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. */
 export type DialectId = keyof typeof RECORDS;
 
 export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = RECORDS;

@@ -38,6 +38,7 @@ export type DialectEvidence = (Fact<unknown> | typeof UNKNOWN)["how"];
 /** The forms of indices: index tuples, one index for each element, or one for each slice along an axis. */
 const FORMS = ["tuples", "elements", "slices"] as const;
 
+/** One aspect of the behaviour of a runtime, such as its treatment of negative indices. */
 export interface DialectFact {
   readonly aspect: DialectAspect;
   /**
@@ -54,6 +55,7 @@ export interface DialectFact {
   readonly how: DialectEvidence;
 }
 
+/** A runtime or a library, and its known behaviour. */
 export interface Dialect {
   readonly id: DialectId;
   /** The version that was tested or read. */
@@ -70,7 +72,7 @@ export const DIALECT_IDS = /* @__PURE__ */ Object.keys(DIALECTS) as readonly Dia
  *
  * @example
  * ```ts
- * dialects().find(({ id }) => id === "numpy")?.facts;
+ * dialects().some(({ id }) => id === "numpy"); // true
  * ```
  */
 export const dialects = (): readonly Dialect[] =>

@@ -38,7 +38,16 @@ import { scatterStory } from "./scatter-story.ts";
  * A call that `run` refuses is explained up to the failure, and `error` holds what `run` would throw. Stories read the
  * inputs lazily, so do not change the inputs while a story is in use. A million updates take 0.1 s and 17 MB.
  *
+ * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
+ * @throws TensorError `unknown-operator` and `attribute` for a node that `run` does not know
+ *
+ * @example
+ * ```ts
+ * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [2, 1], [1, 1]), tensor("float32", [2], [10, 20])];
+ * const { output } = explain({ op: "ScatterND", opset: 18, attributes: { reduction: "add" } }, inputs);
+ * console.log(output?.toArray()); // [1, 32, 3]
+ * ```
  */
 export function explain(node: NodeSpec, inputs: readonly unknown[]): Explanation {
   const spec = attempted(() => nodeFrom(node));

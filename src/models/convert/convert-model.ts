@@ -18,6 +18,7 @@ import { Names } from "./names.ts";
 import { checkTarget, runtimeNote, type CheckedTarget, type ConvertTarget } from "./target.ts";
 import { translateGraph } from "./translate-graph.ts";
 
+/** Options of {@link convertModel}. */
 export interface ConvertOptions {
   /**
    * True leaves nodes other than scatters and gathers unchanged if they cannot be converted for certain; by default the
@@ -44,10 +45,23 @@ export interface Conversion {
  * versions. Within ONNX every operator of ai.onnx is converted; operators of other domains have their own versions and
  * stay. Between the formats only this package's operators, `Constant`, `Identity` and `Cast` can be converted.
  *
+ * @param given a model of any format, which stays unchanged
+ * @param target the domain, and the opset
+ * @param options see {@link ConvertOptions}
+ * @returns the converted model, and a log of the changes
  * @throws TensorError `unsupported-model` for parts that the target cannot express, with nodes, counts and reasons;
  *   `unknown-operator` for a target that does not exist; `attribute`, `reduction`, `malformed-file` and others for a
  *   node that violates its own version, or an argument that is not a model; `too-large` for bodies nested more than 16
  *   deep. Other errors of reading a constant are passed on.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const { model: older } = convertModel(model, { opset: 16 });
+ * older.opsets; // { "ai.onnx": 16 }
+ * ```
  */
 export function convertModel(
   given: Model,

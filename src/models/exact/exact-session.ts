@@ -34,6 +34,7 @@ export type SessionValue<S extends RuntimeSession> =
       : V
     : RuntimeTensor;
 
+/** Options of {@link createExactSession}. */
 export interface ExactSessionOptions<S extends RuntimeSession> {
   /**
    * Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. Called once for
@@ -85,20 +86,26 @@ export interface ExactSession<V = RuntimeTensor> {
  * Makes a session of a model in which this package computes the scatters and the user's runtime everything else. The
  * results of the scatters are exact and identical in every run, with any number of threads.
  *
- * ```ts
- * const session = await createExactSession(bytes, {
- *   createSession: (model) => InferenceSession.create(model),
- * });
- * const { scores } = await session.run({ input: new Tensor("float32", data, [1, 4]) });
- * ```
- *
  * The model is split into one session per level of replaced nodes. If, Loop, Scan and functions that contain a replaced
  * node are run here, and their graphs are split likewise. A model without replaced nodes is one session.
  *
  * @param model an ONNX file, or a model from `readModel`
+ * @param options `createSession` is required; `nodes` selects the nodes
  * @throws TensorError `unsupported-model` for a node that cannot be replaced, with the reason, and for a name that
  *   matches no scatter or gather; `attribute` for wrong options; as `readModel`. Errors of `createSession` are passed
  *   on.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { InferenceSession } from "onnxruntime-node";
+ *
+ * const bytes = readFileSync("model.onnx");
+ * const session = await createExactSession(bytes, {
+ *   createSession: (model) => InferenceSession.create(model),
+ * });
+ * console.log(session.inputNames); // [ 'table', 'ids', 'rows' ]
+ * ```
  */
 export async function createExactSession<S extends RuntimeSession>(
   model: Uint8Array | Model,

@@ -32,6 +32,7 @@ import { loads, rebased, type Rebased } from "./rebase.ts";
 import type { Cure, FaultyNodeReport, FixProgress, FixReport, KnownFaultId } from "./report.ts";
 import { SETTINGS, SettingsMaker } from "./settings.ts";
 
+/** Options of {@link fixModel}. */
 export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others"> {
   /**
    * Makes a session of the user's own runtime with the options that `fixModel` tries, such as
@@ -67,14 +68,27 @@ interface Bench {
  * session settings, then another model, then an exact session. Measures each cure there: whether the faulty nodes give
  * the exact bits on their real inputs, whether all runs of the model give one result, and the time of a run.
  *
- * ```ts
- * const createSession = (model, settings) => InferenceSession.create(model, settings);
- * const { chosen } = await fixModel(bytes, { x }, { createSession });
- * if (chosen?.model) fs.writeFileSync("cured.onnx", chosen.model);
- * ```
- *
- * @param bytes, feeds as in {@link captureCalls}
+ * @param bytes the ONNX file, as for {@link captureCalls}
+ * @param feeds a tensor per input of the model, as for {@link captureCalls}
+ * @param options `createSession` is required, and must pass its second argument to the runtime
  * @throws TensorError as {@link verifyModel}, and `attribute` for wrong options
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { InferenceSession } from "onnxruntime-node";
+ *
+ * const bytes = readFileSync("model.onnx");
+ * const feeds = {
+ *   table: tensor("float32", [4, 2], new Float32Array(8)),
+ *   ids: tensor("int64", [2, 1], [1, 1]),
+ *   rows: tensor("float32", [2, 2], [1, 2, 3, 4]),
+ * };
+ * const { chosen } = await fixModel(bytes, feeds, {
+ *   createSession: (model, settings) => InferenceSession.create(model, settings),
+ * });
+ * console.log(chosen);
+ * ```
  */
 export async function fixModel(
   bytes: Uint8Array,

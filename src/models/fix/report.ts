@@ -56,6 +56,7 @@ export interface Cure {
   readonly isRight: boolean;
 }
 
+/** The result of {@link fixModel}: the fault, and each cure that was tried, with its measurements. */
 export interface FixReport {
   /** True if no fault was found, so that no cure was tried. */
   readonly agrees: boolean;
@@ -75,6 +76,7 @@ export interface FixReport {
   readonly ignored: readonly string[];
 }
 
+/** The progress of {@link fixModel}. */
 export interface FixProgress {
   /** The present step, such as `one thread: node "sum" alone`. */
   readonly what: string;

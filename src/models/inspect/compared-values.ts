@@ -9,14 +9,23 @@ import { walkSources, type Visited } from "./sources.ts";
 /**
  * The integers that a model compares its inputs with by `Equal`, such as the sample rates that a speech model supports.
  *
- * ```ts
- * comparedValues(model).get("sr"); // [16000n]
- * ```
- *
  * Values are traced as in {@link indexedSizes}.
  *
+ * @param model of any format
  * @returns by input name, the constants of one element in node order. Inputs without comparisons are absent.
  * @throws TensorError `malformed-file` for anything but a model
+ *
+ * @example
+ * ```ts
+ * const model = buildModel({
+ *   opsets: { "ai.onnx": 18 },
+ *   inputs: { sr: { dtype: "int64", shape: [] } },
+ *   constants: { rate: tensor("int64", [], 16000) },
+ *   nodes: [{ op: "Equal", inputs: ["sr", "rate"], outputs: ["known"] }],
+ *   outputs: { known: { dtype: "bool", shape: [] } },
+ * });
+ * comparedValues(model).get("sr"); // [16000n]
+ * ```
  */
 export function comparedValues(model: Model): ReadonlyMap<string, readonly bigint[]> {
   const found = new Map<string, bigint[]>();

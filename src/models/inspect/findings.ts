@@ -19,7 +19,14 @@ const wrong = (meaning: string): FindingRule => ({ severity: "wrong", meaning })
 const risky = (meaning: string): FindingRule => ({ severity: "risky", meaning });
 const note = (meaning: string): FindingRule => ({ severity: "note", meaning });
 
-/** All ids. Ids never change, because builds search for them. */
+/**
+ * All ids. Ids never change, because builds search for them.
+ *
+ * @example
+ * ```ts
+ * FINDINGS["reduction-unknown"].severity; // "wrong"
+ * ```
+ */
 export const FINDINGS = {
   "no-opset": wrong("the model imports no version of the operator's domain"),
   "operator-newer-than-opset": wrong("the operator came with a later opset"),
@@ -56,6 +63,7 @@ export const FINDINGS = {
   "graph-too-deep": note("a graph lies too deep in others to be looked at"),
 } as const satisfies Record<string, FindingRule>;
 
+/** The id of a finding: a key of {@link FINDINGS}. */
 export type FindingId = keyof typeof FINDINGS;
 
 /** A finding, with the applicable fields of an error. */

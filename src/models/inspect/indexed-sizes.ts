@@ -20,19 +20,24 @@ import { walkSources, type Visited } from "./sources.ts";
  * The sizes of the axes that model inputs index, if they follow from the model and the shapes of its inputs. Values
  * from 0 to size - 1 are valid indices.
  *
- * ```ts
- * indexedSizes(model, { ids: [1, 16] }).get("ids"); // [30522], the rows of the table
- * ```
- *
  * Values are traced into the bodies of If, Loop and Scan, and into each call of a function. An index into an axis of
  * unknown size counts as an index into an axis of size 1.
  *
+ * @param model of any format
  * @param shapes of inputs by name, which override those that the model declares
  * @returns by input name: one size for all elements, or a size per tuple component if the last axis holds index tuples.
  *   For an input that several nodes use as indices, the smallest of their sizes. Inputs that are not indices are
  *   absent.
  * @throws TensorError `malformed-file` for a value that is not a model, `shape-mismatch` and `rank` for an invalid
  *   shape
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * indexedSizes(model).get("ids"); // [4]
+ * ```
  */
 export function indexedSizes(
   model: Model,

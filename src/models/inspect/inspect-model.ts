@@ -29,6 +29,7 @@ export interface InspectedValue {
   readonly value?: Tensor;
 }
 
+/** A scatter or gather of a model, with its inputs and findings. */
 export interface InspectedNode {
   /** The location of its graph: the enclosing nodes and attributes, or a function; empty for the model's own graph. */
   readonly path: readonly string[];
@@ -45,6 +46,7 @@ export interface InspectedNode {
   readonly findings: readonly Finding[];
 }
 
+/** The result of {@link inspectModel}. */
 export interface Report {
   /** The operator set versions that the model imports, by domain. */
   readonly opsets: Readonly<Record<string, number>>;
@@ -65,6 +67,16 @@ export interface Report {
  * @param model of any format, as from `readModel` or `readOutline`
  * @throws TensorError `malformed-file` for a value that is not a model, `dtype` or `shape-mismatch` for an invalid
  *   type. Other errors of reading a constant are passed on.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const { nodes } = inspectModel(model);
+ * nodes.map(({ name, findings }) => [name, findings.length]); // [["sums", 1], ["row", 0]]
+ * nodes[0]?.findings[0]?.id; // "may-race"
+ * ```
  */
 export function inspectModel(model: Model): Report {
   const inspection = new Inspection(modelFrom(model));

@@ -21,10 +21,20 @@ import { DEFAULTS_SINCE, type Scope } from "./values.ts";
  * Extracts one node of a model as a model of its own. Inputs that are constant, or follow from constants, become its
  * constants; the others become its inputs, with their known types.
  *
+ * @param given a model of any format, which stays unchanged
  * @param node a node of the model, of a body or of a function in it; or its name or path, as for {@link NodeIndex.find}
  * @throws TensorError `unsupported-model` for a node that does not exist, has a body, or depends on a function's
  *   caller, and for an input or output of unknown data type; `malformed-file` for a value that is not a model or a
  *   node. Other errors of reading a constant are passed on.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const { graph } = extractNode(model, "sums");
+ * graph.inputs.map(({ name }) => name); // ["table", "ids", "rows"]
+ * ```
  */
 export function extractNode(given: Model, node: ModelNode | string): Model {
   const model = modelFrom(given);

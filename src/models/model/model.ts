@@ -21,6 +21,7 @@ interface Sourced {
   readonly [SOURCE]?: unknown;
 }
 
+/** A model of any format as plain data, which may be changed. */
 export interface Model extends Sourced {
   /** The version of the file format: `ir_version` of ONNX, the `version` of the `net` of OpenVINO. */
   irVersion: number;
@@ -68,6 +69,7 @@ export interface ValueInfo extends Sourced {
   type: TensorType | null;
 }
 
+/** A node of a graph. */
 export interface ModelNode extends Sourced {
   /** Possibly empty, and not necessarily unique. */
   name: string;
@@ -146,7 +148,23 @@ export function readConstant(one: Constant): Tensor {
 export const renamed = (one: Constant, name: string): Constant =>
   one.name === name ? one : { ...one, name, read: () => one.read() };
 
-/** `tensor` as a constant of a model. The tensor is not copied. */
+/**
+ * `tensor` as a constant of a model. The tensor is not copied.
+ *
+ * @param name the name of the value
+ * @param tensor its value
+ * @throws TensorError `dtype` for a value that is not a tensor
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const ids = constant("ids", tensor("int64", [1, 1], [2]));
+ * model.graph.constants.push(ids);
+ * ids.read().toArray(); // [[2n]]
+ * ```
+ */
 export function constant(name: string, tensor: Tensor): Constant {
   const value = asTensor(tensor, {}, typeof name === "string" ? name : undefined);
   return { name, dtype: value.dtype, shape: value.shape, read: () => value };
@@ -166,6 +184,7 @@ export type AttributeInput =
   | readonly (number | bigint)[]
   | readonly string[];
 
+/** A node for {@link buildModel}. */
 export interface ModelNodeSpec {
   readonly op: string;
   readonly inputs: readonly string[];
@@ -191,15 +210,16 @@ export interface ModelSpec {
 export const IR_VERSION = 8;
 
 /**
- * A model from literals:
+ * Makes a model from literals.
  *
+ * @param spec opsets, inputs, constants, nodes and outputs, by name
+ * @throws TensorError `attribute` for a value outside {@link AttributeInput}, `dtype` for an unknown data type
+ *
+ * @example
  * ```ts
- * buildModel({
+ * const model = buildModel({
  *   opsets: { "ai.onnx": 18 },
- *   inputs: {
- *     data: { dtype: "float32", shape: ["N", 4] },
- *     updates: { dtype: "float32", shape: [1, 4] },
- *   },
+ *   inputs: { data: { dtype: "float32", shape: ["N", 4] }, updates: { dtype: "float32", shape: [1, 4] } },
  *   constants: { indices: tensor("int64", [1, 1], [2]) },
  *   nodes: [
  *     {
@@ -211,9 +231,9 @@ export const IR_VERSION = 8;
  *   ],
  *   outputs: { y: { dtype: "float32", shape: ["N", 4] } },
  * });
+ * const file = writeModel(model); // the bytes of an `.onnx` file
+ * console.log(readModel(file).graph.nodes.length); // 1
  * ```
- *
- * @throws TensorError `attribute` for a value outside {@link AttributeInput}, `dtype` for an unknown data type
  */
 export function buildModel(spec: ModelSpec): Model {
   const {

@@ -20,6 +20,17 @@ export type ConstantSource = Constant | PlacedNode;
 /**
  * The nodes of a model by name. The model is read lazily, and its nodes are visited at most once, so do not use an
  * index after its model was changed.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const index = new NodeIndex(model);
+ * const { node } = index.find("sums");
+ * node.op; // "ScatterND"
+ * index.family.length; // 2
+ * ```
  */
 export class NodeIndex {
   /** The operator set versions and the graph of the model. */
@@ -190,6 +201,16 @@ const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =
 
 /**
  * Nodes separated by commas, at most 20: by name if names differ, else by path, and by a value if paths are equal too.
+ *
+ * @param nodes as {@link NodeIndex} has them
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * listNodes(new NodeIndex(model).family); // '"sums", "row"'
+ * ```
  */
 export function listNodes(nodes: readonly PlacedNode[]): string {
   if (nodes.length === 0) return "none";

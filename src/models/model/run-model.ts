@@ -33,12 +33,24 @@ export type Tensors = Readonly<Record<string, Tensor>>;
 /**
  * Runs a model. An output that is an input, or the `Identity` of one, is the tensor passed in, not a copy.
  *
+ * @param given a model of any format
  * @param inputs a tensor per input of the graph; an input with a default may be left out
  * @returns the outputs of the graph by name
  * @throws TensorError `malformed-file` for an inconsistent graph (a value made twice, by nothing, or after its use; a
  *   domain without an opset import), `unsupported-model` for nodes that cannot run here, up to 20 of them named,
  *   `shape-mismatch` for missing or unknown inputs and for sizes that differ from the declared ones (a dimension's name
  *   has one size), `dtype` and `rank` likewise; and the errors of nodes, with the node named at the end of the sentence
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const table = tensor("float32", [4, 2], [0, 0, 0, 0, 0, 0, 0, 0]);
+ * const ids = tensor("int64", [2, 1], [1, 1]);
+ * const rows = tensor("float32", [2, 2], [1, 2, 3, 4]);
+ * runModel(model, { table, ids, rows })["row"]?.toArray(); // [[4, 6]]
+ * ```
  */
 export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> {
   const model = modelFrom(given);
@@ -73,6 +85,17 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
  * @returns the outputs of the node by name
  * @throws TensorError `unsupported-model` for a node that cannot run here, `shape-mismatch` for missing or unknown
  *   inputs, `attribute` for an attribute that a function's caller sets; otherwise as {@link runModel}
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const table = tensor("float32", [4, 2], [0, 0, 0, 0, 0, 0, 0, 0]);
+ * const ids = tensor("int64", [2, 1], [1, 1]);
+ * const rows = tensor("float32", [2, 2], [1, 2, 3, 4]);
+ * runNode(model, "sums", { table, ids, rows })["sums"]?.toArray(); // [[0, 0], [4, 6], [0, 0], [0, 0]]
+ * ```
  */
 export function runNode(
   model: Model | NodeIndex,
@@ -93,9 +116,24 @@ export interface NodeCall {
 /**
  * Turns a node of a model into a call of its own.
  *
- * @param model, node, inputs as for {@link runNode}
+ * @param model the model, or its {@link NodeIndex}
+ * @param node the node, or its name or path, as for {@link runNode}
+ * @param inputs tensors by the names of the node's inputs, as for {@link runNode}
  * @throws TensorError `unsupported-model` for an operator other than a scatter or gather, and as {@link runNode} for
  *   the inputs; the operator's own checks are not made
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const table = tensor("float32", [4, 2], [0, 0, 0, 0, 0, 0, 0, 0]);
+ * const ids = tensor("int64", [2, 1], [1, 1]);
+ * const rows = tensor("float32", [2, 2], [1, 2, 3, 4]);
+ * const { node, inputs } = nodeCall(model, "sums", { table, ids, rows });
+ * const [sums] = run(node, inputs);
+ * console.log(sums.toArray()); // [[0, 0], [4, 6], [0, 0], [0, 0]]
+ * ```
  */
 export function nodeCall(
   model: Model | NodeIndex,
@@ -244,7 +282,17 @@ export function withTitle(cause: TensorError, title: string): TensorError {
 
 /**
  * The operators of a model that cannot run here, each with its opset, its first node and its number of nodes.
+ *
+ * @param model of any format
  * @throws TensorError `malformed-file` for a node of a domain without an opset import
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * unsupportedOperators(model); // []
+ * ```
  */
 export function unsupportedOperators(model: Model): string[] {
   const { opsets, graph } = modelFrom(model);

@@ -9,7 +9,16 @@ import { isHeader, tensorTitle } from "./tensor-proto.ts";
  * The paths of the external data files of a model read from an ONNX file, relative to its folder, without repeats.
  * `writeModel` keeps these references.
  *
+ * @param model as from {@link readModel}
  * @throws TensorError `malformed-file` for a path that leaves the model's folder
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * externalFiles(model); // []
+ * ```
  */
 export function externalFiles(model: Model): string[] {
   const { graph, functions = [] } = modelFrom(model);

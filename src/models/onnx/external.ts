@@ -16,6 +16,7 @@ import { optionsOf } from "../../core/tensor/options.ts";
  */
 export type ReadExternal = (location: string, offset: number, length: number) => Uint8Array;
 
+/** Options of {@link readModel} and the other readers. */
 export interface ReadOptions {
   /** Reads external data. Without this option, reading a tensor with external data is an error. */
   readonly external?: ReadExternal | undefined;

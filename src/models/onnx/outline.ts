@@ -70,8 +70,25 @@ interface FileRange {
  * The model can be inspected and run. The model lacks the parts of the file that `Model` does not represent, so
  * `writeModel` writes no metadata and refuses models with functions or subgraphs.
  *
+ * @param file the size of the file, and a function that reads a range of it
+ * @param options `external` reads external data
  * @throws TensorError as `readModel`; also `too-large` for more than 64 MiB besides tensors, for a name or text of more
  *   than 64 KiB outside of attributes, and for more than 2^24 records
+ *
+ * @example
+ * ```ts
+ * import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+ *
+ * const file = openSync("model.onnx", "r");
+ * const read = (offset: number, length: number): Uint8Array => {
+ *   const bytes = new Uint8Array(length);
+ *   readSync(file, bytes, 0, length, offset);
+ *   return bytes;
+ * };
+ * const model = readOutline({ size: fstatSync(file).size, read });
+ * console.log(inspectModel(model).nodeCount); // 2
+ * closeSync(file);
+ * ```
  */
 export function readOutline(file: ByteSource, options: ReadOptions = {}): Model {
   const checked = readOptionsFrom(options);

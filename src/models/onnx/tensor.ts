@@ -44,8 +44,16 @@ export const FILE = "a file is read from";
  * Messages with more or fewer bytes or values than the shape needs are refused. ONNX's checker accepts extra ones; its
  * loader does not.
  *
+ * @param bytes the whole message
+ * @param options `external` reads external data
  * @throws TensorError `malformed-file` for bytes that are not such a tensor, `too-large` above 2^32 - 1 elements.
  *   Nothing is allocated before the file is known to hold all the data that it announces.
+ *
+ * @example
+ * ```ts
+ * const bytes = writeTensor(tensor("int64", [2], [3, 4]), "ids");
+ * readTensor(bytes).toArray(); // [3n, 4n]
+ * ```
  */
 export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor {
   const checked = readOptionsFrom(options);
@@ -55,7 +63,19 @@ export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor
 /**
  * A serialized `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and the optional
  * name.
+ *
+ * @param tensor of any data type of ONNX
+ * @param name the name in the message
  * @throws TensorError `dtype` for text that UTF-8 cannot hold (half a surrogate pair), `disposed`, `too-large`
+ *
+ * @example
+ * ```ts
+ * import { writeFileSync } from "node:fs";
+ *
+ * const bytes = writeTensor(tensor("float32", [2], [1, 2]), "data");
+ * writeFileSync("input_0.pb", bytes);
+ * console.log(readTensor(bytes).toArray()); // [1, 2]
+ * ```
  */
 export function writeTensor(tensor: Tensor, name?: string): Uint8Array {
   const { dtype, shape, data } = asTensor(tensor, {}, "tensor");

@@ -56,10 +56,22 @@ type Opsets = Readonly<Record<string, number>>;
  * unknown to this package, and with the changes since. Unreplaced constants are written as their bytes, and external
  * data as a reference to the same file.
  *
+ * @param given a model of any format
+ * @returns the bytes of an `.onnx` file
  * @throws TensorError `malformed-file` for a value that is not a model, `attribute` for an attribute value outside its
  *   type, `dtype` for an unknown data type or text that UTF-8 cannot encode, `shape-mismatch` for a dimension that is
  *   not a size, `unsupported-model` for a node with its own operator set version and for functions that were added or
  *   removed, `too-large` if memory is exhausted
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * model.graph.nodes[0]!.name = "renamed";
+ * const again = readModel(writeModel(model));
+ * again.graph.nodes.map(({ name }) => name); // ["renamed", "row"]
+ * ```
  */
 export function writeModel(given: Model): Uint8Array {
   const model = modelFrom(given);

@@ -72,6 +72,14 @@ export class NetSource {
  *
  * @throws TensorError `malformed-file` for files that are not an IR, `unsupported-model` for another version,
  *   `too-large` for a text beyond the limits
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readIR(readFileSync("model.xml"), readFileSync("model.bin"));
+ * inspectModel(model).nodes.length; // 2
+ * ```
  */
 export function readIR(xml: string | Uint8Array, bin?: Uint8Array | ByteSource): Model {
   const net = readNet(xml);

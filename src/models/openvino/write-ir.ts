@@ -50,10 +50,23 @@ const BIN_ALIGNMENT = 8;
  * `Model` does not represent, and with the changes since. Dimensions that were ranges stay ranges unless changed. The
  * producer and the names of dimensions are lost, because an IR has neither.
  *
+ * @param given a model of OpenVINO, as from `readIR` or `convertModel`
  * @throws TensorError `malformed-file` for an inconsistent graph; `unsupported-model` for parts that an IR cannot
  *   express: a version other than 10 and 11, a domain other than openvino, omitted inputs and inputs with a default,
  *   lists of texts or tensors in attributes, an input without a type; `dtype` for data types that OpenVINO lacks;
  *   `too-large` if memory is exhausted
+ *
+ * @example
+ * ```ts
+ * import { readFileSync, writeFileSync } from "node:fs";
+ * import { readModel } from "ndscatter/onnx";
+ *
+ * const { model } = convertModel(readModel(readFileSync("model.onnx")), { domain: "openvino" });
+ * const { xml, bin } = writeIR(model);
+ * writeFileSync("converted.xml", xml);
+ * writeFileSync("converted.bin", bin);
+ * console.log(xml.includes('type="ScatterNDUpdate"')); // true
+ * ```
  */
 export function writeIR(given: Model): IR {
   const model = modelFrom(given);

@@ -12,6 +12,7 @@ import { neededNodes } from "./needed.ts";
 import { partOf } from "./part.ts";
 import { inferTypes } from "./types.ts";
 
+/** Options of {@link splitModel}. */
 export interface SplitOptions {
   /** Types of cut values that {@link inferTypes} does not know. */
   readonly types?: Readonly<Record<string, TensorType>>;
@@ -22,17 +23,25 @@ export interface SplitOptions {
  * as outputs. The number of parts is the smallest possible. Each node is in one part, and weights are in the parts that
  * use them. Other values that a later part uses become outputs and inputs too.
  *
- * ```ts
- * const [before, after] = splitModel(model, ["hidden"]);
- * ```
- *
+ * @param model of any format, which stays unchanged
  * @param values names of values of the model's own graph that nodes make; bodies of If, Loop and Scan are not cut, and
  *   the values that they use count as used by their node
+ * @param options types of values that cannot be inferred
  * @returns the parts in an executable order; together they make the outputs of the model. Each part's inputs and
  *   outputs are `part.graph.inputs` and `part.graph.outputs`; `writeModel` writes a part as a file, which keeps its
  *   references to external data.
  * @throws TensorError `unsupported-model` for a value that no node of the graph makes, and for a value of unknown data
  *   type between parts, `malformed-file` for an inconsistent model
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const [before, after] = splitModel(model, ["sums"]);
+ * before?.graph.outputs.map(({ name }) => name); // ["sums"]
+ * after?.graph.inputs.map(({ name }) => name); // ["sums"]
+ * ```
  */
 export function splitModel(
   model: Model,
@@ -62,8 +71,18 @@ export function splitModel(
  * The part of a model that makes some values, as a model that loads on its own: excludes the nodes, weights and inputs
  * that the values do not need.
  *
+ * @param model of any format, which stays unchanged
  * @param values names of values of the model's own graph, which become the part's outputs
  * @throws TensorError `malformed-file` for a value that nothing makes and for an inconsistent model
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * const part = neededFor(model, ["sums"]);
+ * part.graph.nodes.map(({ name }) => name); // ["sums"]
+ * ```
  */
 export function neededFor(model: Model, values: readonly string[]): Model {
   const own = modelFrom(model);

@@ -24,6 +24,14 @@ export interface InferredType extends TensorType {
  * @returns types by value name; for a value in a body or a function the path of its graph precedes the name, as in
  *   `If "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
  * @throws TensorError `malformed-file` for anything but a model
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ *
+ * const model = readModel(readFileSync("model.onnx"));
+ * inferTypes(model).get("sums")?.shape; // [4, 2]
+ * ```
  */
 export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   const own = modelFrom(model);

@@ -16,6 +16,7 @@ import { NotRun, type Frame, type Outcome } from "./frames.ts";
 import { PlaceValues } from "./places.ts";
 import { createSessionFrom, RuntimeFailure, type CreateSession } from "./session.ts";
 
+/** Options of {@link captureCalls}. */
 export interface CaptureOptions {
   /** Makes a session of the user's own runtime, such as `(model) => InferenceSession.create(model)`. */
   readonly createSession: CreateSession;
@@ -71,9 +72,27 @@ export type Feeds = Readonly<Record<string, Tensor | RuntimeTensor>>;
  * @param bytes of the ONNX file. `createSession` must tell the runtime the location of the model's external files, for
  *   example by the option `model_external_initializers_file_folder_path` of onnxruntime-node.
  * @param feeds a tensor for each input that the nodes depend on
+ * @param options `createSession` is required; `node` limits the nodes
  * @throws TensorError `attribute` for options without a session maker; `shape-mismatch`, `dtype`, `rank` for a feed
  *   that differs from its declaration, and for a missing one; `unsupported-model` for a node other than a scatter or
  *   gather; as `readModel` and `NodeIndex.find`. Errors of the runtime become the `problem` of a call.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { InferenceSession } from "onnxruntime-node";
+ *
+ * const bytes = readFileSync("model.onnx");
+ * const createSession = (model: Uint8Array) => InferenceSession.create(model);
+ * const feeds = {
+ *   table: tensor("float32", [4, 2], new Float32Array(8)),
+ *   ids: tensor("int64", [2, 1], [1, 1]),
+ *   rows: tensor("float32", [2, 2], [1, 2, 3, 4]),
+ * };
+ * for await (const { path, call } of captureCalls(bytes, feeds, { createSession })) {
+ *   if (call !== null) console.log(path, explain(call.node, call.inputs).output);
+ * }
+ * ```
  */
 export async function* captureCalls(
   bytes: Uint8Array,

@@ -1,6 +1,13 @@
 /** The verdicts on a node of a model in the user's runtime. */
 
-/** Each verdict with its meaning, from best to worst. */
+/**
+ * Each verdict with its meaning, from best to worst.
+ *
+ * @example
+ * ```ts
+ * VERDICTS.equal; // "every bit of the result is exact"
+ * ```
+ */
 export const VERDICTS = Object.freeze({
   "not-run":
     "it is in a branch or an iteration that did not run, or in a body of another operator than If, Loop and Scan",
@@ -15,6 +22,7 @@ export const VERDICTS = Object.freeze({
   failed: "the runtime has no result, though the call is right as far as it is known",
 } as const);
 
+/** The verdict on a node: a key of {@link VERDICTS}. */
 export type Verdict = keyof typeof VERDICTS;
 
 const NAMES = Object.keys(VERDICTS);

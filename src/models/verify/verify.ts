@@ -26,6 +26,7 @@ import { createSessionFrom, type CreateSession } from "./session.ts";
 import { isWorse, type Verdict } from "./verdicts.ts";
 import { runWhole } from "./whole.ts";
 
+/** Options of {@link verifyModel}. */
 export interface VerifyOptions extends CaptureOptions {
   /** The number of runs of the model in each runtime, to test reproducibility; 1 by default. */
   readonly runs?: number;
@@ -41,6 +42,7 @@ export interface VerifyOptions extends CaptureOptions {
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
+/** The progress of {@link verifyModel}. */
 export interface VerifyProgress {
   /** The number of the run, from 1 to `runs`; runs of other sessions continue the count. */
   readonly run: number;
@@ -51,6 +53,7 @@ export interface VerifyProgress {
   readonly alone: { readonly path: string; readonly count: number } | null;
 }
 
+/** A node with its verdict, its first difference and the reasons for that. */
 export interface VerifiedNode {
   readonly path: string;
   readonly op: string;
@@ -96,6 +99,7 @@ export interface FailedNode {
   readonly behind: readonly string[];
 }
 
+/** The result of {@link verifyModel}. */
 export interface VerifyReport {
   readonly nodes: readonly VerifiedNode[];
   /** The nodes at which the runtime failed in the first run and on which other nodes depend. Each is listed once. */
@@ -116,9 +120,27 @@ export interface VerifyReport {
  * result. Later runs are compared with the first: a node with the same inputs must have the same result. A node with
  * other inputs, because an earlier node is not reproducible, is compared with the exact result for those inputs.
  *
- * @param bytes, feeds as for {@link captureCalls}
+ * @param bytes the ONNX file, as for {@link captureCalls}
+ * @param feeds a tensor per input of the model, as for {@link captureCalls}
+ * @param options `createSession` is required; `runs` tests reproducibility
  * @throws TensorError as {@link captureCalls}, and `attribute` unless runs are a whole number from 1 to 10,000, and for
  *   a negative tolerance
+ *
+ * @example
+ * ```ts
+ * import { readFileSync } from "node:fs";
+ * import { InferenceSession } from "onnxruntime-node";
+ *
+ * const bytes = readFileSync("model.onnx");
+ * const createSession = (model: Uint8Array) => InferenceSession.create(model);
+ * const feeds = {
+ *   table: tensor("float32", [4, 2], new Float32Array(8)),
+ *   ids: tensor("int64", [2, 1], [1, 1]),
+ *   rows: tensor("float32", [2, 2], [1, 2, 3, 4]),
+ * };
+ * const { nodes } = await verifyModel(bytes, feeds, { createSession, runs: 20 });
+ * for (const { path, verdict, sentence } of nodes) console.log(path, verdict, sentence);
+ * ```
  */
 export async function verifyModel(
   bytes: Uint8Array,

@@ -7,6 +7,7 @@ import { heading, type Find, type Page } from "../layout.ts";
 import type { Kind } from "./declarations.ts";
 import { docstringOf, firstSentence } from "./docstring.ts";
 import type { ApiEntry, Export } from "./exports.ts";
+import { codeOf, namesFor, programOf, type Names } from "./program.ts";
 
 const GROUPS: readonly { readonly kind: Kind; readonly title: string }[] = [
   { kind: "function", title: "Functions" },
@@ -22,7 +23,10 @@ export const fileOfEntry = (name: string): string => `${name.replace(/^ndscatter
 
 export function apiPages(entries: readonly ApiEntry[]): Page[] {
   const homes = homesOf(entries);
-  return [indexPage(entries), ...entries.map((entry) => entryPage(entry, homes))];
+  return [
+    indexPage(entries),
+    ...entries.map((entry) => entryPage(entry, homes, namesFor(entries, entry.name))),
+  ];
 }
 
 /** The page of each declaration: that of the first entry that exports it. */
@@ -72,7 +76,7 @@ const linked = (text: string, names: ReadonlySet<string>): string =>
     names.has(name) ? `[\`${name}${member}\`](#${name})` : `\`${name}${member}\``,
   );
 
-function entryPage({ name, doc, exports }: ApiEntry, homes: Homes): Page {
+function entryPage({ name, doc, exports }: ApiEntry, homes: Homes, imported: Names): Page {
   const own = exports.filter((one) => homes.get(keyOf(one)) === name);
   const others = exports.filter((one) => homes.get(keyOf(one)) !== name);
   const names = new Set(exports.map((one) => one.name));
@@ -96,10 +100,10 @@ function entryPage({ name, doc, exports }: ApiEntry, homes: Homes): Page {
     ],
     body: html`<p class="kind">entry</p>
       <h1><code>${name}</code></h1>
-      ${documentOf(text).body} ${examples.map(exampleOf)}
+      ${documentOf(text).body} ${examples.map((example) => exampleOf(example, imported))}
       ${groups.map(
         ({ title, members }) =>
-          html`${heading(2, groupId(title), title)}${members.map((one) => exportPart(one, names))}`,
+          html`${heading(2, groupId(title), title)}${members.map((one) => exportPart(one, names, imported))}`,
       )}
       ${shared}`,
     finds: [
@@ -117,10 +121,10 @@ const findOf = ({ name, kind, doc }: Export, of: string): Find => ({
   text: plainText(docstringOf(doc).text.replaceAll(/\{@link ([^}]*)\}/g, "$1")),
 });
 
-/** An example is a block of code in a docstring. */
-const exampleOf = (text: string): Html => documentOf(text).body;
+/** An example as a program: with the imports that the docstring leaves out. */
+const exampleOf = (text: string, names: Names): Html => codeBlock(programOf(codeOf(text), names));
 
-function exportPart(one: Export, names: ReadonlySet<string>): Html {
+function exportPart(one: Export, names: ReadonlySet<string>, imported: Names): Html {
   const { text, params, returns, throws, examples, see } = docstringOf(one.doc);
   const said = (part: string): Html =>
     inline(linked(part.replaceAll("\n", " "), names), (to) => to);
@@ -136,7 +140,7 @@ function exportPart(one: Export, names: ReadonlySet<string>): Html {
     ${returns === "" ? "" : html`<p><strong>Returns</strong> ${said(returns)}</p>`}
     ${throws.map((error) => html`<p><strong>Throws</strong> ${said(error)}</p>`)}
     ${see.map((source) => html`<p class="small">From ${said(source)}</p>`)}
-    ${examples.map(exampleOf)}
+    ${examples.map((example) => exampleOf(example, imported))}
   </details>`;
 }
 

@@ -23,7 +23,32 @@ export type { JobRequest } from "./plan-job.ts";
 /**
  * The plan of a job that does not exist yet: bytes, memory, disk and time. Measuring the disk and the codecs takes
  * about a second.
+ *
+ * @param request as for {@link createJob}
  * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * const { seconds } = await planJob(request);
+ * console.log(seconds.likely < 60); // true
+ * ```
  */
 export async function planJob(request: JobRequest): Promise<TimedPlan> {
   const { plan, spec, parts } = await planned(request);
@@ -50,8 +75,35 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
 
 /**
  * Makes the job, and its output if that is a new array; or resumes the same request.
+ *
+ * @param request the call, its arrays, the folder of the job and its limits
+ * @returns the job as `job.json` has it
  * @throws TensorError as `run`, up to the checks of shapes; `too-large` for chunks that exceed the memory, or results
  *   that exceed the disk; `attribute` for a folder with another job, or an array that another job is changing
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * await runJob("job", { threads: 0 });
+ * console.log((await (await openArray("sums.zarr")).read()).toArray()); // [[0, 0], [6, 8], [0, 0], [3, 4]]
+ * ```
  */
 export async function createJob(request: JobRequest): Promise<JobSpec> {
   const file = await beginJob(request);

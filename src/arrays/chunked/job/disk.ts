@@ -154,6 +154,15 @@ const PROBE = 2 ** 27;
 /**
  * The rate of a folder's disk, in bytes per second: one file of 128 MB, or less on a nearly full disk, is written,
  * synced and removed.
+ *
+ * @param folder a path
+ * @throws errors of the file system
+ *
+ * @example
+ * ```ts
+ * const bytesPerSecond = await diskRate(".");
+ * console.log(bytesPerSecond > 0); // true
+ * ```
  */
 export async function diskRate(folder: string): Promise<number> {
   const there = await existing(folder);

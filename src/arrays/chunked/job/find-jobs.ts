@@ -20,7 +20,36 @@ export interface FoundJob {
 /** Levels of nested folders that are searched. */
 const DEPTH = 8;
 
-/** Finds the jobs in a folder and below it, ordered by name. Does not search arrays or follow links. */
+/**
+ * Finds the jobs in a folder and below it, ordered by name. Does not search arrays or follow links.
+ *
+ * @param root the path of the folder
+ * @throws errors of the file system
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * const [found] = await findJobs(".");
+ * console.log(found?.folder?.endsWith("job")); // true
+ * ```
+ */
 export async function findJobs(root: string): Promise<readonly FoundJob[]> {
   const found: FoundJob[] = [];
   await search(path.resolve(root), DEPTH, found);
@@ -57,10 +86,20 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
 
 /**
  * Checks that no job is changing an array in place, before the caller writes to the array or a part of it.
+ *
+ * @param array the array to write to
  * @throws TensorError `attribute` while a job is changing it, with the job's folder and what to do
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * await checkFree(await openArray("table.zarr"));
+ * console.log("no job is changing it"); // no job is changing it
+ * ```
  */
-export async function checkFree({ location }: ChunkedArray): Promise<void> {
-  const { format, path: place } = location;
+export async function checkFree(array: ChunkedArray): Promise<void> {
+  const { format, path: place } = array.location;
   if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
 
@@ -84,7 +123,36 @@ export interface JobFacts {
   readonly took: Took | null;
 }
 
-/** Summarizes the job in a folder. @throws TensorError `malformed-file` for a folder without a job */
+/**
+ * Summarizes the job in a folder.
+ *
+ * @param folder the path of the job
+ * @throws TensorError `malformed-file` for a folder without a job
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * const { call, inPlace, chunks } = await describeJob("job");
+ * console.log(call, inPlace, chunks); // scatterND false 2
+ * ```
+ */
 export async function describeJob(folder: string): Promise<JobFacts> {
   const { id, call, out, inPlace, chunks, stages, planned } = await readSpec(folder);
   const claim = inPlace ? await readClaim(out.path) : null;

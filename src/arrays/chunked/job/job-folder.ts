@@ -68,7 +68,32 @@ async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
  * Removes a job and its folder; the folder stays if it holds other files. An unfinished job is abandoned: its new array
  * is removed too, and an array changed in part keeps a mark that says so.
  * @param id removes only the job of this id, not a later one in the same folder
+ * @param folder the path of the job
  * @throws TensorError `malformed-file` for a folder with other contents
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * await removeJob("job");
+ * console.log(await findJobs(".")); // []
+ * ```
  */
 export async function removeJob(folder: string, id?: string): Promise<void> {
   try {

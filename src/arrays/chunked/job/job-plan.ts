@@ -54,6 +54,7 @@ export interface TimedPlan extends JobPlan {
   readonly seconds: PlannedSeconds;
 }
 
+/** The time that a job is expected to take. */
 export interface PlannedSeconds {
   /** Seconds for writing the output and for the codecs at the measured speeds, if all threads are always busy. */
   readonly least: number;

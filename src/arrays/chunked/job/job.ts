@@ -29,6 +29,7 @@ import type { JobSpec, Stage, StageName } from "./spec.ts";
 
 export type { Stage, StageName } from "./spec.ts";
 
+/** A job that {@link openJob} opened. */
 export interface Job {
   readonly folder: string;
   readonly id: string;
@@ -46,7 +47,33 @@ export const FOLDERS = {
 
 /**
  * Opens the job in a folder by its `job.json` alone.
+ *
+ * @param folder the path of the job
  * @throws TensorError `malformed-file` for a folder without a job
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * const job = await openJob("job");
+ * console.log(job.stages.map(({ name }) => name)); // ["partition", "apply", "finish"]
+ * ```
  */
 export async function openJob(folder: string): Promise<Job> {
   const { id, stages } = await readSpec(folder);
@@ -84,7 +111,39 @@ export const stagesOf = (tasks: {
     count === null ? [] : [{ name: name as StageName, tasks: count }],
   );
 
-/** The numbers of a stage's tasks that are not done. */
+/**
+ * The numbers of a stage's tasks that are not done.
+ *
+ * @param job as from {@link openJob}
+ * @param name the name of the stage
+ * @throws errors of the file system
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * const job = await openJob("job");
+ * console.log(await remainingTasks(job, "partition")); // [0]
+ * await runJob("job", { threads: 0 });
+ * console.log(await remainingTasks(job, "partition")); // []
+ * ```
+ */
 export async function remainingTasks(job: Job, name: StageName): Promise<number[]> {
   const tasks = job.stages.find((stage) => stage.name === name)?.tasks ?? 0;
   await checkFolder(job);
@@ -114,8 +173,36 @@ export async function checkUnchanged(
 /**
  * Tasks of a stage done per second, by the times of their files; null if too few are done. Counts all runs, with the
  * pauses between them.
+ *
+ * @param job as from {@link openJob}
+ * @param name the name of the stage
+ * @throws errors of the file system
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * console.log(await taskRate(await openJob("job"), "partition")); // null
+ * ```
  */
-export async function taskRate({ folder }: Job, name: StageName): Promise<number | null> {
+export async function taskRate(job: Job, name: StageName): Promise<number | null> {
+  const { folder } = job;
   if (name === "finish") return null;
   const done = [...(await listTasks(folder, name)).done];
   const step = Math.ceil(done.length / CHUNKED.rated);
@@ -128,7 +215,36 @@ export async function taskRate({ folder }: Job, name: StageName): Promise<number
   return times.length > 1 && seconds > 0 ? ((times.length - 1) * step) / seconds : null;
 }
 
-/** The job's error, from the tasks done so far; null if all indices checked so far are good. */
+/**
+ * The job's error, from the tasks done so far; null if all indices checked so far are good.
+ *
+ * @param job as from {@link openJob}
+ * @throws errors of the file system
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * await runJob("job", { threads: 0 });
+ * console.log(await jobFailure(await openJob("job"))); // null
+ * ```
+ */
 export async function jobFailure(job: Job): Promise<TensorError | null> {
   const failures: BadTask[] = [];
   for (const { name } of job.stages) {

@@ -36,6 +36,7 @@ import { stagesOf } from "./job.ts";
 import { costsOfOutput, openLocated } from "./open-arrays.ts";
 import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
+/** The call of a job, its arrays, and its limits. */
 export interface JobRequest {
   /** The path of the job's folder. */
   readonly folder: string;

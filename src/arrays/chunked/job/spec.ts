@@ -53,6 +53,7 @@ export const MOST_TASKS = 2 ** 24;
 /** A task writes the names of its chunks into one file, so their number is limited. */
 export const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
+/** The name of a stage of a job. */
 export type StageName = "partition" | "check" | "apply" | "place" | "finish";
 
 /** A stage has the tasks 0 to `tasks - 1`. A stage begins when all tasks of the previous stage are done. */

@@ -47,15 +47,43 @@ const MOST_RECORDS = 1000;
 const MOST_BYTES = 1000;
 const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
 
-/** The processes that have renewed their record within the last minute, by host and process. */
-export async function workersOf({ folder, id }: Job): Promise<JobWorkerFacts[]> {
-  const place = path.join(folder, WORKERS);
+/**
+ * The processes that have renewed their record within the last minute, by host and process.
+ *
+ * @param job as from {@link openJob}
+ * @throws errors of the file system
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * console.log(await workersOf(await openJob("job"))); // []
+ * ```
+ */
+export async function workersOf(job: Job): Promise<JobWorkerFacts[]> {
+  const place = path.join(job.folder, WORKERS);
   const names = await fs.readdir(place).catch(() => []);
   const found: JobWorkerFacts[] = [];
   for (const name of names.filter((one) => NAME.test(one)).slice(0, MOST_RECORDS)) {
     // oxlint-disable-next-line no-await-in-loop -- a few small files
     const read = await readRecord(path.join(place, name)).catch(() => null);
-    if (read === null || read.record.job !== id) continue;
+    if (read === null || read.record.job !== job.id) continue;
     const { host, process, by, threads, done, seconds } = read.record;
     const rate = done === 0 || seconds === 0 ? null : done / seconds;
     found.push({ host, process, by, threads, done, seconds, rate, age: read.age });

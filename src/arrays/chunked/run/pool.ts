@@ -13,6 +13,7 @@ import { Runner } from "./runner.ts";
 import { receiveError } from "./sent-error.ts";
 import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages.ts";
 
+/** Options of {@link startPool}. */
 export interface PoolOptions {
   /** The number of threads; by default the number of cores. With 0 the tasks run in this thread. */
   readonly threads?: number | undefined;
@@ -24,6 +25,7 @@ export interface PoolOptions {
   readonly by?: Taker | undefined;
 }
 
+/** Threads that run tasks of jobs. */
 export interface TaskPool {
   readonly threads: number;
   /**
@@ -57,17 +59,42 @@ interface Pending {
 /**
  * Starts threads that run tasks of jobs.
  * @param freeOf reports the free space of disks, for a pool without threads
+ * @param options threads, memory and allowed folders
  * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * const pool = startPool({ threads: 0 });
+ * await pool.run("job", "partition", 0);
+ * await pool.end();
+ * console.log(await remainingTasks(await openJob("job"), "partition")); // []
+ * ```
  */
-export function startPool(
-  {
+export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpaceOf): TaskPool {
+  const {
     threads = availableParallelism(),
     memory = DEFAULT_MEMORY,
     roots = null,
     by = "run",
-  }: PoolOptions = {},
-  freeOf: FreeSpace = freeSpaceOf,
-): TaskPool {
+  } = options;
   checkCount("memory", memory);
   if (threads !== 0) checkCount("threads", threads);
   const presence = new Presence(by, Math.max(1, threads), roots);

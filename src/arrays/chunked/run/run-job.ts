@@ -37,6 +37,7 @@ export interface JobProgress {
   readonly before: number;
 }
 
+/** Options of {@link runJob}, and of the chunked functions. */
 export interface RunJobOptions {
   /**
    * The number of threads; by default the number of cores, or fewer if memory is short. With 0 the tasks run in this
@@ -57,8 +58,39 @@ export interface RunJobOptions {
 
 /**
  * Runs the remaining tasks of the job in a folder, on threads of this process.
+ *
+ * @param folder the path of the job
+ * @param options threads, memory, a signal and a function for the progress
  * @throws TensorError the error of the first bad index; `attribute` for an input that has changed since a task read it;
  *   `too-large` for a chunk that does not fit in memory; the signal's reason; errors of the file system
+ *
+ * @example
+ * ```ts
+ * import { openArray } from "ndscatter/zarr";
+ *
+ * const [data, indices, updates] = await Promise.all([
+ *   openArray("table.zarr"),
+ *   openArray("ids.npy"),
+ *   openArray("rows.npy"),
+ * ]);
+ * const request = {
+ *   folder: "job",
+ *   call: { function: "scatterND", options: { reduction: "add" } },
+ *   data,
+ *   indices,
+ *   updates,
+ *   out: { format: "zarr", path: "sums.zarr" },
+ *   memory: 2 ** 28,
+ *   threads: 1,
+ * } as const;
+ * await createJob(request);
+ * const lines: string[] = [];
+ * await runJob("job", {
+ *   threads: 0,
+ *   onProgress: ({ stage, done, tasks }) => lines.push(`${stage}: ${done} of ${tasks}`),
+ * });
+ * console.log(lines.at(-1)); // finish: 1 of 1
+ * ```
  */
 export async function runJob(folder: string, options: RunJobOptions): Promise<void> {
   const job = await openSpec(folder);
