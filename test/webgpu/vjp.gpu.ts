@@ -8,9 +8,10 @@ import { after, test } from "node:test";
 import fc from "fast-check";
 import type { FunctionSpec } from "../../src/core/call/function-spec.ts";
 import type { Ties } from "../../src/core/kernels/backwards.ts";
+import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import { REDUCTIONS, type DType } from "../../src/core/tensor/dtype.ts";
 import { Tensor } from "../../src/core/tensor/tensor.ts";
-import type { GpuTensor } from "../../src/gpu/calls/types.ts";
+import type { GpuGradientOptions, GpuTensor } from "../../src/gpu/calls/types.ts";
 import { LIMITS_SEED, withLimits } from "../support/limits.ts";
 import {
   arbitraryShape,
@@ -27,7 +28,7 @@ import {
 import { randomTensor } from "../support/random.ts";
 import { gradients } from "../support/reference-gradients.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";
-import { assertSame } from "./ways.ts";
+import { assertSame, PLANNERS, POLICIES } from "./ways.ts";
 
 // The seed is fixed, so that a run is the same everywhere; SEED=n tries others.
 const seed = Number(process.env["SEED"] ?? 20261124);
@@ -35,6 +36,7 @@ const TIES: readonly Ties[] = ["even", "first", "last", "all"];
 const FLOATS = ["float32", "float16", "bfloat16"] as const;
 
 let calls = 0;
+let plans = 0;
 
 /** A gradient that was computed, and what it has to be. */
 interface Made {
@@ -55,8 +57,11 @@ function differentiate(one: Case, what: string): { made: Made[]; kept: Kept[] } 
   const gradient = randomTensor(expected.dtype, expected.shape, random);
   const ties = TIES[random(4)];
   const wanted = gradients(one, gradient, ties);
+  const isKept = canKeep(one);
+  if (isKept) plans++;
+  // The indices of a plan are on the host.
   const places = inputs.map((input, position) =>
-    position === 0 || random(2) === 0 ? guarded(input) : null,
+    position === 0 || (random(2) === 0 && !(isKept && position === 1)) ? guarded(input) : null,
   );
   const given = guarded(gradient);
   const isInPlace = operator.kind === "scatter" && random(3) === 0;
@@ -72,7 +77,9 @@ function differentiate(one: Case, what: string): { made: Made[]; kept: Kept[] } 
     ...(alone !== null && { argnums: alone }),
   };
   const values = inputs.map((input, position) => places[position]?.tensor ?? input);
-  const results = engine.vjp(node, values, given.tensor, options);
+  const results = isKept
+    ? byPlan(node, values as Tensor[], given.tensor, options)
+    : engine.vjp(node, values, given.tensor, options);
   const made = results.flatMap((result, position): Made[] => {
     const right = alone === null || alone === position ? wanted[position] : null;
     assert.equal(result === null, right === null, `${what}: gradient ${position}`);
@@ -90,6 +97,42 @@ function differentiate(one: Case, what: string): { made: Made[]; kept: Kept[] } 
     .map(([place, expected], i) => ({ ...(place as Kept), what: `${what}: input ${i}`, expected }));
   calls++;
   return { made, kept };
+}
+
+const nameOf = (operator: Case["operator"]): string =>
+  Object.entries(FUNCTIONS).find(([, one]) => one === operator)?.[0] ?? "";
+
+/** Whether half of the calls, those of an operator with plans and without policies, go by a kept plan. */
+const canKeep = ({ operator, attributes, random, inputs }: Case): boolean =>
+  random(2) === 0 &&
+  nameOf(operator) in PLANNERS &&
+  !POLICIES.some((name) => attributes[name] !== undefined) &&
+  inputs.length > 1;
+
+/** The gradients by a kept plan, in the order of the function's inputs. */
+function byPlan(
+  { function: name, options: { reduction, ...settings } = {} }: FunctionSpec,
+  [data, indices, updates]: readonly (Tensor | GpuTensor)[],
+  gradient: GpuTensor,
+  { ties, out, argnums }: GpuGradientOptions,
+): (GpuTensor | null)[] {
+  const planner = engine[PLANNERS[name as keyof typeof PLANNERS]];
+  const host = indices as Tensor;
+  const plan = planner(data.shape, host, settings as never);
+  if (updates === undefined) {
+    const [given] = out ?? [];
+    const made = plan.gatherVjp(gradient, { out: given ?? undefined });
+    plan.dispose();
+    return [made, null];
+  }
+  const own = {
+    ...{ ties, reduction: reduction as "add", out: [out?.[0], out?.[2]] },
+    ...(argnums !== undefined && { argnums: argnums === 0 ? 0 : 1 }),
+  };
+  const [first, second] = plan.scatterVjp(data as GpuTensor, updates, gradient, own);
+  // What was called before takes effect all the same.
+  plan.dispose();
+  return [first, null, second];
 }
 
 /** A tensor like another one, of elements that it does not have. */
@@ -167,4 +210,7 @@ for (const dtype of ["float64", "complex64", "complex128"] as const satisfies re
   });
 }
 
-after(() => assert.ok(calls >= 700, `only ${calls} calls were made`));
+after(() => {
+  assert.ok(calls >= 700, `only ${calls} calls were made`);
+  assert.ok(plans >= 70, `only ${plans} of them by plans`);
+});

@@ -93,6 +93,26 @@ export interface GpuPlan {
     data: GpuTensor<D>,
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
+  /**
+   * The gradients of data and of updates in {@link GpuPlan.scatter}, from the gradient of its result, which is of shape
+   * `dataShape`; null for one that `argnums` (0 for data, 1 for updates) leaves out. See {@link GpuEngine.vjp}.
+   * @throws TensorError as `scatter`; `dtype` as `GpuEngine.vjp`
+   */
+  scatterVjp<D extends DType>(
+    data: GpuTensor<D>,
+    updates: Updates<D>,
+    outputGradient: GpuTensor<D>,
+    options?: GpuGradientOptions & { readonly reduction?: Reduction | undefined },
+  ): [data: GpuTensor<D> | null, updates: GpuTensor<D> | null];
+  /**
+   * The gradient of data, of shape `dataShape`, in {@link GpuPlan.gather}, from the gradient of its result, of shape
+   * `shape`. See {@link GpuEngine.vjp}.
+   * @throws TensorError as `gather`; `dtype` as `GpuEngine.vjp`
+   */
+  gatherVjp<D extends DType>(
+    outputGradient: GpuTensor<D>,
+    options?: { readonly out?: GpuTensor | undefined },
+  ): GpuTensor<D>;
   /** The repeated targets, in the order of their first repeats. */
   duplicates(): RepeatedTarget[];
   /** Frees the plan's GPU memory. */
