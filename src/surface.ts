@@ -30,6 +30,12 @@ export {
   type DialectId,
 } from "./insight/diagnose/dialects.ts";
 export { explain } from "./insight/explain/explain.ts";
+export {
+  explainGradient,
+  type GradientCell,
+  type GradientExplanation,
+  type GradientTerm,
+} from "./insight/explain/explain-gradient.ts";
 export type {
   BadIndex,
   CellStory,
