@@ -89,10 +89,7 @@ export async function openArray(
   if (format !== undefined) return format.open(location, chunkShape);
   const store = await storeOf(location, s3, signal, guard);
   if (chunkShape !== undefined) {
-    throw new TensorError(
-      "attribute",
-      `${store.path} has chunks of its own, so chunkShape has no meaning; leave it out`,
-    );
+    throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
   }
   const array = await openIn(store, (key) => store.open(key));
   if (array !== null) {
@@ -295,10 +292,7 @@ export async function storeOf(
 }
 
 const cannotStage = ({ path }: Store): TensorError =>
-  new TensorError(
-    "attribute",
-    `${path} is in a store without unfinished arrays; choose a folder or s3://`,
-  );
+  new TensorError("attribute", `${path} cannot hold an unfinished array; give a folder or s3://`);
 
 const isThere = ({ path }: Store): TensorError =>
   new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`);
