@@ -89,7 +89,7 @@ export async function openArray(
   if (format !== undefined) return format.open(location, chunkShape);
   const store = await storeOf(location, s3, signal, guard);
   if (chunkShape !== undefined) {
-    throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
+    throw new TensorError("attribute", `${store.path} has chunks of its own; omit chunkShape`);
   }
   const array = await openIn(store, (key) => store.open(key));
   if (array !== null) {
@@ -292,7 +292,7 @@ export async function storeOf(
 }
 
 const cannotStage = ({ path }: Store): TensorError =>
-  new TensorError("attribute", `${path} cannot hold an unfinished array; give a folder or s3://`);
+  new TensorError("attribute", `${path} cannot hold unfinished arrays; use a folder or s3://`);
 
 const isThere = ({ path }: Store): TensorError =>
   new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`);

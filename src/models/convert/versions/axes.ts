@@ -70,7 +70,7 @@ export function known(step: Step, input: string, name: string): readonly bigint[
   );
 }
 
-/** Reductions that return their input when they reduce no axis. */
+/** Reductions that return their input unchanged when they reduce no axis. */
 const SAME_WITHOUT_AXES = new Set([
   "ReduceMax",
   "ReduceMean",
@@ -79,7 +79,7 @@ const SAME_WITHOUT_AXES = new Set([
   "ReduceSum",
 ]);
 
-/** The axes of a reduction, and whether an empty list means all of them, as it always did before. */
+/** The axes of a reduction, and the meaning of an empty list, which always meant all axes before. */
 export const reducedAxes: Part = {
   up: (node, step) => listToInput(node, step, "axes", 1),
   down(node, step) {
