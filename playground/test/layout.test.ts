@@ -5,7 +5,13 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { toHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
-import { misplacedIn, missingIn, pictureOf, type Picture } from "./support/measure.ts";
+import {
+  crampedParts,
+  misplacedIn,
+  missingIn,
+  pictureOf,
+  type Picture,
+} from "./support/measure.ts";
 import { cellsOf, showState, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
@@ -13,6 +19,7 @@ const site = useSite();
 const measure = (page: Page): Promise<Picture> => page.evaluate(pictureOf, null);
 
 for (const [width, height] of [
+  [1920, 1080],
   [1440, 900],
   [1024, 768],
 ]) {
@@ -23,6 +30,23 @@ for (const [width, height] of [
       await t.test(id, async () => {
         await showState(page, toHash(state));
         assert.deepEqual(misplacedIn(await measure(page), { width, height }), []);
+      });
+    }
+  });
+}
+
+for (const viewport of [
+  { width: 1024, height: 768 },
+  { width: 1440, height: 900 },
+  { width: 1920, height: 1080 },
+]) {
+  test(`at ${viewport.width} × ${viewport.height} nothing is cut off, and no label touches another`, async (t) => {
+    await using opened = await site.open(SUM, { viewport });
+    const { page } = opened;
+    for (const { id, state } of PRESETS) {
+      await t.test(id, async () => {
+        await showState(page, toHash(state));
+        assert.deepEqual(await page.evaluate(crampedParts), []);
       });
     }
   });

@@ -34,9 +34,8 @@ export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
               </span>
             </Fragment>
           ))}
-          <span> = </span>
-          {/* The verdict never stands alone in a line. */}
-          <span class="sum-line">
+          <span class="total">
+            <span> = </span>
             <code class="sum">{printShape(expected)}</code>
             {got !== null && (
               <span class={fits ? "verdict" : "verdict unfit"}>

@@ -35,7 +35,8 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
     </p>
     <p>
       Cells of one colour belong to one target: an element or slice of data that indices name.
-      Stripes mark a target that several updates share. Letters name index tuples, in the order in
+      Stripes mark a target that several updates share. Grey is an index with several targets or
+      none, or a target for which no colour is left. Letters name index tuples, in the order in
       which they are applied. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
     </p>
     <p class="lessons">

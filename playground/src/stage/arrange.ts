@@ -50,6 +50,8 @@ export const TIER_GAP = 12;
 const WORTH = { wide: 1.5, narrow: 1.25 };
 /** The least heights for a header of three lines with a mouse, and of two lines on a touch screen. */
 const HIGH = { full: 300, short: 480 };
+/** The least room for a header that a lecture hall can read. */
+const HALL = { width: 1760, height: 560 };
 /** A row is at most this part of its cells' width, unless a finger needs more. */
 const HIGHEST = 0.8;
 const FINGER = 44;
@@ -122,8 +124,9 @@ function planOf({ op, axis, tensors }: Call, room: Room): Plan {
 
 const VALUES: ReadonlySet<string> = new Set(["data", "updates", "output"]);
 
-function headIn({ height, isNarrow }: Room): Head {
+function headIn({ width, height, isNarrow }: Room): Head {
   if (isNarrow) return height >= HIGH.short ? "short" : "low";
+  if (width >= HALL.width && height >= HALL.height) return "large";
   return height >= HIGH.full ? "full" : "low";
 }
 

@@ -1,7 +1,7 @@
 /** The width of a tensor's lane, with all of its table or with the part that fits. */
 
 import { SCROLLBAR, tableWidthOf, type Lane, type Placed } from "./layout.ts";
-import { CHARACTER, SPACING, type Head, type Metrics } from "./metrics.ts";
+import { CHARACTER, ENLARGED, SPACING, type Head, type Metrics } from "./metrics.ts";
 import type { Sheet } from "./sheets.ts";
 
 /** Characters of a row's number: its coordinates with commas. */
@@ -23,13 +23,14 @@ const TYPE = 7;
  * @param isTight true if the type and the shape may be cut to save space; their button opens them
  */
 function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
-  if (head === "full") {
-    return Math.max(
+  if (head === "full" || head === "large") {
+    const width = Math.max(
       name.length * 9.6 + (id === "output" ? 4 : 46),
       shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) +
         (id === "output" ? 0 : 56),
       84,
     );
+    return head === "large" ? width * ENLARGED : width;
   }
   if (isTight) return name.length * 8.6;
   const dims = shape.reduce((sum, dim) => sum + String(dim).length + 2, 0);

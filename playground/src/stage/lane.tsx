@@ -113,7 +113,12 @@ function TypeLines(props: LaneProps): JSX.Element {
       <>
         <div class="line dtype">
           {dtype}
-          {remark !== "" && <em>&nbsp;{remark}</em>}
+          {remark !== "" && (
+            <em>
+              {dtype !== "" && "\u00a0"}
+              {remark}
+            </em>
+          )}
         </div>
         <code class="line shape-of-output">[{lane.shape.join(", ")}]</code>
       </>

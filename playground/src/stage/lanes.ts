@@ -17,7 +17,7 @@ export function laneProps(
   const common = {
     lane,
     metrics,
-    isShort: head !== "full",
+    isShort: head === "short" || head === "low",
     hasMap: hasMaps,
     onSpot,
     onScrub,

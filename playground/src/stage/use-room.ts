@@ -42,10 +42,21 @@ function roomOf({ width, height }: { readonly width: number; readonly height: nu
   };
 }
 
+/**
+ * The height of all parts above and below the stage of a wide page, as `page/style.css` and `page/wide.css` set it. If it
+ * is right, a large call is laid out and drawn once instead of twice when a link opens.
+ */
+function aroundStage(): number {
+  const { innerWidth: width, innerHeight: height } = window;
+  const isLarge = width >= 1800 && height >= 880;
+  const lines = (48 + 56 + 52) * (isLarge ? 1.2 : 1);
+  return lines + (isLarge ? 162 : Math.max(120, Math.min(90 + height * 0.06, 180)));
+}
+
 /** The size of the box around the stage. */
 export function useRoom(box: RefObject<HTMLElement | null>): Room {
   const [room, setRoom] = useState<Room>(() =>
-    roomOf({ width: window.innerWidth, height: window.innerHeight - 300 }),
+    roomOf({ width: window.innerWidth, height: Math.round(window.innerHeight - aroundStage()) }),
   );
   useLayoutEffect(() => {
     const { current } = box;

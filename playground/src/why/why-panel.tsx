@@ -90,9 +90,7 @@ function BesideDialog({ explanation, why, isOpen, onLeave }: BesideProps): JSX.E
             {...{ explanation, comparison, beside, onBeside }}
             state={found.state}
             rules={found.rules}
-            link={() =>
-              `${location.href.replace(/#.*$/, "")}#${toHash(found.state)}${printCompared({ ...actual, beside })}`
-            }
+            hash={`${toHash(found.state)}${printCompared({ ...actual, beside })}`}
           />
         )
       }

@@ -47,10 +47,8 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
   let x = MARGIN;
   for (const [position, lane] of layout.lanes.entries()) {
     lanes.push({ lane, own: scene.lanes[position], x });
-    const gutter = layout.gutters[position];
     const type = scene.lanes[position].type.length * LETTER + 8;
-    x +=
-      Math.max(lane.tableWidth, type) + (gutter === undefined ? 0 : layout.metrics.gutters[gutter]);
+    x += Math.max(lane.tableWidth, type) + gutterWidth(scene, position);
   }
   const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
   const tall = Math.max(
@@ -77,6 +75,18 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     "</svg>",
   ];
   return `${parts.join("\n")}\n`;
+}
+
+/** The verb above the lines after a lane. */
+const verbAfter = ({ layout, verb }: Scene, position: number): string =>
+  layout.lanes[position].role === "updates" && layout.gutters[position] === "wires" ? verb : "";
+
+/** The width of the gutter after a lane. The verb stands at the height of the data types beside it. */
+function gutterWidth(scene: Scene, position: number): number {
+  const { gutters, metrics } = scene.layout;
+  if (gutters[position] === undefined) return 0;
+  const verb = verbAfter(scene, position);
+  return Math.max(metrics.gutters[gutters[position]], verb === "" ? 0 : verb.length * LETTER + 24);
 }
 
 /** One pattern per colour, for targets that several updates share. */
@@ -211,7 +221,7 @@ function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
   const [left, right] = lanes.slice(position, position + 2);
-  const width = metrics.gutters[gutter];
+  const width = gutterWidth(scene, position);
   const x = right.x - width;
   const place = ({ lane, own }: Placed, { begin, end }: Rows): readonly [number, number] => {
     const band = bandOf(lane, metrics, own.corner, begin, end);
@@ -243,12 +253,11 @@ function drawGutter(position: number, drawing: Drawing): string {
       .join("");
   }
   const lines = wires.get(left.lane.role) ?? [];
-  const verb = left.lane.role === "updates" ? scene.verb : "";
   return [
     text(
       x + width / 2,
       top - 4,
-      verb,
+      verbAfter(scene, position),
       `fill="${colours.soft}" font-weight="bold" text-anchor="middle"`,
     ),
     ...lines.map((wire) =>

@@ -66,3 +66,29 @@ test("a saved picture has no chips and marks of rows that are out of view", () =
   const shown = [...svg.matchAll(/>→ (\d+)</g)].map(([, target]) => Number(target));
   assert.deepEqual(shown, all.slice(0, layout.lanes[0].rows));
 });
+
+test("in a saved picture the verb stands clear of the data types beside it", () => {
+  const hash = "ai.onnx/ScatterND/18;float32:4,4,4:0*64;int64:2,1:0,2;float32:2,4,4:1*32";
+  const { picture, layout } = drawn(hash, { width: 800, height: 400, isNarrow: false, least: 20 });
+  const cells = { ...NOTHING_SAID, values: [] };
+  const types = ["int64 [2, 1]", "float32 [2, 4, 4]", "bfloat16 [4, 4, 4]", "float32 [4, 4, 4]"];
+  const svg = toSVG(
+    {
+      ...{ title: "", sentences: [], verb: "multiply", frames: [], layout },
+      lanes: types.map((type) => ({ type, cells, corner: { row: 0, column: 0 } })),
+      wiring: wiringOf(picture, layout, []),
+    },
+    "light",
+  );
+  const startOf = (text: string): number => {
+    const found = new RegExp(`<text x="([\\d.]+)"[^>]*>${text.replaceAll(/[[\]]/g, "\\$&")}<`).exec(
+      svg,
+    );
+    return Number(found?.[1]);
+  };
+  // The verb is anchored at its middle. A monospace letter of 13 pixels is 7.8 pixels wide, one of 12 pixels 7.2.
+  const half = ("multiply".length * 7.8) / 2;
+  const verb = startOf("multiply");
+  assert.ok(verb - half >= startOf(types[1]) + types[1].length * 7.2 + 6);
+  assert.ok(verb + half + 6 <= startOf(types[2]), `${verb + half} to ${startOf(types[2])}`);
+});
