@@ -12,7 +12,7 @@ import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.
 import { sceneOf } from "../writing/scene-of.ts";
 import { useSession, type Session } from "./use-session.ts";
 import { Shapes } from "../inputs/shapes.tsx";
-import { Stage } from "../stage/stage.tsx";
+import { leftOutHeight, Stage } from "../stage/stage.tsx";
 import { Story } from "../story/story.tsx";
 import { TensorDialog } from "../inputs/tensor-dialog.tsx";
 import { Title } from "./title.tsx";
@@ -30,7 +30,7 @@ export function App(): JSX.Element {
   const { state, generation, edition } = session;
   const shapes = [state.op, ...state.inputs.map((input) => String(input?.shape))].join(";");
   const pinned = usePins(shapes);
-  const room = useRoomAbove(whole, pinsHeight(pinned));
+  const room = useRoomAbove(whole, pinsHeight(pinned) + leftOutHeight(state, whole));
   const layout = useLayout(session, room);
   const windows = useCorners(layout, `${generation} ${state.op}`);
   const [text, setText] = useState<number | null>(null);

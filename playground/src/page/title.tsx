@@ -138,7 +138,8 @@ function useCut(
     if (current === null || isOpen) return;
     const measure = (): void =>
       setCut(
-        [...current.children].some(
+        // A note that finds no space below its title is in a column of its own, beside the box.
+        [current, ...current.children].some(
           ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
             scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
         ),
