@@ -44,7 +44,7 @@ export function foundExamples(query: string): readonly Preset[] {
   return [...exact, ...withWords(others, asked, least)];
 }
 
-/** The examples that have so many of the words: most words first, then most words in the question. */
+/** The examples that have so many of the words: most words first, then most as they were asked, then in the question. */
 function withWords(
   examples: readonly Preset[],
   words: readonly (readonly string[])[],
@@ -54,10 +54,14 @@ function withWords(
     .map((one) => ({
       one,
       count: countIn(textOf(one), words),
+      asAsked: countIn(
+        textOf(one),
+        words.map(([asked]) => [asked]),
+      ),
       inQuestion: countIn(one.question, words),
     }))
     .filter(({ count }) => count >= least)
-    .toSorted((a, b) => b.count - a.count || b.inQuestion - a.inQuestion)
+    .toSorted((a, b) => b.count - a.count || b.asAsked - a.asAsked || b.inQuestion - a.inQuestion)
     .map(({ one }) => one);
 }
 

@@ -9,7 +9,8 @@ declare const REPOSITORY: string;
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Tab, arrows", "go to a cell, and see where its value comes from"],
-  ["Home, End, PageUp, PageDown", "go far; with Ctrl to the first and the last cell"],
+  ["Home, End", "the first and last cell of the row; with Ctrl, of the tensor"],
+  ["PageUp, PageDown", "the same cell of the matrix before, and of the next"],
   ["Enter, F2, or any character", "change the cell; Enter takes the value, Esc does not"],
   ["Esc", "back to the whole call; close a dialog, end a lesson"],
   ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],

@@ -6,10 +6,10 @@
 /** Words that a question has and that no place is about. */
 const QUESTION_WORDS = new Set(
   (
-    "a about am an and any are as at be been but by can could did do does for from get gets give gives had has have how " +
-    "i if in into is it its let make makes me much my not of on or our own same should so some than that the their them " +
-    "then there these they this those to use used using want was way we were what when where which who why will with " +
-    "would you your"
+    "a about am an and any are as at be been but by can could did do does for from get gets give gives had " +
+    "happen happens has have how i if in into is it its let make makes me much my not of on or our own same " +
+    "should so some than that the their them then there these they this those to use used using want was way " +
+    "we were what when where which who why will with would you your"
   ).split(" "),
 );
 

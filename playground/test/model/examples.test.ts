@@ -43,5 +43,6 @@ test("a question in the user's own words finds the examples that answer it", () 
   );
   assert.match(ids("Why did only one of my updates survive?")[0], /duplicates-without-a-reduction/);
   assert.equal(ids("where did my row go")[0], "first");
+  assert.match(ids("What happens with duplicates?")[0], /^classic-confusions-.*duplicates/);
   assert.deepEqual(ids("zebra xyzzy"), []);
 });

@@ -65,7 +65,10 @@ function scoreOf(
   let score = (KINDS[kind] ?? 0) + (words.length - least) * -MISSING;
   let count = 0;
   for (const forms of words) {
-    const found = Math.max(...forms.map((word) => wordScore(place, word)));
+    // A word that means the same counts for half of the word that was asked.
+    const found = Math.max(
+      ...forms.map((word, at) => wordScore(place, word) * (at === 0 ? 1 : 0.5)),
+    );
     if (found > 0) count++;
     score += found > 0 ? found : MISSING;
   }
