@@ -55,7 +55,9 @@ for (const viewport of [
 for (const [name, viewport, file] of [
   ["390 × 844", { width: 390, height: 844 }, ""],
   ["844 × 390", { width: 844, height: 390 }, ""],
+  ["640 × 400, in a frame", { width: 640, height: 400 }, "?embed=1"],
   ["400 × 300, in a frame", { width: 400, height: 300 }, "?embed=1"],
+  ["300 × 250, in a frame", { width: 300, height: 250 }, "?embed=1"],
 ] as const) {
   test(`at ${name} cells of every tensor are seen without scrolling`, async (t) => {
     await using opened = await site.open(SUM, { viewport }, file);
@@ -78,14 +80,13 @@ for (const viewport of [
     await using opened = await site.open(SUM, { viewport });
     const { page } = opened;
     const cutIn = () =>
-      page
-        .locator("#note")
-        .evaluate((box) =>
-          [...box.children].some(
-            ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
-              scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
-          ),
-        );
+      page.locator("#note").evaluate((box) =>
+        // A note that finds no space below its title is in a column of its own, beside the box.
+        [box, ...box.children].some(
+          ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+            scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
+        ),
+      );
     for (const { id, state, note } of PRESETS) {
       await t.test(id, async () => {
         await showState(page, toHash(state));

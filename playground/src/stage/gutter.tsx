@@ -75,11 +75,11 @@ export function Wires(props: WiresProps): JSX.Element {
               key={`${wire.from.begin},${wire.from.end},${wire.to.begin},${wire.to.end}`}
               class={classes.join(" ")}
             >
-              {bracket(from, begin)}
+              {bracket(wire.from, from, begin)}
               <path d={`M${begin} ${y1}C${reach} ${y1} ${reach} ${y2} ${head - 6} ${y2}`} />
               {wire.isLost && <path d={`M${head - 18} ${y2 - 4}l8 8m0-8l-8 8`} />}
               <path class="head" d={`M${head} ${y2}l-8-4.5v9z`} />
-              {bracket(to, width - 2)}
+              {bracket(wire.to, to, width - 2)}
             </g>
           );
         })}
@@ -89,8 +89,8 @@ export function Wires(props: WiresProps): JSX.Element {
 }
 
 /** A bracket over several rows; nothing for a single row. */
-const bracket = ({ top, bottom }: Band, x: number): JSX.Element | null =>
-  bottom - top < 46 ? null : (
+const bracket = ({ begin, end }: Rows, { top, bottom }: Band, x: number): JSX.Element | null =>
+  end - begin < 2 || bottom - top < 46 ? null : (
     <path class="extent" d={`M${x} ${round(top + 2)}V${round(bottom - 2)}`} />
   );
 

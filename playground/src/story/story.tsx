@@ -101,9 +101,11 @@ function Summary({ session }: { readonly session: Session }): JSX.Element {
       ))}
       {grey !== null && <p class="hint">{grey}</p>}
       <p class="hint of-mouse">
-        Point at a cell for its story. Click it twice, or type, to change it.
+        Point at a cell to see where its value comes from. Click it twice, or type, to change it.
       </p>
-      <p class="hint of-finger">Tap a cell for its story. Tap it twice to change it.</p>
+      <p class="hint of-finger">
+        Tap a cell to see where its value comes from. Tap it twice to change it.
+      </p>
     </>
   );
 }

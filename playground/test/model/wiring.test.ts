@@ -25,7 +25,14 @@ function drawn(hash: string, room: Room): { readonly picture: Picture; readonly 
   return { picture, layout: layOut({ op: found.state.op, axis: 0, tensors }, room) };
 }
 
-const WIDE: Room = { width: 1000, height: 700, isNarrow: false, least: 20 };
+const WIDE: Room = {
+  width: 1000,
+  height: 700,
+  isNarrow: false,
+  least: 20,
+  isFrame: false,
+  bar: 15,
+};
 
 test("a row's mark counts the updates of one target, not of all its targets", () => {
   const elements = (rows: string) =>
@@ -52,7 +59,14 @@ test("a row of many plain targets, each hit once, is no collision", () => {
 test("a saved picture has no chips and marks of rows that are out of view", () => {
   const all = Array.from({ length: 40 }, (_, i) => i);
   const hash = `ai.onnx/ScatterND/18;float32:40,2:0*80;int64:40,1:${all.join(",")};float32:40,2:1*80`;
-  const { picture, layout } = drawn(hash, { width: 1000, height: 300, isNarrow: false, least: 20 });
+  const { picture, layout } = drawn(hash, {
+    width: 1000,
+    height: 300,
+    isNarrow: false,
+    least: 20,
+    isFrame: false,
+    bar: 15,
+  });
   assert.ok(layout.lanes.every(({ isWindow, rows }) => isWindow && rows < 20));
   const lane = { type: "", cells: { ...NOTHING_SAID, values: [] }, corner: { row: 0, column: 0 } };
   const svg = toSVG(
@@ -69,7 +83,7 @@ test("a saved picture has no chips and marks of rows that are out of view", () =
 
 test("in a saved picture the verb stands clear of the data types beside it, and lines begin at their table", () => {
   const hash = "ai.onnx/ScatterND/18;float32:4,4,4:0*64;int64:2,1:0,2;float32:2,4,4:1*32";
-  const { picture, layout } = drawn(hash, { width: 800, height: 400, isNarrow: false, least: 20 });
+  const { picture, layout } = drawn(hash, { ...WIDE, width: 800, height: 400 });
   const cells = { ...NOTHING_SAID, values: [] };
   const types = ["int64 [2, 1]", "float32 [2, 4, 4]", "bfloat16 [4, 4, 4]", "float32 [4, 4, 4]"];
   const svg = toSVG(

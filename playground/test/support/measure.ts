@@ -32,6 +32,8 @@ export interface Picture {
   readonly chips: readonly number[];
   /** By how many pixels the page is too wide. */
   readonly overflow: number;
+  /** Texts that their boxes cut: those of headers, cells, chips and marks. */
+  readonly cut: readonly string[];
 }
 
 /** @param root the document of the page; null for the one that this runs in */
@@ -66,7 +68,8 @@ export function pictureOf(root: Document | null): Picture {
       });
     }),
     pills: [...page.querySelectorAll(".chip, .mark")].flatMap((pill) => boxOf(pill) ?? []),
-    labels: [...page.querySelectorAll("[data-tensor] th")].flatMap((head) => {
+    // Screen readers alone get the headers of single columns.
+    labels: [...page.querySelectorAll("[data-tensor] th:not(:has(.hidden))")].flatMap((head) => {
       // The text, not the cell of the table around it.
       const range = page.createRange();
       range.selectNodeContents(head);
@@ -81,6 +84,9 @@ export function pictureOf(root: Document | null): Picture {
       return offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? NaN;
     }),
     overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
+    cut: [...page.querySelectorAll(".short h2, .short .dtype, .cell, .chip, .mark")]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+      .map((element) => element.textContent ?? ""),
   };
 }
 
@@ -128,7 +134,7 @@ export function misplacedIn(picture: Picture, { width, height }: Size): string[]
  * the player, or the story. As sentences.
  */
 export function missingIn(picture: Picture, { width }: Size): string[] {
-  const { cells, floor, overflow } = picture;
+  const { cells, floor, overflow, cut } = picture;
   const seen = new Set(
     cells
       .filter(({ left, right, bottom }) => left >= 0 && right <= width && bottom <= floor + 1)
@@ -140,6 +146,7 @@ export function missingIn(picture: Picture, { width }: Size): string[] {
   }
   if (!seen.has("output")) found.push("no cell of the output is seen");
   if (overflow > 0) found.push(`the page is ${overflow} px too wide`);
+  for (const text of cut) found.push(`${text} is cut`);
   return found;
 }
 

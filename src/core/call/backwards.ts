@@ -17,7 +17,8 @@ import { split } from "../plan/repeats.ts";
 import { packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/targets.ts";
 import { allocate, DTYPES, type Storage } from "../tensor/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { act, clear, gatherNow, newResult, scatterActions } from "./execute.ts";
+import { act, clear, gatherExecution, newResult, scatterActions } from "./execute.ts";
+import { finish, type Resumable } from "./resumable.ts";
 import { divisorOf, type Reducing } from "./steps.ts";
 
 /** The backward half of a gather. */
@@ -32,14 +33,21 @@ export interface GatherBackwards {
 }
 
 /** The gradient of data: zeros, to which each gathered slice has added its gradient, in order. */
-export function gatherBackwards(session: Session<void>, call: GatherBackwards): Tensor {
+export const gatherBackwards = (session: Session<void>, call: GatherBackwards): Tensor =>
+  finish(gatherSteps(session, call));
+
+/** {@link gatherBackwards}, step by step. */
+export function* gatherSteps<Done>(
+  session: Session<Done>,
+  call: GatherBackwards,
+): Resumable<Done, Tensor> {
   const { executor, plan, gradient, dataShape, dataSize, out } = call;
   const { dtype } = gradient;
   if (out !== undefined) clear(out.data);
   // Fresh memory is zero without being written, so a few slices of a large table cost no more than they hold.
   const result =
     out ?? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor);
-  session.scatter(plan, dtype, "add", result.data, gradient.data, result.data);
+  yield session.scatter(plan, dtype, "add", result.data, gradient.data, result.data);
   return result;
 }
 
@@ -67,16 +75,25 @@ export interface ScatterGradients {
 }
 
 /** The gradients of a scatter's data and updates. That of data is written last, because it may replace `gradient`. */
-export function scatterBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+export const scatterBackwards = (
+  session: Session<void>,
+  call: ScatterBackwards,
+): ScatterGradients => finish(scatterSteps(session, call));
+
+/** {@link scatterBackwards}, step by step. */
+export function* scatterSteps<Done>(
+  session: Session<Done>,
+  call: ScatterBackwards,
+): Resumable<Done | void, ScatterGradients> {
   const { reduction } = call.reducing;
   if (reduction === "mul" || reduction === "max" || reduction === "min") {
-    return combinedBackwards(session, call);
+    return yield* combinedBackwards(session, call);
   }
   const { plan, updates, wantsData, wantsUpdates } = call;
   const packed = reduction === "mean" ? packTargets(plan) : null;
-  const ofUpdates = wantsUpdates ? updatesGradient(session, call, packed) : null;
+  const ofUpdates = wantsUpdates ? yield* updatesGradient(session, call, packed) : null;
   if (!wantsData) return { data: null, updates: ofUpdates };
-  const data = dataGradient(session, call, NO_TARGETS, allocate(updates.dtype, 0));
+  const data = yield* dataGradient(session, call, NO_TARGETS, allocate(updates.dtype, 0));
   const { slice } = plan;
   if (reduction === "none" || !call.reducing.includeSelf) {
     clearSlices(data, 1, absoluteOffsets(plan), slice);
@@ -107,17 +124,18 @@ function clearSlices(
  * The gradient of updates: the Plan gathers the result's gradient. With `none` only the last update of a target has a
  * gradient.
  */
-function updatesGradient(
-  session: Session<void>,
+function* updatesGradient<Done>(
+  session: Session<Done>,
   call: ScatterBackwards,
   packed: PackedPlan | null,
-): Tensor {
+): Resumable<Done | void, Tensor> {
   const { executor, plan, reducing, gradient, updates, updatesOut } = call;
   const { reduction, includeSelf } = reducing;
   const { dtype } = gradient;
   const shape = Tensor.dimsOf(updates);
   const { size } = updates;
-  const result = gatherNow(session, executor, plan, gradient, shape, size, updatesOut);
+  const { result, actions } = gatherExecution(executor, plan, gradient, shape, size, updatesOut);
+  for (const action of actions) yield act(session, action);
   const { slice } = plan;
   if (reduction === "none") clearSlices(result, slice, replacedSlices(plan), slice);
   if (reduction === "sub") {
@@ -150,18 +168,18 @@ function divideTargets(
 }
 
 /** The gradient of the result, with `slices` written where the Plan points. */
-function dataGradient(
-  session: Session<void>,
+function* dataGradient<Done>(
+  session: Session<Done>,
   { executor, data, gradient, dataOut }: ScatterBackwards,
   plan: Plan,
   slices: Storage,
-): Tensor {
+): Resumable<Done, Tensor> {
   const { dtype } = gradient;
   const result = dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), data.size);
   const isInPlace = Tensor.memoryOf(result).isSame(Tensor.memoryOf(gradient));
   const from = isInPlace ? result : gradient;
   const own = plan === NO_TARGETS ? { ...plan, size: data.size, span: data.size } : plan;
-  session.scatter(own, dtype, "none", from.data, slices, result.data);
+  yield session.scatter(own, dtype, "none", from.data, slices, result.data);
   return result;
 }
 
@@ -175,27 +193,27 @@ const NO_TARGETS: Plan = {
 };
 
 /** Gradients of `mul`, `max` and `min`, computed on packed targets, because nothing else depends on them. */
-function combinedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+function* combinedBackwards<Done>(
+  session: Session<Done>,
+  call: ScatterBackwards,
+): Resumable<Done | void, ScatterGradients> {
   const { executor, plan, reducing, data, updates, gradient, updatesOut } = call;
   const { dtype } = gradient;
   const { reduction, includeSelf } = reducing;
   // Without data every target needs its first update, and only targets have the gradient 0.
   const packed = includeSelf ? packMost(plan) : packTargets(plan);
   const { targets } = packed;
-  const packedOf = ({ data: from }: Tensor): Storage => {
-    const to = allocate(dtype, packed.plan.size);
-    session.gather(targets, dtype, from, to);
-    return to;
-  };
-  const own = packedOf(data);
-  const share = packedOf(gradient);
+  const own = allocate(dtype, packed.plan.size);
+  yield session.gather(targets, dtype, data.data, own);
+  const share = allocate(dtype, packed.plan.size);
+  yield session.gather(targets, dtype, gradient.data, share);
   const made = updatesOut ?? newResult(executor, dtype, Tensor.dimsOf(updates), updates.size);
   if (plan.source !== undefined) clear(made.data);
   if (reduction === "mul") {
     productGradients(packed, dtype, includeSelf, own, updates.data, share, made.data);
-  } else extremeGradients(session, call, packed.plan, { own, share, made: made.data });
+  } else yield* extremeGradients(session, call, packed.plan, { own, share, made: made.data });
   return {
-    data: call.wantsData ? dataGradient(session, call, targets, share) : null,
+    data: call.wantsData ? yield* dataGradient(session, call, targets, share) : null,
     updates: call.wantsUpdates ? made : null,
   };
 }
@@ -207,47 +225,49 @@ function combinedBackwards(session: Session<void>, call: ScatterBackwards): Scat
  * @param share the packed gradient of the result; it becomes that of data
  * @param made the gradient of updates, to be written
  */
-function extremeGradients(
-  session: Session<void>,
+function* extremeGradients<Done>(
+  session: Session<Done>,
   { reducing, ties, updates, gradient: { dtype } }: ScatterBackwards,
   plan: Plan,
   { own, share, made }: Readonly<Record<"own" | "share" | "made", Storage>>,
-): void {
+): Resumable<Done | void, void> {
   const { size } = plan;
   const result = allocate(dtype, size);
   const start = new Tensor(dtype, [size], size, own);
-  for (const action of scatterActions(plan, start, updates, reducing, result)) act(session, action);
-  session.gather(plan, dtype, result, made);
+  for (const action of scatterActions(plan, start, updates, reducing, result)) {
+    yield act(session, action);
+  }
+  yield session.gather(plan, dtype, result, made);
   const marks = equalMarks(dtype, updates.data, made, updates.size);
   const { includeSelf } = reducing;
   const ownMarks = includeSelf ? equalMarks(dtype, own, result, size) : new Uint32Array(size);
   if (ties === "even") {
     const counts = new Uint32Array(size);
-    session.scatter(plan, "uint32", "add", ownMarks, marks, counts);
+    yield session.scatter(plan, "uint32", "add", ownMarks, marks, counts);
     divideShares(dtype, share, counts);
-  } else if (ties !== "all") keepOne(session, plan, ties, marks, ownMarks);
-  session.gather(plan, dtype, share, made);
+  } else if (ties !== "all") yield* keepOne(session, plan, ties, marks, ownMarks);
+  yield session.gather(plan, dtype, share, made);
   keepMarked(made, marks);
   keepMarked(share, ownMarks);
 }
 
 /** Keeps only the first or the last mark of each packed element; the mark of data comes first. */
-function keepOne(
-  session: Session<void>,
+function* keepOne<Done>(
+  session: Session<Done>,
   plan: Plan,
   ties: "first" | "last",
   marks: Uint32Array,
   ownMarks: Uint32Array,
-): void {
+): Resumable<Done, void> {
   // Ranks count from 1 for data, or in reverse for "first", so the greatest rank wins.
   const isLast = ties === "last";
   const most = marks.length + 2;
   const ranks = marks.map((mark, at) => mark * (isLast ? at + 2 : most - 1 - at));
   const ownRanks = ownMarks.map((mark) => mark * (isLast ? 1 : most));
   const greatest = new Uint32Array(ownMarks.length);
-  session.scatter(plan, "uint32", "max", ownRanks, ranks, greatest);
+  yield session.scatter(plan, "uint32", "max", ownRanks, ranks, greatest);
   const found = new Uint32Array(marks.length);
-  session.gather(plan, "uint32", greatest, found);
+  yield session.gather(plan, "uint32", greatest, found);
   for (let at = 0; at < marks.length; at++) if (found[at] !== ranks[at]) marks[at] = 0;
   for (let at = 0; at < ownMarks.length; at++) if (greatest[at] !== ownRanks[at]) ownMarks[at] = 0;
 }
