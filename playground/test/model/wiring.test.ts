@@ -81,7 +81,7 @@ test("a saved picture has no chips and marks of rows that are out of view", () =
   assert.deepEqual(shown, all.slice(0, layout.lanes[0].rows));
 });
 
-test("in a saved picture the verb stands clear of the data types beside it", () => {
+test("in a saved picture the verb stands clear of the data types beside it, and lines begin at their table", () => {
   const hash = "ai.onnx/ScatterND/18;float32:4,4,4:0*64;int64:2,1:0,2;float32:2,4,4:1*32";
   const { picture, layout } = drawn(hash, { ...WIDE, width: 800, height: 400 });
   const cells = { ...NOTHING_SAID, values: [] };
@@ -105,4 +105,14 @@ test("in a saved picture the verb stands clear of the data types beside it", () 
   const verb = startOf("multiply");
   assert.ok(verb - half >= startOf(types[1]) + types[1].length * 7.2 + 6);
   assert.ok(verb + half + 6 <= startOf(types[2]), `${verb + half} to ${startOf(types[2])}`);
+  const begins = [...svg.matchAll(/<path d="M([\d.]+) [\d.]+C/g)].map(([, x]) => Number(x));
+  const boxes = [...svg.matchAll(/<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"/g)];
+  const ends = boxes.map(([, x, width]) => Number(x) + Number(width));
+  assert.equal(begins.length, 2);
+  for (const begin of begins) {
+    assert.ok(
+      ends.some((end) => begin > end && begin - end <= 8),
+      `a line begins at ${begin}`,
+    );
+  }
 });
