@@ -100,11 +100,11 @@ const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
 /**
  * The part of a table that is drawn. All rows of a window have the same height, so that they can be scrolled.
- * @param space the width, and the rows and columns that it has
+ * @param space the rows and columns that have space
  */
 export function withWindow(
   lane: Lane,
-  space: { readonly width: number; readonly rows: number; readonly columns: number },
+  space: { readonly rows: number; readonly columns: number },
   head: Head,
   bar: number,
 ): Lane {
@@ -120,9 +120,7 @@ export function withWindow(
   const tableWidth = tableWidthOf(side, shown.columns, cell);
   const width = Math.max(
     tableWidth + (shown.rows < own.rows ? bar : 0),
-    head === "line"
-      ? Math.max(nameWidth(lane, head), Math.min(lane.width, space.width))
-      : Math.min(headWidth(lane, head, true), lane.width),
+    Math.min(headWidth(lane, head, true), lane.width),
   );
   return {
     ...lane,
