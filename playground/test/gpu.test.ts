@@ -59,15 +59,12 @@ test("a result that differs in a bit is told with both, and the same one is not"
 test("an error must have the same code, and a result is no substitute for one", () => {
   const bad = { code: "index-out-of-range", sentence: "index 9" };
   assert.equal(differenceOf(bad, { ...bad, sentence: "another" }), null);
-  assert.equal(
-    differenceOf(bad, right),
-    "there is a result instead of the error index-out-of-range",
-  );
+  assert.equal(differenceOf(bad, right), "a result instead of the error index-out-of-range");
   assert.equal(
     differenceOf(bad, { code: "engine", sentence: "lost" }),
     "the error is engine instead of index-out-of-range: lost",
   );
-  assert.equal(differenceOf(right, bad), "there is the error index-out-of-range: index 9");
+  assert.equal(differenceOf(right, bad), "the error index-out-of-range: index 9");
 });
 
 test("errors of the library are outcomes, others are not caught", async () => {

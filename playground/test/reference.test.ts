@@ -352,7 +352,7 @@ test("indices at the edges of an axis: what is shown is what a call does", async
   assert.equal(rows.length, 6);
   // Gather-8 of OpenVINO takes -s to s - 1, and gives 0 on either side.
   assert.deepEqual(
-    rows.map(({ said }) => said.startsWith("no place")),
+    rows.map(({ said }) => said.startsWith("no position")),
     [true, false, false, false, false, true],
   );
   for (const { hash } of rows) {

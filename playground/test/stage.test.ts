@@ -201,7 +201,7 @@ test("what another runtime gave is compared, and its cells are marked", async ()
 test("pairs of examples have a toggle in place", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
-  await chooseExample(page, "classic-confusions-duplicates-none-the-last-one-wins");
+  await chooseExample(page, "classic-confusions-duplicates-without-a-reduction-the-last-one-wins");
   const sides = page.locator(".sides button");
   assert.deepEqual(await sides.allInnerTexts(), ["none", "add"]);
   assert.deepEqual((await cellsOf(page, "output")).slice(2, 4), ["50", "60"]);

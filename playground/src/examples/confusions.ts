@@ -27,29 +27,29 @@ const PAIRS = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]];
 export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
-    title: "Indices of rank 1 are one tuple",
+    title: "Indices of rank 1 are a single tuple",
     question: "Is [1, 0, 2] three indices or one?",
     note: "[1, 0, 2] is one tuple of three coordinates. It addresses one element of data, so updates is a scalar.",
     inputs: [f32(BOX), i64([1, 0, 2]), f32(5)],
   },
   {
     ...scatterND,
-    title: "A list of scalars needs an axis more",
-    question: "How do I write three places of a vector?",
+    title: "A list of scalars needs one more axis",
+    question: "How do I write three elements of a vector?",
     note: "[[4], [3], [1]] are three tuples of one index. [4, 3, 1] would be one tuple of three.",
     inputs: [f32([0, 0, 0, 0, 0, 0]), i64([[4], [3], [1]]), f32([10, 20, 30])],
   },
   {
     ...scatterND,
     title: "… and without it is refused",
-    question: "Why is a plain list of places refused?",
+    question: "Why is a plain list of indices refused?",
     note: "[4, 3, 1] is one tuple of three indices, but data has only one axis. Give indices the shape [3, 1].",
     inputs: [f32([0, 0, 0, 0, 0, 0]), i64([4, 3, 1]), f32([10, 20, 30])],
   },
   {
     ...scatterND,
     title: "k, the length of a tuple: 2",
-    question: "What does a tuple of two address in three axes?",
+    question: "What do two indices address in rank-3 data?",
     note:
       "k = 2 axes of data are addressed, and the third is copied whole. q - 1 = 1 axis of indices counts the " +
       "tuples. updates is [2] ++ [3].",
@@ -66,30 +66,30 @@ export const CONFUSIONS: readonly Confusion[] = [
   },
   {
     ...scatterND,
-    title: "Duplicates: none, the last one wins",
+    title: "Duplicates: without a reduction, the last one wins",
     question: "Why did only one update survive?",
-    note: "Three updates write row 1. They do not add up: the last one wins.",
+    note: "Three updates write row 1. They are not added: the last one wins.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
   },
   {
     ...scatterND,
     attributes: { reduction: "add" },
-    title: "Duplicates: add, all of them count",
+    title: "Duplicates: add, all updates count",
     question: "Do three updates of one row all count?",
     note: "The same three updates of row 1 are now added to the row, one after the other.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],
   },
   {
     ...scatterND,
-    title: "Duplicates: 2 and -1 are one target",
+    title: "Duplicates: 2 and -1 name one target",
     question: "Why did 10 disappear?",
-    note: "On an axis of 3, -1 is place 2. The indices differ but the target is the same, and the last update wins.",
+    note: "On an axis of size 3, -1 means index 2. The indices differ but the target is the same, and the last update wins.",
     inputs: [f32([0, 0, 0]), i64([[2], [-1]]), f32([10, 20])],
   },
   {
     ...scatterND,
     title: "Duplicates: what ONNX leaves open",
-    question: "Which update of place 1 stays?",
+    question: "Which update of row 1 stays?",
     note:
       "Without a reduction ONNX forbids repeats, so a runtime may let either update of row 1 stay. TensorFlow on the " +
       "CPU and NumPy keep the last one, as here.",
@@ -116,7 +116,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterElements,
     title: "Axis 0: an index is a row",
     question: "Is an index a row or a column?",
-    note: "Each update stays in its column. Its index says the row.",
+    note: "Each update stays in its column. Its index selects the row.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -124,7 +124,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1" },
     title: "Axis 1: an index is a column",
     question: "How do I make an index a column?",
-    note: "The tensors are the same. Each update stays in its row, and its index says the column.",
+    note: "The tensors are the same. Each update stays in its row, and its index selects the column.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -149,8 +149,8 @@ export const CONFUSIONS: readonly Confusion[] = [
   },
   {
     ...scatterND,
-    title: "ScatterND: a row of indices is a place",
-    question: "Is [0, 1] one place or two?",
+    title: "ScatterND: a row of indices is one address",
+    question: "Is [0, 1] one address or two?",
     note: "[0, 1] and [2, 0] are coordinates: row 0, column 1 and row 2, column 0.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([10, 20])],
   },
@@ -159,7 +159,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "torch.scatter is ScatterElements",
     question: "Which ONNX operator is torch.scatter?",
     note:
-      "The same indices as torch.scatter reads them: each of the four says the row of one update, which stays in " +
+      "The same indices as torch.scatter reads them: each of the four selects the row of one update, which stays in " +
       "the index's column.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
   },
@@ -175,8 +175,8 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "Negative indices count from the back",
     question: "Which row is -4?",
     note:
-      "-1 is the last of four rows, and -4 the first. -5 would be out of range. The document says nothing about " +
-      "bounds. They are -s to s - 1, as in the other operators.",
+      "-1 is the last of four rows, and -4 the first. -5 would be out of range. The specification says nothing about " +
+      "bounds. Valid indices are -s to s - 1, as in the other operators.",
     inputs: [f32(GRID), i64([[-1], [-4]]), f32([[1, 2, 3, 4], [5, 6, 7, 8]])],
   },
   {
@@ -211,7 +211,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: {},
     title: "Out of range in Gather-8 gives 0",
     question: "What does OpenVINO do with index 7 of 5?",
-    note: "The same tensors in OpenVINO: the index 7 gives 0, and -1 is still the last place.",
+    note: "The same tensors in OpenVINO: the index 7 gives 0, and -1 is still the last row.",
     inputs: [f32([1, 2, 3, 4, 5]), i64([3, 7, -1]), i64(0)],
   },
   {
@@ -219,7 +219,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1", mode: "circular" },
     title: "TensorScatter, circular: the cache is a ring",
     question: "What happens at the end of the cache?",
-    note: "Three updates begin at place 3 of a cache of 4. They wrap around to its start.",
+    note: "Three updates begin at position 3 of a cache of size 4. They wrap around to its start.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
   {
@@ -227,7 +227,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1" },
     title: "TensorScatter, linear: the same does not fit",
     question: "Why does the same update not fit?",
-    note: "In linear mode all updates must fit. From place 3 of 4 there is room for one.",
+    note: "In linear mode all updates must fit. From position 3 of 4, only one fits.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
   {

@@ -3,7 +3,7 @@
 import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";
 
 const THIRD_BLOCK =
-  "The document prints the third block of the output as [[1, 1, 1, 1], …]; no update writes data[2], so it keeps " +
+  "The specification prints the third block of the output as [[1, 1, 1, 1], …]; no update writes data[2], so it keeps " +
   "its value.";
 
 // prettier-ignore
@@ -11,9 +11,9 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "ScatterND", examples: [
     {
       title: "Example 1: four elements",
-      question: "How do four numbers find their places?",
+      question: "How do four numbers find their targets?",
       note:
-        "The document writes output[indices[idx]]. The index is a tuple, so in NumPy it is " +
+        "The specification writes output[indices[idx]]. The index is a tuple, so NumPy needs " +
         "output[tuple(indices[idx])].",
       opset: 18,
       attributes: {},
@@ -23,7 +23,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 2: two slices",
       question: "Where do two whole slices go?",
       note:
-        "The document says updates.shape = indices.shape[0:q-1] ++ data.shape[k:r-1]. The second part is " +
+        "The specification says updates.shape = indices.shape[0:q-1] ++ data.shape[k:r-1]. The second part should be " +
         "data.shape[k:], with the last axis.",
       opset: 18,
       attributes: {},
@@ -42,7 +42,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "scatternd_multiply",
       question: "Does mul multiply the old values too?",
-      note: `ScatterND-18 says that mul adds. It multiplies, as ScatterND-16 says. ${THIRD_BLOCK}`,
+      note: `The text of ScatterND-18 says, wrongly, that mul adds. It multiplies, as ScatterND-16 says. ${THIRD_BLOCK}`,
       opset: 18,
       attributes: { reduction: "mul" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
@@ -69,8 +69,8 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 1: without axis",
       question: "Why does each update stay in its column?",
       note:
-        "The document prints the output without commas between its rows. From version 16 on it says that indices " +
-        "must not repeat, but it is targets that must not: here the index 0 is in two columns.",
+        "The specification prints the output without commas between its rows. From version 16 on it says that indices " +
+        "must not repeat. In fact targets must not: here the index 0 stands in two columns.",
       opset: 18,
       attributes: {},
       inputs: [
@@ -81,7 +81,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "Example 2: along axis 1",
-      question: "Why do only two columns of five change?",
+      question: "Why do only two of the five columns change?",
       note: "Each index says the column; the update keeps its own row.",
       opset: 18,
       attributes: { axis: "1" },
@@ -90,7 +90,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "with_negative_indices",
       question: "Which column is -3?",
-      note: "On an axis of 5, -3 is place 2.",
+      note: "On an axis of size 5, -3 means index 2.",
       opset: 18,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, -3]]), f32([[1.1, 2.1]])],
@@ -108,7 +108,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "with_reduction_max",
       question: "Which of three values stays with max?",
-      note: "Both updates meet the 2 of data. The greatest of the three remains.",
+      note: "Both updates hit the element 2 of data. The largest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "max" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -116,7 +116,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "with_reduction_min",
       question: "Which of three values stays with min?",
-      note: "Both updates meet the 2 of data. The least of the three remains.",
+      note: "Both updates hit the element 2 of data. The smallest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "min" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -126,7 +126,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 1: two elements",
       question: "How does a pair of indices pick one number?",
-      note: "The document leaves the shape of the output empty. The shape is [2].",
+      note: "The specification leaves the output shape empty. The shape is [2].",
       opset: 13,
       attributes: {},
       inputs: [i32([[0, 1], [2, 3]]), i64([[0, 0], [1, 1]])],
@@ -134,7 +134,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 2: two rows",
       question: "How does one index pick a whole row?",
-      note: "The document prints `indices = [,]`. The indices are [[1], [0]].",
+      note: "The specification prints `indices = [,]`. The indices are [[1], [0]].",
       opset: 13,
       attributes: {},
       inputs: [i32([[0, 1], [2, 3]]), i64([[1], [0]])],
@@ -143,7 +143,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 3: two slices of rank 1",
       question: "What does a pair of indices pick from three axes?",
       note:
-        "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The documents call " +
+        "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The specification calls " +
         "GatherND the inverse of ScatterND. That holds without batches and for distinct targets, as here.",
       opset: 13,
       attributes: {},
@@ -161,9 +161,9 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 5: batch_dims 1",
       question: "Which batch does each tuple read from?",
       note:
-        "The document prints `indices = [,]`. The indices are [[1], [0]]. It bounds index i by data_shape[i], but " +
+        "The specification prints `indices = [,]`. The indices are [[1], [0]]. It bounds index i by data_shape[i], but " +
         "the axis is batch_dims + i. It gives the output the rank q + r - k - 1, which leaves out the batches: the " +
-        "rank is 2 + 3 - 1 - 1 - 1 = 2. It addresses data[0:b-1, …], but each tuple addresses its own batch.",
+        "rank is 2 + 3 - 1 - 1 - 1 = 2. The specification also addresses data[0:b-1, …], but each tuple addresses only its own batch.",
       opset: 13,
       attributes: { batch_dims: "1" },
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[1], [0]])],
@@ -173,7 +173,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 1: along axis 1",
       question: "Why does the output have the shape of indices?",
-      note: "The document prints the output with one pair of brackets too many. The output has the shape of indices.",
+      note: "The specification prints the output with one pair of brackets too many. The output has the shape of indices.",
       opset: 13,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2], [3, 4]]), i64([[0, 0], [1, 0]])],
@@ -181,7 +181,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "Example 2: along axis 0",
       question: "Which row does each element come from?",
-      note: "The document prints the output with one pair of brackets too many. The output has the shape of indices.",
+      note: "The specification prints the output with one pair of brackets too many. The output has the shape of indices.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i64([[1, 2, 0], [2, 0, 0]])],
@@ -190,10 +190,10 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "Gather", examples: [
     {
       title: "Example 1: rows",
-      question: "Why is row 1 there twice?",
+      question: "Why does row 1 appear twice?",
       note:
         "Gather replaces the axis by the whole shape of indices. Version 1 says that indices are within bounds, and " +
-        "means 0 to s - 1. From version 11 on they are -s to s - 1.",
+        "means 0 to s - 1. From version 11 on, valid indices are -s to s - 1.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 1.2], [2.3, 3.4], [4.5, 5.7]]), i32([[0, 1], [1, 2]])],
@@ -239,9 +239,9 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   ] },
   { op: "TensorScatter", examples: [
     {
-      title: "Each sample from a position of its own",
+      title: "Each sample has its own start position",
       question: "Where does each sample begin to write?",
-      note: "write_indices has a position for each sample of the batch, axis 0.",
+      note: "write_indices holds one start position per batch sample (axis 0).",
       opset: 24,
       attributes: { axis: "1" },
       inputs: [f32([[1, 2, 3, 4], [5, 6, 7, 8]]), f32([[9, 10], [11, 12]]), i64([1, 2])],
@@ -258,7 +258,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Circular: positions wrap",
       question: "What happens to a position beyond the end?",
       note:
-        "In circular mode the document takes the remainder of every coordinate. Only the coordinate of the sequence " +
+        "In circular mode the specification takes the remainder of every coordinate. In fact only the coordinate of the sequence " +
         "wraps; otherwise sample 2 would be written into sample 0.",
       opset: 24,
       attributes: { axis: "1", mode: "circular" },
@@ -267,7 +267,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "4-bit integers, two heads",
       question: "Which axis is the sequence?",
-      note: "By default the sequence is the second axis from the end. Integers of 4 bits are only moved.",
+      note: "By default the sequence is the second-to-last axis. 4-bit integers are only moved.",
       opset: 24,
       attributes: {},
       inputs: [i4([[[[1, 1], [2, 2]], [[3, 3], [4, 4]]]]), i4([[[[-8, 7]], [[5, -1]]]]), i64([1])],

@@ -59,7 +59,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 6: negative indices",
       question: "Which elements are -2 and -1?",
-      note: "On an axis of 5, -2 is place 3.",
+      note: "On an axis of size 5, -2 means index 3.",
       opset: 8,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5]), i32([0, -2, -1]), i32(0)],
@@ -101,7 +101,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 4: batch_dims 1",
       question: "Which batch does each tuple read from?",
-      note: "The document says that batch axes may be broadcast. They must be equal, as OpenVINO itself checks.",
+      note: "The specification says that batch axes may be broadcast. In fact they must be equal, as OpenVINO itself checks.",
       opset: 8,
       attributes: { batch_dims: "1" },
       inputs: [f32([[1, 2], [3, 4]]), i64([[1], [0]])],
@@ -121,7 +121,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
       title: "Example 6: version 5 fuses the batch axes",
       question: "Where did the second batch axis go?",
       note:
-        "The document gives the shape of the output without batches. With batches, the batch axes become one axis " +
+        "The specification gives the output shape without batches only. With batches, the batch axes become one axis " +
         "of size 2 · 3.",
       opset: 5,
       attributes: { batch_dims: "2" },
@@ -166,7 +166,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
       title: "Example 1: along axis 0",
       question: "Which row does each element come from?",
       note:
-        "The document says that indices have the shape of data except on the axis. They may be smaller, as in its " +
+        "The specification says that indices must match data's shape except along the axis. In fact they may be smaller, as in its " +
         "own example 3.",
       opset: 6,
       attributes: { axis: "0" },
@@ -175,7 +175,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 2: along axis 1",
       question: "Can there be more indices than columns?",
-      note: "Along the axis there may be more indices than places.",
+      note: "Along the axis, indices may be longer than data.",
       opset: 6,
       attributes: { axis: "1" },
       inputs: [f32([[1, 7], [4, 3]]), i32([[1, 1, 0], [1, 0, 1]])],
@@ -183,7 +183,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 3: fewer rows than data",
       question: "Can indices have fewer rows than data?",
-      note: "The document says that indices have the shape of data except on the axis. They may be smaller, as here.",
+      note: "The specification says that indices must match data's shape except along the axis. In fact they may be smaller, as here.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), i32([[1, 0, 1], [1, 2, 0]])],

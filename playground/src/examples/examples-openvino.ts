@@ -3,7 +3,7 @@
 import { bool, CUBE, f16, f32, i32, i8, u8, SLICES, type Examples } from "./example.ts";
 
 const ONE_TUPLE =
-  "The document prints indices of the shape [5], which would be one tuple of 5, more than the rank of data. Here " +
+  "The specification prints indices of shape [5], which would be one tuple of 5 indices, more than data has axes. Here " +
   "they are [5, 1].";
 
 // prettier-ignore
@@ -11,10 +11,10 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
   { op: "ScatterNDUpdate", examples: [
     {
       title: "First example: from both ends",
-      question: "Which two updates meet at place 4?",
+      question: "Which two updates hit element 4?",
       note:
-        "The document prints output[4] as 4. On an axis of 8 the index -4 is place 4 and writes 14 there, over the " +
-        "9 of the first update. The document counts a negative index as len(data.shape[j] + index). It is " +
+        "The specification prints output[4] as 4. On an axis of size 8 the index -4 means 4 and writes 14 there, over the " +
+        "9 of the first update. The specification counts a negative index as len(data.shape[j] + index). It is " +
         "data.shape[j] + index.",
       opset: 15,
       attributes: {},
@@ -24,7 +24,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Second example: two slices",
       question: "Where do two whole slices go?",
       note:
-        "A tuple of k indices is (i_0, …, i_{k-1}). The document writes one more, i_k. Its snippet calls Python's " +
+        "A tuple of k indices is (i_0, …, i_{k-1}). The specification writes one more, i_k. Its snippet calls Python's " +
         "max and min on slices, which does not work: the functions are np.maximum and np.minimum.",
       opset: 15,
       attributes: {},
@@ -34,7 +34,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 1: none, the last update wins",
       question: "Where did 10 and 30 go?",
       note:
-        `${ONE_TUPLE} It prints [50, 20, 20, 4]. Places 0 and 1 are written twice, and the last update wins: [50, ` +
+        `${ONE_TUPLE} It prints [50, 20, 20, 4]. Elements 0 and 1 are written twice, and the last update wins: [50, ` +
         "40, 20, 4].",
       opset: 15,
       attributes: {},
@@ -42,7 +42,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     },
     {
       title: "Example 2: sum in float16",
-      question: "How much does each place collect?",
+      question: "How much does each element collect?",
       note: `${ONE_TUPLE} Its snippet reduces func(tuple(out[…]), …). It is func(out[tuple(…)], …).`,
       opset: 15,
       attributes: { reduction: "sum" },
@@ -60,7 +60,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     },
     {
       title: "Example 4: prod",
-      question: "Which places are multiplied twice?",
+      question: "Which elements are multiplied twice?",
       note: `${ONE_TUPLE} It prints [500, 3600, 40, 4]. The products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.`,
       opset: 15,
       attributes: { reduction: "prod" },
@@ -70,8 +70,8 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
   { op: "ScatterElementsUpdate", examples: [
     {
       title: "Example 1: sum",
-      question: "How do six updates fit into four places?",
-      note: "The document puts reduction and use_init_val on <layer>. They belong on its <data>.",
+      question: "How do six updates fit into four elements?",
+      note: "The specification puts reduction and use_init_val on <layer>. They belong on its <data>.",
       opset: 12,
       attributes: { reduction: "sum" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, -2, -1, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -79,15 +79,15 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 2: sum without the values of data",
       question: "What if the old values should not count?",
-      note: "The document puts reduction and use_init_val on <layer>. They belong on its <data>.",
+      note: "The specification puts reduction and use_init_val on <layer>. They belong on its <data>.",
       opset: 12,
       attributes: { reduction: "sum", use_init_val: "false" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
     },
     {
       title: "Example 1 with a mean",
-      question: "What is the mean at a place with two updates?",
-      note: "The document computes a mean step by step. It is the mean of all values that meet: (2 + 20 + 30) / 3.",
+      question: "What is the mean of an element with two updates?",
+      note: "The specification computes a mean step by step. In fact the mean is that of all values together: (2 + 20 + 30) / 3.",
       opset: 12,
       attributes: { reduction: "mean" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, -2, -1, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -103,7 +103,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 2 with a mean",
       question: "Does the old value count in the mean?",
-      note: "Without the values of data, only 20 and 30 meet at place 0.",
+      note: "Without the values of data, only 20 and 30 are combined at element 0.",
       opset: 12,
       attributes: { reduction: "mean", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -118,8 +118,8 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     },
     {
       title: "Example 2 with a maximum",
-      question: "Which value wins when the old one does not compete?",
-      note: "The first update of a place replaces the value of data. The reduction begins with the second.",
+      question: "Which value wins when the old one does not count?",
+      note: "The first update of an element replaces the value of data. The reduction begins with the second.",
       opset: 12,
       attributes: { reduction: "max", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -127,7 +127,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 2 with a product",
       question: "What is multiplied when the old value does not count?",
-      note: "The first update of a place replaces the value of data. The reduction begins with the second.",
+      note: "The first update of an element replaces the value of data. The reduction begins with the second.",
       opset: 12,
       attributes: { reduction: "prod", use_init_val: "false" },
       inputs: [i32([2, 3, 4, 6]), i32([1, 0, 0, 2, 3, 2]), i32([10, 20, 30, 40, 70, 60]), i32([0])],
@@ -135,7 +135,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "A mean of negative integers",
       question: "Which way is a negative mean rounded?",
-      note: "It is rounded toward minus infinity: (-3 - 4) / 2 is -4.",
+      note: "A negative mean is rounded toward minus infinity: (-3 - 4) / 2 is -4.",
       opset: 12,
       attributes: { reduction: "mean" },
       inputs: [i8([-3, 5]), i32([0, -1]), i8([-4, -2]), i32(0)],
@@ -143,7 +143,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 3: along axis 1",
       question: "Which column does each update go to?",
-      note: "The document counts a negative index as len(data.shape[axis] + index). It is data.shape[axis] + index.",
+      note: "The specification counts a negative index as len(data.shape[axis] + index). It should be data.shape[axis] + index.",
       opset: 12,
       attributes: {},
       inputs: [
@@ -157,7 +157,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 4: sum along axis 1",
       question: "What does row 0 collect in column 1?",
       note:
-        "The document reads the old value at output[indices[i][j]][j]. For axis 1 the old value is at " +
+        "The specification reads the old value at output[indices[i][j]][j]. For axis 1 the old value is at " +
         "output[i][indices[i][j]], where the result is written.",
       opset: 12,
       attributes: { reduction: "sum" },
@@ -171,7 +171,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 5: prod along the last axis",
       question: "Which axis is -1?",
-      note: "Of two axes, -1 is axis 1.",
+      note: "With two axes, -1 means axis 1.",
       opset: 12,
       attributes: { reduction: "prod" },
       inputs: [
@@ -201,7 +201,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: min is AND",
       question: "What is the minimum of booleans?",
       note:
-        "Neither this document nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
+        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
         "is OR.",
       opset: 12,
       attributes: { reduction: "min" },
@@ -211,7 +211,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: max is OR",
       question: "What is the maximum of booleans?",
       note:
-        "Neither this document nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
+        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
         "is OR.",
       opset: 12,
       attributes: { reduction: "max" },
@@ -223,7 +223,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 2: columns",
       question: "How do I write whole columns?",
       note:
-        "In updates the axes of indices replace the axis. Example 1 of the document has 38 million elements, more " +
+        "In updates, the axes of indices replace the axis. Example 1 of the specification has 38 million elements, more " +
         "than the page shows.",
       opset: 3,
       attributes: {},

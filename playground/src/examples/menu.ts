@@ -36,7 +36,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Rows read by their numbers",
     question: "Where does each row of the output come from?",
-    note: "Each tuple names the row of data that the output copies. A and C name the same row, so it is there twice.",
+    note: "Each tuple names the row of data that the output copies. A and C name the same row, so it appears twice.",
     state: {
       domain: "ai.onnx",
       op: "GatherND",
@@ -48,9 +48,9 @@ const OTHERS: readonly Preset[] = [
   {
     id: "start-elements",
     group: START_GROUP,
-    title: "Elements added to elements",
+    title: "Elements added one by one",
     question: "How does an index find one element?",
-    note: "An index says the row, and the column is its own. A and D name the same element, and add keeps both.",
+    note: "An index selects the row, and the column is its own. A and D name the same element, and add keeps both.",
     state: {
       domain: "ai.onnx",
       op: "ScatterElements",
@@ -68,7 +68,7 @@ const OTHERS: readonly Preset[] = [
     group: START_GROUP,
     title: "Elements read by their rows",
     question: "Why does the output have the shape of indices?",
-    note: "Each index reads one element: it says the row, and the column is its own. A and D read the same element.",
+    note: "Each index reads one element: the index selects the row, and the column is its own. A and D read the same element.",
     state: {
       domain: "ai.onnx",
       op: "GatherElements",
@@ -80,9 +80,9 @@ const OTHERS: readonly Preset[] = [
   {
     id: "start-batches",
     group: START_GROUP,
-    title: "Two batches with tuples of their own",
+    title: "Two batches, each with its own tuples",
     question: "What keeps two batches apart?",
-    note: "With batch_dims 1 a tuple reads only from its own batch. A and C are both [1], and read different rows.",
+    note: "With batch_dims 1, a tuple reads only from its own batch. A and C are both [1], but read different rows.",
     state: {
       domain: "ai.onnx",
       op: "GatherND",

@@ -28,8 +28,8 @@ type Written = readonly [label: string, title: string, dialect?: DialectId];
 const WRITTEN: readonly (readonly [by: string, one: Written, other: Written])[] = [
   [
     "reduction",
-    ["none", "Duplicates: none, the last one wins"],
-    ["add", "Duplicates: add, all of them count"],
+    ["none", "Duplicates: without a reduction, the last one wins"],
+    ["add", "Duplicates: add, all updates count"],
   ],
   [
     "system",
@@ -43,7 +43,7 @@ const WRITTEN: readonly (readonly [by: string, one: Written, other: Written])[] 
   ],
   [
     "operator",
-    ["ScatterND", "ScatterND: a row of indices is a place"],
+    ["ScatterND", "ScatterND: a row of indices is one address"],
     ["ScatterElements", "torch.scatter is ScatterElements"],
   ],
   [
@@ -63,7 +63,7 @@ const WRITTEN: readonly (readonly [by: string, one: Written, other: Written])[] 
   ],
   [
     "shape of indices",
-    ["[3, 1]", "A list of scalars needs an axis more"],
+    ["[3, 1]", "A list of scalars needs one more axis"],
     ["[3]", "… and without it is refused"],
   ],
   [

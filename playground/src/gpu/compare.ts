@@ -25,9 +25,9 @@ export function differenceOf(right: Outcome, got: Outcome): string | null {
         ? null
         : `the error is ${got.code} instead of ${right.code}: ${got.sentence}`;
     }
-    return `there is a result instead of the error ${right.code}`;
+    return `a result instead of the error ${right.code}`;
   }
-  if ("code" in got) return `there is the error ${got.code}: ${got.sentence}`;
+  if ("code" in got) return `the error ${got.code}: ${got.sentence}`;
   return differenceOfTensors(right.tensor, got.tensor);
 }
 

@@ -25,7 +25,7 @@ const HIGH = [
 export function randomTensor(dtype: DType, shape: readonly number[], random: Random): Tensor {
   const result = zeros(dtype, shape);
   const { data } = result;
-  if (Array.isArray(data)) throw new TypeError(`no random tensor of ${dtype}`);
+  if (Array.isArray(data)) throw new TypeError(`cannot generate a random ${dtype} tensor`);
   const { bytes: width } = DTYPES[dtype];
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   for (let p = 0; p < bytes.length; p++) bytes[p] = random(2) === 0 ? 0 : random(256);

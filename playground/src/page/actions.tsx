@@ -27,7 +27,7 @@ export function Actions({ session, asked, onAsk, onPanel }: ActionsProps): JSX.E
       <button
         type="button"
         aria-pressed={asked !== undefined}
-        title="why is mine different? compare with what another runtime gave"
+        title="why is mine different? compare with the output of another runtime"
         onClick={() => onAsk(asked === undefined ? { actual: null } : undefined)}
       >
         Compare

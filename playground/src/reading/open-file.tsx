@@ -23,7 +23,7 @@ const TAKES: readonly (readonly [what: string, sentence: string])[] = [
     "A model: each of its scatters and gathers. With tensors beside it, they become the inputs.",
   ],
   ["a folder", "A case of ndscatter capture, or a test folder of ONNX."],
-  ["code", "NumPy, PyTorch, JAX, TensorFlow, ONNX, TypeScript: arrays by name, and a call."],
+  ["code", "NumPy, PyTorch, JAX, TensorFlow, ONNX, TypeScript: named arrays and a call."],
   [
     "an error message",
     "Of onnxruntime, PyTorch, NumPy or TensorFlow: the page shows a call that fails in the same way.",

@@ -59,7 +59,7 @@ export function made(call: Call, self: Block | null): Made {
   const make = isOther ? undefined : self === null ? functionOf(name) : METHODS[name];
   if (make === undefined) {
     const title = self === null ? call.name : `.${name}`;
-    const sentence = `${title.slice(0, 40)} is not read here: print the array, and paste what is printed`;
+    const sentence = `${title.slice(0, 40)} is not supported here: print the array, and paste what is printed`;
     throw call.wrong(sentence, call.start);
   }
   return make(call, self ?? NOTHING);
@@ -73,12 +73,12 @@ type Make = (call: Call, self: Block) => Made;
 function bind(call: Call, parameters: readonly string[]): ReadonlyMap<string, Value> {
   const { positional, named, start, wrong } = call;
   const extra = positional[parameters.length];
-  if (extra !== undefined) throw wrong("there is an argument too many", extra.start);
+  if (extra !== undefined) throw wrong("the call has one argument too many", extra.start);
   const bound = new Map(positional.map((value, number) => [parameters[number], value]));
   for (const [name, value] of named) {
     const known = ALIASES[name] ?? name;
     if (!parameters.includes(known) || bound.has(known)) {
-      throw wrong(`the argument ${name.slice(0, 40)} is not read here`, start);
+      throw wrong(`the argument ${name.slice(0, 40)} is not supported here`, start);
     }
     bound.set(known, value);
   }
@@ -213,7 +213,7 @@ const wrapped: Make = (call) => {
   const [first, second] = isShapeFirst ? lists.toReversed() : lists;
   const bound = bind({ ...call, positional: [] }, ["dtype", "shape"]);
   const extra = lists[2] ?? types[1];
-  if (extra !== undefined) throw wrong("there is an argument too many", extra.start);
+  if (extra !== undefined) throw wrong("the call has one argument too many", extra.start);
   if (first === undefined) throw wrong("expected a value", start);
   const dtype = dtypeIn(types[0] ?? bound.get("dtype"), call);
   const said = second ?? bound.get("shape");
@@ -288,7 +288,7 @@ function castText(word: Word, dtype: DType, { wrong }: Call): string {
   if (family === "bool" && number !== null) return number === 0 ? "false" : "true";
   const isInt = family === "int" || family === "int64";
   if (!isInt || number === null || Number.isInteger(number)) return text;
-  if (!Number.isFinite(number)) throw wrong(`${text} is no value of ${dtype}`, word.start);
+  if (!Number.isFinite(number)) throw wrong(`${text} is not a value of ${dtype}`, word.start);
   return String(Math.trunc(number) + 0);
 }
 

@@ -98,7 +98,7 @@ export class Reader {
     const word = this.word();
     if (word.text === "new") return this.value(depth + 1);
     if (word.text === "...") {
-      throw this.wrong("elements are left out here: print the whole array", word.start);
+      throw this.wrong("the array is abbreviated here: print the whole array", word.start);
     }
     const known = this.known(word, depth);
     if (known !== null) return known;
@@ -153,7 +153,7 @@ export class Reader {
       const item = this.value(depth + 1);
       items.push(item);
       if (!("text" in item) && /[[(]/.test(this.text[this.at] ?? "")) {
-        throw this.wrong("an index into a list is not read here");
+        throw this.wrong("indexing into a list is not supported here");
       }
       // NumPy prints blanks instead of commas.
       if (this.peek() === ",") {

@@ -43,7 +43,7 @@ export function blockOf(value: Value, wrong: Wrong): Block {
     return { shape: [items.length, ...first], words, start };
   }
   const [got, wanted] = [other.shape, first].map((shape) =>
-    shape.length === 0 ? "an element" : `a list of the shape ${printShape(shape)}`,
+    shape.length === 0 ? "an element" : `a list of shape ${printShape(shape)}`,
   );
   throw wrong(`expected ${wanted}, as the first one is, got ${got}`, other.start);
 }
@@ -66,7 +66,7 @@ export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
   const bare = bareText(word, dtype);
   if (dtype === "string" || word.isQuoted) return bare;
   if (typeof parseScalar(dtype, bare) !== "string") return bare;
-  throw wrong(`${JSON.stringify(bare.slice(0, 40))} is no value of ${dtype}`, word.start);
+  throw wrong(`${JSON.stringify(bare.slice(0, 40))} is not a value of ${dtype}`, word.start);
 }
 
 /** The data type that a text names, as languages do: `np.float32`, `'float32'`, `torch.long`, `<class 'numpy.int8'>`. */

@@ -82,7 +82,7 @@ function programIn(text: string, state: State): TextContent {
   const nothing = {
     start: 0,
     end: Math.max(1, text.length),
-    sentence: "no array and no call was found in the text",
+    sentence: "no array or call was found in the text",
   };
   return {
     choices,

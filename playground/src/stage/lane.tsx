@@ -96,7 +96,7 @@ function NameLine(props: LaneProps): JSX.Element {
           type="button"
           class="quiet"
           aria-label={`leave ${name} out`}
-          title="leave this optional input out"
+          title="omit this optional input"
           onClick={edits.onLeaveOut}
         >
           ×

@@ -27,7 +27,7 @@ export function describeCell(explained: Explained, { tensor, element }: Spot): D
   if (role === "indices") return describeIndex(words, element, subject.shape);
   if (role === "axis") {
     return {
-      title: `${words.nameOf(tensor)} says which axis of data indices address`,
+      title: `${words.nameOf(tensor)} is the axis of data that indices address`,
       lines: [],
       arrows: [],
       orders: [],

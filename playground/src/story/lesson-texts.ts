@@ -53,7 +53,7 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
     const [place] = scene.hero.index.places ?? [];
     const isMatrix = scene.shape.length === 2;
     const [own, other] = axis === 0 ? ["row", "column"] : ["column", "row"];
-    const said = isMatrix ? `${own} ${place}` : `place ${place} on axis ${axis}`;
+    const said = isMatrix ? `${own} ${place}` : `position ${place} on axis ${axis}`;
     const rest = isMatrix ? `the ${other}` : "the rest";
     const negative = scene.hero.index.given.find((value) => value < 0);
     const says = negative === undefined ? "it says" : `${negative} is`;
@@ -72,8 +72,8 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
     const [place] = hero.index.places ?? [];
     const tensor = scene.picture.explanation.inputs[words.positionOf("indices")]?.tensor ?? null;
     if (tensor === null)
-      return `${name} is left out, so every sample is written from place ${place} of axis ${axis} on.`;
-    return `${String(hero.index.given[0])} in ${name} is an address: sample ${hero.target[0]} is written from place ${place} of axis ${axis} on.`;
+      return `${name} is left out, so every sample is written from position ${place} of axis ${axis} on.`;
+    return `${String(hero.index.given[0])} in ${name} is an address: sample ${hero.target[0]} is written from position ${place} of axis ${axis} on.`;
   },
 };
 
@@ -212,12 +212,12 @@ function twinsOf(scene: Scene): string | null {
   const [first, second] = twins(scene) ?? [];
   if (first === undefined || second === undefined) {
     const plural = noun === "tuple" ? "Tuples" : "Indices";
-    return `${plural} of two batches never name the same place: each addresses its own batch alone.`;
+    return `${plural} of two batches never have the same target: each addresses only its own batch.`;
   }
   const text = tuples[first].given.join(", ");
   const index = noun === "tuple" ? `[${text}]` : text;
   const names = `${letterIn(scene, tuples[first])} and ${letterIn(scene, tuples[second])}`;
-  return `${names} are both ${index}, but in ${batchDims === 1 ? "two batches" : "different batches"}, so they name different places.`;
+  return `${names} are both ${index}, but in ${batchDims === 1 ? "two batches" : "different batches"}, so they have different targets.`;
 }
 
 /** The numbers of the first two tuples with equal indices in two batches. */

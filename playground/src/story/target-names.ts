@@ -38,6 +38,6 @@ export function placeOf(
 ): string {
   const isWhole = axes.length === addressed && axes.every((axis, number) => axis === number);
   if (isWhole) return nameOf(places, shape, addressed);
-  const rest = axes.map((axis, number) => `place ${places[number]} on axis ${axis}`);
+  const rest = axes.map((axis, number) => `position ${places[number]} on axis ${axis}`);
   return rest.join(", ");
 }

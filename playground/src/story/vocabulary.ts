@@ -195,10 +195,10 @@ export class Vocabulary {
     return `through ${this.indexName(tuple)}${this.wrapsOf(tuple)}`;
   }
 
-  /** `place 2 on axis 0, place 1 on axis 1`: the target of a tuple. */
+  /** `position 2 on axis 0, position 1 on axis 1`: the target of a tuple. */
   placeOf({ axes, places }: Tuple): string {
     if (places === null) return "nothing, because it is out of range";
-    return places.map((place, j) => `place ${place} on axis ${axes[j]}`).join(", ");
+    return places.map((place, j) => `position ${place} on axis ${axes[j]}`).join(", ");
   }
 
   /** ` (-1 is 3)` for each negative index of a tuple. */

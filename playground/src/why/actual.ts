@@ -104,7 +104,7 @@ function fitted(
   }
   const { tensor: flat, wrong } = flatOf(input);
   if (wrong.length > 0) {
-    return { error: `${what} has a value that is no ${dtype}: ${wrong[0].sentence}` };
+    return { error: `${what} has a value that is not a ${dtype}: ${wrong[0].sentence}` };
   }
   const isReshaped = String(input.shape) !== String(shape);
   const remark = `${what} has the shape ${printShape(input.shape)}; its ${counted(got, "element")} are taken as ${printShape(shape)}, in order.`;
@@ -330,7 +330,7 @@ function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]
     dialects: known,
     who:
       names.length === 0
-        ? "No system known here does so."
+        ? "No known runtime or library does this."
         : `${listed(names)} ${names.length === 1 ? "does" : "do"} so.`,
   };
 }

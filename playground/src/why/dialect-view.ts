@@ -136,8 +136,8 @@ const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: 
     "leave out updates whose index is out of range",
   ],
   "out-of-range-clipped": [
-    "takes an index out of range for the nearest place",
-    "take an index out of range for the nearest place",
+    "clips an index out of range to the nearest valid one",
+    "clip an index out of range to the nearest valid one",
   ],
   "out-of-range-filled": ["gives 0 for an index out of range", "give 0 for an index out of range"],
   "flat-offset": [

@@ -28,7 +28,7 @@ export function writableCall(state: State, mark: string): WritableCall | string 
   const sentences = all.map(
     (fault) => `${mark} ${whereOf(fault, version)}${oneLine(fault.sentence)}\n`,
   );
-  return `${mark} There is no call yet:\n${sentences.join("")}`;
+  return `${mark} Not a valid call yet:\n${sentences.join("")}`;
 }
 
 /** A comment that names the call, so that the page can read the program back: `# ndscatter: ai.onnx/ScatterND/18`, with an axis that is an input. */

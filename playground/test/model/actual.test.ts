@@ -84,7 +84,7 @@ test("what is no such output is refused with a sentence", () => {
     wrong(readActual("tensor([1, 2, 3, 4], dtype=torch.float64)", OUTPUT)),
     "The text is float64, but the output of this call is float32 [4].",
   );
-  assert.match(wrong(readActual("[300]", { dtype: "uint8", shape: [1] })), /no uint8: .*300/);
+  assert.match(wrong(readActual("[300]", { dtype: "uint8", shape: [1] })), /not a uint8: .*300/);
   assert.match(wrong(readActual("[1, 2", OUTPUT)), /^The text cannot be read: line 1/);
   assert.match(wrong(readActual("  ", OUTPUT)), /Paste the output/);
 });
@@ -116,7 +116,7 @@ test("the first of several updates stayed", () => {
   const [cause] = found.causes;
   assert.equal(cause.id, "first-wins");
   assert.equal(cause.share, "explains the cell");
-  assert.equal(cause.who, "No system known here does so.");
+  assert.equal(cause.who, "No known runtime or library does this.");
 });
 
 test("no update was applied", () => {

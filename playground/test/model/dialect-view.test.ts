@@ -43,7 +43,7 @@ test("an index out of range: who refuses, who leaves it out, who clips", () => {
   assert.deepEqual([...(webnn.rule?.differing ?? [])], [3]);
   assert.equal(
     webnn.sentence,
-    "WebNN takes an index out of range for the nearest place: 1 cell differs.",
+    "WebNN clips an index out of range to the nearest valid one: 1 cell differs.",
   );
 });
 

@@ -20,7 +20,7 @@ test("every example has a question of its own in its group, which fits a card", 
 test("an example is found by its question, by its name in a document, and by its attributes", () => {
   assert.equal(
     ids("only one update SURVIVE")[0],
-    "classic-confusions-duplicates-none-the-last-one-wins",
+    "classic-confusions-duplicates-without-a-reduction-the-last-one-wins",
   );
   assert.deepEqual(ids("with_negative_indices"), ["scatterelements-with-negative-indices"]);
   assert.ok(ids("mode circular").includes("tensorscatter-circular-positions-wrap"));

@@ -54,7 +54,7 @@ const ROWS: readonly Row[] = [
     "The tuple A = [1] in `indices`, in batch 0, is an address within that batch alone: it names element [0, 1].",
     "So `output[0]` is a copy of element [0, 1].",
     "No tuple names element [0, 0] or element [1, 0], so nothing of them is in the output.",
-    "A and B are both [1], but in two batches, so they name different places.",
+    "A and B are both [1], but in two batches, so they have different targets.",
   ]],
   ["the first index out of range", "openvino/Gather/8;float32:2:1,2;int32:2:9,1;int32::0", [
     "The index B = 1 in `indices` is an address: it names element [1] of `data`.",
@@ -63,7 +63,7 @@ const ROWS: readonly Row[] = [
     "Here no two indices name the same element; if two did, each would get its own copy.",
   ]],
   ["a sequence", "ai.onnx/TensorScatter/24;axis=1;float32:1,3:1,2,3;float32:1,2:8,9;int64:1:1", [
-    "1 in `write_indices` is an address: sample 0 is written from place 1 of axis 1 on.",
+    "1 in `write_indices` is an address: sample 0 is written from position 1 of axis 1 on.",
     "So `update[0, 0]` goes to element [0, 1] and replaces what was there: 2 → 8.",
     "No index names element [0, 0], so the output copies it from `past_cache`.",
     "Here no two indices name the same element; if two did, `none` would keep the last.",

@@ -62,32 +62,32 @@ test("there are no other examples of documents", () => {
   assert.equal(ofDocuments.length, EXAMPLES.length);
 });
 
-test("the note of an example with a corrected value says what the document prints", () => {
+test("the note of an example with a corrected value says what the specification prints", () => {
   for (const row of EXAMPLES.filter(({ source }) => /corrected|brackets/.test(source))) {
     const preset = ofDocuments.find((one) => isOf(one, row));
-    assert.match(preset?.note ?? "", /The document prints/, row.source);
+    assert.match(preset?.note ?? "", /The specification prints/, row.source);
   }
 });
 
 /** What a note says about each row of docs/errata.md, in the order of the rows. */
 const ERRATA: readonly RegExp[] = [
-  /says that mul adds\. It multiplies/,
-  /second part is data\.shape\[k:\], with the last axis/,
-  /in NumPy it is output\[tuple\(indices\[idx\]\)\]/,
+  /says, wrongly, that mul adds\. It multiplies/,
+  /second part should be data\.shape\[k:\], with the last axis/,
+  /NumPy needs output\[tuple\(indices\[idx\]\)\]/,
   /The sign is =, because f has added already/,
   /prints the third block/,
   /rank q \+ r - k - 1, which leaves out the batches/,
   /prints `indices = \[,\]`/,
-  /leaves the shape of the output empty/,
+  /leaves the output shape empty/,
   /the axis is batch_dims \+ i/,
-  /each tuple addresses its own batch/,
+  /each tuple addresses only its own batch/,
   /the inverse of ScatterND\. That holds without batches/,
   /With a reduction they may/,
-  /it is targets that must not/,
+  /In fact targets must not/,
   /says nothing about bounds/,
   /without commas between its rows/,
   /output\[4\] as 4/,
-  /one tuple of 5, more than the rank/,
+  /one tuple of 5 indices, more than data has axes/,
   /\[50, 40, 20, 4\]/,
   /The products are/,
   /It is func\(out\[tuple/,
@@ -101,12 +101,12 @@ const ERRATA: readonly RegExp[] = [
   /Version 1 says that indices are within bounds/,
   /takes the remainder of every coordinate/,
   /where the result is written/,
-  /It is the mean of all values that meet/,
-  /It is data\.shape\[axis\] \+ index/,
+  /In fact the mean is that of all values together/,
+  /It should be data\.shape\[axis\] \+ index/,
   /puts reduction and use_init_val on <layer>/,
   /the batch axes become one axis/,
   /batch axes may be broadcast/,
-  /They may be smaller, as in its own example 3/,
+  /In fact they may be smaller, as in its own example 3/,
 ];
 
 test("every known erratum is in a note", () => {
@@ -148,7 +148,7 @@ test("titles differ within a group", () => {
 
 /** The outcome of each confusion, worked out by hand: the output, or the code of the error. */
 const OUTCOMES: Readonly<Record<string, unknown>> = {
-  "Indices of rank 1 are one tuple": [
+  "Indices of rank 1 are a single tuple": [
     [
       [0, 0, 0],
       [0, 0, 0],
@@ -158,7 +158,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
       [0, 0, 0],
     ],
   ],
-  "A list of scalars needs an axis more": [0, 30, 0, 20, 10, 0],
+  "A list of scalars needs one more axis": [0, 30, 0, 20, 10, 0],
   "… and without it is refused": "rank",
   "k, the length of a tuple: 2": [
     [
@@ -180,17 +180,17 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
       [10, 11, 12],
     ],
   ],
-  "Duplicates: none, the last one wins": [
+  "Duplicates: without a reduction, the last one wins": [
     [1, 1],
     [50, 60],
     [1, 1],
   ],
-  "Duplicates: add, all of them count": [
+  "Duplicates: add, all updates count": [
     [1, 1],
     [91, 121],
     [1, 1],
   ],
-  "Duplicates: 2 and -1 are one target": [0, 0, 20],
+  "Duplicates: 2 and -1 name one target": [0, 0, 20],
   "Duplicates: what ONNX leaves open": [0, 30, 20, 0],
   "batch_dims 0: tuples address all of data": [
     [3, 4],
@@ -215,7 +215,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
       [4, 5, 6],
     ],
   ],
-  "ScatterND: a row of indices is a place": [
+  "ScatterND: a row of indices is one address": [
     [0, 10, 0],
     [0, 0, 0],
     [20, 0, 0],

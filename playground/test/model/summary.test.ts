@@ -64,7 +64,7 @@ const ROWS: readonly Row[] = [
     ["3 rows receive one update each.", "Negative indices count from the end: -1 is row 3.", "3 of 12 cells keep their value."]],
   [call("ScatterND", {}, [4, 3], [[0, 1], "x"], [0, 3]), ["No updates: the output is a copy of data."]],
   [call("ScatterElements", { axis: "1" }, [2, 3], [[2, 2], "0 0 1 -1"], [2, 2]),
-    ["Element [0, 0] receives two updates; `none` keeps the last.", "Negative indices count from the end: -1 is place 2 on axis 1.", "3 of 6 cells keep their value."]],
+    ["Element [0, 0] receives two updates; `none` keeps the last.", "Negative indices count from the end: -1 is position 2 on axis 1.", "3 of 6 cells keep their value."]],
   [call("Gather", {}, [4, 3], [[3], "1 -1 1"], null),
     ["Row 1 is read twice.", "Negative indices count from the end: -1 is row 3.", "6 of 12 cells of data are not read."]],
   [call("Gather", {}, [2, 3], [[2], "0 1"], null), ["2 rows are read, each once.", "All of data is read."]],

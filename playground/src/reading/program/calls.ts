@@ -83,7 +83,7 @@ function boundOf(
     return value;
   };
   if (values.has("alpha") && scope.number(get("alpha")) !== 1) {
-    throw new Misread("alpha is not read here: multiply the source by it", get("alpha"));
+    throw new Misread("alpha is not supported here: multiply the source by it", get("alpha"));
   }
   return {
     name,
@@ -132,7 +132,7 @@ function argumentsOf(
       keyword === null ? known[position++] : known.find((names) => names.includes(keyword));
     if (parameter === undefined || values.has(parameter[0])) {
       throw new Misread(
-        `${name} has no place for the argument ${keyword ?? scope.at(value)}`,
+        `${name} has no parameter for the argument ${keyword ?? scope.at(value)}`,
         value,
       );
     }
@@ -211,7 +211,7 @@ export function subscript(
   if (isTuple && slicesBefore > 0) return null;
   if (parts?.some(({ dtype }) => dtype === "bool") === true) {
     throw new Misread(
-      "a mask of truth values is not read here: give the indices where it is true",
+      "a mask of truth values is not supported here: give the indices where it is true",
       only,
     );
   }

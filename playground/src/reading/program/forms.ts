@@ -176,7 +176,7 @@ export const FORMS: readonly Form[] = [
         ? gather(b.array("a"), b.array("indices"), b.number("axis"))
         : {
             ...gather(flat(b.array("a")), b.array("indices"), 0),
-            remarks: ["Without an axis, take reads data in one axis."],
+            remarks: ["Without an axis, take flattens data first."],
           },
     true,
   ),

@@ -127,7 +127,10 @@ class Run {
       const found = loopIn(scope, scope.text.slice(block.start, block.end), block);
       if (found !== null) this.put(found, null);
       else
-        this.mark(block, "a loop is not read here: write it as a call, or give its arrays alone");
+        this.mark(
+          block,
+          "loops are not supported here: write the loop as a call, or paste only its arrays",
+        );
     }, block);
   }
 
@@ -157,7 +160,7 @@ class Run {
       const { text } = this.scope;
       if (REPEATED.has(word)) this.block = { start, end, indent: indentOf(text, start) };
       else if (!IDLE_WORDS.has(word))
-        this.mark(statement, `lines that begin with ${statement.word} are not read`);
+        this.mark(statement, `lines that begin with ${statement.word} are not supported`);
     } else if (statement.kind === "value") this.value(statement.value, null);
     else this.assign(statement);
   }
@@ -169,12 +172,13 @@ class Run {
     }
     if (target.kind === "index") {
       const found = subscript(this.scope, target, value, "none");
-      if (found === null) throw new Misread("this assignment is not read here", { start, end });
+      if (found === null)
+        throw new Misread("this assignment is not supported here", { start, end });
       this.put({ ...found, node: { ...target, end } }, null);
       return;
     }
     const names = namesOf(target);
-    if (names === null) throw new Misread("a name must stand before =", target);
+    if (names === null) throw new Misread("a name is expected before =", target);
     if (names.length > 1 && value.kind === "list" && value.items.length === names.length) {
       for (const [position, name] of names.entries()) this.value(value.items[position], name);
       return;
@@ -189,7 +193,7 @@ class Run {
       target.kind === "index" && reduction !== undefined
         ? subscript(this.scope, target, value, reduction)
         : null;
-    if (found === null) throw new Misread(`${sign} is not read here`, { start, end });
+    if (found === null) throw new Misread(`${sign} is not supported here`, { start, end });
     const remark = `In NumPy and torch x[i] ${sign} u keeps only the last update of a target that comes twice; the page keeps all.`;
     const draft = { ...found.draft, remarks: [...(found.draft.remarks ?? []), remark] };
     this.put({ ...found, draft, node: { ...target, end } }, null);
@@ -238,7 +242,7 @@ class Run {
     for (const one of elsewhere) {
       this.mark(
         one,
-        `the text does not give ${scope.at(one)}, so a tensor of the page stands in its place`,
+        `the text does not define ${scope.at(one)}, so a tensor of the page is used instead`,
       );
     }
     if (this.calls.length >= MOST_CALLS) {

@@ -111,7 +111,7 @@ export class Scope {
     const reader = new Reader(text, "float32", { start: node.start, names: this.names });
     try {
       const block = blockOf(reader.value(0), reader.wrongAt);
-      if (reader.peek() !== "") throw reader.wrong("this operation is not read here");
+      if (reader.peek() !== "") throw reader.wrong("this operation is not supported here");
       const known = node.kind === "name" ? this.names.get(node.name) : undefined;
       if (known !== undefined) return known;
       const library = this.libraryIn(node);

@@ -43,7 +43,7 @@ export function libraryOf(
     paths,
     textOf(path) {
       const text = texts[path];
-      if (text === undefined) throw new Error(`the site needs ${path}, which is not there`);
+      if (text === undefined) throw new Error(`the site needs ${path}, which does not exist`);
       return text;
     },
     addressesFrom(path) {

@@ -98,7 +98,7 @@ function probe(state: State, position: number, index: string, value: number): Pr
   const sentence = isError
     ? faults[0].sentence
     : places === null
-      ? "no place: the output is 0 there"
-      : `place ${places?.[0] ?? "unknown"}`;
+      ? "no position: the output is 0 there"
+      : `position ${places?.[0] ?? "unknown"}`;
   return { index, value, sentence, isError, hash: toHash(changed) };
 }
