@@ -6,7 +6,7 @@
  * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
  * that is left out. `0*8` is eight zeros. Characters with a meaning in the format are percent-encoded in UTF-8. An
  * output that is compared may follow, after a `!` (see `why/compared-link.ts`). Half of a surrogate pair, for which
- * UTF-8 has no bytes, is written as `%uD800`.
+ * UTF-8 has no bytes, is written as `%uD800`. Long links are compressed when they are sent on (see `packed.ts`).
  */
 
 import { isDType, printShape, resolve, TensorError } from "ndscatter";
@@ -14,9 +14,7 @@ import { checkShape } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { attempt } from "../values/attempt.ts";
-
-/** Characters; longer than any link of the page, and a bound on the work. */
-const LONGEST = 4_000_000;
+import { LONGEST, unpacked } from "./packed.ts";
 
 export function toHash({ domain, op, opset, attributes, inputs }: State): string {
   const id = [domain, op, String(opset)].map(encode).join("/");
@@ -43,12 +41,16 @@ export function printInput(input: TensorText | null): string {
   return `${dtype}:${shape.join(",")}:${runs.join(",")}`;
 }
 
-/** Parses the result of {@link toHash}, with or without its `#`. Never throws. */
-export const fromHash = (hash: string): { readonly state: State } | { readonly error: string } =>
-  attempt(() => ({ state: parseState(hash.replace(/^#|!.*$/gs, "")) }));
+/** Parses the result of {@link toHash}, compressed or not, with or without its `#`. Never throws. */
+export function fromHash(hash: string): { readonly state: State } | { readonly error: string } {
+  const { text, error } = unpacked(hash);
+  return error === null
+    ? attempt(() => ({ state: parseState(text.replace(/!.*$/s, "")) }))
+    : { error };
+}
 
 /** The part of an address behind the state, with its `!`: an output to compare. */
-export const suffixIn = (hash: string): string => /!.*$/s.exec(hash)?.[0] ?? "";
+export const suffixIn = (hash: string): string => /!.*$/s.exec(unpacked(hash).text)?.[0] ?? "";
 
 function parseState(text: string): State {
   if (text.length > LONGEST) throw wrong(`it has more than ${LONGEST} characters`);

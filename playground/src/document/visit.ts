@@ -17,6 +17,7 @@ import {
   type Document,
 } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
+import { unpacked } from "./packed.ts";
 import { historyOf, pushed, redone, undone, type History } from "./history.ts";
 import type { State, TensorText } from "../values/state.ts";
 import type { OperatorChoice } from "./with-operator.ts";
@@ -72,7 +73,7 @@ class Stop {
 
 /** A link that cannot be read, to be corrected. */
 export interface BrokenLink {
-  /** Without its `#`. */
+  /** Without its `#`; of a compressed link, the readable text that came out of it. */
   readonly text: string;
   readonly error: string;
 }
@@ -101,8 +102,8 @@ function presetOf(state: State): string | null {
  */
 function arrivalAt(hash: string, before: Document | null): Arrival {
   const [first] = EXAMPLES;
-  const text = hash.replace(/^#/, "");
-  const found = text === "" ? { state: first.state } : fromHash(hash);
+  const { text, error } = unpacked(hash);
+  const found = error !== null ? { error } : text === "" ? { state: first.state } : fromHash(text);
   const broken = "error" in found ? { text, error: found.error } : null;
   if (broken !== null && before !== null) return { document: before, broken };
   const state = "error" in found ? first.state : found.state;

@@ -34,7 +34,7 @@ export function readText(text: string, state: State): TextContent {
 /** A link of this page, or its part after `#`. */
 function linkIn(text: string): TextContent | null {
   const hash =
-    /^\s*(?:https?:\/\/[^\s#]{1,400})?#?((?:ai\.onnx|openvino)\/\w{1,40}\/\d{1,4}[^\s]*)\s*$/.exec(
+    /^\s*(?:https?:\/\/[^\s#]{1,400})?#?((?:(?:ai\.onnx|openvino)\/\w{1,40}\/\d{1,4}|z\d{1,9}\.[\w-]{8})[^\s]*)\s*$/.exec(
       text.length > 4_000_000 ? "" : text,
     )?.[1];
   if (hash === undefined) return null;

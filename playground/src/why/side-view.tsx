@@ -6,6 +6,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
 import { coordinatesOf } from "../values/shape.ts";
 import { isDark } from "../widgets/theme.tsx";
+import { usePacked } from "../writing/use-packed.ts";
 import { copyPicture, copyText, savePicture } from "../writing/save.ts";
 import {
   isDialect,
@@ -23,13 +24,14 @@ interface SideViewProps {
   readonly comparison: Comparison;
   readonly rules: Rules;
   readonly beside: DialectId | null;
-  /** The address that opens this comparison. */
-  link(): string;
+  /** The part of an address after its `#` that opens this comparison. */
+  readonly hash: string;
   onBeside(id: DialectId): void;
 }
 
 export function SideView(props: SideViewProps): JSX.Element {
-  const { state, rules, beside, link, onBeside } = props;
+  const { state, rules, beside, hash, onBeside } = props;
+  const link = `${location.href.replace(/#.*$/s, "")}#${usePacked(hash)}`;
   const frame = useRef<HTMLDivElement>(null);
   const room = useWidth(frame);
   const [remark, setRemark] = useState("");
@@ -64,7 +66,7 @@ export function SideView(props: SideViewProps): JSX.Element {
         dangerouslySetInnerHTML={{ __html: room === 0 ? "" : sidePicture(side, theme, room) }}
       />
       <div class="kinds">
-        <button type="button" class="main" onClick={() => void copyText(link()).then(setRemark)}>
+        <button type="button" class="main" onClick={() => void copyText(link).then(setRemark)}>
           Copy the link
         </button>
         <button type="button" onClick={() => void copyPicture(whole()).then(setRemark)}>

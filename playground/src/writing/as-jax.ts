@@ -132,7 +132,8 @@ const JAX: Library = {
   home: "jnp.",
   numbers: "jnp.",
   tensor: "array",
-  dtypeOf: (dtype) => (KNOWN.has(dtype) ? `jnp.${dtype}` : null),
+  // Older versions have no jnp.bool.
+  dtypeOf: (dtype) => (KNOWN.has(dtype) ? `jnp.${dtype === "bool" ? "bool_" : dtype}` : null),
   refuses: "JAX leaves updates out whose index is out of range, and clips or fills gathers.",
   bodies: {
     "scatter-tuples": scatterTuples,

@@ -23,7 +23,7 @@ import { elementsOf } from "../values/tensor-text.ts";
 export function asNumPy(state: State): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
-  const facts = factsOf(state, call);
+  const facts = factsOf(call);
   const { version, inputs, refusal } = call;
   if (facts === null) return `# There is no NumPy for ${version.name} here.\n`;
   const arrays = version.inputs.flatMap((schema, position) => {

@@ -25,6 +25,8 @@ const FUNCTIONS = {
 function applied(facts: CallFacts, data: string, at: string, updates: string): Lines {
   const { names, reduction, isFresh, hasRepeats, data: given } = facts;
   if (reduction === "none" && hasRepeats) return openRepeats("TensorFlow");
+  if (given.dtype === "string" && hasRepeats)
+    return { no: "TensorFlow may join the texts of one target in any order." };
   if (reduction === "mul" || reduction === "mean") {
     const what = reduction === "mul" ? "product" : "mean";
     return { no: `TensorFlow has no tensor_scatter_nd function for a ${what}.` };
@@ -51,18 +53,23 @@ const addressed = ({ data, indices, batchDims }: CallFacts): string => {
   return `tf.constant([${dims.join(", ")}], dtype=tf.int64)`;
 };
 
+/** A single tuple as a list of one, because indices must have two axes at least. */
+const asList = (updates: string): string[] => [
+  "index = tf.expand_dims(index, 0)",
+  `${updates} = tf.expand_dims(${updates}, 0)`,
+];
+
 const scatterTuples = (facts: CallFacts): Lines => {
   const { names, data, indices, updates } = facts;
   const isScalar = indices?.shape.length === 1 && indices.shape[0] === data.shape.length;
   const isRanked = isScalar && (updates?.shape.length ?? 0) > 0;
   return after(
-    wrapped(facts, addressed(facts)),
-    applied(
-      facts,
-      names.data,
-      "index",
-      isRanked ? `tf.reshape(${names.updates}, [])` : names.updates,
-    ),
+    [
+      ...wrapped(facts, addressed(facts)),
+      ...(isRanked ? [`${names.updates} = tf.reshape(${names.updates}, [])`] : []),
+      ...(indices?.shape.length === 1 ? asList(names.updates) : []),
+    ],
+    applied(facts, names.data, "index", names.updates),
   );
 };
 
@@ -90,14 +97,16 @@ const scatterSlices = (facts: CallFacts): Lines => {
   const back = upTo(rank).map((d) => front.indexOf(d));
   const moved = [...upTo(own, axis), ...upTo(axis), ...upTo(rank - 1 - axis, axis + own)];
   const isFirst = axis === 0;
+  const single = own === 0 ? asList(names.updates) : [];
   const places = [...wrapped(facts, String(data.shape[axis])), "index = tf.expand_dims(index, -1)"];
   return isFirst
-    ? after(places, applied(facts, names.data, "index", names.updates))
+    ? after([...places, ...single], applied(facts, names.data, "index", names.updates))
     : after(
         [
           ...places,
           `${names.data} = tf.transpose(${names.data}, [${front.join(", ")}])`,
           `${names.updates} = tf.transpose(${names.updates}, [${moved.join(", ")}])`,
+          ...single,
         ],
         after(applied(facts, names.data, "index", names.updates), [
           `${names.output} = tf.transpose(${names.output}, [${back.join(", ")}])`,

@@ -1,9 +1,7 @@
 /** Facts of a call for programs in other languages. */
 
 import { roleOf, type Tensor } from "ndscatter";
-import { explainState } from "../document/read-state.ts";
 import { defaultText } from "../values/schema.ts";
-import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import type { WritableCall } from "./source-text.ts";
 
@@ -65,7 +63,7 @@ export interface CallFacts {
 }
 
 /** Null for an operator that the page writes no program for. */
-export function factsOf(state: State, call: WritableCall): CallFacts | null {
+export function factsOf(call: WritableCall): CallFacts | null {
   const { version, node, inputs } = call;
   const form = FORMS[`${version.domain}/${version.name}`];
   if (form === undefined) return null;
@@ -81,7 +79,7 @@ export function factsOf(state: State, call: WritableCall): CallFacts | null {
   const axis = Number(typed === null ? attribute("axis") || 0 : elementsOf(typed)[0]);
   const batchDims = Number(attribute("batch_dims") || 0);
   const word = attribute("reduction");
-  const story = explainState(state).explanation?.story;
+  const story = call.explanation?.story;
   return {
     ...{ call, form, data, indices, updates: inputOf("updates") },
     names: {

@@ -36,7 +36,7 @@ export interface Library {
 export function printProgram(state: State, library: Library): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
-  const facts = factsOf(state, call);
+  const facts = factsOf(call);
   const { version, inputs, refusal } = call;
   const { name, imports, bodies } = library;
   if (facts === null) return `# ${version.name} cannot be written with ${name} here.\n`;
@@ -78,10 +78,11 @@ function tensorOf(input: Tensor, { home, numbers, tensor, dtypeOf }: Library): s
     : `${home}${tensor}(${printPythonList(input, numbers)}, dtype=${dtype})`;
 }
 
-const isFloat = (dtype: DType): boolean => dtype.startsWith("float") || dtype.startsWith("bfloat");
+/** True if sums and products are rounded, so that their order matters. */
+const isRounded = (dtype: DType): boolean => /^(?:b?float|complex)/.test(dtype);
 
 const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
-  hasRepeats && ["add", "mul", "sub", "mean"].includes(reduction) && isFloat(data.dtype);
+  hasRepeats && ["add", "mul", "sub", "mean"].includes(reduction) && isRounded(data.dtype);
 
 /** The reason for an undefined output: updates repeat a target without a reduction. */
 export const openRepeats = (name: string): { readonly no: string } => ({

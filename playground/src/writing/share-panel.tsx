@@ -1,7 +1,7 @@
 /** Exports of the page: a link, a frame for other pages, the call as text or code, and the picture as a file. */
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
 import { isDark } from "../widgets/theme.tsx";
@@ -14,6 +14,7 @@ import { asTensorFlow } from "./as-tensorflow.ts";
 import { asTypeScript } from "./as-typescript.ts";
 import { Embed } from "./embed.tsx";
 import { linkRemark } from "./link-length.ts";
+import { usePacked } from "./use-packed.ts";
 import { copyPicture, copyText, download, savePicture } from "./save.ts";
 import type { SceneOf } from "./scene-of.ts";
 import { toSVG } from "./svg.ts";
@@ -25,20 +26,19 @@ export interface ShareProps {
 
 interface Kind {
   readonly name: string;
-  print(state: State): string;
+  /** @param link opens the state */
+  print(state: State, link: string): string;
 }
 
 const pageAddress = (): string => location.href.replace(/[?#].*$/, "");
 
-const linkTo = (state: State): string => `${pageAddress()}#${toHash(state)}`;
-
-const LINK: Kind = { name: "Link", print: linkTo };
-const EMBED: Kind = { name: "Embed", print: linkTo };
+const LINK: Kind = { name: "Link", print: (_, link) => link };
+const EMBED: Kind = { name: "Embed", print: (_, link) => link };
 
 const KINDS: readonly Kind[] = [
   LINK,
   EMBED,
-  { name: "Markdown", print: (state) => asMarkdown(state, linkTo(state)) },
+  { name: "Markdown", print: asMarkdown },
   { name: "TypeScript", print: asTypeScript },
   { name: "NumPy", print: asNumPy },
   { name: "ONNX Python", print: asOnnxPython },
@@ -51,7 +51,8 @@ const KINDS: readonly Kind[] = [
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
-  const text = printed(kind, state);
+  const hash = usePacked(useMemo(() => toHash(state), [state]));
+  const text = printed(kind, state, `${pageAddress()}#${hash}`);
   return (
     <>
       <div class="kinds" role="group" aria-label="what to copy">
@@ -70,7 +71,7 @@ export function Share({ state, sceneOf }: ShareProps): JSX.Element {
         ))}
       </div>
       {kind === EMBED ? (
-        <Embed address={pageAddress()} hash={toHash(state)} title={state.op} onRemark={setRemark} />
+        <Embed address={pageAddress()} hash={hash} title={state.op} onRemark={setRemark} />
       ) : (
         <>
           <textarea
@@ -146,9 +147,9 @@ function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
 }
 
 /** The code of a call, or the reason why it cannot be written. */
-function printed(kind: Kind, state: State): string {
+function printed(kind: Kind, state: State, link: string): string {
   try {
-    return kind.print(state);
+    return kind.print(state, link);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return `This state cannot be written in this form: ${reason}`;

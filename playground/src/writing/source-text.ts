@@ -1,6 +1,12 @@
 /** The common parts of code exports: a call that can be written as code, and nested lists over several lines. */
 
-import { roleOf, type NodeSpec, type OperatorVersion, type Tensor } from "ndscatter";
+import {
+  roleOf,
+  type Explanation,
+  type NodeSpec,
+  type OperatorVersion,
+  type Tensor,
+} from "ndscatter";
 import { readState, explainState, type Fault } from "../document/read-state.ts";
 import { toHash } from "../document/hash.ts";
 import type { State } from "../values/state.ts";
@@ -11,19 +17,21 @@ export interface WritableCall {
   readonly node: NodeSpec;
   /** In the order of the version; undefined for an input that is left out. */
   readonly inputs: readonly (Tensor | undefined)[];
+  /** Null for an output larger than the page shows. */
+  readonly explanation: Explanation | null;
   /** The library's error if it refuses the call. The code can still be written. */
   readonly refusal: string | null;
 }
 
 /** The call of a state; or the required corrections, as comments that begin with `mark`. */
 export function writableCall(state: State, mark: string): WritableCall | string {
-  const { version, node, inputs, faults } = readState(state);
+  const { version, node, inputs, faults, reads } = readState(state);
   const isWhole = version?.inputs.every(
     (one, at) => one.optional === true || inputs[at] !== undefined,
   );
-  const { explanation, faults: all } = explainState(state);
+  const { explanation, faults: all } = explainState(state, reads);
   if (version !== null && isWhole === true && faults.length === 0) {
-    return { version, node, inputs, refusal: explanation?.error?.message ?? null };
+    return { version, node, inputs, explanation, refusal: explanation?.error?.message ?? null };
   }
   const sentences = all.map(
     (fault) => `${mark} ${whereOf(fault, version)}${oneLine(fault.sentence)}\n`,

@@ -8,6 +8,7 @@ import { withPaste, withText } from "../../src/reading/paste.ts";
 import type { TensorText } from "../../src/values/state.ts";
 import { textOf, tensorOf } from "../../src/values/tensor-text.ts";
 import { tensorTexts } from "./states.ts";
+import { anyText } from "../support/any-text.ts";
 
 const into = (dtype: DType) => ({ dtype, shape: [1], values: ["0"] });
 
@@ -298,7 +299,7 @@ test("no text throws", () => {
   fc.assert(
     fc.property(
       fc.oneof(
-        fc.string({ unit: "binary" }),
+        anyText(),
         fc.array(pieces).map((all) => all.join("")),
       ),
       (text) => {

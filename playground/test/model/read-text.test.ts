@@ -7,6 +7,7 @@ import { readState } from "../../src/document/read-state.ts";
 import { fromHash } from "../../src/document/hash.ts";
 import { placeOf, readText } from "../../src/reading/read-text.ts";
 import { SUM } from "../support/states.ts";
+import { anyText } from "../support/any-text.ts";
 
 const found = fromHash(SUM);
 assert.ok("state" in found);
@@ -126,7 +127,7 @@ test("no text throws, and every call of it is a state", () => {
   fc.assert(
     fc.property(
       fc.oneof(
-        fc.string({ unit: "binary" }),
+        anyText(),
         fc.array(pieces).map((all) => all.join("")),
         fc.array(pieces).map((all) => all.join(" ")),
       ),

@@ -34,11 +34,14 @@ export function stateOf(draft: Draft, base: State): { state: State; remarks: str
       `${draft.op} is not in opset ${draft.opset}, so version ${version.sinceVersion} is shown.`,
     );
   }
-  const others = withOperator(base, id).state.inputs;
+  // Most texts give every input, and another operator's tensors take longer than the rest.
+  let others: State["inputs"] | null = null;
   const inputs = version.inputs.map((schema, position): TensorText | null => {
     const given = draft.inputs[roleOf(schema)];
     if (given === undefined && schema.optional === true) return null;
-    return given == null ? (others[position] ?? null) : withType(given, draft, version, position);
+    if (given != null) return withType(given, draft, version, position);
+    others ??= withOperator(base, id).state.inputs;
+    return others[position] ?? null;
   });
   const attributes = Object.fromEntries(
     Object.entries(draft.attributes).filter(([name, text]) => text !== defaultText(version, name)),

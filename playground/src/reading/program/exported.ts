@@ -13,17 +13,18 @@ import { asTypeScript } from "../../writing/as-typescript.ts";
 import { camelCase } from "../../writing/source-text.ts";
 import type { Scope } from "./scope.ts";
 
-const WRITERS = [asNumPy, asOnnxPython, asTypeScript];
+/** The writers by the sign that begins a comment in their language. */
+const WRITERS = { "#": [asNumPy, asOnnxPython], "//": [asTypeScript] } as const;
 
 /** `# ndscatter: ai.onnx/ScatterND/18;reduction=add` */
 const HEADER =
-  /(?:^|\n)(?:#|\/\/) ndscatter: ([\w.]{1,40})\/(\w{1,40})\/(\d{1,4})((?:;\w{1,40}=[\w.+-]{0,40}){0,9})[ \t]*(?:\r?\n|$)/;
+  /(?:^|\n)(#|\/\/) ndscatter: ([\w.]{1,40})\/(\w{1,40})\/(\d{1,4})((?:;\w{1,40}=[\w.+-]{0,40}){0,9})[ \t]*(?:\r?\n|$)/;
 
 export function exportedState(
   text: string,
   scope: Scope,
 ): { readonly state: State; readonly sentence: string } | null {
-  const [, domain, op, opset, settings] = HEADER.exec(text.slice(0, 2000)) ?? [];
+  const [, mark, domain, op, opset, settings] = HEADER.exec(text.slice(0, 2000)) ?? [];
   if (domain === undefined || (domain !== "ai.onnx" && domain !== "openvino")) return null;
   const version = attempt(() => resolve({ domain, op, opset: Number(opset) }));
   if ("error" in version) return null;
@@ -54,7 +55,9 @@ export function exportedState(
     inputs,
   };
   const program = bare(text);
-  const isSame = WRITERS.some((write) => bare(write(state)) === program);
+  const isSame = WRITERS[mark as keyof typeof WRITERS].some(
+    (write) => bare(write(state)) === program,
+  );
   return isSame ? { state, sentence: `This is ${op}-${opset} as the page exported it.` } : null;
 }
 

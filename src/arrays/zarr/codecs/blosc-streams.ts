@@ -49,7 +49,8 @@ class Copier {
   match(distance: number, count: number): void {
     const into = this.#into;
     const [start, end] = [this.#done, this.#done + count];
-    if (distance === 0 || distance > start) throw broken("a stream of it refers to nothing");
+    if (distance === 0 || distance > start)
+      throw broken("a stream of it refers to bytes before its beginning");
     if (end > into.length) throw broken("a stream of it is too long");
     if (distance >= count && count > this.#longRun)
       into.copyWithin(start, start - distance, end - distance);
@@ -93,7 +94,7 @@ function lengthOf(copier: Copier, first: number, full: number): number {
 export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (let byte = 128, bytes = 0; byte >= 128; bytes++) {
-    if (bytes === 5) throw broken("a stream of it begins with no length");
+    if (bytes === 5) throw broken("a stream of it lacks its length");
     byte = copier.byte();
   }
   while (!copier.isAtEnd) {

@@ -139,7 +139,8 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   for (let block = 0; block < blocks; block++) {
     const target = into.subarray(block * blocksize, (block + 1) * blocksize);
     const start = view.getUint32(HEADER + 4 * block, true);
-    if (start < first || start >= bytes.length) throw broken("a block of it is nowhere");
+    if (start < first || start >= bytes.length)
+      throw broken("a block of it lies outside the chunk");
     await decodeBlock(bytes.subarray(start), target, scratch.subarray(0, target.length), header);
   }
   return into;
@@ -161,7 +162,7 @@ async function decodeBlock(
     Math.floor(blocksize / typesize) >= LEAST_ROW;
   const rows = isSplit ? typesize : 1;
   const row = Math.floor(into.length / rows);
-  if (row * rows !== into.length) throw broken("a block of it is no whole number of elements");
+  if (row * rows !== into.length) throw broken("a block of it has a part of an element");
   const view = new DataView(from.buffer, from.byteOffset, from.length);
   for (let r = 0, at = 0; r < rows; r++) {
     if (at + 4 > from.length) throw broken("a block of it is cut short");

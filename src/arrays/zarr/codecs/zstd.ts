@@ -142,7 +142,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
       cursor.skip(cursor.number(4));
       continue;
     }
-    if (magic !== MAGIC) throw broken("it is no frame of zstd");
+    if (magic !== MAGIC) throw broken("it does not begin with a frame of zstd");
     const frame = readFrame(cursor, Math.max(LEAST_WINDOW, 2 * size));
     frames.push(bytes.subarray(start, cursor.at));
     most += frame.most;
@@ -177,7 +177,7 @@ function readFrame(
     const header = cursor.number(3);
     const [type, length] = [(header >> 1) & 3, header >> 3];
     isLast = (header & 1) === 1;
-    if (type === 3 || length > MAX_BLOCK) throw broken("it has a block of no kind");
+    if (type === 3 || length > MAX_BLOCK) throw broken("it has a block of an unknown kind");
     cursor.skip(type === 1 ? 1 : length);
     most += type === 2 ? largest : length;
   }

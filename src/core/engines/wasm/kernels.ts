@@ -41,7 +41,7 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
   // The names are made by scripts/kernels.js. A wrong one must not become the position of another kernel.
   const find = (name: string): number => {
     const position = positions.get(name);
-    if (position === undefined) throw new Error(`there is no kernel ${name}`);
+    if (position === undefined) throw new Error(`the kernel ${name} is missing`);
     return position;
   };
   const combining = remembered((dtype: DType) =>

@@ -60,7 +60,7 @@ export class WasmPlatform {
       this.#scratch = new KernelMemory(this.#module, false, pages);
     } catch (error) {
       if (this.#scratch === undefined) {
-        this.#whyNone = `there is no memory for WebAssembly (${String(error)})`;
+        this.#whyNone = `memory for WebAssembly is missing (${String(error)})`;
         throw new TensorError("too-large", this.#whyNone, {}, { cause: error });
       }
     }
@@ -77,7 +77,9 @@ export class WasmPlatform {
    */
   sharedMemory(): KernelMemory {
     if (typeof SharedArrayBuffer !== "function") {
-      throw new Error("there is no SharedArrayBuffer (a page must be isolated to have it)");
+      throw new Error(
+        "SharedArrayBuffer is missing (a page must be cross-origin isolated to have it)",
+      );
     }
     return new KernelMemory(this.#module, true, SCRATCH.mostPages);
   }

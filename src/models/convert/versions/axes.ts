@@ -65,7 +65,9 @@ export const signalAxis: Part = {
 export function known(step: Step, input: string, name: string): readonly bigint[] {
   const values = step.integersOf(input);
   if (values !== null) return values;
-  throw refusal(`${step.title} has its ${name} as an attribute, but here they are no constant`);
+  throw refusal(
+    `${step.title} has its ${name} as an attribute, but here the input ${name} is not a constant`,
+  );
 }
 
 /** Reductions that return their input unchanged when they reduce no axis. */

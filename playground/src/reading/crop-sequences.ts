@@ -1,0 +1,130 @@
+/**
+ * Crops TensorScatter: samples that do not fit into the cache first, a piece of their sequences, and the positions of the
+ * cache that these pieces reach.
+ */
+
+import type { Tensor } from "ndscatter";
+import {
+  across,
+  are,
+  census,
+  chosen,
+  first,
+  indicesOf,
+  numberAt,
+  remarkOn,
+  taken,
+  type Part,
+  type Tensors,
+} from "./crop-parts.ts";
+
+const MOST_SAMPLES = 6;
+/** The most elements of each sequence. */
+const MOST_STEPS = 6;
+
+export function ofSequences(
+  { data, indices, updates }: Tensors,
+  written: number,
+  isRing: boolean,
+): Part | null {
+  const rank = data?.shape.length ?? 0;
+  const axis = written < 0 ? written + rank : written;
+  if (data === undefined || updates === undefined || !fits(data, updates, axis)) return null;
+  const [batch] = data.shape;
+  if (indices !== undefined && String(indices.shape) !== String([batch])) return null;
+  const [size, length] = [data.shape[axis], updates.shape[axis]];
+  const begins = first(batch, batch).map((one) =>
+    indices === undefined ? 0 : numberAt(indices, one),
+  );
+  const isRight = (begin: number): boolean => isRing || (begin >= 0 && begin <= size - length);
+  const found = census(batch, (sample) => (isRight(begins[sample]) ? sample : -1));
+  const samples = chosen(found, MOST_SAMPLES);
+  const chosenBegins = samples.map((sample) => begins[sample]);
+  const steps = Math.min(length, MOST_STEPS);
+  // The end of a sequence that is too long for its place shows that it is.
+  const isLong = chosenBegins.some((begin) => !isRight(begin) && begin >= 0);
+  const from = isLong ? length - steps : 0;
+  const cache = new Cache(
+    size,
+    isRing,
+    steps,
+    chosenBegins.map((begin) => begin + from),
+  );
+  const width = across(rank - 2);
+  const partOf = (source: Tensor, along: readonly number[]): Tensor =>
+    taken(
+      source,
+      source.shape.map((dim, d) => (d === 0 ? samples : d === axis ? along : first(dim, width))),
+    );
+  const piece = first(steps, steps).map((step) => from + step);
+  return {
+    tensors: {
+      data: partOf(data, cache.kept),
+      updates: partOf(updates, piece),
+      ...(indices === undefined
+        ? {}
+        : {
+            indices: indicesOf(
+              indices,
+              [samples.length],
+              chosenBegins.map((begin) => cache.begin(begin, begin + from)),
+            ),
+          }),
+    },
+    remarks: [
+      `Of ${batch.toLocaleString("en")} samples, ${are(found.bad)} out of range; these come first.`,
+      ...remarkOn("past_cache", 0, samples, batch),
+      ...remarkOn("past_cache", axis, cache.kept, size),
+      ...remarkOn("update", axis, piece, length),
+    ],
+  };
+}
+
+/** True if data and updates have one shape but for the axis, and the sequence is not longer than the cache. */
+const fits = (data: Tensor, updates: Tensor, axis: number): boolean =>
+  axis > 0 &&
+  updates.size > 0 &&
+  updates.shape.length === data.shape.length &&
+  updates.shape.every((dim, d) => (d === axis ? dim <= data.shape[d] : dim === data.shape[d]));
+
+/** The positions of the cache that are in the part. Neighbours of one piece stay neighbours. */
+class Cache {
+  readonly size: number;
+  readonly isRing: boolean;
+  readonly kept: readonly number[];
+
+  /** @param starts the position in the cache at which each piece of `steps` elements begins */
+  constructor(size: number, isRing: boolean, steps: number, starts: readonly number[]) {
+    this.size = size;
+    this.isRing = isRing;
+    const reached = starts
+      .flatMap((start) => first(steps, steps).map((step) => this.position(start + step)))
+      .filter((one) => one >= 0 && one < size);
+    // A cache that is shorter than the pieces would have another fault.
+    const more = first(size, steps);
+    const whole = new Set(reached);
+    for (const one of more) if (whole.size < steps) whole.add(one);
+    this.kept = [...whole].toSorted((a, b) => a - b);
+  }
+
+  position(start: number): number {
+    const { size, isRing } = this;
+    return isRing ? ((start % size) + size) % size : start;
+  }
+
+  /**
+   * The write index in the part. One that is out of range stays so, by as much, up to 99; one that a ring takes modulo its
+   * length stays negative or beyond the end.
+   * @param begin the write index in the whole
+   * @param start the position in the whole at which the piece begins
+   */
+  begin(begin: number, start: number): number {
+    const { size, isRing, kept } = this;
+    if (isRing) {
+      const place = kept.indexOf(this.position(start));
+      return begin < 0 ? place - kept.length : begin >= size ? place + kept.length : place;
+    }
+    if (begin < 0) return Math.max(begin, -99);
+    return start < size ? kept.indexOf(start) : kept.length + Math.min(start - size, 99);
+  }
+}
