@@ -177,7 +177,7 @@ function readFrame(
     const header = cursor.number(3);
     const [type, length] = [(header >> 1) & 3, header >> 3];
     isLast = (header & 1) === 1;
-    if (type === 3 || length > MAX_BLOCK) throw broken("it has a block of an unknown kind");
+    if (type === 3 || length > MAX_BLOCK) throw broken("it has a block of an unknown type");
     cursor.skip(type === 1 ? 1 : length);
     most += type === 2 ? largest : length;
   }
@@ -205,7 +205,7 @@ class Cursor {
 
   skip(count: number): void {
     this.#at += count;
-    if (this.#at > this.#bytes.length) throw broken("it is cut short");
+    if (this.#at > this.#bytes.length) throw broken("it is truncated");
   }
 
   /** A little-endian number of `width` bytes. */
