@@ -376,7 +376,7 @@ test("an example keeps nothing of the one before it", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   await chooseExample(page, "classic-confusions-and-without-it-is-refused");
-  assert.match(await page.locator("[data-tensor=output]").innerText(), /none: the call is wrong/);
+  assert.match(await page.locator("[data-tensor=output]").innerText(), /no output/);
   assert.deepEqual(new Set(await cellsOf(page, "output")), new Set([""]));
 });
 

@@ -56,8 +56,8 @@ export function laneProps(
 
 /** The remark of an output that the call does not have, by the space for it. */
 const STALE: Readonly<Record<Layout["head"], string>> = {
-  large: "none: the call is wrong",
-  full: "none: the call is wrong",
+  large: "no output",
+  full: "no output",
   short: "no output",
   low: "none",
   line: "none",

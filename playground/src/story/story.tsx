@@ -101,7 +101,7 @@ function Summary({ session }: { readonly session: Session }): JSX.Element {
       ))}
       {grey !== null && <p class="hint">{grey}</p>}
       <p class="hint of-mouse">
-        Point at a cell to see where its value comes from. Click it twice, or type, to change it.
+        Point at a cell to see where its value comes from; double-click or type to edit.
       </p>
       <p class="hint of-finger">
         Tap a cell to see where its value comes from. Tap it twice to change it.
