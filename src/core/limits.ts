@@ -150,6 +150,14 @@ export const GRADIENTS = {
    * less time than a table of its targets then.
    */
   dense: 4,
+  /** Below this many updates the copies for kernels of WebAssembly cost more than they save. */
+  kernels: 1024,
+  /** The most bytes that copies of a call's tensors may take for these kernels. */
+  scratch: 33_554_432,
+  /** Bytes of data that are copied for the kernels at once, and updates likewise, which then stay in the cache. */
+  group: 131_072,
+  /** Up to this many updates a float32 holds their number. */
+  counted: 16_777_214,
 };
 
 /** Memory of WebAssembly. */

@@ -97,6 +97,41 @@ export function packTargets(plan: Plan): PackedPlan {
   };
 }
 
+/** The positions of a Plan by target, in the order of the Plan. */
+export interface SortedPlan {
+  /** The targets in data, in elements. */
+  readonly targets: Uint32Array;
+  /** The end of each target's positions. */
+  readonly ends: Uint32Array;
+  /** Slices of the sequential side. */
+  readonly positions: Uint32Array;
+  /** True if the targets are all slices of data, in order, including those without a position. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * @param wantsAll whether all slices of data may be targets, which takes less time unless most of them have no position
+ */
+export function sortByTarget(plan: Plan, wantsAll: boolean): SortedPlan {
+  const { slice, size, source } = plan;
+  const offsets = absoluteOffsets(plan);
+  // Merged rows may begin between the multiples of their length.
+  const isWhole = wantsAll && size % slice === 0 && offsets.every((at) => at % slice === 0);
+  const packed = isWhole ? null : packTargets(plan);
+  const targets = packed?.targets.offsets ?? new Uint32Array(size / slice);
+  if (isWhole) for (let t = 0; t < targets.length; t++) targets[t] = t * slice;
+  const packedOffsets = packed?.plan.offsets ?? offsets;
+  const ends = new Uint32Array(targets.length + 1);
+  for (let p = 0; p < packedOffsets.length; p++) ends[packedOffsets[p] / slice + 1]++;
+  for (let t = 1; t < ends.length; t++) ends[t] += ends[t - 1];
+  // Each begin of a target moves to its end.
+  const positions = new Uint32Array(packedOffsets.length);
+  for (let p = 0; p < packedOffsets.length; p++) {
+    positions[ends[packedOffsets[p] / slice]++] = source === undefined ? p : source[p];
+  }
+  return { targets, ends, positions, isWhole };
+}
+
 /**
  * Returns a function that gives the number of an offset's target, or `next` for a new offset. A table of all targets is
  * fastest; if the table would take far more memory than the offsets, a Map holds the offsets received.
