@@ -9,6 +9,7 @@
 import { canonical } from "./arithmetic";
 import { AHEAD, limit } from "./limits";
 import { copy } from "./move";
+import { prefetchSingles } from "./prefetch";
 
 /**
  * Walks a Plan backwards: each slice moves to the sequential side and becomes 0, so that later positions have the slice
@@ -293,8 +294,9 @@ function kept<T>(best: v128, operand: v128, sign: v128, share: v128): v128 {
 
 /*
  * Single updates in the order of the Plan. Nothing branches on a value: whether an operand is greater is practically
- * random, and a mispredicted branch takes 5 to 20 ns. V8 compiles a `select` of floats to a branch. Elements are in the
- * first lane of a vector, whose instructions have no branches.
+ * random, and a mispredicted branch takes 5 to 20 ns. V8 compiles a `select` of floats to a branch, so elements are in
+ * the first lane of a vector. The best operand of an element and the number of those that equal it, later the share of
+ * each, are a pair: updates at random find both in one cache line.
  */
 
 @inline
@@ -304,85 +306,117 @@ function flips<T>(flip: u32): v128 {
 
 /** Begins with data as the only operand of each element. */
 @inline
-export function begin<T>(data: usize, best: usize, counts: usize, size: usize, flip: u32): void {
+export function begin<T>(data: usize, pairs: usize, size: usize, flip: u32): void {
   const sign = flips<T>(flip);
+  const one = ints<T>(1);
   const end = data + sizeof<T>() * size;
-  for (const wide = end - 15; data < wide; data += 16, best += 16) {
-    v128.store(best, v128.xor(v128.load(data), sign));
+  for (; data + 15 < end; data += 16, pairs += 32) {
+    writePairs<T>(pairs, v128.xor(v128.load(data), sign), one);
   }
-  for (; data < end; data += sizeof<T>(), best += sizeof<T>()) {
-    write<T>(best, v128.xor(read<T>(data, true), sign), true);
+  for (; data < end; ) {
+    write<T>(pairs, v128.xor(read<T>(data, true), sign), true);
+    write<T>(pairs + sizeof<T>(), one, true);
+    data += sizeof<T>();
+    pairs += 2 * sizeof<T>();
   }
-  const last = counts + sizeof<T>() * size;
-  for (; counts < last; counts += sizeof<T>()) write<T>(counts, ints<T>(1), true);
 }
 
-/** Compares single updates with the greatest operands so far, and counts those that equal them. */
+/** Compares updates with the best operands so far, and counts those that equal them. */
 @inline
-export function tally<T>(
-  best: usize,
-  counts: usize,
-  updates: usize,
-  offsets: usize,
-  count: usize,
+export function tally<T>(pairs: usize, updates: usize, offsets: usize, count: usize, flip: u32): void {
+  const sign = flips<T>(flip);
+  for (const end = offsets + 4 * count; offsets < end; ) {
+    const stop = prefetchSingles(pairs, 2 * sizeof<T>(), offsets, end);
+    for (; offsets < stop; offsets += 4, updates += sizeof<T>()) {
+      const at = pairs + 2 * sizeof<T>() * <usize>load<u32>(offsets);
+      const operand = v128.xor(read<T>(updates, true), sign);
+      const before = read<T>(at, true);
+      const best = greater<T>(before, operand);
+      const number = counted<T>(read<T>(at + sizeof<T>(), true), before, best, operand);
+      write<T>(at, best, true);
+      write<T>(at + sizeof<T>(), number, true);
+    }
+  }
+}
+
+/** The first parts of the pairs in two vectors, and the second ones. */
+@inline
+function firsts<T>(a: v128, b: v128): v128 {
+  if (sizeof<T>() == 4) return v128.shuffle<u32>(a, b, 0, 2, 4, 6);
+  else return v128.shuffle<u64>(a, b, 0, 2);
+}
+
+@inline
+function seconds<T>(a: v128, b: v128): v128 {
+  if (sizeof<T>() == 4) return v128.shuffle<u32>(a, b, 1, 3, 5, 7);
+  else return v128.shuffle<u64>(a, b, 1, 3);
+}
+
+/** Writes a vector of first parts and one of second parts as pairs. */
+@inline
+function writePairs<T>(pairs: usize, a: v128, b: v128): void {
+  if (sizeof<T>() == 4) {
+    v128.store(pairs, v128.shuffle<u32>(a, b, 0, 4, 1, 5));
+    v128.store(pairs, v128.shuffle<u32>(a, b, 2, 6, 3, 7), 16);
+  } else {
+    v128.store(pairs, v128.shuffle<u64>(a, b, 0, 2));
+    v128.store(pairs, v128.shuffle<u64>(a, b, 1, 3), 16);
+  }
+}
+
+/** Writes the share of each operand into the pairs, and the gradient of data. */
+@inline
+export function settle<T>(
+  data: usize,
+  gradient: usize,
+  pairs: usize,
+  ofData: usize,
+  size: usize,
   flip: u32,
+  divides: i32,
 ): void {
   const sign = flips<T>(flip);
-  for (const end = offsets + 4 * count; offsets < end; offsets += 4, updates += sizeof<T>()) {
-    const offset = sizeof<T>() * <usize>load<u32>(offsets);
-    const operand = v128.xor(read<T>(updates, true), sign);
-    const before = read<T>(best + offset, true);
-    const after = greater<T>(before, operand);
-    const number = counted<T>(read<T>(counts + offset, true), before, after, operand);
-    write<T>(best + offset, after, true);
-    write<T>(counts + offset, number, true);
+  const mask = ints<T>(divides ? -1 : 1);
+  const end = data + sizeof<T>() * size;
+  for (; data + 15 < end; data += 16, gradient += 16, ofData += 16, pairs += 32) {
+    const a = v128.load(pairs);
+    const b = v128.load(pairs, 16);
+    const best = firsts<T>(a, b);
+    const share = shared<T>(v128.load(gradient), v128.and(seconds<T>(a, b), mask));
+    v128.store(ofData, kept<T>(best, v128.load(data), sign, share));
+    writePairs<T>(pairs, best, share);
+  }
+  for (; data < end; ) {
+    const count = v128.and(read<T>(pairs + sizeof<T>(), true), mask);
+    const share = shared<T>(read<T>(gradient, true), count);
+    write<T>(ofData, kept<T>(read<T>(pairs, true), read<T>(data, true), sign, share), true);
+    write<T>(pairs + sizeof<T>(), share, true);
+    data += sizeof<T>();
+    gradient += sizeof<T>();
+    pairs += 2 * sizeof<T>();
+    ofData += sizeof<T>();
   }
 }
 
-/** Divides each gradient that several operands share. */
-@inline
-export function share<T>(gradient: usize, counts: usize, size: usize): void {
-  const end = gradient + sizeof<T>() * size;
-  for (const wide = end - 15; gradient < wide; gradient += 16, counts += 16) {
-    v128.store(gradient, shared<T>(v128.load(gradient), v128.load(counts)));
-  }
-  for (; gradient < end; gradient += sizeof<T>(), counts += sizeof<T>()) {
-    write<T>(gradient, shared<T>(read<T>(gradient, true), read<T>(counts, true)), true);
-  }
-}
-
-/** The shares of single operands that equal the greatest ones, and 0 for others. */
+/** The shares of updates that equal the best operands, and 0 for others. */
 @inline
 export function spread<T>(
-  best: usize,
-  shares: usize,
-  operands: usize,
-  out: usize,
+  pairs: usize,
+  updates: usize,
+  ofUpdates: usize,
   offsets: usize,
   count: usize,
   flip: u32,
 ): void {
   const sign = flips<T>(flip);
-  for (const end = offsets + 4 * count; offsets < end; offsets += 4) {
-    const offset = sizeof<T>() * <usize>load<u32>(offsets);
-    const greatest = read<T>(best + offset, true);
-    const own = read<T>(shares + offset, true);
-    write<T>(out, kept<T>(greatest, read<T>(operands, true), sign, own), true);
-    operands += sizeof<T>();
-    out += sizeof<T>();
-  }
-}
-
-/** Writes 0 to the shares of elements of data that do not equal the greatest operand. */
-@inline
-export function keep<T>(best: usize, shares: usize, data: usize, size: usize, flip: u32): void {
-  const sign = flips<T>(flip);
-  const end = data + sizeof<T>() * size;
-  for (const wide = end - 15; data < wide; data += 16, best += 16, shares += 16) {
-    v128.store(shares, kept<T>(v128.load(best), v128.load(data), sign, v128.load(shares)));
-  }
-  for (; data < end; data += sizeof<T>(), best += sizeof<T>(), shares += sizeof<T>()) {
-    const v = kept<T>(read<T>(best, true), read<T>(data, true), sign, read<T>(shares, true));
-    write<T>(shares, v, true);
+  for (const end = offsets + 4 * count; offsets < end; ) {
+    const stop = prefetchSingles(pairs, 2 * sizeof<T>(), offsets, end);
+    for (; offsets < stop; offsets += 4) {
+      const at = pairs + 2 * sizeof<T>() * <usize>load<u32>(offsets);
+      const share = read<T>(at + sizeof<T>(), true);
+      write<T>(ofUpdates, kept<T>(read<T>(at, true), read<T>(updates, true), sign, share), true);
+      updates += sizeof<T>();
+      ofUpdates += sizeof<T>();
+    }
   }
 }

@@ -72,11 +72,10 @@ const BACKWARDS = {
     ...["count", "slice", "dataStep", "updatesStep"],
     ...["flip: u32", "divides: i32", "includesSelf: i32"],
   ],
-  begin: ["data", "best", "counts", "size", "flip: u32"],
-  tally: ["best", "counts", "updates", "offsets", "count", "flip: u32"],
-  share: ["gradient", "counts", "size"],
-  spread: ["best", "shares", "operands", "out", "offsets", "count", "flip: u32"],
-  keep: ["best", "shares", "data", "size", "flip: u32"],
+  begin: ["data", "pairs", "size", "flip: u32"],
+  tally: ["pairs", "updates", "offsets", "count", "flip: u32"],
+  settle: ["data", "gradient", "pairs", "ofData", "size", "flip: u32", "divides: i32"],
+  spread: ["pairs", "updates", "ofUpdates", "offsets", "count", "flip: u32"],
 };
 
 const FLOATS = { float32: "f32", float64: "f64" };

@@ -8,7 +8,7 @@ import { GRADIENTS } from "../limits.ts";
 import { extremeGradients, take, type Extremes } from "../kernels/backwards.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { absoluteOffsets, coarsen, type Plan } from "../plan/plan.ts";
-import { sortByTarget, type SortedPlan } from "../plan/targets.ts";
+import { sortAllTargets, sortByTarget, type SortedPlan } from "../plan/targets.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype.ts";
 import { copy } from "../tensor/storage.ts";
 import type { Extension, KernelSource, Session } from "./executor.ts";
@@ -77,7 +77,7 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
     updates >= GRADIENTS.kernels &&
     plan.batches * plan.count <= GRADIENTS.counted;
   if (isFast && isDense && plan.slice === 1 && attempt(() => singles(session, plan, call))) return;
-  const sorted = sortByTarget(plan, isDense);
+  const sorted = isDense ? sortAllTargets(plan) : sortByTarget(plan);
   if (!sorted.isWhole && ofData !== null) copyInto(session, gradient, ofData);
   if (isFast && attempt(() => slices(session, call, sorted))) return;
   extremeGradients(call, sorted);
@@ -109,31 +109,37 @@ function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
   const offsets = absoluteOffsets(plan);
   const count = offsets.length;
   const tensors = tensorsOf(call);
-  const most = size * 4 * bytes + count * (bytes + 4);
+  const most = (4 * size + count) * bytes + 4 * count;
   const extension =
     residentKernels(session, tensors) ??
     (most <= GRADIENTS.scratch ? session.extend?.(SOURCE, most, ...tensors) : null);
   if (!extension) return false;
   const { arena, kernels } = extension;
-  const { memory } = arena;
-  const [own, operands, at] = [data, updates, offsets].map((array) => arena.addressOf(array));
-  const [best, counts] = [arena.allocate(bytes * size), arena.allocate(bytes * size)];
-  const isHere = ofData !== null && memory.has(ofData);
-  const shares = isHere ? ofData.byteOffset : arena.allocate(bytes * size);
-  if (isHere) copyInto(session, gradient, ofData);
-  else arena.copyIn(gradient, 0, bytes * size, shares);
-  const place = ofUpdates !== null && memory.has(ofUpdates) ? ofUpdates.byteOffset : null;
-  // A copy of updates may be replaced by their gradient.
-  const out = place ?? (memory.has(updates) ? arena.allocate(bytes * count) : operands);
+  const inputs = [data, gradient, updates, offsets];
+  const [own, given, operands, at] = inputs.map((array) => arena.addressOf(array));
+  const pairs = arena.allocate(2 * bytes * size);
+  // Copies may be replaced by the gradients.
+  const placeOf = (out: NumericStorage | null, copied: NumericStorage, address: number): number =>
+    out !== null && arena.memory.has(out)
+      ? out.byteOffset
+      : arena.memory.has(copied)
+        ? arena.allocate(copied.byteLength)
+        : address;
+  const toData = placeOf(ofData, gradient, given);
+  const toUpdates = placeOf(ofUpdates, updates, operands);
   const flip = Number(call.isLeast);
   const run = (name: string, ...args: number[]) => kernels[`${name}_${dtype}`](...args);
-  run("begin", own, best, counts, size, flip);
-  run("tally", best, counts, operands, at, count, flip);
-  if (ties === "even") run("share", shares, counts, size);
-  if (ofUpdates !== null) run("spread", best, shares, operands, out, at, count, flip);
-  if (ofData !== null) run("keep", best, shares, own, size, flip);
-  if (ofUpdates !== null && place === null) arena.copyOut(out, bytes * count, ofUpdates, 0);
-  if (ofData !== null && !isHere) arena.copyOut(shares, bytes * size, ofData, 0);
+  run("begin", own, pairs, size, flip);
+  run("tally", pairs, operands, at, count, flip);
+  run("settle", own, given, pairs, toData, size, flip, Number(ties === "even"));
+  if (ofUpdates !== null) run("spread", pairs, operands, toUpdates, at, count, flip);
+  for (const [out, place] of [
+    [ofData, toData],
+    [ofUpdates, toUpdates],
+  ] as const) {
+    const isElsewhere = out !== null && !arena.memory.has(out);
+    if (isElsewhere) arena.copyOut(place, out.byteLength, out, 0);
+  }
   return true;
 }
 
