@@ -92,8 +92,7 @@ function replacedBackwards(session: Session<void>, call: ScatterBackwards): Scat
   const { plan, gradient } = call;
   const updates = newUpdates(call);
   const data = dataGradient(session, call);
-  const [random, sequential] = [data, updates].map((one) => one.data as NumericStorage);
-  takeSlices(session, plan, gradient.dtype, random, sequential);
+  takeSlices(session, plan, gradient.dtype, arrayOf(data), arrayOf(updates));
   return { data, updates };
 }
 
@@ -169,7 +168,7 @@ function dataGradient(
 ): Tensor {
   const { dtype, size } = data;
   const result = dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), size);
-  copyInto(session, gradient.data as NumericStorage, result.data as NumericStorage);
+  copyInto(session, arrayOf(gradient), arrayOf(result));
   return result;
 }
 
@@ -196,6 +195,9 @@ function productBackwards(session: Session<void>, call: ScatterBackwards): Scatt
   return { data: result, updates: ofUpdates };
 }
 
+/** The elements of a tensor with a gradient, which is never text. */
+const arrayOf = ({ data }: Tensor): NumericStorage => data as NumericStorage;
+
 /** Gradients of `max` and `min`: operands that equal the result get its gradient; `ties` decides between several. */
 function extremeBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
   const { executor, plan, reducing, ties, data, updates, gradient, dataOut } = call;
@@ -204,7 +206,6 @@ function extremeBackwards(session: Session<void>, call: ScatterBackwards): Scatt
   const ofData = call.wantsData
     ? (dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), size))
     : null;
-  const arrayOf = (one: Tensor): NumericStorage => one.data as NumericStorage;
   extremeSlices(session, plan, {
     dtype,
     isLeast: reducing.reduction === "min",

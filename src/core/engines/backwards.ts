@@ -11,10 +11,14 @@ import { absoluteOffsets, coarsen, type Plan } from "../plan/plan.ts";
 import { sortAllTargets, sortByTarget, type SortedPlan } from "../plan/targets.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype.ts";
 import { copy } from "../tensor/storage.ts";
-import type { Extension, KernelSource, Session } from "./executor.ts";
+import type { Extension, Session } from "./executor.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./wasm/backwards-bytes.ts";
+import type { KernelSource } from "./wasm/kernels.ts";
 
 const SOURCE: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
+
+/** Counts below this are exact as a float32, by which the kernels divide. */
+const MOST = 2 ** 24;
 
 const elementsOf = ({ batches, count, slice }: Plan): number => batches * count * slice;
 
@@ -75,7 +79,7 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
     DTYPES[call.dtype].family === "float" &&
     (call.ties === "even" || call.ties === "all") &&
     updates >= GRADIENTS.kernels &&
-    plan.batches * plan.count <= GRADIENTS.counted;
+    plan.batches * plan.count < MOST;
   if (isFast && isDense && plan.slice === 1 && attempt(() => singles(session, plan, call))) return;
   const sorted = isDense ? sortAllTargets(plan) : sortByTarget(plan);
   if (!sorted.isWhole && ofData !== null) copyInto(session, gradient, ofData);
@@ -169,11 +173,7 @@ function runExtremes({ kernels }: Extension, call: Extremes, at: Places): void {
 }
 
 /** Slices, target by target. @returns whether it was done */
-function slices(
-  session: Session<void>,
-  call: Extremes,
-  sorted: SortedPlan,
-): boolean {
+function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
   const { data, updates, gradient, ofData, ofUpdates } = call;
   const extension = residentKernels(session, tensorsOf(call));
   if (extension === null) return groups(session, call, sorted);
@@ -260,7 +260,7 @@ function groupBounds(
 ): { readonly bounds: readonly number[]; readonly widest: number } {
   const bounds = [0];
   let widest = 0;
-  for (let last = 0, begin = 0; last < targets.length; ) {
+  for (let last = 0, begin = 0; last < targets.length;) {
     const first = last++;
     while (last < targets.length && last - first < most && ends[last] - begin <= most) last++;
     bounds.push(last);

@@ -7,7 +7,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { DType, NumericStorage, Step, Storage } from "../tensor/dtype.ts";
 import type { Queue } from "./queue.ts";
 import type { Arena } from "./wasm/arena.ts";
-import type { Kernel } from "./wasm/kernels.ts";
+import type { Kernel, KernelSource } from "./wasm/kernels.ts";
 
 export interface Executor {
   readonly kind: "js" | "wasm";
@@ -66,13 +66,6 @@ export interface Session<Done> {
   extend?(source: KernelSource, bytes: number, ...arrays: NumericStorage[]): Extension | null;
   /** Releases the scratch memory of the call. */
   end(): void;
-}
-
-/** A compiled module that only some calls need, as `scripts/kernels.js` writes it. */
-export interface KernelSource {
-  readonly text: string;
-  /** The position of the flags of its memory. */
-  readonly flagsAt: number;
 }
 
 /** Kernels by their names, and the scratch memory of the call in the memory that they work on. */

@@ -6,7 +6,13 @@
 import { MOVE } from "../limits.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import type { PackedPlan, SortedPlan } from "../plan/targets.ts";
-import { allocate, DTYPES, type DType, type NumericStorage, type Storage } from "../tensor/dtype.ts";
+import {
+  allocate,
+  DTYPES,
+  type DType,
+  type NumericStorage,
+  type Storage,
+} from "../tensor/dtype.ts";
 import { decodeHalf, encodeHalf } from "../tensor/half.ts";
 import { halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
@@ -182,9 +188,10 @@ function compare(sign: number, re: number, im: number, bestRe: number, bestIm: n
     if (!isNumber) return 1;
     return re === bestRe ? (im === bestIm ? 0 : sign * (im - bestIm)) : sign * (re - bestRe);
   }
-  const isSame = (a: number, b: number): boolean => a === b || (a !== a && b !== b);
   return isSame(re, bestRe) && isSame(im, bestIm) ? 0 : -1;
 }
+
+const isSame = (a: number, b: number): boolean => a === b || (a !== a && b !== b);
 
 /** Moves slices to the sequential side, from the last position to the first, and leaves 0 in their places. */
 export function take(plan: Plan, random: Storage, sequential: Storage): void {

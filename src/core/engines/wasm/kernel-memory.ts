@@ -3,9 +3,14 @@
 import { Allocator } from "./allocator.ts";
 import { KERNELS, SCRATCH } from "../../limits.ts";
 import { MEMORY } from "../../resources.ts";
-import type { KernelSource } from "../executor.ts";
 import { Block } from "./block.ts";
-import { exportsOf, instantiateKernels, type Kernel, type Kernels } from "./kernels.ts";
+import {
+  exportsOf,
+  instantiateKernels,
+  type Kernel,
+  type Kernels,
+  type KernelSource,
+} from "./kernels.ts";
 import type { Layout } from "./layout.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 

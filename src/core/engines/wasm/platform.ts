@@ -5,9 +5,9 @@
 
 import { TensorError } from "../../errors.ts";
 import { SCRATCH } from "../../limits.ts";
-import type { KernelSource } from "../executor.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./bytes.ts";
 import { KernelMemory, PAGE } from "./kernel-memory.ts";
+import type { KernelSource } from "./kernels.ts";
 import { webAssembly, whyUnsupported } from "./web-assembly.ts";
 
 /** Share of scratch memory for a call's data; windows and tables may take the rest. */

@@ -13,7 +13,8 @@ import {
   type Storage,
 } from "../../tensor/dtype.ts";
 import { bytesOf, copy } from "../../tensor/storage.ts";
-import type { Executor, Extension, KernelSource, Session } from "../executor.ts";
+import type { Executor, Extension, Session } from "../executor.ts";
+import type { KernelSource } from "./kernels.ts";
 import { runCalls, type Call } from "./calls.ts";
 import { readByKernels, type IndexReader } from "./index-reader.ts";
 import { Arena } from "./arena.ts";
