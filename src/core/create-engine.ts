@@ -104,7 +104,8 @@ export interface AsyncFunctions {
     options?: plain.TensorScatterOptions,
   ): Promise<Tensor<D, S>>;
   /**
-   * The gradients of a call's inputs: {@link vjp} of `ndscatter`, in turn with the other calls.
+   * The gradients of a call's inputs: {@link vjp} of `ndscatter`, in turn with the other calls. Gradients are computed
+   * on the calling thread, which works until they are done.
    *
    * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
    * @param outputGradient of data's type and the output's shape

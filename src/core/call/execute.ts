@@ -228,7 +228,7 @@ export async function executeAsync(
 }
 
 /** An error of an engine with the name of the call's operator. */
-export function named(error: unknown, fields: ErrorFields): unknown {
+function named(error: unknown, fields: ErrorFields): unknown {
   if (!isTensorError(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
 }

@@ -5,7 +5,7 @@ import type { Executor, Session } from "../engines/executor.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { optionsOf } from "../tensor/options.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import { gatherSteps, scatterSteps } from "./backwards.ts";
+import { gatherBackwards, scatterBackwards } from "./backwards.ts";
 import type { NodeSpec } from "./call.ts";
 import { callNow } from "./execute.ts";
 import { callFrom, type FunctionSpec } from "./function-spec.ts";
@@ -20,7 +20,6 @@ import {
 import { checkAlive, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
 import { knownForm } from "./plain-call.ts";
 import { checkMemory, formOf, type Form } from "./prepare.ts";
-import { finish, finishAsync, type Resumable } from "./resumable.ts";
 import { executorOf, planOf, type EngineLike } from "./run.ts";
 
 /** Options of {@link vjp}. */
@@ -73,8 +72,9 @@ export function vjpOn(
 }
 
 /**
- * {@link vjp} for callers that must not block. Checks that do not depend on earlier calls run at once; indices are read,
- * and the work is done, when all earlier asynchronous calls of the executor have ended.
+ * {@link vjp} in turn with the asynchronous calls of an executor. Checks that do not depend on earlier calls run
+ * immediately; when all earlier calls have ended, indices are read and the work is done, on the caller's thread alone
+ * where that thread must not wait.
  */
 export async function vjpAsync(
   executor: Executor,
@@ -91,9 +91,10 @@ export async function vjpAsync(
     checkMemory(call, [], chosen.updatesOut);
     checkGradientMemory(gradient, call.fields);
   };
-  return executor.queue.enqueue(() =>
-    finishAsync(executor, call.fields, check, (session) => vjpSteps(session, given)),
-  );
+  return executor.queue.enqueue(async () => {
+    check();
+    return callNow(executor, call.fields, vjpNow, given);
+  });
 }
 
 /** The gradients of a call with everything checked except the values of its indices. */
@@ -123,13 +124,10 @@ function checked(
   return { executor, form, tensors, gradient, chosen };
 }
 
-const vjpNow = (session: Session<void>, call: CheckedVjp): (Tensor | null)[] =>
-  finish(vjpSteps(session, call));
-
-function* vjpSteps<Done>(
-  session: Session<Done>,
+const vjpNow = (
+  session: Session<void>,
   { executor, form, tensors, gradient, chosen }: CheckedVjp,
-): Resumable<Done | void, (Tensor | null)[]> {
+): (Tensor | null)[] => {
   const { signature, settings: reducing } = form.call;
   const { positions } = signature;
   const plan = planOf(session, { form, tensors });
@@ -138,17 +136,16 @@ function* vjpSteps<Done>(
   const data = tensors[form.data] as Tensor;
   const updates = tensors[form.updates];
   if (updates !== undefined) {
-    const found = yield* scatterSteps(session, { ...common, ...chosen, reducing, data, updates });
+    const found = scatterBackwards(session, { ...common, ...chosen, reducing, data, updates });
     results[positions.data] = found.data;
     results[positions.updates] = found.updates;
   } else if (chosen.wantsData) {
     const out = chosen.dataOut;
     const [dataShape, dataSize] = [Tensor.dimsOf(data), data.size];
-    const call = { ...common, dataShape, dataSize, out };
-    results[positions.data] = yield* gatherSteps(session, call);
+    results[positions.data] = gatherBackwards(session, { ...common, dataShape, dataSize, out });
   }
   return results;
-}
+};
 
 /** The gradient of a call's output, for data that has one. */
 function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): Tensor {
