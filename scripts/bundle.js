@@ -99,13 +99,47 @@ writeNotices(Object.keys(metafile.inputs));
 const { exports } = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 copyTypes(Object.values(exports).flatMap(({ types }) => types ?? []));
 
-// Nothing here has side effects, so an import without names would only cause warnings of bundlers.
-for (const name of fs.readdirSync(TARGET, { recursive: true, encoding: "utf8" })) {
-  if (!name.endsWith(".js")) continue;
-  const file = path.join(TARGET, name);
-  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, ""));
-}
+const texts = new Map(
+  fs
+    .readdirSync(TARGET, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".js"))
+    // Nothing here has side effects, so an import without names would only cause warnings of bundlers.
+    .map((name) => path.join(TARGET, name))
+    .map((file) => [file, fs.readFileSync(file, "utf8").replaceAll(/^import ".*\n/gm, "")]),
+);
+for (const [file, text] of kernelsFirst(texts)) fs.writeFileSync(file, text);
 await compileEarly(TARGET);
+
+/**
+ * The files with the imports that lead to the kernels' text before all others, shortest way first: a user's bundle has
+ * modules in the order of imports, and begins with that text then.
+ */
+function kernelsFirst(files) {
+  const importsOf = (file, text) =>
+    [...text.matchAll(/^import \{[^}]*\} from "(\.[^"]*)";\n/gm)].map(([statement, from]) => ({
+      statement,
+      target: path.join(path.dirname(file), from),
+    }));
+  const far = new Map();
+  let reached = [...files].filter(([, text]) => /\bKERNELS = "/.test(text)).map(([file]) => file);
+  for (let steps = 0; reached.length > 0; steps++) {
+    const last = new Set(reached);
+    for (const file of last) far.set(file, steps);
+    reached = [...files.keys()].filter(
+      (file) =>
+        !far.has(file) && importsOf(file, files.get(file)).some(({ target }) => last.has(target)),
+    );
+  }
+  const distance = ({ target }) => far.get(target) ?? Infinity;
+  return [...files].map(([file, text]) => {
+    const imports = importsOf(file, text);
+    const sorted = imports.toSorted((a, b) =>
+      distance(a) < distance(b) ? -1 : distance(a) > distance(b) ? 1 : 0,
+    );
+    const rest = imports.reduce((left, { statement }) => left.replace(statement, ""), text);
+    return [file, sorted.map(({ statement }) => statement).join("") + rest];
+  });
+}
 
 /** Writes the licences of the packages that are part of the bundle, found by the files in the bundle. */
 function writeNotices(inputs) {

@@ -21,7 +21,7 @@ const once =
 /**
  * The slices of the sequential side that a later slice replaces: those of every position except the last of its target.
  */
-export const replacedSlices = /* @__PURE__ */ once((plan): Uint32Array => {
+export const replacedSlices: (plan: Plan) => Uint32Array = /* @__PURE__ */ once((plan) => {
   const { source, slice, batches, count } = plan;
   // Empty slices have no elements to write twice.
   if (slice === 0) return new Uint32Array();
