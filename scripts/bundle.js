@@ -137,7 +137,9 @@ function kernelsFirst(files) {
       distance(a) < distance(b) ? -1 : distance(a) > distance(b) ? 1 : 0,
     );
     const rest = imports.reduce((left, { statement }) => left.replace(statement, ""), text);
-    return [file, sorted.map(({ statement }) => statement).join("") + rest];
+    const [start] = /^(?:#!.*\n)?/.exec(rest);
+    const lines = sorted.map(({ statement }) => statement).join("");
+    return [file, start + lines + rest.slice(start.length)];
   });
 }
 

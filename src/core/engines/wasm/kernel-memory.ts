@@ -31,7 +31,7 @@ export class KernelMemory {
    * The layouts of kept Plans, whose offsets stay in this memory as long as the Plan exists; null after the Plan's
    * first call.
    */
-  readonly kept = new WeakMap<Uint32Array, Layout | null>();
+  readonly kept: WeakMap<Uint32Array, Layout | null> = new WeakMap();
   readonly #module: KernelModule;
   readonly #allocator: Allocator;
   readonly #dropped = new FinalizationRegistry<number>((pointer) => this.free(pointer));
