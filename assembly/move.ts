@@ -82,7 +82,7 @@ function at<T>(base: usize, offset: usize): usize {
 
 /** Copies `length` bytes, with `memory.copy` for long slices. The two ranges must not overlap. */
 @inline
-function copy<T>(to: usize, from: usize, length: usize, isLong: bool): void {
+export function copy<T>(to: usize, from: usize, length: usize, isLong: bool): void {
   if (isLong) {
     memory.copy(to, from, length);
     return;

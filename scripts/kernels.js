@@ -65,6 +65,35 @@ const PARAMETERS = {
   rows: ["indices", "offsets", "count", "row", "table"],
 };
 
+/** Gradients, a module of its own: `extremes` and the passes over single elements, for each type of float. */
+const BACKWARDS = {
+  extremes: [
+    ...["data", "gradient", "ofData", "updates", "ofUpdates", "targets", "ends", "positions"],
+    ...["count", "slice", "dataStep", "updatesStep"],
+    ...["flip: u32", "divides: i32", "includesSelf: i32"],
+  ],
+  begin: ["data", "pairs", "size", "flip: u32"],
+  tally: ["pairs", "updates", "offsets", "count", "flip: u32"],
+  settle: ["data", "gradient", "pairs", "ofData", "size", "flip: u32", "divides: i32"],
+  spread: ["pairs", "updates", "ofUpdates", "offsets", "count", "flip: u32"],
+};
+
+const FLOATS = { float32: "f32", float64: "f64" };
+
+/** The source of the module of gradients. */
+function backwardsEntry() {
+  const names = Object.keys(BACKWARDS);
+  const lines = [
+    `import { ${names.join(", ")} } from "./backwards";`,
+    'export { take } from "./backwards";',
+    'export { copy_bytes } from "./rearrange";',
+  ];
+  for (const [dtype, type] of Object.entries(FLOATS)) {
+    lines.push(...names.map((name) => instance(name, dtype, type, "void", [], BACKWARDS)));
+  }
+  return lines.join("\n");
+}
+
 /** The source of the entry module. */
 function entry() {
   const lines = [
@@ -122,9 +151,9 @@ function twinOf(dtype, reduction) {
 }
 
 /** An exported function that is one instance of a generic one; constants come before its parameters. */
-function instance(name, suffix, type, result = "void", constants = []) {
-  const typed = PARAMETERS[name].map((one) => (one.includes(":") ? one : `${one}: usize`));
-  const names = PARAMETERS[name].map((one) => one.split(":")[0]);
+function instance(name, suffix, type, result = "void", constants = [], parameters = PARAMETERS) {
+  const typed = parameters[name].map((one) => (one.includes(":") ? one : `${one}: usize`));
+  const names = parameters[name].map((one) => one.split(":")[0]);
   const call = `${name}<${type}>(${[...constants, ...names].join(", ")})`;
   const body = result === "void" ? call : `return ${call}`;
   return `export function ${name}_${suffix}(${typed.join(", ")}): ${result} { ${body}; }`;
@@ -139,13 +168,13 @@ const FLAGS = [
   ...["--enable", "simd", "--enable", "bulk-memory", "--enable", "threads"],
 ];
 
-/** The compiled module. */
-async function compile() {
+/** The compiled module of an entry's source. */
+async function compile(source) {
   const { default: asc } = await import("assemblyscript/asc");
   let binary;
   const { error, stderr } = await asc.main(["entry.ts", "--outFile", "kernels.wasm", ...FLAGS], {
     readFile: (name) => {
-      if (name === "entry.ts") return entry();
+      if (name === "entry.ts") return source;
       const file = path.join(OPTIONS.assembly, name);
       return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : null;
     },
@@ -156,10 +185,10 @@ async function compile() {
   return binary;
 }
 
-/** The compiled module in the existing file. */
-function keptKernels() {
-  const [, text] = /KERNELS =\s+"([^"]+)"/.exec(fs.readFileSync(OPTIONS.out, "utf8")) ?? [];
-  if (text === undefined) throw new Error(`${OPTIONS.out} has no kernels to keep`);
+/** The compiled module in an existing file. */
+function keptKernels(file) {
+  const [, text] = /KERNELS =\s+"([^"]+)"/.exec(fs.readFileSync(file, "utf8")) ?? [];
+  if (text === undefined) throw new Error(`${file} has no kernels to keep`);
   const bytes = Array.from({ length: 256 }, (_, byte) => [characters(byte), byte]);
   const byteOf = new Map(bytes);
   return Uint8Array.from(text.match(/[yz{]?./g), (one) => byteOf.get(one));
@@ -218,18 +247,33 @@ function fingerprint() {
   return hash.digest("hex");
 }
 
-const isSame =
-  fs.existsSync(OPTIONS.out) && fs.readFileSync(OPTIONS.out, "utf8").includes(fingerprint());
-const binary = isSame ? keptKernels() : await compile();
-// Gzip compresses the 63 kB of kernels to 7.6 kB in this encoding, 8.5 kB as hexadecimal digits, and 14 kB as base64,
-// which hides repeats.
-const contents = [
-  "/** The kernels of assembly/, compiled, and worker.ts, bundled; written by scripts/kernels.js. */",
-  `// Made from sources whose hash is ${fingerprint()}.`,
-  `export const KERNELS =\n  "${Array.from(binary, characters).join("")}";`,
-  `export const MEMORY_FLAGS_AT = ${memoryFlagsAt(binary)};`,
-  `export const WORKER = ${JSON.stringify(await workerText())};`,
-];
+/**
+ * The compiled kernels in a file, as text, and the lines that declare them; compiled again only if a source has changed.
+ *
+ * Gzip compresses the 63 kB of kernels to 7.6 kB in this encoding, 8.5 kB as hexadecimal digits, and 14 kB as base64,
+ * which hides repeats.
+ */
+async function kernelLines(file, source) {
+  const isSame = fs.existsSync(file) && fs.readFileSync(file, "utf8").includes(fingerprint());
+  const binary = isSame ? keptKernels(file) : await compile(source);
+  console.log(`${path.basename(file)}: ${binary.length} bytes`);
+  return [
+    `// Made from sources whose hash is ${fingerprint()}.`,
+    `export const KERNELS =\n  "${Array.from(binary, characters).join("")}";`,
+    `export const MEMORY_FLAGS_AT = ${memoryFlagsAt(binary)};`,
+  ];
+}
+
+const writeLines = (file, lines) => fs.writeFileSync(file, `${lines.join("\n")}\n`);
+
 fs.mkdirSync(path.dirname(OPTIONS.out), { recursive: true });
-fs.writeFileSync(OPTIONS.out, `${contents.join("\n")}\n`);
-console.log(`kernels: ${binary.length} bytes`);
+writeLines(OPTIONS.out, [
+  "/** The kernels of assembly/, compiled, and worker.ts, bundled; written by scripts/kernels.js. */",
+  ...(await kernelLines(OPTIONS.out, entry())),
+  `export const WORKER = ${JSON.stringify(await workerText())};`,
+]);
+const backwards = path.join(path.dirname(OPTIONS.out), "backwards-bytes.ts");
+writeLines(backwards, [
+  "/** The kernels of gradients, compiled; written by scripts/kernels.js. */",
+  ...(await kernelLines(backwards, backwardsEntry())),
+]);

@@ -30,6 +30,12 @@ export {
   type DialectId,
 } from "./insight/diagnose/dialects.ts";
 export { explain } from "./insight/explain/explain.ts";
+export {
+  explainGradient,
+  type GradientCell,
+  type GradientExplanation,
+  type GradientTerm,
+} from "./insight/explain/explain-gradient.ts";
 export type {
   BadIndex,
   CellStory,
@@ -68,7 +74,8 @@ export { operators, resolve, type OperatorId } from "./core/operators/registry.t
 export { compareVersions, roleOf, typesOf } from "./core/operators/rows.ts";
 export type { RunOptions } from "./core/call/run.ts";
 export type { GradientOptions } from "./core/call/gradient-options.ts";
-export type { FunctionSpec, VjpOptions } from "./core/call/vjp.ts";
+export type { FunctionSpec } from "./core/call/function-spec.ts";
+export type { VjpOptions } from "./core/call/vjp.ts";
 export type { Ties } from "./core/kernels/backwards.ts";
 export { infer } from "./core/call/infer.ts";
 export type { NodeSpec } from "./core/call/call.ts";

@@ -200,9 +200,15 @@ test("ranges that are none are refused", () => {
   const refuse = (code: ErrorCode, sentence: RegExp, ...ranges: unknown[]): void => {
     assertRefused(code, sentence, () => array.slice(...(ranges as AxisRange[])));
   };
-  refuse("rank", /^a slice has 3 ranges, but the array has the shape \[4, 3\]$/, null, null, null);
-  refuse("index-out-of-range", /^a coordinate of axis 0 must lie in its 4, got 4$/, 4);
-  refuse("index-out-of-range", /^a coordinate of axis 1 must lie in its 3, got -4$/, null, -4);
+  refuse(
+    "rank",
+    /^a slice must have at most 2 ranges, one an axis of \[4, 3\], got 3$/,
+    null,
+    null,
+    null,
+  );
+  refuse("index-out-of-range", /^a coordinate of axis 0 must be from -4 to 3, got 4$/, 4);
+  refuse("index-out-of-range", /^a coordinate of axis 1 must be from -3 to 2, got -4$/, null, -4);
   refuse("index-out-of-range", /got 0.5$/, 0.5);
   for (const range of [[0, 2, 0], [0, 2, -1], [0, 1, 1, 1], [0.5], "0:2", {}, ["0"], [undefined]]) {
     refuse(
@@ -442,12 +448,16 @@ test(
     const file = path.join(folder, "job.json");
     const spec = JSON.parse(fs.readFileSync(file, "utf8"));
     for (const [slice, code, sentence] of [
-      [[[0, 1, 9999], 0], "index-out-of-range", /^the slice of \S+data.zarr lies beyond its shape/],
-      [[0], "index-out-of-range", /lies beyond its shape/],
-      [[[0, 0, 1], 0], "index-out-of-range", /lies beyond/],
-      [[-1, [0, 1, 1]], "index-out-of-range", /lies beyond/],
-      ["x", "malformed-file", /^job.json is not that of a job/],
-      [[null], "malformed-file", /^job.json is not that of a job/],
+      [
+        [[0, 1, 9999], 0],
+        "index-out-of-range",
+        /^the slice of \S+data.zarr must lie within its shape/,
+      ],
+      [[0], "index-out-of-range", /must lie within its shape/],
+      [[[0, 0, 1], 0], "index-out-of-range", /must lie within/],
+      [[-1, [0, 1, 1]], "index-out-of-range", /must lie within/],
+      ["x", "malformed-file", /^job.json must describe a job of this version/],
+      [[null], "malformed-file", /^job.json must describe a job of this version/],
     ] as const) {
       fs.writeFileSync(file, JSON.stringify({ ...spec, data: { ...spec.data, slice } }));
       await assertRejected(code, sentence, async () => openContext(folder, await readSpec(folder)));

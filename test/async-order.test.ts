@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { vjp } from "../src/core/call/vjp.ts";
 import { createEngine, type Engine } from "../src/core/create-engine.ts";
 import { allocate, type DType } from "../src/core/tensor/dtype.ts";
 import { copy } from "../src/core/tensor/storage.ts";
@@ -56,8 +57,9 @@ class World {
   /** One call, or something else that may happen between calls. */
   step(): void {
     if (this.random(3) === 0) this.callNow();
-    const kind = this.random(10);
-    if (kind < 5) this.scatter(this.pick(this.data), "float32");
+    const kind = this.random(12);
+    if (kind >= 10) this.differentiate();
+    else if (kind < 5) this.scatter(this.pick(this.data), "float32");
     else if (kind < 7) this.gather();
     // Indices that a call computes: later calls may read them only when it is their turn.
     else if (kind < 8) this.scatter(this.pick(this.indices), "int32");
@@ -112,6 +114,39 @@ class World {
         ...(isGiven && { out: out[key] }),
       }),
     );
+  }
+
+  /** The gradient of data of a scatter, which may take the place of the output's, or of updates, or of a gather. */
+  differentiate(): void {
+    const indices = this.pick(this.indices);
+    const gradient = this.pick(this.data);
+    const isGather = this.random(3) === 0;
+    const reduction = this.pick(["none", "add", "max", "mean", "mul"] as const);
+    const includeSelf = this.random(4) > 0;
+    const options = isGather ? { bounds: "fill" } : { bounds: "drop", reduction, includeSelf };
+    const node = { function: isGather ? "gather" : "scatterElements", options } as const;
+    const data = this.pick(this.data);
+    const updates = this.pair("float32", indices.real.size);
+    const fits = isGather ? indices.real.size : data.real.size;
+    const given = gradient.real.size === fits ? gradient : this.pair("float32", fits);
+    const argnums = isGather ? 0 : this.pick([0, 2]);
+    const outs = this.data.filter((one) => one !== data && one.real.size === data.real.size);
+    const inPlace = given === data || isGather ? outs.filter((one) => one !== given) : outs;
+    const isGiven = argnums === 0 && inPlace.length > 0;
+    const out = isGiven ? this.pick(inPlace) : null;
+    const inputs = (key: keyof Pair): Tensor[] =>
+      [data, indices, ...(isGather ? [] : [updates])].map((one) => one[key]);
+    const chosen = (key: keyof Pair) => ({ argnums, ...(out && { out: [out[key]] }) });
+    const promise = this.engine.async.vjp(node, inputs("real"), given.real, chosen("real"));
+    const own = { ...chosen("model"), engine: js };
+    const model = vjp(node, inputs("model"), given.model, own)[argnums] as Tensor;
+    const compared = promise.then((gradients) => {
+      const result = gradients[argnums] as Tensor;
+      assert.ok(isGiven || equals(result, model), "a gradient differs");
+      if (!isGiven) result.dispose();
+    });
+    this.pending.push(compared);
+    if (this.random(2) === 0) updates.real.dispose();
   }
 
   /** Disposes of a tensor that pending calls may use; the next one may get its memory. */

@@ -282,7 +282,10 @@ test("a job.json with one wrong part is not that of a job", async () => {
   for (const [key, value] of WRONG_SPECS) {
     assert.throws(
       () => parsed({ [key]: value }),
-      { code: "malformed-file", message: /^job\.json is not that of a job of this version/ },
+      {
+        code: "malformed-file",
+        message: /^job\.json must describe a job of this version of ndscatter, but does not$/,
+      },
       `${key}: ${JSON.stringify(value)}`,
     );
   }

@@ -157,10 +157,16 @@ test("chunks that do not fit the output are refused before anything is made", as
     ],
     [
       { chunkShape: [4, 2], out: path.join(home, "x.npy") },
-      /^chunkShape is that of a new Zarr array/,
+      /^the output must be a new Zarr array for chunkShape, got \S+x\.npy, an NPY file; leave chunkShape out$/,
     ],
-    [{ chunkShape: [4, 2], out: data }, /^chunkShape is that of .* and the output is data itself$/],
-    [{ shards: [4, 2], out: data }, /^shards are those of a new Zarr array/],
+    [
+      { chunkShape: [4, 2], out: data },
+      /^the output must be a new Zarr array for chunkShape, got data itself; leave chunkShape out$/,
+    ],
+    [
+      { shards: [4, 2], out: data },
+      /^the output must be a new Zarr array for shards, got data itself; leave shards out$/,
+    ],
   ] as const) {
     const given = { out: at("new"), memory: MEMORY, threads: 0, ...options } as never;
     await assertRejected("attribute", says, () => scatterChunked(data, indices, updates, given));
@@ -225,7 +231,7 @@ test("a job.json whose tasks would share chunks of the output is not run", async
     [
       await requestIn(home, gather, asked),
       { blockShape: [1], stages: undefined },
-      /^the blocks in job\.json must have whole chunks of the output, and do not$/,
+      /^the blocks in job\.json must cover whole chunks of the output, but do not$/,
     ],
     [
       await requestIn(home, add, {
@@ -241,7 +247,7 @@ test("a job.json whose tasks would share chunks of the output is not run", async
         out: { format: "zarr", path: `${home}/p.zarr` },
       }),
       { chunking: { chunkShape: [2] } },
-      /^job\.json is not that of a job/,
+      /^job\.json must describe a job of this version of ndscatter, but does not$/,
     ],
   ];
   for (const [request, more, sentence] of says) {

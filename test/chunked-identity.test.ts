@@ -90,7 +90,7 @@ test("a task of a removed job changes nothing in place", async () => {
   await runTask(next, "partition", 0, memory);
   await assertRejected(
     "engine",
-    /^job [0-9a-f]{16} was removed, and \S+job holds job [0-9a-f]{16} now$/,
+    /^job [0-9a-f]{16} was removed, and \S+job holds job [0-9a-f]{16} now; begin it again in another folder$/,
     () => runTask(old, "apply", 0, memory),
   );
   assert.deepEqual(await readAll(path.join(home, "data.zarr")), filled(1));

@@ -77,7 +77,7 @@ test("a job.json whose blocks are no runs is not run", async () => {
   fs.writeFileSync(file, JSON.stringify({ ...spec, blockShape: [2, 1] }));
   await assertRejected(
     "malformed-file",
-    /the blocks in job\.json must be runs of the positions in row-major order/,
+    /the blocks in job\.json must be runs of positions in row-major order, but are not$/,
     () => runJob(request.folder, { threads: 0, memory: MEMORY }),
   );
 });
@@ -237,13 +237,13 @@ test("a gather of few rows reads these rows alone, and no chunk without one", as
   for (const name of ["data.zarr", "packed.zarr"]) {
     assert.deepEqual(await taken(name, `${name}.npy`), [0, 1, 0, 1, 0, 1]);
   }
-  await assertRejected("malformed-file", /bool is 0 or 1/, () => taken("data.npy", "b.npy"));
+  await assertRejected("malformed-file", /bool must be 0 or 1/, () => taken("data.npy", "b.npy"));
   // A row is two bytes, and three entries that are so far apart are fewer than the bytes of the array.
   const restore = setLimits({ CHUNKED: { gap: 2 } });
   try {
     assert.deepEqual(await taken("data.npy", "c.npy"), [0, 1, 0, 1, 0, 1]);
     spoil(at("data.npy"), [header + 7]);
-    await assertRejected("malformed-file", /bool is 0 or 1/, () => taken("data.npy", "d.npy"));
+    await assertRejected("malformed-file", /bool must be 0 or 1/, () => taken("data.npy", "d.npy"));
   } finally {
     restore();
   }
@@ -365,7 +365,7 @@ test("a plan says what the job will do, and writes nothing", async () => {
   }
   await assertRejected(
     "attribute",
-    /^\S+job holds a job, of which ndscatter job status \S+job shows/,
+    /^\S+job holds a job; ndscatter job status \S+job shows what is left of it$/,
     () => planJob(request),
   );
 });
@@ -409,7 +409,7 @@ test("a new array has the codecs that are asked for, and the bits of a call in m
     );
   await assertRejected(
     "attribute",
-    /^codecs are those of a new Zarr array, and the output is data itself$/,
+    /^the output must be a new Zarr array for codecs, got data itself; leave codecs out$/,
     () => scatterChunked(data, indices, updates, { ...settings, out: data, codecs: ["zstd"] }),
   );
 });
@@ -425,7 +425,7 @@ test("a folder that holds something else is refused, and nothing is left in it o
   const before = listing();
   await assertRejected(
     "attribute",
-    /job holds something else than a job; give a folder that is new or empty$/,
+    /job must be new, empty or the folder of a job, but holds other files; give another folder$/,
     () => createJob(request),
   );
   assert.deepEqual(listing(), before);

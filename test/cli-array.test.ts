@@ -91,7 +91,7 @@ testRows(folder, [
   refuses("array", /missing required argument/),
   refuses("array a.npy --chunks 10,6", "--chunks needs -o"),
   refuses("array a.npy --codec zstd", "--codec needs -o"),
-  refuses("array a.npy -o b.zarr --json", /--json describes an array/),
+  refuses("array a.npy -o b.zarr --json", /--json does not go with -o/),
   refuses(
     "array a.npy -o b.zarr --chunks 10,x",
     'a shape must be positive integers, such as 1000,128, got "10,x"',
@@ -109,9 +109,15 @@ testRows(folder, [
   refuses("array a.npy -o y.txt", /^y\.txt must end in \.npy or \.zarr.* got "\.txt"$/),
   refuses("array a.npy -o z.onnx", /^z\.onnx must end in \.npy or \.zarr/),
   refuses("array a.zarr -o z.pb --force", /^z\.pb must end in \.npy or \.zarr/),
-  refuses("array a.npy -o ./a.npy", "the output ./a.npy would replace the array that is read"),
-  refuses("array a.npy -o there.zarr", "there.zarr exists; --force replaces it"),
-  refuses("array a.zarr -o a.npy", "a.npy exists; --force replaces it"),
+  refuses(
+    "array a.npy -o ./a.npy",
+    "the output ./a.npy is the array that is read; give another output",
+  ),
+  refuses(
+    "array a.npy -o there.zarr",
+    "there.zarr exists; replace it with --force, or give another output",
+  ),
+  refuses("array a.zarr -o a.npy", "a.npy exists; replace it with --force, or give another output"),
   prints("array a.zarr[10:20,::2]", /^a\.zarr\[10:20,::2\]: a part of Zarr, float32 \[10, 3\]\n/),
   prints("array a.npy[3]", /^a\.npy\[3\]: a part of NPY, float32 \[6\]\n/),
   prints("array long.zarr --append a.npy", "long.zarr: float32 [100, 6], 3 chunks written\n"),
@@ -121,26 +127,35 @@ testRows(folder, [
   ),
   fails(
     "array long.zarr --append a.npy --axis depth",
-    /has the shape \[100, 8\], and no axis "depth"$/,
+    /the axis of long\.zarr must be from -2 to 1, or a name, got "depth"$/,
   ),
   prints("array long.zarr --resize 60,8", "long.zarr: float32 [60, 8]\n"),
   fails(
     "array long.zarr --append a.npy",
-    /^long\.zarr: values \[50, 6\] cannot be appended along axis 0 of the array \[60, 8\]/,
+    /^long\.zarr: the values must have the shape of the array, \[60, 8\], except along axis 0, got \[50, 6\]/,
   ),
-  fails("array a.npy --resize 3,3", /^a\.npy is not an array of Zarr, so its shape stays$/),
+  fails("array a.npy --resize 3,3", /^only a whole Zarr array can change its shape, got a\.npy$/),
   refuses("array long.zarr --resize 3,x", /^a shape must be integers of 0 or more/),
   refuses("array long.zarr --append a.npy --resize 3,3", /^--append and --resize are two commands/),
   refuses("array long.zarr --axis 0", /^--axis says where --append makes an array longer/),
   refuses(
     "array long.zarr --append a.npy -o b.zarr",
-    "--output does not go with --append and --resize",
+    "--append and --resize do not go with --output; leave --output out",
   ),
-  refuses("array a.npy[60]", "a.npy[60]: a coordinate of axis 0 must lie in its 50, got 60"),
+  refuses(
+    "array a.npy[60]",
+    "a.npy[60]: a coordinate of axis 0 must be from -50 to 49, got 60; check the indices against the size of that axis",
+  ),
   refuses("array a.npy[]", /^a range must be .*, got ""$/),
   refuses("array a.npy[...,...]", /^a range must be .*, got "\.\.\."$/),
-  refuses("array a.npy[1] -o a.npy", "the output a.npy would replace the array that is read"),
-  fails("array no.npy[1]", "no.npy[1]: no such file or directory"),
+  refuses(
+    "array a.npy[1] -o a.npy",
+    "the output a.npy is the array that is read; give another output",
+  ),
+  fails(
+    "array no.npy[1]",
+    "no.npy[1]: no such file or directory; the .npy files in its folder are a.npy, part.npy, text.npy",
+  ),
   prints(
     "array group.zarr",
     inOrder(
@@ -155,12 +170,21 @@ testRows(folder, [
   prints("array group.zarr", /^group\.zarr: group of Zarr v3, 3 members, consolidated\n/),
   prints("array group.zarr --json", /"name": "in\/a",\n *"kind": "array",\n *"dtype": "int8"/),
   prints("array group.zarr/in/a", /^group\.zarr\/in\/a: Zarr v3, int8 \[2\]\n/),
-  refuses("array group.zarr --consolidate --force", "--force does not go with --consolidate"),
-  refuses("array group.zarr --consolidate --json", "--json does not go with --consolidate"),
-  refuses("array group.zarr --consolidate -o b", "--output does not go with --consolidate"),
+  refuses(
+    "array group.zarr --consolidate --force",
+    "--consolidate does not go with --force; leave --force out",
+  ),
+  refuses(
+    "array group.zarr --consolidate --json",
+    "--consolidate does not go with --json; leave --json out",
+  ),
+  refuses(
+    "array group.zarr --consolidate -o b",
+    "--consolidate does not go with --output; leave --output out",
+  ),
   fails(
     "array hostile.zarr",
-    /^the consolidated metadata of hostile\.zarr have "\.\.", which is no member$/,
+    /^the consolidated metadata of hostile\.zarr must name members of the group, got "\.\."; write the array again$/,
   ),
   prints("array a.npy[:7,1] -o part.npy[3:17:2]", "part.npy[3:17:2]: float32 [7] written\n"),
   prints(
@@ -169,26 +193,35 @@ testRows(folder, [
   ),
   fails(
     "array a.npy -o part.zarr[1:3]",
-    "part.zarr[1:3] is float32 [2, 9], but a.npy is float32 [50, 6]; the data type and the shape must be the same",
+    "a.npy is float32 [50, 6], but part.zarr[1:3] is float32 [2, 9]; the data type and the shape must be the same",
   ),
   refuses(
     "array part.zarr[:2] -o part.zarr[1:3]",
-    /^part\.zarr\[:2\] and part\.zarr\[1:3\] are of one array/,
+    /^part\.zarr\[:2\] and part\.zarr\[1:3\] are parts of one array/,
   ),
   refuses(
     "array a.npy -o part.zarr[1:3] --codec zstd",
-    /^--codec is of a new array, but part\.zarr/,
+    /^--codec needs a new array, got part\.zarr/,
   ),
   fails("array a.npy -o no.zarr[1:3]", /^no\.zarr\[1:3\] must be a Zarr array/),
-  fails("array a.zarr --consolidate", /^a\.zarr is "array", not a group$/),
-  fails("array no.npy", "no.npy: no such file or directory"),
-  fails("array no.zarr", "no.zarr must be a Zarr array, but has neither zarr.json nor .zarray"),
+  fails(
+    "array a.zarr --consolidate",
+    /^a\.zarr must be a group, got "array"; name the group around it$/,
+  ),
+  fails(
+    "array no.npy",
+    "no.npy: no such file or directory; the .npy files in its folder are a.npy, part.npy, text.npy",
+  ),
+  fails(
+    "array no.zarr",
+    "no.zarr must be a Zarr array, but has neither zarr.json nor .zarray; check the name and the folder",
+  ),
   fails("array folder", /^folder must be a Zarr array/),
   fails("array broken.zarr", /^zarr\.json of broken\.zarr must be JSON/),
   fails("array text.npy", /^text\.npy: the file must be an NPY file/),
   fails(
     "array short.zarr -o b.zarr --codec gzip",
-    /^the chunk c\/1 of short\.zarr has 2 bytes, but its elements take 3$/,
+    /^the chunk c\/1 of short\.zarr has 2 bytes, but its elements take 3; write the array again$/,
   ),
   fails("array a.npy -o folder/x/../../a.npy/b.zarr", /^a\.npy\/b\.zarr|b\.zarr: /),
 ]);

@@ -87,11 +87,11 @@ testRows(folder, [
   fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --codec snap", part("snap")),
   fails(
     "run ScatterND t.zarr i.npy u.npy -o x.npy --codec zstd",
-    part("codecs are those of a new Zarr array, and the output is"),
+    part("the output must be a new Zarr array for codecs, got"),
   ),
   fails(
     "run ScatterND t.zarr i.npy u.npy --in-place --codec zstd",
-    part("and the output is data itself"),
+    part("the output must be a new Zarr array for codecs, got data itself; leave codecs out"),
   ),
   prints(
     `${ADD} t.zarr i.npy u.npy -o planned.zarr --plan`,
@@ -124,14 +124,20 @@ testRows(folder, [
   ),
   refuses(
     "run GatherElements d.npy[:] i.npy -o x.npy --axis row",
-    'data has no axis named "row"; its axes have no names',
+    'data has no axis named "row"; its axes have no names, so give a number',
   ),
-  refuses("run Gather d.npy i.npy --attr axis=0 --axis 0", "--attr gives axis twice"),
+  refuses(
+    "run Gather d.npy i.npy --attr axis=0 --axis 0",
+    "--attr gives axis twice; leave one of them out",
+  ),
   refuses(
     "run ScatterND t.zarr[1:2:3:4] i.npy u.npy -o x.zarr",
     'a range must be START:STOP:STEP, such as 10:20, ::2, 3 or ..., got "1:2:3:4"',
   ),
-  refuses("run ScatterND t.zarr[:,:,:] i.npy u.npy -o x.zarr", part("a slice has 3 ranges")),
+  refuses(
+    "run ScatterND t.zarr[:,:,:] i.npy u.npy -o x.zarr",
+    part("a slice must have at most 2 ranges, one an axis of [40, 6], got 3"),
+  ),
   fails(
     `${ADD} part.zarr[0:5] bad.npy u.npy --in-place`,
     /^ScatterND-18: indices\[29, 0\] is 40, but axis 0 of data \[5, 6\]/,
@@ -171,7 +177,10 @@ testRows(folder, [
   ),
   fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --memory 50M", part("needs 123 MB of memory")),
   fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --job kept", part("holds another job")),
-  fails("run ScatterND d.npy i.npy u.npy --in-place", part("an NPY file is not changed in place")),
+  fails(
+    "run ScatterND d.npy i.npy u.npy --in-place",
+    part("an NPY file cannot be changed in place"),
+  ),
   fails("run ScatterND mine.zarr i.npy u.npy --in-place", part("another job is changing")),
   fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr --memory 1G", part("missing.zarr: ")),
   fails(
@@ -191,15 +200,18 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND t.zarr i.npy u.npy",
-    part("needs a place for its result: -o new.zarr, or --in-place"),
+    part("needs an output; give -o new.zarr, or --in-place"),
   ),
   refuses("run ScatterND t.zarr i.npy u.npy -o x.pb", part("x.pb must end in .npy or .zarr")),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o t.zarr[:3]",
     part("give it as data, with --in-place"),
   ),
-  refuses("run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place", part("leave -o out")),
-  refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb is not read in parts")),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place",
+    part("--in-place changes data and does not go with -o"),
+  ),
+  refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb cannot be read in parts")),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o x.zarr --memory lots",
     part("--memory takes an amount"),
@@ -210,19 +222,19 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o x.zarr --expect d.npy",
-    part("--expect compares tensors"),
+    part("--expect does not go with a run chunk by chunk"),
   ),
   refuses("run m.onnx t.zarr -o x.zarr", part("m.onnx must be an operator")),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o s3://bucket/x.zarr",
-    part("needs a folder here: --job FOLDER"),
+    part("needs a folder on this machine; give --job FOLDER"),
   ),
   refuses(
     "job task kept sort 0",
     part('the job has no stage "sort"; its stages are partition, apply, finish'),
   ),
-  refuses("job task slurm partition 0-x", part("tasks are numbers and ranges")),
-  refuses("job task slurm partition 1", part("partition has the tasks 0 to 0, got 1")),
+  refuses("job task slurm partition 0-x", part("tasks must be numbers and ranges")),
+  refuses("job task slurm partition 1", part("tasks of partition must be from 0 to 0, got 1")),
 ]);
 
 test("a stage that took long has a line with its rate, and a job that took long one of the disk", async () => {

@@ -34,23 +34,26 @@ testRows(folder, [
   ),
   fails(
     "convert large.onnx -o no.xml",
-    /^large\.onnx: to openvino only this package's operators are converted, but the model has Relu 2$/,
+    /^large\.onnx: to openvino only this package's operators are converted, but the model has Relu 2; choose another --opset, or convert one node with --node$/,
   ),
   refuses(
     "convert add.onnx --opset 16 -o no.npy",
-    "no.npy must end in .onnx or .xml, which tells its format",
+    "the output must end in .onnx or .xml, by which its format is chosen, got no.npy",
   ),
   refuses("convert add.onnx -o no.onnx", "an ONNX model needs --opset, such as --opset 18"),
   refuses("convert add.onnx --opset x -o no.onnx", '--opset takes a positive integer, got "x"'),
   refuses(
     "convert add.onnx --opset 99 -o no.onnx",
-    `opset 99 of ai.onnx is not known here; the newest is ${NEWEST_OPSETS["ai.onnx"]}`,
+    `opset 99 of ai.onnx is not known here; the newest known is ${NEWEST_OPSETS["ai.onnx"]}`,
   ),
   refuses(
     "convert add.onnx --opset 16 -o ./add.onnx",
-    "the output ./add.onnx would replace a file that the command reads",
+    "the output ./add.onnx is a file that the command reads; give another output",
   ),
-  fails("convert no.onnx --opset 16 -o nothing.onnx", "no.onnx: no such file or directory"),
+  fails(
+    "convert no.onnx --opset 16 -o nothing.onnx",
+    "no.onnx: no such file or directory; check the name and the folder",
+  ),
 ]);
 
 test("a model with data in other files is written beside them, or as an IR", async () => {
@@ -98,13 +101,19 @@ testRows(folder, [
   prints("convert add.onnx --opset 16 -o model/moved.onnx", "model/moved.onnx: 0 nodes changed\n"),
   prints("convert in.ONNX --opset 15 -o NET.XML", /^NET\.XML: 1 node changed\n/),
   prints("run NET.XML d.npy i.npy u.npy --expect y.npy", EQUAL),
-  refuses("convert m.bin -o m.xml", "the output m.bin would replace a file that the command reads"),
+  refuses(
+    "convert m.bin -o m.xml",
+    "the output m.bin is a file that the command reads; give another output",
+  ),
   refuses(
     "convert add.xml -o ./add.xml",
-    "the output ./add.xml would replace a file that the command reads",
+    "the output ./add.xml is a file that the command reads; give another output",
   ),
   refuses("convert add.onnx --opset 0 -o no.onnx", '--opset takes a positive integer, got "0"'),
-  fails("convert add.onnx -o no/no.xml", "no/no.xml: no such file or directory"),
+  fails(
+    "convert add.onnx -o no/no.xml",
+    "no/no.xml: no such file or directory; make the folder first",
+  ),
 ]);
 
 testRows(folder, [
@@ -131,7 +140,10 @@ testRows(folder, [
 
 test("of an IR both files are written or none", async () => {
   fs.mkdirSync(at("half.bin"));
-  const row = fails("convert add.onnx -o half.xml", "half.bin: it is a folder, not a file");
+  const row = fails(
+    "convert add.onnx -o half.xml",
+    "half.bin must be a file, got a folder; name a file",
+  );
   checkResult(await ndscatter(row.line), row);
   assert.ok(!fs.existsSync(at("half.xml")));
 });

@@ -97,7 +97,7 @@ testRows(folder, [
   ),
   fails(
     "explain ScatterND d.npy far.npy u.npy --expect i.npy",
-    "i.npy is int64[3, 1], which is not the type or not the shape of the output",
+    "i.npy is int64[3, 1], but must have the type and the shape of the output",
   ),
   fails(
     "explain ScatterND d.npy far.npy u.npy --expect clipped.npy",

@@ -20,7 +20,7 @@ testRows(folder, [
     `${ND} needs files for data, indices, updates; add updates=FILE`,
   ),
   refuses("explain ScatterND --attr axis=0 d.npy i.npy u.npy", /unknown attribute "axis"/),
-  fails("explain model.none d.npy", "model.none: no such file or directory"),
+  fails("explain model.none d.npy", "model.none: no such file or directory; did you mean model?"),
   refuses(
     "explain add.onnx d.npy",
     "add.onnx needs files for data, indices, updates; add indices=FILE updates=FILE",
@@ -31,10 +31,13 @@ testRows(folder, [
   ),
   refuses(
     "explain two.onnx d.npy i.npy",
-    'two.onnx has 2 nodes to explain; choose one with --node: "y", "z"',
+    'two.onnx must have one scatter or gather, got 2; choose one with --node: "y", "z"',
   ),
   // Which node is asked for first, and files after it.
-  refuses("explain two.onnx", /^two\.onnx has 2 nodes to explain; choose one with --node/),
+  refuses(
+    "explain two.onnx",
+    /^two\.onnx must have one scatter or gather, got 2; choose one with --node/,
+  ),
   refuses("explain large.onnx", /^large\.onnx computes r, .*; choose that with --node middle/),
   fails("explain two.onnx --node Relu d.npy", /^two\.onnx: .*Relu at opset 18/),
   prints(

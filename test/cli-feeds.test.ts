@@ -200,22 +200,34 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
       "or make them up: --random --value rate=16000 --value mode=8000",
     withInputs(SPEECH, ["rate", "mode"]),
   ],
-  [{ ...SIZES, shape: ["table=7"] }, "--shape table is 7, but the input is float32[rows, 2]"],
-  [{ ...SIZES, shape: ["table=7,3"] }, "--shape table is 7,3, but the input is float32[rows, 2]"],
+  [{ ...SIZES, shape: ["table=7"] }, "--shape table must fit the input, float32[rows, 2], got 7"],
+  [
+    { ...SIZES, shape: ["table=7,3"] },
+    "--shape table must fit the input, float32[rows, 2], got 7,3",
+  ],
   [{ ...SIZES, shape: ["table=x,2"] }, '--shape table takes an integer of 0 or more, got "x"'],
   [{ ...SIZES, shape: ["7,2"] }, '--shape takes NAME=..., got "7,2"'],
   [
     { ...SIZES, shape: ["tabel=7,2"] },
     'm.onnx has no input "tabel" for --shape; its inputs are table, ids, cells',
   ],
-  [{ ...SIZES, value: ["ids=1", "ids=2"] }, "--value is given twice for ids"],
-  [{ ...SIZES, value: ["ids=1,2,3"] }, "--value ids has 3 values, but the input has 512 elements"],
+  [
+    { ...SIZES, value: ["ids=1", "ids=2"] },
+    "--value is given twice for ids; leave one of them out",
+  ],
+  [
+    { ...SIZES, value: ["ids=1,2,3"] },
+    "--value ids must have 1 value or one for each of the 512 elements, got 3",
+  ],
   [{ ...SIZES, value: ["ids=one"] }, '--value ids takes int32, got "one"'],
   [
     { ...SIZES, value: ["ids=1"], range: ["ids=0..1"] },
-    "the input ids has a --value, so --range is not used",
+    "the input ids has --value and --range; leave one of them out",
   ],
-  [{ ...SIZES, feed: ["table=table.npy"] }, "the input table has a --feed, so --shape is not used"],
+  [
+    { ...SIZES, feed: ["table=table.npy"] },
+    "the input table has --feed and --shape; leave one of them out",
+  ],
   [{ ...SIZES, range: ["ids=5"] }, '--range ids takes LOW..HIGH, such as 0..999, got "5"'],
   [{ ...SIZES, range: ["ids=5..4"] }, '--range ids takes LOW..HIGH, such as 0..999, got "5..4"'],
   [

@@ -71,7 +71,10 @@ testRows(folder, [
     ),
   ),
   prints(ADD, /\n {2}-o FILE writes the model\n$/),
-  refuses(`${ADD} -o sum.onnx`, "the output sum.onnx would replace a file that the command reads"),
+  refuses(
+    `${ADD} -o sum.onnx`,
+    "the output sum.onnx is a file that the command reads; give another output",
+  ),
   fails(`${ADD} -o nowhere/cured.onnx`, /nowhere/),
   refuses(
     "fix m.onnx --feed x=x.npy",

@@ -124,11 +124,18 @@ testRows(folder, [
     "none must hold an .onnx file, or an .xml file of OpenVINO",
     "0 models, 0 scatter/gather nodes, 1 not read: 0 wrong, 0 risky\n",
   ),
-  fails("inspect large.onnx missing", "missing: no such file or directory", /1 not read/),
+  fails(
+    "inspect large.onnx missing",
+    "missing: no such file or directory; check the name and the folder",
+    /1 not read/,
+  ),
   fails("inspect none --json", /^none must hold an/, /"error": "none must hold an/),
-  refuses("inspect large.onnx ", "the name of a file is empty"),
+  refuses(
+    "inspect large.onnx ",
+    "the name of a file is empty; name a model, a folder, or - for standard input",
+  ),
   refuses("inspect - large.onnx", /^standard input is a terminal/),
-  refuses("inspect - -", "standard input is one file, but - stands for 2 of them"),
+  refuses("inspect - -", "standard input is one file, but - stands for 2 of them; name the others"),
   refuses("inspect --al large.onnx", "unknown option '--al' (Did you mean --all?)"),
   refuses("inspect --all=yes large.onnx", /unknown option '--all=yes'|does not take/),
 ]);
@@ -149,7 +156,7 @@ test("names of files in a folder reach the terminal escaped", async () => {
   assert.ok(stdout.startsWith("none/\\u001b[31m.onnx: 3 nodes"));
   assert.equal(
     stderr,
-    "ndscatter: none/\\u001b[32m.onnx: the file must be an ONNX model, but it is text\n",
+    "ndscatter: none/\\u001b[32m.onnx: the file must be an ONNX model, got text; name a model, or get the file again\n",
   );
   fs.rmSync(at("none"), { recursive: true });
 });
@@ -159,7 +166,10 @@ test("a link in a folder that leads nowhere has a sentence, and the rest is read
   fs.symlinkSync("nowhere", at("links/a.onnx"));
   save("links/b.onnx", LARGE);
   const { stdout, stderr, status } = await ndscatter("inspect links");
-  assert.equal(stderr, "ndscatter: links/a.onnx: no such file or directory\n");
+  assert.equal(
+    stderr,
+    "ndscatter: links/a.onnx: no such file or directory; it is a link whose target is missing, so mend the link\n",
+  );
   assert.ok(stdout.startsWith(`links/b.onnx: ${LINE}\n`));
   assert.equal(status, 1);
 });

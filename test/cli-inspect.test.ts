@@ -83,7 +83,7 @@ testRows(folder, [
     "inspect cut.onnx",
     /^cut\.onnx: the file is cut short or damaged, so get it again: byte \d+ begins a part/,
   ),
-  fails("inspect no.onnx", "no.onnx: no such file or directory"),
+  fails("inspect no.onnx", "no.onnx: no such file or directory; check the name and the folder"),
 ]);
 
 fs.writeFileSync(at("every.onnx"), attributesOfEveryType());

@@ -54,7 +54,10 @@ testRows(folder, [
   refuses("ops --opset 13", "--opset needs the name of an operator"),
   refuses("ops --diff 13 18", "--diff needs the name of an operator"),
   refuses("ops --domain tf", '--domain must be ai.onnx or openvino, got "tf"'),
-  refuses("ops ScatterND --opset 13 --diff 13 18", "--opset and --diff do not go together"),
+  refuses(
+    "ops ScatterND --opset 13 --diff 13 18",
+    "--opset does not go with --diff; leave one of them out",
+  ),
   refuses("ops ScatterND --opset 0", '--opset takes a positive integer, got "0"'),
   refuses("ops ScatterND --diff 13 1.5", '--diff takes a positive integer, got "1.5"'),
   refuses("ops ScatterND --opset 10", /^ScatterND.* 11/),
@@ -221,7 +224,7 @@ testRows(folder, [
   refuses("infer GatherND [5] int64[1]", /^a type must look like .*, got "\[5\]"/),
   refuses(
     "infer GatherND float[5] int64[1]",
-    /^a data type must be one of .*float32, float64.*, got "float"$/,
+    /^the data type "float" is unknown; the data types are .*float32, float64.*$/,
   ),
   refuses(
     "infer GatherND float32[1.5] int64[1]",
@@ -238,7 +241,7 @@ testRows(folder, [
   fails("infer GatherND float32[5] int64[1,2]", new RegExp(`^${newestTitle("GatherND")}: `)),
   refuses(
     "infer GatherND --attr batch_dims=1 --attr batch_dims=1",
-    "--attr gives batch_dims twice",
+    "--attr gives batch_dims twice; leave one of them out",
   ),
   refuses("infer GatherND --attr =1", /^--attr takes NAME=VALUE, such as reduction=add, got "=1"$/),
   refuses("infer GatherND --attr batch_dims=", '--attr batch_dims must be an integer, got ""'),

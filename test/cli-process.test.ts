@@ -120,7 +120,10 @@ test("a file that may not be written is not replaced, although its folder may", 
   const line = "run add.onnx d.npy i.npy u.npy -o read-only.npy";
   const args = [MAIN, ...words(line)];
   const result = spawnSync(process.execPath, args, { cwd: home, encoding: "utf8", ...nobody });
-  checkResult(result, fails(line, "read-only.npy: permission denied"));
+  checkResult(
+    result,
+    fails(line, "read-only.npy: permission denied; check who may read and write it"),
+  );
   assert.ok(equals(load("read-only.npy"), DATA));
 });
 

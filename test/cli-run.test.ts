@@ -36,7 +36,7 @@ testRows(folder, [
   refuses("run ScatterND x=d.npy", `${ND} has no input x; its inputs are data, indices, updates`),
   refuses(
     "run ScatterND d.npy i.npy u.npy -o out.txt",
-    "out.txt must end in .npy or .pb, which tells its format",
+    "out.txt must end in .npy or .pb, by which its format is chosen",
   ),
   refuses("run add.onnx --opset 13 d.npy i.npy u.npy", /--opset goes with an operator/),
   refuses(
@@ -52,14 +52,21 @@ testRows(folder, [
 
 // What is read wrong.
 testRows(folder, [
-  fails("run ScatterND d.npy no.npy u.npy", "no.npy: no such file or directory"),
+  fails(
+    "run ScatterND d.npy no.npy u.npy",
+    "no.npy: no such file or directory; check the name and the folder",
+  ),
   fails("run cut.onnx d.npy", /^cut\.onnx: /),
   fails("run ScatterND cut.npy i.npy u.npy", /^cut\.npy: /),
   fails(
     "run ScatterND d.npy far.npy u.npy",
-    `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3`,
+    `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3; ` +
+      "ndscatter explain with the same inputs shows every bad index",
   ),
-  fails("run ScatterND d.npy i.npy u.npy -o no/out.npy", "no/out.npy: no such file or directory"),
+  fails(
+    "run ScatterND d.npy i.npy u.npy -o no/out.npy",
+    "no/out.npy: no such file or directory; make the folder first",
+  ),
   fails("run large.onnx d.npy u.npy", /^large\.onnx: .*Relu at opset 18/),
   // What cannot be run is said before inputs are asked for.
   fails(
@@ -68,7 +75,7 @@ testRows(folder, [
   ),
   fails(
     "run large.onnx --node first",
-    /^large\.onnx: .* not run here: Relu at opset 18 \(node "first"\)$/,
+    /^large\.onnx: .* not run here: Relu at opset 18 \(node "first"\); choose one node with --node, .*--with onnxruntime-node$/,
   ),
   fails("explain large.onnx --node first", /^large\.onnx: .* not run here: Relu at opset 18/),
   fails("compare large.onnx --node first", /^large\.onnx: .* not run here: Relu at opset 18/),
@@ -122,12 +129,15 @@ testRows(folder, [
   ),
   fails("run model/out.onnx i1.npy", /"out\/secret\.bin" must lie in the model's folder/),
   fails("run model/missing.onnx i1.npy", /"missing\.bin" cannot be read: no such file/),
-  fails("run model/folder.onnx i1.npy", /inside: it is a folder/),
-  fails("run model/short.onnx i1.npy", /weights\.bin ends at byte 12, but data reach to byte 16/),
+  fails("run model/folder.onnx i1.npy", /inside must be a file, got a folder/),
+  fails(
+    "run model/short.onnx i1.npy",
+    /weights\.bin ends at byte 12, but its data end at byte 16; the file is cut short/,
+  ),
   // Nothing is allocated for 34 GB that are only promised.
   fails(
     "run GatherND model/huge.pb i1.npy",
-    /weights\.bin ends at byte 12, but data reach to byte 34359738360/,
+    /weights\.bin ends at byte 12, but its data end at byte 34359738360; the file is cut short/,
   ),
   fails("run GatherND model/dots.pb i1.npy", /^model\/dots\.pb: .*leaves the folder/),
   prints("run net.xml data=d.npy updates=u.npy", `y: float32[4, 2]\n${ADDED}\n`),
@@ -137,7 +147,7 @@ testRows(folder, [
   ),
   fails(
     "run alone.xml d.npy u.npy",
-    'alone.xml: the external data "alone.bin" cannot be read: no such file or directory (node "scatter")',
+    'alone.xml: the external data "alone.bin" cannot be read: no such file or directory; put it beside the model (node "scatter")',
   ),
   fails(
     "run model/net.xml d.npy u.npy",
@@ -186,7 +196,7 @@ test("an output updates an input in place, but replaces nothing else that was re
   assert.ok(fs.lstatSync(at("alias.npy")).isSymbolicLink());
   for (const line of [`${update} i.npy`, `${update} y.npy --expect y.npy`]) {
     const result = await ndscatter(line);
-    assert.match(result.stderr, /^ndscatter: the output .* would replace/);
+    assert.match(result.stderr, /^ndscatter: the output .*; give another output$/m);
     assert.equal(result.status, 2);
   }
   assert.deepEqual(load("i.npy").shape, [2, 1]);

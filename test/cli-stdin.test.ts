@@ -35,7 +35,7 @@ const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
   ["i.npy", prints("explain ScatterND d.npy - u.npy", /output: float32\[4, 2\]/)],
   ["cut.npy", fails("run ScatterND d.npy i.npy -", /^standard input: the NPY file promises 32 bytes .* but 12 follow/)],
   ["add.onnx", fails("run ScatterND d.npy i.npy -", /^standard input: /)],
-  ["empty", fails("run ScatterND d.npy i.npy -", "standard input is empty")],
+  ["empty", fails("run ScatterND d.npy i.npy -", "standard input is empty; pipe a file into the command, or name one")],
   // Models.
   ["add.onnx", prints("run - d.npy i.npy u.npy --expect y.npy", "y: float32[4, 2]\n  equals y.npy\n")],
   ["add.onnx", prints("explain - d.npy i.npy u.npy", /output: float32\[4, 2\]/)],
@@ -46,7 +46,7 @@ const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
   ["add.onnx", prints("convert - -o from-stdin.xml", /^from-stdin\.xml: /)],
   ["ir.xml", prints("inspect -", /^standard input: \d+ nodes?, /)],
   ["cut.onnx", fails("inspect -", /^standard input: /)],
-  ["empty", fails("inspect -", "standard input is empty")],
+  ["empty", fails("inspect -", "standard input is empty; pipe a file into the command, or name one")],
   // What lies beside a file does not come along.
   ["net.xml", fails("run - data=d.npy updates=u.npy",
     /^standard input: .*the \.bin cannot be found from standard input; name the file of the model/)],
@@ -55,13 +55,13 @@ const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
   ["model/good.onnx", fails("convert - --opset 18 -o model/x.onnx",
     "the model in standard input keeps data in weights.bin; name its file")],
   // How often, and where.
-  ["u.npy", refuses("run ScatterND d.npy - -", "standard input is one file, but - stands for 2 of them")],
-  ["u.npy", refuses("run ScatterND d.npy - u.npy --expect -", "standard input is one file, but - stands for 2 of them")],
-  ["add.onnx", refuses("run - d.npy i.npy -", "standard input is one file, but - stands for 2 of them")],
-  ["add.onnx", refuses("explain - d.npy i.npy -", "standard input is one file, but - stands for 2 of them")],
-  ["u.npy", refuses("run ScatterND d.npy i.npy - -o -", "- must end in .npy or .pb, which tells its format")],
-  ["add.onnx", refuses("convert - --opset 18 -o -", "- must end in .onnx or .xml, which tells its format")],
-  ["u.npy", fails("run ScatterND d.npy i.npy ./-.npy", "./-.npy: no such file or directory")],
+  ["u.npy", refuses("run ScatterND d.npy - -", "standard input is one file, but - stands for 2 of them; name the others")],
+  ["u.npy", refuses("run ScatterND d.npy - u.npy --expect -", "standard input is one file, but - stands for 2 of them; name the others")],
+  ["add.onnx", refuses("run - d.npy i.npy -", "standard input is one file, but - stands for 2 of them; name the others")],
+  ["add.onnx", refuses("explain - d.npy i.npy -", "standard input is one file, but - stands for 2 of them; name the others")],
+  ["u.npy", refuses("run ScatterND d.npy i.npy - -o -", "- must end in .npy or .pb, by which its format is chosen")],
+  ["add.onnx", refuses("convert - --opset 18 -o -", "the output must end in .onnx or .xml, by which its format is chosen, got -")],
+  ["u.npy", fails("run ScatterND d.npy i.npy ./-.npy", "./-.npy: no such file or directory; check the name and the folder")],
   [null, refuses("inspect -", "standard input is a terminal; pipe a file into the command, or name one")],
 ];
 
@@ -107,7 +107,10 @@ test("a file, a folder, nothing at all and a closed stream as standard input", (
   const folderError = "ndscatter: standard input: illegal operation on a directory\n";
   assert.deepEqual(run("< model"), [1, folderError]);
   for (const nothing of ["< /dev/null", "<&-"]) {
-    assert.deepEqual(run(nothing), [1, "ndscatter: standard input is empty\n"]);
+    assert.deepEqual(run(nothing), [
+      1,
+      "ndscatter: standard input is empty; pipe a file into the command, or name one\n",
+    ]);
   }
 });
 

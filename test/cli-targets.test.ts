@@ -65,9 +65,9 @@ testRows(folder, [
   ),
   refuses(
     "explain many.onnx d.npy i.npy",
-    /^many\.onnx has 25 nodes to explain; .*"out19" and 5 more$/,
+    /^many\.onnx must have one scatter or gather, got 25; .*"out19" and 5 more$/,
   ),
-  refuses("explain copy.onnx d.npy u.npy", "copy.onnx has no nodes to explain"),
+  refuses("explain copy.onnx d.npy u.npy", "copy.onnx must have one scatter or gather, got none"),
   refuses(
     "run unnamed.onnx --node take d.npy i.npy -o a.npy -o b.npy",
     "b.npy is one file too many; the outputs of GatherND take of unnamed.onnx are y",
@@ -81,33 +81,38 @@ testRows(folder, [
 ]);
 
 // Files that are no ONNX models, read whole by run and in parts by inspect.
+const TEXT = "text; name a model, or get the file again";
 const OTHER_FILES = {
-  "image.onnx": ["\u0089PNG\r\n\u001a\n\0\0\0\rIHDR", "a PNG image"],
-  "text.onnx": ["# Größe\n\nA text.\n", "text"],
-  "json.onnx": ['{ "model": 1 }\n', "text"],
-  "none.onnx": ["", "empty"],
+  "image.onnx": ["\u0089PNG\r\n\u001a\n\0\0\0\rIHDR", "a PNG image; name a model"],
+  "text.onnx": ["# Größe\n\nA text.\n", TEXT],
+  "json.onnx": ['{ "model": 1 }\n', TEXT],
+  "none.onnx": ["", "an empty file; get it again"],
   "archive.onnx": [
     "PK\u0003\u0004\u0014\0\0\0",
-    "a ZIP archive, as PyTorch's .pt and NumPy's .npz are",
+    "a ZIP archive, such as PyTorch's .pt; export it as ONNX (torch.onnx.export)",
   ],
   "net.onnx": [
     "<?xml version='1.0'?><net/>",
-    "an XML file, as an OpenVINO IR is, whose name must end in .xml",
+    "an XML file; the name of an OpenVINO IR must end in .xml",
   ],
-  "lite.onnx": ["\u001c\0\0\0TFL3", "a TensorFlow Lite model"],
+  "lite.onnx": ["\u001c\0\0\0TFL3", "a TensorFlow Lite model; export it as ONNX (tf2onnx)"],
+  "pointer.onnx": [
+    "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+    "the text that Git LFS stores in its place; get the model (git lfs pull)",
+  ],
 } as const;
 
 for (const [name, [content, what]] of Object.entries(OTHER_FILES)) {
-  const isBytes = what !== "text";
+  const isBytes = what !== TEXT;
   fs.writeFileSync(at(name), content, isBytes ? "latin1" : "utf8");
-  const sentence = `${name}: the file must be an ONNX model, but it is ${what}`;
+  const sentence = `${name}: the file must be an ONNX model, got ${what}`;
   testRows(folder, [fails(`run ${name} d.npy`, sentence), fails(`inspect ${name}`, sentence)]);
 }
 fs.copyFileSync(at("d.npy"), at("array.onnx"));
 testRows(folder, [
   fails(
     "run array.onnx d.npy",
-    "array.onnx: the file must be an ONNX model, but it is a NumPy array (.npy)",
+    "array.onnx: the file must be an ONNX model, got a NumPy array (.npy); name a model",
   ),
   // A model that ends too early is a broken one.
   fails("inspect cut.onnx", /^cut\.onnx: the file is cut short or damaged/),
@@ -134,7 +139,7 @@ testRows(folder, [
   ),
   refuses(
     "explain places.onnx",
-    /has 9 nodes to explain; choose one with --node: If "choose" \/ then_branch \/ "take", /,
+    /must have one scatter or gather, got 9; choose one with --node: If "choose" \/ then_branch \/ "take", /,
   ),
   refuses(
     "run places.onnx --node take d.npy",
@@ -186,12 +191,15 @@ testRows(folder, [
     "run GatherND",
     `${newestTitle("GatherND")} needs files for data, indices; add data=FILE indices=FILE`,
   ),
-  refuses(`${ADD} -o d.txt`, "d.txt must end in .npy or .pb, which tells its format"),
+  refuses(`${ADD} -o d.txt`, "d.txt must end in .npy or .pb, by which its format is chosen"),
   refuses(
     `${ADD} -o d.zarr[1:2]`,
-    "d.zarr[1:2] must end in .npy or .pb, which tells its format; a Zarr array needs --memory, such as --memory 1G",
+    "d.zarr[1:2] must end in .npy or .pb, by which its format is chosen; a Zarr array needs --memory, such as --memory 1G",
   ),
-  refuses("run GatherND d.txt i.npy", "d.txt must end in .npy or .pb, which tells its format"),
+  refuses(
+    "run GatherND d.txt i.npy",
+    "d.txt must end in .npy or .pb, by which its format is chosen",
+  ),
 ]);
 
 test("a path that begins with a slash may contain a =", async () => {
@@ -216,7 +224,10 @@ testRows(folder, [
     "y is float32[4, 2], but u.npy has float32[2, 2]; z is float32[2, 2], but d.npy has float32[4, 2]",
     /^y: .*\n {2}differs from u\.npy\nz: .*\n {2}differs from d\.npy\n$/,
   ),
-  fails(`${ADD} --expect no.npy`, "no.npy: no such file or directory"),
+  fails(
+    `${ADD} --expect no.npy`,
+    "no.npy: no such file or directory; check the name and the folder",
+  ),
 ]);
 
 test("a result that differs is written all the same", async () => {
@@ -233,11 +244,11 @@ test("a model and an expected result are never replaced, an input only by its ow
   const rows = [
     refuses(
       "run ./model.npy d.npy i.npy u.npy -o model.npy",
-      "the output model.npy would replace a file that the command reads",
+      "the output model.npy is a file that the command reads; give another output",
     ),
     refuses(
       "run GatherND d.npy one.npy -o d.npy",
-      "the output d.npy, float32[2], would replace the input data, float32[4, 2]",
+      "the output d.npy is float32[2], so it cannot replace the input data, float32[4, 2]; give another output",
     ),
     prints(
       "run copy.onnx d.npy u.npy -o z=UPPER.NPY",
@@ -250,8 +261,14 @@ test("a model and an expected result are never replaced, an input only by its ow
 
 test("a pipe is no file, and is not waited for", async () => {
   spawnSync("mkfifo", [at("pipe.npy")]);
-  const row = fails("run GatherND pipe.npy i.npy", "pipe.npy: it is not a regular file");
+  const row = fails(
+    "run GatherND pipe.npy i.npy",
+    "pipe.npy must be a file, got a pipe or a device; name a file",
+  );
   checkResult(await ndscatter(row.line), row);
-  const written = fails(`${ADD} -o pipe.npy`, "pipe.npy: it is not a regular file");
+  const written = fails(
+    `${ADD} -o pipe.npy`,
+    "pipe.npy must be a file, got a pipe or a device; name a file",
+  );
   checkResult(await ndscatter(written.line), written);
 });

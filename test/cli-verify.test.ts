@@ -25,15 +25,19 @@ test("without a runtime one sentence says what to install", async () => {
   assert.equal(status, 2);
   assert.equal(
     stderr,
-    "ndscatter: no ONNX Runtime is installed here; install yours first, such as by npm install onnxruntime-node\n",
+    "ndscatter: no ONNX Runtime is installed here; install one (npm install onnxruntime-node)\n",
   );
 });
 
 test("a runtime that cannot be loaded, or is none, is said to be so", async () => {
   const line = "verify m.onnx --feed x=x.npy --feed i=good.npy";
   for (const [name, source, says] of [
-    ["broken", 'throw new Error("no such binding");', "cannot be loaded: no such binding"],
-    ["empty", "export {};", "makes no sessions; install it anew"],
+    [
+      "broken",
+      'throw new Error("no such binding");',
+      "cannot be loaded: no such binding; install it again",
+    ],
+    ["empty", "export {};", "has no InferenceSession; install it again"],
   ]) {
     const place = `${name}/node_modules/onnxruntime-web`;
     fs.mkdirSync(at(place), { recursive: true });
@@ -126,7 +130,7 @@ testRows(folder, [
   refuses("verify m.onnx --feed z=x.npy", "m.onnx has no input z; its inputs are x, i"),
   refuses(
     "verify m.onnx --random --dim N=4 --dim M=2 --runtime onnxruntime-web",
-    "no onnxruntime-web is installed here; onnxruntime-node is installed; install yours first, such as by npm install onnxruntime-web",
+    "no onnxruntime-web is installed here; onnxruntime-node is installed; install one (npm install onnxruntime-web)",
   ),
   refuses(
     "verify m.onnx --runtime tfjs",
@@ -164,11 +168,11 @@ testRows(folder, [
   ),
   fails(
     "verify m.onnx --feed x=x.npy --feed i=x.npy",
-    /^m\.onnx: the model's input "i" is int64, got float32$/,
+    /^m\.onnx: the model's input "i" is int64, got float32; cast it, in NumPy: i\.astype\("int64"\)$/,
   ),
   fails(
     "verify m.onnx --feed x=good.npy --feed i=good.npy",
-    /^m\.onnx: the model's input "x" is float32, got int64$/,
+    /^m\.onnx: the model's input "x" is float32, got int64; cast it, in NumPy: x\.astype\("float32"\)$/,
   ),
   refuses(
     "verify m.onnx --random --dim N=4 --dim M=2 --dim q=3",

@@ -58,7 +58,7 @@ test("a link that leads into no folder, or in a circle, is refused and stays", a
   fs.symlinkSync("circle2.npy", at("circle.npy"));
   fs.symlinkSync("circle.npy", at("circle2.npy"));
   const rows = [
-    fails(`${ADD} lost.npy`, "lost.npy: no such file or directory"),
+    fails(`${ADD} lost.npy`, "lost.npy: no such file or directory; make the folder first"),
     fails(`${ADD} circle.npy`, "circle.npy: too many symbolic links encountered"),
   ];
   for (const row of rows) checkResult(await ndscatter(row.line), row);
@@ -71,15 +71,18 @@ test("two names of one place are one output, whether or not there is a file", as
   const copy = "run copy.onnx d.npy u.npy -o";
   const both = (one: string, other: string): string => `${copy} y=${one} -o z=${other}`;
   const rows = [
-    refuses(both("a.npy", "./a.npy"), "two outputs would be written to ./a.npy"),
-    refuses(both("deep/once.npy", "once.npy"), "two outputs would be written to once.npy"),
+    refuses(both("a.npy", "./a.npy"), "two outputs have the file ./a.npy; give each its own"),
+    refuses(
+      both("deep/once.npy", "once.npy"),
+      "two outputs have the file once.npy; give each its own",
+    ),
     refuses(
       both("deep/inner/new.npy", "shortcut/new.npy"),
-      "two outputs would be written to shortcut/new.npy",
+      "two outputs have the file shortcut/new.npy; give each its own",
     ),
     refuses(
       `${copy} y=y.npy --expect y=deep/../y.npy`,
-      "the output y.npy would replace a file that the command reads",
+      "the output y.npy is a file that the command reads; give another output",
     ),
   ];
   const before = files();
@@ -92,7 +95,7 @@ test("two hard links count as one file", async () => {
   fs.linkSync(at("expected.npy"), at("again.npy"));
   const row = refuses(
     `${ADD} again.npy --expect expected.npy`,
-    "the output again.npy would replace a file that the command reads",
+    "the output again.npy is a file that the command reads; give another output",
   );
   checkResult(await ndscatter(row.line), row);
   // Two files that are equal count as two.
@@ -138,11 +141,11 @@ test("nothing is written where one of two outputs cannot be", async () => {
   const rows = [
     fails(
       "run copy.onnx d.npy u.npy -o y=left.npy -o z=no/two.npy",
-      "no/two.npy: no such file or directory",
+      "no/two.npy: no such file or directory; make the folder first",
     ),
     fails(
       "run copy.onnx d.npy u.npy -o y=left.npy -o z=f.npy",
-      "f.npy: it is a folder, not a file",
+      "f.npy must be a file, got a folder; name a file",
     ),
     // Readers of NumPy's format drop a NUL at the end of text.
     fails("run copy-text.onnx d.npy nul.pb -o y=left.npy -o z=right.npy", /^right\.npy: /),

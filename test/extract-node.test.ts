@@ -114,6 +114,6 @@ for (const [name, says] of REFUSED) {
 test("a node of another model is refused", () => {
   const other = new NodeIndex(NET).find("scatter").node;
   assert.throws(() => extractNode(MODEL, other), {
-    message: /node "scatter" is not a node of the model$/,
+    message: /node "scatter" must be a node of the model, but is not$/,
   });
 });

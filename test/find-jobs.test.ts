@@ -127,7 +127,7 @@ test("job list has a line for each", async () => {
   ]);
   assert.match(lines[2].join("|"), /^\S+elsewhere\|not here\|c\/out\.zarr$/);
   assert.deepEqual(lines.slice(3), [
-    ["damaged", "not readable: job.json is not JSON"],
+    ["damaged", "not readable: job.json must be JSON, but is not"],
     [
       "deep/er/b/job",
       "scatterND",

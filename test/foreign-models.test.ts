@@ -216,7 +216,7 @@ test("a body that holds itself is refused", () => {
   attributes["then_branch"] = itself;
   attributes["else_branch"] = itself;
   for (const [name, take] of Object.entries(TAKERS)) {
-    assert.throws(() => take(made), /a graph of the model is in a body of its own$/, name);
+    assert.throws(() => take(made), /a graph of the model contains itself as a body$/, name);
   }
 });
 

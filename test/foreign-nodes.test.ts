@@ -71,7 +71,7 @@ const REFUSALS: readonly (readonly [says: string, code: ErrorCode, call: () => u
   ["a node must be an object with op and opset that can be read", "unknown-operator", () => resolve(throwing)],
   ["a node must be an object with op and opset that can be read", "unknown-operator", () => run(throwing, [])],
   ["a node must be an object with op and opset that can be read", "unknown-operator", () => infer(throwing, [])],
-  ["ScatterND-18: there must be a list of 3 inputs (data, indices, updates), got 4294967296", "shape-mismatch",
+  ["ScatterND-18: inputs must be a list of 3 (data, indices, updates), got 4294967296", "shape-mismatch",
     () => run(NODE, endless)],
   ["ScatterND-18: the list of inputs cannot be read", "shape-mismatch",
     () => run(NODE, new Proxy([], { get: fails }))],

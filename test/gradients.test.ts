@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { vjp, type FunctionSpec } from "../src/core/call/vjp.ts";
+import type { FunctionSpec } from "../src/core/call/function-spec.ts";
+import { vjp } from "../src/core/call/vjp.ts";
 import { DTYPES, dtypesWhere, REDUCTIONS } from "../src/core/tensor/dtype.ts";
 import { copy as copyStorage } from "../src/core/tensor/storage.ts";
 import { equals, Tensor } from "../src/core/tensor/tensor.ts";

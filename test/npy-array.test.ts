@@ -137,10 +137,14 @@ test("arguments are checked before a file is read or changed", async () => {
       () => array.readChunk([0, 0], bytes.subarray(1)),
     ],
     ["rank", /list of 2 integers, got 1/, () => array.readChunk([0], bytes)],
-    ["rank", /values have the shape \[4\]/, () => array.write(full("float32", [4], 0))],
+    [
+      "rank",
+      /values must have the rank of the array, \[10, 4\], got \[4\]$/,
+      () => array.write(full("float32", [4], 0)),
+    ],
     [
       "dtype",
-      /values are int32, but the array is float32/,
+      /values must be float32, as the array is, got int32/,
       () => array.write(full("int32", [1, 4], 0)),
     ],
   ] as const) {
@@ -155,12 +159,12 @@ test("what is not read in parts is refused", async () => {
     [
       "fortran",
       npyFile(npyDictionary("<i2", "(2, 3)", "True"), new Uint8Array(12)),
-      /is in Fortran order/,
+      /must be in C order to be read in parts, got Fortran order; save it again with /,
     ],
     [
       "text",
       writeNpy(tensor("string", [1], ["a"])),
-      /text\.npy holds text, which is not read in parts/,
+      /text\.npy must hold numbers to be read in parts, got text/,
     ],
     ["cut", npyFile(npyDictionary("<i2", "(2, 3)"), new Uint8Array(11)), /./],
   ] as const) {
@@ -173,12 +177,14 @@ test("what is not read in parts is refused", async () => {
   fs.writeFileSync(at("bool.npy"), npyFile(npyDictionary("|b1", "(2, 3)"), [0, 1, 1, 0, 2, 0]));
   const bools = await openArray(at("bool.npy"), { chunkShape });
   assert.deepEqual([...(await bools.read([0, 0], [1, 3])).data], [0, 1, 1]);
-  await assertRejected("malformed-file", /has the byte 2, but a bool is 0 or 1/, () =>
+  await assertRejected("malformed-file", /has the byte 2 where a bool must be 0 or 1/, () =>
     bools.read(),
   );
   for (const wrong of [[2, 2], [3], [0, 3], [1.5, 3]]) {
-    await assertRejected("shape-mismatch", /are not contiguous in an NPY file/, () =>
-      openArray(at("bool.npy"), { chunkShape: wrong }),
+    await assertRejected(
+      "shape-mismatch",
+      /the chunks of an NPY file of shape \[2, 3\] must be contiguous, got \[/,
+      () => openArray(at("bool.npy"), { chunkShape: wrong }),
     );
   }
 });
@@ -193,7 +199,8 @@ test("the header of a file in parts has at most 2^20 bytes", async () => {
     fs.writeFileSync(at("header.npy"), npyFile(header, [7, 8], 2));
     const read = async () => (await openArray(at("header.npy"))).read();
     if (isTaken) assert.deepEqual([...(await read()).data], [7, 8]);
-    else await assertRejected("malformed-file", /a header of 1048577 bytes/, read);
+    else
+      await assertRejected("malformed-file", /must have at most 1048576 bytes, got 1048577$/, read);
   }
 });
 

@@ -268,9 +268,9 @@ const BAD: readonly Bad[] = [
   [() => slices([2, 3], [2, 1], [2, 3], [1, 0]), [[1, 0], 1, 3, [-3, 2]], "axis 1 of data [2, 3] takes -3 to 2"],
   [() => slices([3, 0], [1], [3]), [[0], 0, 3, [-3, 2]], "axis 0 of data [3, 0] takes -3 to 2"],
   [() => elements([2, 3], [2, 2], [2, -3, 0, -4], 1), [[1, 1], 1, -4, [-3, 2]], "axis 1 of data [2, 3] takes -3 to 2"],
-  [() => sequences([2, 3], [1, 2], 1, 2), [[1], 1, 2, [0, 1]], "on axis 1 of past_cache [2, 3] a sequence"],
-  [() => sequences([2, 3], [-1, 7], 1, 2), [[0], 1, -1, [0, 1]], "a sequence of 2 takes 0 to 1"],
-  [() => sequences([1, 3, 0], [3], 1, 1), [[0], 1, 3, [0, 2]], "a sequence of 1 takes 0 to 2"],
+  [() => sequences([2, 3], [1, 2], 1, 2), [[1], 1, 2, [0, 1]], "for a sequence of 2 along axis 1 of past_cache [2, 3], got 2"],
+  [() => sequences([2, 3], [-1, 7], 1, 2), [[0], 1, -1, [0, 1]], "must be from 0 to 1 for a sequence of 2"],
+  [() => sequences([1, 3, 0], [3], 1, 1), [[0], 1, 3, [0, 2]], "must be from 0 to 2 for a sequence of 1"],
 ];
 
 for (const [plan, fields, sentence] of BAD) {

@@ -241,10 +241,10 @@ const unreadable = (field: number): Bytes => bytes(field, [0xff]);
 
 // prettier-ignore
 const FAULTS: readonly (readonly [name: string, says: RegExp, bytes: Uint8Array])[] = [
-  ["no bytes", /^the file must be an ONNX model, but it is empty$/, file()],
+  ["no bytes", /^the file must be an ONNX model, got an empty file; get it again$/, file()],
   ["no graph", /no graph/, file(int(MODEL.irVersion, 8))],
   ["a tensor", /.*/, writeTensor(tensor("int32", [1], [1]))],
-  ["a NPY file", /^the file must be an ONNX model, but it is a NumPy array \(\.npy\)$/, file([0x93, ...text(0, "NUMPY").slice(2), 1, 0])],
+  ["a NPY file", /^the file must be an ONNX model, got a NumPy array \(\.npy\); name a model$/, file([0x93, ...text(0, "NUMPY").slice(2), 1, 0])],
   ["a node without op_type", /node 0 of the graph has no op_type/, modelFile(bytes(GRAPH.node, text(NODE.input, "x")))],
   ["a second node without op_type", /node 1 of the graph has no op_type/, modelFile(node("A"), bytes(GRAPH.node, []))],
   ["two attributes of one name", /node 0 of the graph, Foo, has two attributes "a"/,

@@ -53,7 +53,7 @@ const source = (size: number, read: (offset: number, length: number) => unknown)
 
 // prettier-ignore
 const HOSTILE: readonly Hostile[] = [
-  { what: "an empty file", content: file(), says: /the file must be an ONNX model, but it is empty/ },
+  { what: "an empty file", content: file(), says: /the file must be an ONNX model, got an empty file; get it again/ },
   { what: "a length behind the end", content: lying(5, 0, 0), says: /byte 2 begins a part of 5 bytes where 2 are/ },
   { what: "a length one behind the end", content: lying(3, 0, 0), says: /a part of 3 bytes where 2 are left/ },
   { what: "a part longer than the one around it", says: /a part of 9 bytes where 0 are left/,

@@ -302,7 +302,7 @@ const UNWRITABLE: readonly (readonly [name: string, code: ErrorCode, says: RegEx
     () => edited((model) => { model.opsets["x"] = 1.5; })],
   ["an irVersion of NaN", "unsupported-model", /irVersion must be an integer, got NaN/,
     () => edited((model) => { model.irVersion = NaN; })],
-  ["a function that no file has", "unsupported-model", /functions of a model can only be kept/,
+  ["a function that no file has", "unsupported-model", /the functions of a model must be those of its file; change nodes instead/,
     () => ({ ...foo({}), functions: [{ name: "f", domain: "d", opsets: {}, graph: foo({}).graph }] })],
 ];
 

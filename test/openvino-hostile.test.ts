@@ -155,9 +155,9 @@ const NETS: readonly Row[] = [
   [/layer 0 "data" has more than 64 dimensions/, but('shape="2,2"', `shape="${"1,".repeat(64)}1"`)],
   ...SHAPES.map((text): Row => [/layer 0 "data" has the dimension/, but('shape="2,2"', `shape="${text}"`)]),
   [/has reduction on its <layer>/, but('type="ScatterNDUpdate"', 'type="ScatterNDUpdate" reduction="sum"')],
-  [/layer 2 "scatter" has batch_dims "1.5", which is no integer/, gather('batch_dims="1.5"')],
-  [/has batch_dims "", which is no integer/, gather('batch_dims=""')],
-  [/has batch_dims "9007199254740992", which is no integer/, gather('batch_dims="9007199254740992"')],
+  [/layer 2 "scatter" has batch_dims "1.5", which is not an integer/, gather('batch_dims="1.5"')],
+  [/has batch_dims "", which is not an integer/, gather('batch_dims=""')],
+  [/has batch_dims "9007199254740992", which is not an integer/, gather('batch_dims="9007199254740992"')],
   [/has use_init_val "yes", which is neither true nor false/, elements('use_init_val="yes"')],
   [/has use_init_val "", which is neither true nor false/, elements('use_init_val=""')],
 ];

@@ -24,7 +24,7 @@ const sh = (command: string, args: string[], cwd = root) =>
 const EXPORTS = {
   "entries/index.js": [
     "DIAGNOSES", "DTYPES", "ERROR_CODES", "NEWEST_OPSETS", "REDUCTIONS", "TensorError",
-    "compareDialects", "compareVersions", "createEngine", "diagnose", "dialects", "equals", "explain",
+    "compareDialects", "compareVersions", "createEngine", "diagnose", "dialects", "equals", "explain", "explainGradient",
     "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
@@ -32,7 +32,7 @@ const EXPORTS = {
   ],
   "entries/js.js": [
     "DIAGNOSES", "DTYPES", "ERROR_CODES", "NEWEST_OPSETS", "REDUCTIONS", "TensorError",
-    "compareDialects", "compareVersions", "diagnose", "dialects", "equals", "explain",
+    "compareDialects", "compareVersions", "diagnose", "dialects", "equals", "explain", "explainGradient",
     "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
     "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
     "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",

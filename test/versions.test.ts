@@ -162,7 +162,8 @@ test("of Gather of openvino alone there are older versions that are not known he
     hasOlderVersions({ domain, op, opset: 1 }),
   );
   assert.deepEqual(older.map(titleOf), ["openvino Gather-8"]);
-  const says = "its versions before 8, as of opset 7 of openvino, are not known here";
+  const says =
+    "opset 7 of openvino has an older version, which is not known here; the oldest known is 8";
   assert.throws(
     () => resolve({ domain: "openvino", op: "Gather", opset: 7 }),
     (error) => isTensorError(error, "unknown-operator") && error.message === `Gather: ${says}`,

@@ -153,7 +153,7 @@ const REFUSED: readonly (readonly [
         out: [GRADIENT],
       }),
     "overlap",
-    /a gather cannot work in place$/,
+    /a gather needs memory apart from its inputs$/,
   ],
   [
     "an index outside",

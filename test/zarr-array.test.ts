@@ -319,11 +319,13 @@ test("arguments are checked before anything is read or written", async () => {
   await assertRejected("index-out-of-range", /along axis 1/, () =>
     array.write(full("float32", [1, 4], 0), [0, 1]),
   );
-  await assertRejected("dtype", /values are float64, but the array is float32/, () =>
+  await assertRejected("dtype", /values must be float32, as the array is, got float64/, () =>
     array.write(full("float64", [1, 4], 0) as never),
   );
-  await assertRejected("rank", /values have the shape \[4\]/, () =>
-    array.write(full("float32", [4], 0)),
+  await assertRejected(
+    "rank",
+    /values must have the rank of the array, \[10, 4\], got \[4\]$/,
+    () => array.write(full("float32", [4], 0)),
   );
   assert.equal(store.objects.size + store.reads.length, 0);
 });

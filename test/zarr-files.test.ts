@@ -217,7 +217,9 @@ test(
 test("a pending array without metadata cannot be published or opened", async () => {
   const pending = await createPending(at("lost.zarr"), OPTIONS);
   await pending.endStaging();
-  await assertRejected("engine", /metadata of .* gone/, () => pending.publish());
+  await assertRejected("engine", /metadata of .* was removed while the array was written/, () =>
+    pending.publish(),
+  );
   await assertRejected("malformed-file", /must be a Zarr array, finished or not/, () =>
     openPending(at("lost.zarr")),
   );
@@ -341,7 +343,7 @@ test("NPY files are opened and made by the same functions", async () => {
   await assertRejected("attribute", /unknown option "codecs"/, () =>
     createPending(at("c.npy"), { like: zarr, codecs: [] }),
   );
-  await assertRejected("attribute", /createArray makes none of \.npy/, () =>
+  await assertRejected("attribute", /cannot be a Zarr array: it ends in \.npy; /, () =>
     createArray(at("c.npy"), OPTIONS),
   );
 });
@@ -387,7 +389,7 @@ const WRONG_NPY: readonly (readonly [object, ErrorCode, RegExp])[] = [
   [{ dtype: "int8", shape: Array.from({ length: 65 }, () => 1) }, "attribute", /needs shape/],
   [{ dtype: "int8", shape: [-1] }, "shape-mismatch", /^the shape must be integers of 0 or more, got -1$/],
   [{ dtype: "int4", shape: [1] }, "dtype", /NPY has no data type for int4/],
-  [{ dtype: "string", shape: [1] }, "dtype", /holds text/],
+  [{ dtype: "string", shape: [1] }, "dtype", /must hold numbers to be read in parts, got text/],
 ];
 
 for (const [options, code, says] of WRONG_NPY) {

@@ -134,14 +134,16 @@ test("a name that leads out of its group is refused, typed or listed", FILES, as
     3,
     null,
   ]) {
-    await assertRejected("attribute", /^an array in a group has a name such as/, () =>
+    await assertRejected("attribute", /^the name of an array in a group must be such as/, () =>
       group.open(name as string),
     );
     if (typeof name !== "string") continue;
     const file = path.join(place, "zarr.json");
     const consolidated = { kind: "inline", metadata: { [name]: { node_type: "array" } } };
     write(file, { zarr_format: 3, node_type: "group", consolidated_metadata: consolidated });
-    await assertRejected("malformed-file", /, which is no member$/, () => openGroup(place));
+    await assertRejected("malformed-file", / must name members of the group, got /, () =>
+      openGroup(place),
+    );
   }
   write(path.join(place, "zarr.json"), {
     zarr_format: 3,
@@ -181,8 +183,10 @@ test(
 
 test("what is no group is refused, and nothing is made where something is", FILES, async () => {
   const place = await makeGroup();
-  await assertRejected("malformed-file", /time is "array", not a group$/, () =>
-    openGroup(path.join(place, "time")),
+  await assertRejected(
+    "malformed-file",
+    /time must be a group, got "array"; name the group around it$/,
+    () => openGroup(path.join(place, "time")),
   );
   await assertRejected(
     "malformed-file",
@@ -190,8 +194,10 @@ test("what is no group is refused, and nothing is made where something is", FILE
     () => openGroup(path.join(place, "none")),
   );
   for (const one of [place, path.join(place, "time")]) {
-    await assertRejected("attribute", / already holds an array or a group$/, () =>
-      createGroup(one),
+    await assertRejected(
+      "attribute",
+      / already holds an array or a group; choose another path$/,
+      () => createGroup(one),
     );
   }
   for (const json of [

@@ -167,8 +167,8 @@ const DEEP = [1, 2, 3, 4, 5].reduce<Json>(
 
 // prettier-ignore
 const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = [
-  ["another version", { ...V3, zarr_format: 4 }, /of Zarr 4, but 2 and 3 are read/],
-  ["a group", { ...V3, node_type: "group" }, /"group", not an array; name an array in it/],
+  ["another version", { ...V3, zarr_format: 4 }, /must be of Zarr format 2 or 3, got 4/],
+  ["a group", { ...V3, node_type: "group" }, /must be an array, got "group"; name an array in it/],
   ["an unknown field", { ...V3, extra: {} }, /extension "extra", which must be understood/],
   ["a storage transformer", { ...V3, storage_transformers: [{ name: "x" }] }, /storage transformers/],
   ["another chunk grid", { ...V3, chunk_grid: { name: "rectilinear" } }, /chunk_grid "rectilinear"/],

@@ -202,7 +202,7 @@ test("an array is made step by step", { skip }, async () => {
 test("an array is read by its URL, without keys where it is public", { skip }, async () => {
   const array = await openArray(`${endpoint}/bucket/shards.zarr`, { s3: KEYS });
   assert.ok(equals(await array.read(), VALUES));
-  await assertRejected("attribute", /cannot be made step by step/, () =>
+  await assertRejected("attribute", /cannot hold unfinished arrays/, () =>
     createPending(`${endpoint}/bucket/no.zarr`, { ...OPTIONS, s3: KEYS }),
   );
 });

@@ -320,8 +320,11 @@ test("an output of one file is not written to a server", async () => {
     ["data.npy", "ids.npy", "rows.npy"].map((name) => openArray(path.join(home, name))),
   );
   const job = path.join(home, "refused");
-  await assertRejected("attribute", /cannot be written: an NPY file is written to a path/, () =>
-    scatterChunked(arrays[0], arrays[1], arrays[2], { out: `${server.address}/new.npy`, job }),
+  await assertRejected(
+    "attribute",
+    /must be a Zarr array, got an NPY file, which object storage cannot hold; name it \.zarr/,
+    () =>
+      scatterChunked(arrays[0], arrays[1], arrays[2], { out: `${server.address}/new.npy`, job }),
   );
   assert.ok(!fs.existsSync(job));
 });

@@ -4,11 +4,12 @@
  */
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { cutControls, moving, sidewaysParts, smallTargets } from "./support/access.ts";
 import { violationsOf } from "./support/axe.ts";
-import { PHONE, SUM, useSite } from "./support/page.ts";
+import { DIST, PHONE, SUM, useSite } from "./support/page.ts";
 
 const site = useSite();
 
@@ -55,7 +56,30 @@ const STATES: Readonly<Record<string, State>> = {
   share: { hash: SUM, reach: entry("Share") },
   help: { hash: SUM, reach: entry("Help") },
   why: { hash: SUM, reach: entry("Compare") },
+  "why, with an answer": {
+    hash: SUM.replace("reduction=add;", ""),
+    reach: async (page) => {
+      await entry("Compare")(page);
+      const panel = page.locator(".why");
+      // The first update of row 1 has won.
+      await panel.locator("textarea").fill("[[0,0,0],[10,20,30],[2,2,2],[40,50,60]]");
+      await panel.getByRole("button", { name: "Compare" }).click();
+      await page.locator("#cell-output-3.other").waitFor();
+    },
+  },
+  "a tensor as text": { hash: SUM, reach: openText },
+  "a text that is no tensor": {
+    hash: SUM,
+    reach: async (page) => {
+      await openText(page);
+      await page.locator("dialog[open] textarea").fill("[[1, 2], [3]]");
+      await page.getByRole("button", { name: "apply" }).click();
+      await page.locator("#text-error").waitFor();
+    },
+  },
+  "a link that cannot be read": { hash: "ai.onnx/ScatterND/18;reduction" },
   embed: { hash: SUM, file: "?embed=1" },
+  "an error in a frame": { hash: ERROR, file: "?embed=1" },
   "the check of a GPU": { file: "gpu.html" },
   "all operators": { file: "reference/index.html" },
   "an operator": { file: "reference/openvino-gather.html" },
@@ -65,6 +89,14 @@ const STATES: Readonly<Record<string, State>> = {
   "a document of tables": { file: "reference/dialects.html", reach: unfold },
   "all entries": { file: "api/index.html" },
   "an entry, unfolded": { file: "api/webgpu.html", reach: unfold },
+  "a search without a result": {
+    file: "docs/readme.html",
+    reach: async (page) => {
+      await page.keyboard.press("/");
+      await page.keyboard.type("zzzz");
+      await page.waitForTimeout(300);
+    },
+  },
   search: {
     file: "docs/readme.html",
     reach: async (page) => {
@@ -74,6 +106,13 @@ const STATES: Readonly<Record<string, State>> = {
     },
   },
 };
+
+async function openText(page: Page): Promise<void> {
+  await page
+    .locator('[data-tensor="2"] header :is(.short, [aria-label="updates as text"])')
+    .click();
+  await page.locator("dialog[open] textarea").waitFor();
+}
 
 async function unfold(page: Page): Promise<void> {
   await page.evaluate(() => {
@@ -122,6 +161,80 @@ for (const [name, state] of Object.entries(STATES)) {
     }
   });
 }
+
+/** States that follow each other in one place of the page: how the series begins, and the buttons of its other states. */
+const SERIES: Readonly<Record<string, State & { readonly buttons: readonly string[] }>> = {
+  "the lesson": {
+    hash: SUM,
+    reach: async (page) => {
+      await page.locator(".ways .link").first().click();
+      await page.locator(".lesson").waitFor();
+    },
+    buttons: ["Next", "Next", "Next"],
+  },
+  "the forms to share": {
+    hash: SUM,
+    reach: entry("Share"),
+    buttons: [
+      ...[
+        "Embed",
+        "Markdown",
+        "TypeScript",
+        "NumPy",
+        "ONNX Python",
+        "PyTorch",
+        "JAX",
+        "TensorFlow",
+      ],
+    ],
+  },
+};
+
+for (const [name, { buttons, ...state }] of Object.entries(SERIES)) {
+  for (const [size, options] of [
+    ["a desktop", {}],
+    ["a phone", PHONE],
+  ] as const) {
+    test(`axe finds nothing in each step of ${name} on ${size}, in both themes`, async () => {
+      await using opened = await openState(state, options);
+      const { page } = opened;
+      for (const button of ["", ...buttons]) {
+        if (button !== "") {
+          await page.getByRole("button", { name: button, exact: true }).click();
+          // The part behind a tab is drawn in the next frame.
+          await page.waitForTimeout(50);
+        }
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          assert.deepEqual(await violationsOf(page), [], `${button} ${colorScheme}`);
+        }
+        assert.deepEqual(await page.evaluate(smallTargets), [], button);
+        assert.deepEqual(await page.evaluate(sidewaysParts), [], button);
+        assert.deepEqual(await page.evaluate(cutControls), [], button);
+      }
+    });
+  }
+}
+
+test("axe finds nothing on any page of the site, in both themes", async (t) => {
+  const files = fs
+    .readdirSync(DIST, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".html") && file !== "index.html");
+  assert.ok(files.length > 50);
+  await using opened = await site.open("", { reducedMotion: "reduce" }, files[0]);
+  const { page } = opened;
+  const base = page.url().slice(0, -files[0].length);
+  for (const file of files) {
+    await t.test(file, async () => {
+      await page.goto(base + file);
+      await unfold(page);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        assert.deepEqual(await violationsOf(page), [], colorScheme);
+      }
+    });
+  }
+});
 
 /** Plays two steps by keys, and says what was animated. */
 async function animated(page: Page): Promise<string[]> {

@@ -88,6 +88,42 @@ test("arrows go through the steps, Escape ends them, and the focus goes where th
   assert.equal(await isOn(page), false);
   await page.keyboard.press("Enter");
   await begun(page);
+  // The opener is gone, and Enter goes on.
+  await page.waitForFunction(() => document.activeElement?.id === "lesson-next");
+  await page.keyboard.press("Enter");
+  assert.match(await sentence(page), /^So updates/);
+});
+
+for (const viewport of [
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+  { width: 800, height: 600 },
+  { width: 390, height: 844 },
+]) {
+  test(`the buttons of a lesson stay under the pointer from step to step, ${viewport.width} pixels wide`, async () => {
+    await using opened = await site.open("", { viewport, reducedMotion: "reduce" });
+    const { page } = opened;
+    await begun(page);
+    const box = await page.getByRole("button", { name: "Next" }).boundingBox();
+    assert.ok(box !== null);
+    for (const begins of [/^So updates/, /^No tuple/, /^A and C/]) {
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+      assert.match(await sentence(page), begins);
+    }
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await page.locator(".lesson").waitFor({ state: "detached" });
+  });
+}
+
+test("an example that is opened is heard", async () => {
+  await using opened = await site.open("", { reducedMotion: "reduce" });
+  const { page } = opened;
+  await page.getByRole("button", { name: "Examples" }).click();
+  await page.getByRole("button", { name: /Why did only one update survive/ }).click();
+  await page
+    .locator("#aloud")
+    .getByText("Why did only one update survive? Three updates write row 1.")
+    .waitFor({ state: "attached" });
 });
 
 for (const [name, leave] of [

@@ -199,7 +199,11 @@ test("a shape that does not fit is marked at its dimension, the last picture sta
   assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 0, 40, 50, 60, 0, 70, 80, 90, 0]));
   assert.deepEqual(await cellsOf(page, "output"), before);
   assert.equal(await page.locator('[data-tensor="output"].stale').count(), 1);
-  await page.getByRole("button", { name: "use this shape" }).click();
+  // One button repairs the shape: it stands with the error, and is not offered beside the rule again.
+  const repair = page.getByRole("button", { name: "make updates [3, 3]" });
+  await repair.waitFor();
+  assert.equal(await page.getByRole("button", { name: "use this shape" }).count(), 0);
+  await repair.click();
   assert.deepEqual(await cellsOf(page, 2), flat(UPDATES.toArray()));
   assert.equal(await page.locator(".stale").count(), 0);
 });
@@ -372,6 +376,19 @@ test("an example keeps nothing of the one before it", async () => {
   await using opened = await site.open(SUM);
   const { page } = opened;
   await chooseExample(page, "classic-confusions-and-without-it-is-refused");
-  assert.match(await page.locator("[data-tensor=output]").innerText(), /none while it is wrong/);
+  assert.match(await page.locator("[data-tensor=output]").innerText(), /no output/);
   assert.deepEqual(new Set(await cellsOf(page, "output")), new Set([""]));
+});
+
+test("the steps of three updates of one cell are all visible", async () => {
+  await using opened = await site.open(
+    "#ai.onnx/ScatterND/18;reduction=add;float32:3,2:1*6;int64:3,1:1*3;float32:3,2:10,20,30,40,50,60",
+    { viewport: { width: 1440, height: 900 } },
+  );
+  const { page } = opened;
+  await page.locator("#cell-output-2").hover();
+  const last = page.locator(".story li").last();
+  assert.match(await last.innerText(), /41 \+ 50 = 91/);
+  const box = await last.boundingBox();
+  assert.ok(box !== null && box.y + box.height <= 900, JSON.stringify(box));
 });

@@ -217,3 +217,22 @@ test("a press in the border of a dialog, or on its text, does not close it", asy
   await page.mouse.click(5, 5);
   assert.equal(await dialog.count(), 0);
 });
+
+test("the opened story is no taller than its text, so the cells above it stay in sight", async () => {
+  await using opened = await site.open(SUM, {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+  });
+  const { page } = opened;
+  await page.getByLabel("more of the story").tap();
+  const empty = await page.locator("aside.open").evaluate((aside) => {
+    const { bottom } = aside.getBoundingClientRect();
+    const last = Math.max(
+      ...[...aside.querySelectorAll(".story, .shapes")].map(
+        (one) => one.getBoundingClientRect().bottom,
+      ),
+    );
+    return bottom - last;
+  });
+  assert.ok(empty >= 0 && empty < 24, String(empty));
+});

@@ -156,3 +156,30 @@ for (const [question, words, page, answer] of QUESTIONS) {
     assert.match(html.replaceAll(/<[^>]*>/g, "").replaceAll("&quot;", '"'), answer);
   });
 }
+
+/** How far down people look. */
+const LOOK = 6;
+
+test("at least 26 of the questions, typed as they are, find their page among the first 6 places", async () => {
+  const rows = await loadRows();
+  const missed = QUESTIONS.filter(
+    ([question, , page]) =>
+      !matches(rows, question)
+        .slice(0, LOOK)
+        .some(({ row }) => page.test(row[3])),
+  );
+  assert.ok(missed.length <= 6, missed.map(([question]) => question).join("\n"));
+});
+
+test("a search reads a word by its stem, and words that mean the same", async () => {
+  const rows = await loadRows();
+  const pages = (query: string): string[] => matches(rows, query).map(({ row }) => row[3]);
+  assert.ok(pages("determinism").some((address) => address.startsWith("docs/readme.html")));
+  assert.ok(
+    pages("how do I run one node from JavaScript")
+      .slice(0, 3)
+      .some((address) => address.startsWith("docs/onnxruntime.html")),
+  );
+  assert.match(pages("why is my output wrong")[0], /^docs\/(diagnose|my-model-fails)\.html/);
+  assert.deepEqual(pages("zebra xyzzy"), []);
+});

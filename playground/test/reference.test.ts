@@ -440,3 +440,15 @@ test("the pages of the reference are under 130 kB gzipped, none over 18 kB, and 
     [],
   );
 });
+
+test("a name in a table stays in one line where the page has the width", async () => {
+  await using opened = await site.open("", {}, "reference/onnx-scatternd.html");
+  const lines = await opened.page
+    .locator("table.facts tbody th > code")
+    .evaluateAll((names) =>
+      names
+        .filter(({ textContent }) => textContent === "reduction")
+        .map((name) => name.getClientRects().length),
+    );
+  assert.ok(lines.length > 0 && lines.every((count) => count === 1), lines.join(" "));
+});

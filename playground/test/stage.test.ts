@@ -82,6 +82,18 @@ test("Space plays, arrows step, and the picture of each step is that of the libr
   );
 });
 
+test("a cell of the output gets its letter when its update is carried out", async () => {
+  const hash = "ai.onnx/ScatterElements/18;float32:2,2:0*4;int64:2,2:0,1,1,0;float32:2,2:1,2,3,4";
+  await using opened = await site.open(hash);
+  const { page } = opened;
+  const letters = page.locator("[data-tensor=output] .letters");
+  assert.deepEqual(await letters.allInnerTexts(), ["A", "D", "C", "B"]);
+  await page.keyboard.press("ArrowRight");
+  assert.deepEqual(await letters.allInnerTexts(), ["A"]);
+  await page.keyboard.press("ArrowRight");
+  assert.deepEqual(await letters.allInnerTexts(), ["A", "B"]);
+});
+
 /** The box of an element, as whole pixels. */
 const boxOf = async (page: Page, selector: string): Promise<Record<string, number>> =>
   page.locator(selector).evaluate((element) => {

@@ -117,3 +117,24 @@ test("the numbers of rows are beside cells, also in a column of all elements", a
   );
   assert.equal(over, 0);
 });
+
+test("on a low screen the result of a comparison and its cause are in sight at once", async () => {
+  await using opened = await site.open(SUM, { viewport: { width: 1024, height: 768 } });
+  const { page } = opened;
+  await page.getByRole("button", { name: "Compare" }).click();
+  const panel = page.locator(".why");
+  await panel.locator("textarea").fill("[[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]]");
+  await panel.getByRole("button", { name: "Compare" }).click();
+  const cause = panel.getByText(/This explains all \d+ cells/).first();
+  await cause.waitFor();
+  assert.match(await cause.innerText(), /^[A-Z]/);
+  // What is read on a button is in its name, which speech control needs.
+  for (const button of await panel.locator("[aria-pressed]").all()) {
+    const name = (await button.getAttribute("aria-label")) ?? "";
+    assert.ok(name === "" || name.startsWith(await button.innerText()), name);
+  }
+  for (const one of [panel.locator(".why-verdict"), cause]) {
+    const box = await one.boundingBox();
+    assert.ok(box !== null && box.y > 370 && box.y + box.height < 768, JSON.stringify(box));
+  }
+});

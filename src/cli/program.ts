@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import { inspect } from "node:util";
 import { Command, CommanderError, Option } from "commander";
+import { withAdvice } from "./advice.ts";
 import { addArrayCommand } from "./commands/array.ts";
 import { addCaptureCommand } from "./commands/capture.ts";
 import { addCompareCommand } from "./commands/compare.ts";
@@ -97,12 +98,15 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     }
     const failure = failureOf(error);
     const origin = program.opts<{ debug?: boolean }>().debug ? `${inspect(error)}\n` : "";
-    await io.stderr.write(
-      `ndscatter: ${cutWords(withoutSecrets(failure.message))}\n${withoutSecrets(origin)}`,
-    );
+    const sentence = cutWords(withoutSecrets(withAdvice(failure, commandOf(argv), io.cwd)));
+    await io.stderr.write(`ndscatter: ${sentence}\n${withoutSecrets(origin)}`);
     return failure.status;
   }
 }
+
+/** The name of the command, which options of the program may precede. */
+const commandOf = (argv: readonly string[]): string =>
+  argv.find((word) => !word.startsWith("-")) ?? "";
 
 /** @param writeOut receives the text of --help and --version */
 const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>

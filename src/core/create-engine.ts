@@ -1,10 +1,13 @@
 /** Engines configured by the user: the functions of the package on an executor that has its own memory and threads. */
 
 import { allocTensor } from "./call/execute.ts";
-import { splitArguments } from "./call/call.ts";
+import { splitArguments, type NodeSpec } from "./call/call.ts";
+import type { GradientOptions } from "./call/gradient-options.ts";
 import { keepPlan } from "./call/kept-plan.ts";
 import { optionsOf } from "./tensor/options.ts";
 import { EXECUTOR, runPlain, runPlainAsync, type EngineLike } from "./call/run.ts";
+import type { FunctionSpec } from "./call/function-spec.ts";
+import { vjpAsync } from "./call/vjp.ts";
 import { chooseExecutor } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
 import type { Executor } from "./engines/executor.ts";
@@ -100,6 +103,29 @@ export interface AsyncFunctions {
     writeIndices?: Indices,
     options?: plain.TensorScatterOptions,
   ): Promise<Tensor<D, S>>;
+  /**
+   * The gradients of a call's inputs: {@link vjp} of `ndscatter`, in turn with the other calls. Gradients are computed
+   * on the calling thread, which works until they are done.
+   *
+   * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
+   * @param outputGradient of data's type and the output's shape
+   * @returns a list with a gradient for each input of the version, of the input's type and shape; null for indices, for
+   * an axis, and for gradients that were not requested
+   * @throws TensorError (as rejections) as `vjp`, `disposed` and `engine` as {@link AsyncFunctions.scatterND}
+   *
+   * @example
+   * ```ts
+   * const table = tensor("float32", [3], [1, 2, 3]);
+   * const ones = tensor("float32", [2], [1, 1]);
+   * const [gradient] = await engine.async.vjp({ function: "gather" }, [table, [2, 2]], ones); // holds [0, 0, 2]
+   * ```
+   */
+  vjp(
+    node: NodeSpec | FunctionSpec,
+    inputs: readonly unknown[],
+    outputGradient: Tensor | RuntimeTensor,
+    options?: GradientOptions,
+  ): Promise<(Tensor | null)[]>;
 }
 
 /** An engine; also what `run` takes as its option `engine`. */
@@ -204,7 +230,9 @@ export function engineOf({ executor, why }: Choice): Engine {
       return why();
     },
     async: {
-      ...(asyncFunctions as Omit<AsyncFunctions, "threads">),
+      ...(asyncFunctions as Omit<AsyncFunctions, "threads" | "vjp">),
+      vjp: (node, inputs, outputGradient, options = {}) =>
+        vjpAsync(executor, node, inputs, outputGradient, options),
       get threads() {
         return executor.asyncThreads;
       },

@@ -143,14 +143,12 @@ export const OFFSETS = {
   leastBits: 1024,
 };
 
-/** Gradients. */
-export const GRADIENTS = {
-  /**
-   * Targets are packed only where data has more than this many elements for each element of updates: a copy of data takes
-   * less time than a table of its targets then.
-   */
-  dense: 4,
-};
+/**
+ * Gradients: elements of data for each element of updates above which targets are packed, because a table of them takes
+ * less time than a copy of data; the fewest elements of updates that kernels are called for; the most bytes that these
+ * copy; and the bytes of data and of updates, which stay in the cache, that they copy at once.
+ */
+export const GRADIENTS = { dense: 4, kernels: 1024, scratch: 33_554_432, group: 131_072 };
 
 /** Memory of WebAssembly. */
 export const SCRATCH = {

@@ -5,4 +5,10 @@
  */
 
 export { createGpuEngine } from "../gpu/calls/engine.ts";
-export type { GpuEngine, GpuEngineOptions, GpuPlan, GpuTensor } from "../gpu/calls/types.ts";
+export type {
+  GpuEngine,
+  GpuEngineOptions,
+  GpuGradientOptions,
+  GpuPlan,
+  GpuTensor,
+} from "../gpu/calls/types.ts";

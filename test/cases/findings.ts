@@ -57,10 +57,10 @@ export const FINDING_ROWS: readonly FindingRow[] = [
   // The operator.
   { ids: ["no-opset"], of: scatterND({ opsets: { "com.example": 1 } }), says: /no version of the domain ai\.onnx/ },
   { ids: ["operator-newer-than-opset"], of: scatterND({ opset: 10 }),
-    says: /opset 10 of ai\.onnx does not have it yet; it came with version 11/,
+    says: /opset 10 of ai\.onnx does not have it yet; it came with opset 11/,
     fields: { code: "unknown-operator", got: 10 } },
   { ids: ["version-not-known"], of: ovGather({ opset: 7 }), fields: { severity: "note" },
-    says: /its versions before 8, as of opset 7 of openvino, are not known here/ },
+    says: /opset 7 of openvino has an older version, which is not known here; the oldest known is 8/ },
   { ids: ["operator-deprecated"], of: scatter({ opset: 13 }), says: /^ScatterElements has replaced it$/ },
   { ids: [], of: scatter({ opset: 10 }) },
   // Attributes.
@@ -72,7 +72,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
     says: /unknown attribute "axis"; its attributes are reduction/ },
   { ids: ["attribute-invalid"], of: gatherElements({ attributes: { axis: "1" } }), says: /axis must be an integer/ },
   { ids: ["attribute-invalid"], of: gatherElements({ attributes: { axis: { type: "float", value: 1 } } }),
-    says: /axis is of floats/ },
+    says: /axis must not be of floats/ },
   { ids: ["attribute-invalid"], of: gatherElements({ attributes: { axis: { type: "floats", value: [1] } } }) },
   { ids: ["attribute-unknown"], of: gatherElements({ attributes: { way: { type: "float", value: 1 } } }) },
   { ids: ["attribute-invalid"], of: gatherND({ attributes: { batch_dims: -1 } }), says: /at least 0, got -1/,
@@ -122,8 +122,8 @@ export const FINDING_ROWS: readonly FindingRow[] = [
   { ids: ["data-type-not-taken"], of: scatterND({ opset: 11, data: BF16(8, 4), updates: F32(2, 4) }) },
   // Shapes, as far as they are known.
   { ids: ["rank-does-not-fit"], of: scatterND({ indices: I64(2, 3), updates: UNRANKED }),
-    says: /length of an index tuple, is 3/ },
-  { ids: ["rank-does-not-fit"], of: gatherND({ data: UNRANKED, indices: I64() }), says: /indices must have rank >= 1/ },
+    says: /length of an index tuple, must be from 0 to 2, got 3/ },
+  { ids: ["rank-does-not-fit"], of: gatherND({ data: UNRANKED, indices: I64() }), says: /indices must have rank 1 or more/ },
   { ids: ["axis-out-of-range"], fields: { axis: 2, expected: [-2, 1] },
     of: scatterElements({ data: UNRANKED, indices: I64("N", 2), updates: UNRANKED, attributes: { axis: 2 } }) },
   { ids: ["shape-does-not-fit"], of: scatterND({ indices: I64("N", 1), updates: F32("N", 5) }),

@@ -158,7 +158,7 @@ const WRONG: readonly Refusal[] = [
   { of: scatterND({ ...ND, opset: 16, updates: null }), to: { opset: 18 }, code: "malformed-file",
     says: "its input updates is left out" },
   { of: scatterND(ND), to: { opset: NEWEST + 1 }, code: "unknown-operator",
-    says: `opset ${NEWEST + 1} of ai.onnx is not known here; the newest is ${NEWEST}` },
+    says: `opset ${NEWEST + 1} of ai.onnx is not known here; the newest known is ${NEWEST}` },
   { of: scatterND(ND), to: { opset: 0 }, code: "unknown-operator",
     says: "the opset must be a positive integer, got 0" },
   { of: scatterND(ND), to: { opset: 1.5 }, code: "unknown-operator",
@@ -166,7 +166,7 @@ const WRONG: readonly Refusal[] = [
   { of: scatterND(ND), to: { domain: "ml" as never, opset: 1 }, code: "unknown-operator",
     says: /the domain must be ai.onnx or openvino, got "ml"/ },
   { of: scatterND(ND), to: { ...OPENVINO, version: 7 as never }, code: "unknown-operator",
-    says: /an IR is of version 10 or 11, got 7/ },
+    says: /the version of an IR must be 10 or 11, got 7/ },
 ];
 
 export const REFUSALS = [...WITHIN_ONNX, ...TO_OPENVINO, ...TO_ONNX, ...WRONG];

@@ -58,7 +58,7 @@ const AXES: readonly VersionRewrite[] = [
   { from: 13, to: 10, node: "Unsqueeze x axes", inputs: ANY, constants: { axes: axes(-1) },
     becomes: /Unsqueeze-1 counts axes from the front, and the rank of its input is not known; opset 11 can say it$/ },
   { from: 13, to: 12, node: "Unsqueeze x axes", inputs: { ...X, axes: I64(1) },
-    becomes: /Unsqueeze-11 has its axes as an attribute, but here they are no constant; opset 13 can say it$/ },
+    becomes: /Unsqueeze-11 has its axes as an attribute, but here the input axes is not a constant; opset 13 can say it$/ },
   { from: 11, to: 13, node: "Squeeze x", inputs: X, becomes: ["Squeeze x"] },
   { from: 13, to: 11, node: "Squeeze x axes", inputs: { x: F32(2, 1) }, ...AXES_1, becomes: ["Squeeze x | axes=[1]"] },
   { from: 13, to: 10, node: "Squeeze x axes", inputs: { x: F32(2, 1) }, constants: { axes: axes(-1) },
@@ -101,7 +101,7 @@ const PARTS: readonly VersionRewrite[] = [
   // Three parts of 2 leave -1 for the last one.
   { from: 18, to: 13, node: "Split x", inputs: { x: F32(5) }, attributes: { num_outputs: 4 },
     outputs: ["y", "z", "w", "v"],
-    becomes: /Split-13 takes sizes, and there are none for 5 in 4; opset 18 can say it$/ },
+    becomes: /Split-13 takes sizes, and 5 elements cannot be split into 4 parts; opset 18 can say it$/ },
   { from: 18, to: 13, node: "Split x", inputs: N, attributes: { num_outputs: 2 }, outputs: ["y", "z"],
     becomes: /Split-13 makes parts of one size, and the size of the axis is not known; opset 18 can say it$/ },
   { from: 9, to: 13, node: "Slice x", inputs: X, attributes: { starts: [0, 1], ends: [1, -1], axes: [1, 2] },

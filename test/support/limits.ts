@@ -53,7 +53,7 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   KERNELS: { ahead: { to: 64, step: 64 }, far: 0, long: 0, prefetched: 0, narrow: 0 },
   MOVE: { few: 0, long: 0, far: 0, followed: 2 ** 20, ahead: 1 },
   OFFSETS: { scratch: 0, bits: 0, leastBits: 0 },
-  GRADIENTS: { dense: 0 },
+  GRADIENTS: { dense: 0, kernels: 0, scratch: 0, group: 1 },
   SCRATCH: { block: { to: 64, step: 64 }, pages: 1, mostPages: 2 ** 10, leastPages: 1 },
   // With less patience, a busy machine would be mistaken for a dead worker.
   THREADS: { partitioned: 1, blocks: 1, spins: 0, patience: 5000, start: 5000 },

@@ -54,6 +54,8 @@ const engines: GpuEngine[] = [];
 const disposables: { dispose(): void }[] = [];
 
 function kept<T extends object>(value: T): T {
+  // The gradients of a call.
+  if (Array.isArray(value)) for (const one of value) if (one !== null) kept(one as object);
   if ("dispose" in value) disposables.push(value as T & { dispose(): void });
   return value;
 }

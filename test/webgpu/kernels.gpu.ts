@@ -7,7 +7,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GpuBufferLike, GpuDeviceLike } from "../../src/gpu/kernels/webgpu.ts";
-import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";
+import {
+  DTYPE_NAMES,
+  dtypesWhere,
+  REDUCTIONS,
+  reductionsOf,
+  type DType,
+} from "../../src/core/tensor/dtype.ts";
 import { zeros } from "../../src/core/tensor/tensor.ts";
 import type { GpuEngine, GpuPlan } from "../../src/gpu/calls/types.ts";
 import { assertRefused } from "../support/refusal.ts";
@@ -55,6 +61,8 @@ function listingDevice(
     destroy: nothing,
   };
 }
+
+const DIFFERENTIABLE = dtypesWhere(({ family }) => ["float", "half", "complex"].includes(family));
 
 const INDEX_TYPES = ["int32", "int64"] as const;
 
@@ -126,12 +134,44 @@ function workOf(engine: GpuEngine, dtype: DType): void {
   }
 }
 
+const TIES = ["even", "first", "last", "all"] as const;
+
+/** The gradients of what {@link workOf} does, by calls and by plans. */
+function gradientsOf(engine: GpuEngine, dtype: DType): void {
+  const [, slice] = SLICES;
+  const reductions = hasArithmetic(dtype) ? REDUCTIONS : (["none", "add"] as const);
+  const data = engine.alloc(dtype, [4, slice]);
+  const [one, updates] = [engine.alloc("int32", [2, 2, 1]), engine.alloc(dtype, [2, 2, slice])];
+  const given = [data, null, updates].map((like) => like && engine.alloc(dtype, like.shape));
+  const plans = plansOf(engine, slice);
+  const tensors = plans.map(({ dataShape, shape }) =>
+    [dataShape, shape].map((dims) => engine.alloc(dtype, dims)),
+  );
+  for (const reduction of reductions) {
+    for (const ties of reduction === "max" ? TIES : TIES.slice(0, 1)) {
+      for (const includeSelf of [true, false]) {
+        const node = { function: "scatterND", options: { reduction, includeSelf } } as const;
+        engine.vjp(node, [data, one, updates], data, { ties });
+        engine.vjp(node, [data, one, updates], data, { ties, out: given });
+      }
+      for (const [i, plan] of plans.entries()) {
+        const [own, list] = tensors[i];
+        plan.scatterVjp(own, list, own, { reduction, ties });
+        if (hasArithmetic(dtype)) plan.gatherVjp(list);
+      }
+    }
+  }
+}
+
 test("the text of every kernel", async () => {
   const texts = new Map<string, Set<string>>();
   const engine = await openEngine({ device: listingDevice(texts) });
   readingOf(engine);
   for (const dtype of DTYPE_NAMES) if (dtype !== "string") workOf(engine, dtype);
-  assert.ok(texts.size > 240, `only ${texts.size} kernels`);
+  const before = texts.size;
+  for (const dtype of DIFFERENTIABLE) gradientsOf(engine, dtype);
+  assert.ok(texts.size > before + 60, `only ${texts.size - before} kernels of gradients`);
+  assert.ok(before > 240, `only ${before} kernels`);
   const refused: string[] = [];
   for (const [label, [code, other]] of texts) {
     assert.equal(other, undefined, `two texts have the name ${label}`);

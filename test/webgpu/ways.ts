@@ -50,7 +50,7 @@ export const FEW: readonly Way[] = [
   way(["host", "gpu"], "out", "plan"),
 ];
 
-const PLANNERS = {
+export const PLANNERS = {
   scatterND: "planScatterND",
   scatterElements: "planScatterElements",
   gatherND: "planGatherND",
@@ -59,7 +59,7 @@ const PLANNERS = {
 } as const;
 
 /** Plans have no policies. */
-const POLICIES = ["bounds", "negative", "duplicates", "includeSelf"];
+export const POLICIES = ["bounds", "negative", "duplicates", "includeSelf"];
 
 /** Whether a case can go a way: gathers have no data to write to, and no updates. */
 export const canGo = ({ operator, options, inputs }: Case, { result, by, places }: Way): boolean =>

@@ -11,10 +11,12 @@ export function lettersOf(links: Links, role: string, size: number): ReadonlyMap
   const { tuples, indexed, carried, tupleOf, reached, slice, kind } = links;
   if (tuples.length > MOST_LETTERS) return letters;
   if (role === "indices") {
-    // A row of several indices is one tuple, which has its letter beside it.
-    if (tuples.length !== size) return letters;
+    // A row of several indices is one tuple. In a scatter its letter stands beside the row, with the target.
+    if (tuples.length !== size && kind === "scatter") return letters;
     for (let element = 0; element < size; element++) {
-      letters.set(element, tuples[indexed[element]]?.letter ?? "");
+      const tuple = indexed[element];
+      const isLast = indexed[element + 1] !== tuple;
+      if (isLast) letters.set(element, tuples[tuple]?.letter ?? "");
     }
     return letters;
   }

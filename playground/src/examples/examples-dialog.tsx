@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { EXAMPLES, START_GROUP } from "./menu.ts";
 import { CONFUSIONS_GROUP, type Preset } from "./presets.ts";
+import { leastWords, looseWords, wordsOf } from "../widgets/query.ts";
 import { Thumb } from "./thumb.tsx";
 
 export interface ExamplesProps {
@@ -22,16 +23,46 @@ const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
     " ",
   );
 
-/** The examples that contain all words; those with the words in their question come first. */
-export function foundExamples(words: string): readonly Preset[] {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const hasAll = (text: string): boolean =>
-    wanted.every((word) => text.toLowerCase().includes(word));
-  const found = EXAMPLES.filter((one) =>
-    hasAll(`${one.question} ${one.group} ${one.title} ${one.note} ${kindOf(one)}`),
-  );
-  const asked = found.filter(({ question }) => hasAll(question));
-  return [...asked, ...found.filter((one) => !asked.includes(one))];
+/** How many of the words a text has; each word is given by the forms that count for it. */
+const countIn = (text: string, words: readonly (readonly string[])[]): number =>
+  words.filter((forms) => forms.some((form) => text.toLowerCase().includes(form))).length;
+
+const textOf = (one: Preset): string =>
+  `${one.question} ${one.group} ${one.title} ${one.note} ${kindOf(one)}`;
+
+/**
+ * The examples that contain all words; those with the words in their question come first. Examples that have the words
+ * with other endings, or words that mean the same, come after them. If no example contains all words, half of those that
+ * a question is about suffice.
+ */
+export function foundExamples(query: string): readonly Preset[] {
+  const words = wordsOf(query).map((word) => [word]);
+  const exact = withWords(EXAMPLES, words, words.length);
+  const asked = looseWords(query);
+  const least = exact.length > 0 ? asked.length : leastWords(asked.length);
+  const others = EXAMPLES.filter((one) => !exact.includes(one));
+  return [...exact, ...withWords(others, asked, least)];
+}
+
+/** The examples that have so many of the words: most words first, then most as they were asked, then in the question. */
+function withWords(
+  examples: readonly Preset[],
+  words: readonly (readonly string[])[],
+  least: number,
+): readonly Preset[] {
+  return examples
+    .map((one) => ({
+      one,
+      count: countIn(textOf(one), words),
+      asAsked: countIn(
+        textOf(one),
+        words.map(([asked]) => [asked]),
+      ),
+      inQuestion: countIn(one.question, words),
+    }))
+    .filter(({ count }) => count >= least)
+    .toSorted((a, b) => b.count - a.count || b.asAsked - a.asAsked || b.inQuestion - a.inQuestion)
+    .map(({ one }) => one);
 }
 
 /** The field gets the focus, except on a phone, where its keyboard would cover the cards. */
@@ -81,7 +112,10 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
           ))}
         </ul>
         {rest.length > 0 && <Rest examples={rest} isOpen={words !== ""} common={common} />}
-        {found.length === 0 && <p>No example has these words. Try fewer, or another word.</p>}
+        {/* The status stays in the page, because screen readers announce only changes of its text. */}
+        <p class="no-example" role="status">
+          {found.length === 0 && "No example has these words. Try fewer, or another word."}
+        </p>
       </div>
     </>
   );

@@ -144,7 +144,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Version 8 counts negative indices from the back",
       question: "Can a tuple count from the end?",
-      note: "Version 5 refuses them.",
+      note: "Each coordinate does, along its own axis. Version 5 refuses negative indices.",
       opset: 8,
       attributes: {},
       inputs: [f32([[1, 2], [3, 4]]), i64([[-1, 0], [0, -1]])],

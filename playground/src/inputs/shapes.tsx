@@ -4,10 +4,13 @@ import type { DerivedShape } from "ndscatter";
 import { printShape } from "ndscatter";
 import { Fragment, type JSX } from "preact";
 
+/** What `++` means, for readers who have not seen it. */
+const JOINS = "++ joins two shapes: [3] ++ [2] is [3, 2]";
+
 interface ShapesProps {
   readonly shapes: readonly DerivedShape[];
-  /** Gives the shape to the input of that name. */
-  onFit(name: string, shape: readonly number[]): void;
+  /** Gives the shape to the input of that name; null if the story offers that already. */
+  readonly onFit: ((name: string, shape: readonly number[]) => void) | null;
 }
 
 export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
@@ -20,21 +23,27 @@ export function Shapes({ shapes, onFit }: ShapesProps): JSX.Element | null {
           <span> {got === null || fits ? "is" : "must be"} </span>
           {terms.map(({ text, shape }, position) => (
             <Fragment key={text}>
-              {position > 0 && <span class="plus"> ++ </span>}
+              {position > 0 && (
+                <span class="plus" title={JOINS}>
+                  {" ++ "}
+                </span>
+              )}
               <span class="term">
                 <code>{text}</code>
                 <code class="is">{printShape(shape)}</code>
               </span>
             </Fragment>
           ))}
-          <span> = </span>
-          <code class="sum">{printShape(expected)}</code>
-          {got !== null && (
-            <span class={fits ? "verdict" : "verdict unfit"}>
-              {fits ? " ✓" : ` ✗ got ${printShape(got)}`}
-            </span>
-          )}
-          {!fits && (
+          <span class="total">
+            <span> = </span>
+            <code class="sum">{printShape(expected)}</code>
+            {got !== null && (
+              <span class={fits ? "verdict" : "verdict unfit"}>
+                {fits ? " ✓" : ` ✗ got ${printShape(got)}`}
+              </span>
+            )}
+          </span>
+          {!fits && onFit !== null && (
             <button type="button" class="small" onClick={() => onFit(of, expected)}>
               use this shape
             </button>

@@ -51,10 +51,14 @@ export function TextEditor(props: TextEditorProps): JSX.Element {
           {error}
         </p>
       )}
-      <button type="submit">apply</button>
-      <button type="button" onClick={onClose}>
-        cancel
-      </button>
+      <div class="text-buttons">
+        <button type="submit" class="main">
+          apply
+        </button>
+        <button type="button" onClick={onClose}>
+          cancel
+        </button>
+      </div>
     </form>
   );
 }

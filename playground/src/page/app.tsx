@@ -12,7 +12,7 @@ import { isEmbedded, useLayout, useRoom, useRoomAbove } from "../stage/use-room.
 import { sceneOf } from "../writing/scene-of.ts";
 import { useSession, type Session } from "./use-session.ts";
 import { Shapes } from "../inputs/shapes.tsx";
-import { Stage } from "../stage/stage.tsx";
+import { leftOutHeight, Stage } from "../stage/stage.tsx";
 import { Story } from "../story/story.tsx";
 import { TensorDialog } from "../inputs/tensor-dialog.tsx";
 import { Title } from "./title.tsx";
@@ -30,7 +30,7 @@ export function App(): JSX.Element {
   const { state, generation, edition } = session;
   const shapes = [state.op, ...state.inputs.map((input) => String(input?.shape))].join(";");
   const pinned = usePins(shapes);
-  const room = useRoomAbove(whole, pinsHeight(pinned));
+  const room = useRoomAbove(whole, pinsHeight(pinned) + leftOutHeight(state, whole));
   const layout = useLayout(session, room);
   const windows = useCorners(layout, `${generation} ${state.op}`);
   const [text, setText] = useState<number | null>(null);
@@ -95,6 +95,12 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
+/** A remark before another ends with a full stop. */
+const inOneParagraph = (remarks: readonly string[]): string =>
+  remarks
+    .map((text, at) => (at === remarks.length - 1 || /[.:?!]$/.test(text) ? text : `${text}.`))
+    .join(" ");
+
 /** The story and the shapes, or the panel that compares. On a small screen the side is a line that opens. */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
@@ -124,9 +130,8 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           </button>
           {/* This element is always present, because screen readers announce what is added to it. */}
           <div class="said" role="status">
-            {remarks.map((sentence) => (
-              <p key={sentence}>{sentence}</p>
-            ))}
+            {/* One paragraph, so that remarks leave space for the story and for errors. */}
+            {remarks.length > 0 && <p>{inOneParagraph(remarks)}</p>}
           </div>
           <Story session={session} />
           <ShapeRules session={session} />
@@ -170,14 +175,20 @@ const Whole = (): JSX.Element => (
 );
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
-  const { explanation, version, edits } = session;
+  const { explanation, version, edits, fixes } = session;
+  const unfit = explanation?.shapes.find(({ fits }) => !fits);
+  const isOffered = fixes.some(({ label }) => label.startsWith(`make ${unfit?.of} `));
   return (
     <Shapes
       shapes={explanation?.shapes ?? []}
-      onFit={(name, shape) => {
-        const position = version?.inputs.findIndex((one) => one.name === name) ?? -1;
-        edits[position]?.onShape(shape);
-      }}
+      onFit={
+        isOffered
+          ? null
+          : (name, shape) => {
+              const position = version?.inputs.findIndex((one) => one.name === name) ?? -1;
+              edits[position]?.onShape(shape);
+            }
+      }
     />
   );
 }

@@ -78,6 +78,8 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
       <select
         class="operator"
         aria-label="operator"
+        // A list is as wide as its longest entry, which leaves too little space beside a short name.
+        style={{ "--letters": String(op.length) }}
         value={keyOf(state)}
         onChange={(event) => {
           const { value } = event.currentTarget;

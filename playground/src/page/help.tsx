@@ -8,15 +8,15 @@ import { ThemeMenu } from "../widgets/theme.tsx";
 declare const REPOSITORY: string;
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
-  ["Tab, arrows", "go to a cell; its story appears"],
-  ["Home, End, PageUp, PageDown", "go far; with Ctrl to the first and the last cell"],
+  ["Tab, arrows", "go to a cell, and see where its value comes from"],
+  ["Home, End", "the first and last cell of the row; with Ctrl, of the tensor"],
+  ["PageUp, PageDown", "the same cell of the matrix before, and of the next"],
   ["Enter, F2, or any character", "change the cell; Enter takes the value, Esc does not"],
-  ["Esc", "back to the story of the whole call; out of a dialog or a lesson"],
+  ["Esc", "back to the whole call; close a dialog, end a lesson"],
   ["Ctrl+V", "paste a value, a block of cells, or a whole tensor as Python prints it"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["Space", "play, pause"],
-  ["←, →", "one update back, one on"],
-  ["→, ←", "in a lesson: the next step, the step before"],
+  ["←, →", "the update before, the next; in a lesson, the step before, the next"],
   ["?", "this help"],
 ];
 
@@ -34,8 +34,10 @@ export const Help = ({ onLesson }: HelpProps): JSX.Element => (
       version. Nothing leaves the page; its address holds the whole call.
     </p>
     <p>
-      A colour is a target: cells of one colour meet in one place. Stripes mark a target that
-      several updates share. Letters name index tuples, in the order in which they act.
+      Cells of one colour belong to one target: an element or slice of data that indices name.
+      Stripes mark a target that several updates share. Grey is an index with several targets or
+      none, or a target for which no colour is left. Letters name index tuples, in the order in
+      which they are applied. In shapes, ++ joins two lists: [3] ++ [2] is [3, 2].
     </p>
     <p class="lessons">
       In four steps:

@@ -7,7 +7,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pairOf, type Side } from "../examples/pairs.ts";
 import { readState } from "../document/read-state.ts";
 import { EXAMPLES } from "../examples/menu.ts";
-import { LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
+import { LESSON_NEXT, LESSON_OPENER, LessonStrip } from "../story/lesson-strip.tsx";
 import type { Panel } from "./panels.tsx";
 import type { RepairProps } from "../document/broken-link.tsx";
 import { later } from "../widgets/later.tsx";
@@ -19,7 +19,7 @@ const Repair = later<RepairProps>(async () => (await import("../document/broken-
 const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
-  "The address of this page holds the whole call, so its link shares it. Examples do not erase it.";
+  "The link of this page holds the whole call. Opening an example does not erase it.";
 
 interface TitleProps {
   readonly session: Session;
@@ -99,7 +99,16 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
       <div class="ways">
         {preset !== null && <Sides session={session} preset={preset} />}
         {lesson.isThere && (
-          <button type="button" id={LESSON_OPENER} class="link" onClick={() => lesson.go(0)}>
+          <button
+            type="button"
+            id={LESSON_OPENER}
+            class="link"
+            onClick={() => {
+              lesson.go(0);
+              // This button disappears together with its focus.
+              requestAnimationFrame(() => document.getElementById(LESSON_NEXT)?.focus());
+            }}
+          >
             <span class="long">Explain in </span>4 steps
           </button>
         )}
@@ -129,7 +138,8 @@ function useCut(
     if (current === null || isOpen) return;
     const measure = (): void =>
       setCut(
-        [...current.children].some(
+        // A note that finds no space below its title is in a column of its own, beside the box.
+        [current, ...current.children].some(
           ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
             scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
         ),

@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Fix } from "../document/fixes.ts";
+import { EXAMPLES } from "../examples/menu.ts";
 import type { TensorId } from "../stage/layout.ts";
 import type { Tuple } from "../cells/links.ts";
 import { summaryOf } from "../story/summary.ts";
@@ -73,10 +74,22 @@ export function useSession() {
     onScrub: useScrub(picture, onStep),
     description,
     lesson,
-    toHear: isPlaying || pointed !== null ? "" : aloud(description, tuples),
+    toHear: isPlaying || pointed !== null ? "" : toHear(description, tuples, shown.preset),
     others,
     verb: verbOf(picture),
   };
+}
+
+/** What screen readers say: the cell, step or sentence that is described, else the example that is shown. */
+function toHear(
+  description: Description | null,
+  tuples: readonly Tuple[],
+  preset: string | null,
+): string {
+  const example = EXAMPLES.find(({ id }) => id === preset);
+  return description === null && example !== undefined
+    ? `${example.question} ${example.note}`
+    : aloud(description, tuples);
 }
 
 /** The state of the player. A step that is shown is described instead of a cell. */

@@ -3,6 +3,7 @@
 import { resolve } from "ndscatter";
 import { withOperator } from "../document/with-operator.ts";
 import type { State } from "../values/state.ts";
+import { printNames } from "../values/names.ts";
 import { matched, withAssignment, type NamedTensor } from "./named.ts";
 
 /** The state with the tensors in its inputs, and a remark on the assignment; null if names and shapes are ambiguous. */
@@ -17,8 +18,8 @@ export function certainOf(
   );
   if (!isSure) return null;
   const names = resolve(state).inputs.map(({ name }) => name);
-  const parts = assignment.flatMap((number, position) =>
-    number === null ? [] : [`${tensors[number].name} is ${names[position]}`],
+  const pairs = assignment.flatMap((number, position) =>
+    number === null ? [] : [[tensors[number].name, names[position]] as const],
   );
   const kept = names.filter(
     (_, position) => assignment[position] === null && state.inputs[position] !== null,
@@ -26,8 +27,22 @@ export function certainOf(
   return {
     state: withAssignment(state, tensors, assignment),
     remarks: [
-      `By names and shapes, ${parts.join(", ")}.`,
-      ...(kept.length === 0 ? [] : [`${kept.join(" and ")} stays as it was.`]),
+      pairs.every(([file, name]) => file === name)
+        ? `The page read ${printNames(pairs.map(([, name]) => name))}.`
+        : `By names and shapes, ${pairs.map(([file, name]) => `${file} is ${name}`).join(", ")}.`,
+      ...(kept.length === 0
+        ? []
+        : [`${printNames(kept)} ${kept.length === 1 ? "stays" : "stay"} as before.`]),
+      operatorRemark(state),
     ],
   };
+}
+
+/** Files of tensors do not say what is done with them, so the operator and its attributes are kept. */
+function operatorRemark({ op, opset, attributes }: State): string {
+  const given = Object.entries(attributes).map(([name, text]) => `${name} ${text}`);
+  const kept = [`${op}-${opset}`, ...(given.length === 0 ? [] : [printNames(given)])].join(
+    " with ",
+  );
+  return `The operator is still ${kept}.`;
 }

@@ -3,8 +3,15 @@
  * `.npy` for each input, named after the input, and the runtime's output `runtime.0.npy`, if it produced one.
  */
 
+import { resolve } from "ndscatter";
 import { BIN, MODEL, TENSOR } from "./file-kinds.ts";
-import { fromFile, type FileChoice, type FileContent } from "./from-file.ts";
+import {
+  fromFile,
+  isZerosRemark,
+  zerosRemark,
+  type FileChoice,
+  type FileContent,
+} from "./from-file.ts";
 import { assigned, withAssignment, type NamedTensor } from "./named.ts";
 import type { TensorText } from "../values/state.ts";
 
@@ -100,14 +107,17 @@ class CaseTensors {
     for (const one of left) this.used.add(one);
     const names = choice.state.inputs.map((_, position) => assignment[position] ?? null);
     const still = open.filter((position) => names[position] === null);
+    const { inputs } = resolve(choice.state);
     return {
       ...choice,
       state: withAssignment(choice.state, left, assignment),
       open: still,
-      remarks:
-        still.length === 0
-          ? choice.remarks.filter((one) => !one.includes("is not a constant"))
-          : choice.remarks,
+      remarks: [
+        ...choice.remarks.filter((one) => !isZerosRemark(one)),
+        ...(still.length === 0
+          ? []
+          : [zerosRemark(still.map((position) => inputs[position].name))]),
+      ],
     };
   }
 

@@ -3,8 +3,9 @@
  * constants that feed it.
  */
 
-import { roleOf, explain, printShape, resolve, type DType, type OperatorVersion } from "ndscatter";
+import { roleOf, explain, resolve, type DType, type OperatorVersion } from "ndscatter";
 import type { Model, ModelNode } from "ndscatter/onnx";
+import { printNames } from "../values/names.ts";
 import { checkShape } from "../values/limits.ts";
 import { readState } from "../document/read-state.ts";
 import type { State, TensorText } from "../values/state.ts";
@@ -179,13 +180,20 @@ function stateOf(
     version,
     unknown,
   );
-  for (const position of unknown) {
-    const shape = printShape(state.inputs[position]?.shape ?? []);
-    const { name } = version.inputs[position];
-    remarks.push(`${name} is not a constant of the model, so it is zeros of the shape ${shape}`);
-  }
+  if (unknown.size > 0)
+    remarks.push(zerosRemark([...unknown].map((at) => version.inputs[at].name)));
   return { state, remarks, ...(unknown.size === 0 ? {} : { open: [...unknown] }) };
 }
+
+const ZEROS = "The model has no values for ";
+
+/** Says of which inputs the page shows zeros. */
+export function zerosRemark(names: readonly string[]): string {
+  const are = names.length === 1 ? "it is" : "they are";
+  return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of its inputs.`;
+}
+
+export const isZerosRemark = (sentence: string): boolean => sentence.startsWith(ZEROS);
 
 /** The tensor of a name if it is a constant of the model; null if it is an input or computed. */
 function constantOf(model: Model, name: string, runNode: RunNode): TensorText | null {

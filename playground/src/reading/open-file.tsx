@@ -69,7 +69,11 @@ export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Eleme
         </div>
       )}
       <Dialog
-        label={`What to take from ${offer?.name ?? "the file"}`}
+        label={
+          offer !== null && isNothing(offer)
+            ? `Nothing to show in ${offer.name}`
+            : `What to take from ${offer?.name ?? "the file"}`
+        }
         isOpen={offer !== null}
         isKept={offer?.source !== undefined}
         onClose={dismiss}
@@ -78,7 +82,7 @@ export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Eleme
             <>
               <Content offer={offer} files={files} state={state} inputs={inputs} />
               <button type="button" onClick={close}>
-                Take nothing
+                {isNothing(offer) ? "Close" : "Take nothing"}
               </button>
             </>
           )
@@ -88,13 +92,16 @@ export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Eleme
   );
 }
 
+/** True if an offer has nothing that the page can show. */
+const isNothing = ({ choices, tensors = [], command }: Offer): boolean =>
+  choices.length === 0 && tensors.length === 0 && command === undefined;
+
 interface ContentProps extends FileDialogProps {
   readonly offer: Offer;
 }
 
 function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
   const { remarks, tensors = [], source, choices, command } = offer;
-  const isNothing = choices.length === 0 && tensors.length === 0 && command === undefined;
   return (
     <>
       {remarks.map((sentence) => (
@@ -103,7 +110,13 @@ function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
       {tensors.length > 1 && <MatchForm tensors={tensors} state={state} onTake={files.takeState} />}
       {choices.length > 0 && <Choices offer={offer} inputs={inputs} onTake={files.take} />}
       {command !== undefined && <Command line={command} />}
-      {isNothing && <p>The page found nothing in it to show.</p>}
+      {isNothing(offer) && (
+        <p>
+          {source === undefined
+            ? "Open tensors as .npy or .pb files, or a model with a scatter or gather."
+            : "The page stays as it was. Paste the call in Python or TypeScript, its arrays, or a runtime's message about a scatter or gather; or open its tensors as .npy files."}
+        </p>
+      )}
       {source !== undefined && <MarkedText text={source.text} marks={source.marks} />}
     </>
   );

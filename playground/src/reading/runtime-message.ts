@@ -5,6 +5,7 @@
  */
 
 import { printShape, roleOf, type Role } from "ndscatter";
+import { printNames } from "../values/names.ts";
 import { attempt } from "../values/attempt.ts";
 import { checkShape } from "../values/limits.ts";
 import { defaultText, dtypesOf, newestOf } from "../values/schema.ts";
@@ -200,6 +201,7 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
     .map((schema) => ({ role: roleOf(schema), name: schema.name }))
     .filter(({ role }) => given[role as "data"] === undefined)
     .map(({ role, name }) => `${name} ${printShape(shapes[role] ?? [])}`);
+  const valued = version.inputs.filter((one) => roleOf(one) !== "indices").map(({ name }) => name);
   return {
     state: { domain, op, opset, attributes, inputs },
     understood: [
@@ -213,7 +215,7 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
         : [
             `The message does not give these shapes, so they are examples: ${examples.join(", ")}.`,
           ]),
-      "It does not give values either, so data and updates count.",
+      `The values of ${printNames(valued)} are examples${examples.length === 0 ? "" : " too"}.`,
     ],
   };
 }

@@ -6,15 +6,7 @@
 
 import { sizeOf } from "../values/shape.ts";
 import { columnsIn, laneOf, withWindow } from "./lane-sizes.ts";
-import {
-  heightOf,
-  MINIMAP,
-  SCROLLBAR,
-  type Lane,
-  type Layout,
-  type Placed,
-  type Room,
-} from "./layout.ts";
+import { heightOf, MINIMAP, type Lane, type Layout, type Placed, type Room } from "./layout.ts";
 import {
   HEAD,
   HEADS,
@@ -42,7 +34,7 @@ interface Call {
 const ORDER = ["axis", "indices", "updates", "data", "output"];
 
 /** Between tiers. */
-export const TIER_GAP = 12;
+export const TIER_GAP = { page: 12, frame: 6 };
 /**
  * Another tier must enlarge cells by this factor, because a single row reads from left to right and all of its lines
  * are drawn.
@@ -50,6 +42,10 @@ export const TIER_GAP = 12;
 const WORTH = { wide: 1.5, narrow: 1.25 };
 /** The least heights for a header of three lines with a mouse, and of two lines on a touch screen. */
 const HIGH = { full: 300, short: 480 };
+/** The least room for a header that a lecture hall can read. */
+const HALL = { width: 1760, height: 560 };
+/** The row height from which on a lower header is not worth what it leaves out. */
+const ROOMY = 24;
 /** A row is at most this part of its cells' width, unless a finger needs more. */
 const HIGHEST = 0.8;
 const FINGER = 44;
@@ -61,39 +57,44 @@ interface Plan {
   readonly kind: Layout["kind"];
   readonly gutters: readonly Gutter[];
   readonly head: Head;
+  readonly tierGap: number;
   readonly room: Room;
-  /** @param isTight true if types and shapes above tables may be cut */
+  /** @param isTight true if types above tables are in short */
   lanesAt(metrics: Metrics, isTight: boolean): Lane[];
   metricsAt(pitch: number): Metrics;
 }
 
 /** The layout of a call: the largest cells with which every table fits as a whole, or else windows. */
 export function layOut(call: Call, room: Room): Layout {
-  const plan = planOf(call, room);
+  const plans = headsIn(room).map((head) => planOf(call, room, head));
   let best: Way | null = null;
   const worth = WORTH[room.isNarrow ? "narrow" : "wide"];
-  const all = tiersOf(plan.kind, call.tensors.length);
-  for (const isTight of [false, true]) {
-    for (const tiers of all) {
-      let pitch = LARGEST;
-      const fits = (): boolean => hasRoom(plan, { tiers, pitch, isTight });
-      while (pitch >= room.least && !fits()) pitch--;
-      if (pitch < room.least) continue;
-      if (best === null || pitch > best.pitch * worth) best = { tiers, pitch, isTight };
+  const all = tiersOf(plans[0].kind, call.tensors.length);
+  for (const plan of plans) {
+    if (best !== null && best.pitch >= ROOMY) break;
+    for (const isTight of [false, true]) {
+      for (const tiers of all) {
+        let pitch = LARGEST;
+        const fits = (): boolean => hasRoom({ plan, tiers, pitch, isTight });
+        while (pitch >= room.least && !fits()) pitch--;
+        if (pitch < room.least) continue;
+        if (best === null || pitch > best.pitch * worth) best = { plan, tiers, pitch, isTight };
+      }
     }
   }
-  return best === null ? windowed(plan, all) : whole(plan, best);
+  return best === null ? windowed(plans, room, all) : whole(best);
 }
 
 /** A way to show all of every table. */
 interface Way {
+  readonly plan: Plan;
   readonly tiers: Tiers;
   readonly pitch: number;
-  /** True if types and shapes above tables may be cut. */
+  /** True if types above tables are in short. */
   readonly isTight: boolean;
 }
 
-function planOf({ op, axis, tensors }: Call, room: Room): Plan {
+function planOf({ op, axis, tensors }: Call, room: Room, head: Head): Plan {
   const form = indexFormOf(op);
   const digits = Math.max(...tensors.map(({ role, digits }) => (VALUES.has(role) ? digits : 1)));
   const sorted = tensors
@@ -103,11 +104,11 @@ function planOf({ op, axis, tensors }: Call, room: Room): Plan {
   const shapes = new Map(sorted.map(({ role, shape }) => [role, shape]));
   const sheets = sheetsOf(form, axis, shapes);
   const kind: Layout["kind"] = op.includes("Gather") ? "gather" : "scatter";
-  const head = headIn(room);
   const chip = chipDigits(form, shapes);
   return {
     kind,
     head,
+    tierGap: TIER_GAP[room.isFrame && room.isNarrow ? "frame" : "page"],
     room,
     gutters: sorted
       .slice(1)
@@ -122,9 +123,14 @@ function planOf({ op, axis, tensors }: Call, room: Room): Plan {
 
 const VALUES: ReadonlySet<string> = new Set(["data", "updates", "output"]);
 
-function headIn({ height, isNarrow }: Room): Head {
-  if (isNarrow) return height >= HIGH.short ? "short" : "low";
-  return height >= HIGH.full ? "full" : "low";
+/** The headers that a room may have, highest first. In a low frame a lower header leaves space for a row more. */
+function headsIn({ width, height, isNarrow, isFrame }: Room): readonly Head[] {
+  if (!isNarrow) {
+    if (width >= HALL.width && height >= HALL.height) return ["large"];
+    return [height >= HIGH.full ? "full" : "low"];
+  }
+  if (height >= HIGH.short) return ["short"];
+  return isFrame ? ["low", "line"] : ["low"];
 }
 
 /** The characters of the longest target that a tuple may have: `3`, or `(1, 0)`. */
@@ -133,7 +139,9 @@ function chipDigits(
   shapes: ReadonlyMap<string, readonly number[]>,
 ): number {
   const data = shapes.get("data") ?? [];
-  const count = form === "tuples" ? (shapes.get("indices")?.at(-1) ?? 1) : 1;
+  const length = form === "tuples" ? (shapes.get("indices")?.at(-1) ?? 1) : 1;
+  // A tuple of more indices than data has axes has no target.
+  const count = Math.min(length, data.length);
   const digits = data
     .slice(0, count)
     .reduce((sum, dim) => sum + String(Math.max(dim - 1, 0)).length, 0);
@@ -168,7 +176,7 @@ function tiersOf(kind: Layout["kind"], count: number): Tiers[] {
 }
 
 const widthOf = (
-  { gutters }: Plan,
+  { gutters }: Pick<Plan, "gutters">,
   tier: readonly number[],
   lanes: readonly Lane[],
   metrics: Metrics,
@@ -180,24 +188,21 @@ const tallest = (tier: readonly number[], lanes: readonly Lane[], metrics: Metri
   Math.max(...tier.map((at) => heightOf(lanes[at].sheet, metrics)));
 
 /** The height of the headers and gaps of all tiers. */
-const above = ({ head }: Plan, tiers: Tiers): number =>
-  tiers.length * HEADS[head] + (tiers.length - 1) * TIER_GAP;
+const above = ({ head, tierGap }: Pick<Layout, "head" | "tierGap">, tiers: Tiers): number =>
+  tiers.length * HEADS[head] + (tiers.length - 1) * tierGap;
 
-const isTooWide = (plan: Plan, tiers: Tiers, lanes: readonly Lane[], metrics: Metrics): boolean =>
-  tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > plan.room.width);
-
-function hasRoom(plan: Plan, { tiers, pitch, isTight }: Way): boolean {
+function hasRoom({ plan, tiers, pitch, isTight }: Way): boolean {
   const metrics = plan.metricsAt(pitch);
   const lanes = plan.lanesAt(metrics, isTight);
   const { height } = plan.room;
-  if (isTooWide(plan, tiers, lanes, metrics)) return false;
+  if (tiers.some((tier) => widthOf(plan, tier, lanes, metrics) > plan.room.width)) return false;
   const tables = tiers.reduce((sum, tier) => sum + tallest(tier, lanes, metrics), 0);
   return tables + above(plan, tiers) <= height;
 }
 
 /** The layout with every table as a whole. Rows get the remaining height, while cells are still wider than high. */
-function whole(plan: Plan, { tiers, pitch, isTight }: Way): Layout {
-  const { kind, gutters, head, room } = plan;
+function whole({ plan, tiers, pitch, isTight }: Way): Layout {
+  const { kind, gutters, head, tierGap, room } = plan;
   let metrics = plan.metricsAt(pitch);
   const lanes = plan.lanesAt(metrics, isTight);
   const narrowest = Math.min(...lanes.map(({ cell }) => cell));
@@ -210,23 +215,24 @@ function whole(plan: Plan, { tiers, pitch, isTight }: Way): Layout {
     if (isHigh(higher)) break;
     metrics = higher;
   }
-  return { kind, gutters, head, tiers, metrics, lanes, hasMaps: false };
+  return { kind, gutters, head, tierGap, tiers, metrics, lanes, hasMaps: false };
 }
 
 /** The most elements that a reader can look over. */
 const SMALL = 300;
 /** The least height of a tier with pictures of whole tensors. */
 const HIGH_TIER = 330;
-const LEAST_WINDOW = 3;
+/** The least rows of a window. */
+const LEAST_WINDOW = { page: 3, frame: 2 };
 /** Row heights of windows, largest first; and the rows and columns of a table that a window should show. */
 const WINDOWS = {
   wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
-  narrow: { pitches: [44, 40, 36, 32, 28, 22], rows: 4, columns: 4 },
+  narrow: { pitches: range(17, 45).toReversed(), rows: 4, columns: 4 },
 };
 
 /** The arrangement of windows that shows most, with the largest cells that show enough. */
-function windowed(plan: Plan, all: readonly Tiers[]): Layout {
-  const { isNarrow, least } = plan.room;
+function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): Layout {
+  const { isNarrow, least } = room;
   const { pitches, rows, columns } = WINDOWS[isNarrow ? "narrow" : "wide"];
   const worth = WORTH[isNarrow ? "narrow" : "wide"];
   const isEnough = ({ lanes }: Layout): boolean =>
@@ -241,22 +247,24 @@ function windowed(plan: Plan, all: readonly Tiers[]): Layout {
   };
   let last: Layout[] = [];
   for (const pitch of [...pitches.filter((one) => one > least), least]) {
-    last = all.map((tiers) => windowsIn(plan, tiers, plan.metricsAt(pitch)));
-    const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(plan, one) === 0));
+    last = plans.flatMap((plan) =>
+      all.map((tiers) => windowsIn(plan, tiers, plan.metricsAt(pitch))),
+    );
+    const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(one, room) === 0));
     if (best !== undefined) return best;
   }
   // If no arrangement fits, the stage scrolls down, and scrolls sideways only if it must.
-  const lowest = Math.min(...last.map((one) => overflowOf(plan, one)));
-  return bestOf(last.filter((one) => overflowOf(plan, one) === lowest)) ?? last[0];
+  const lowest = Math.min(...last.map((one) => overflowOf(one, room)));
+  return bestOf(last.filter((one) => overflowOf(one, room) === lowest)) ?? last[0];
 }
 
 const seenIn = ({ lanes }: Layout): number =>
   lanes.reduce((sum, lane) => sum + lane.rows * lane.columns, 0);
 
 /** 0 for a layout that fits, 1 if it is too high, 2 if it is too wide. */
-function overflowOf(plan: Plan, { tiers, lanes, metrics, hasMaps }: Layout): 0 | 1 | 2 {
-  const { height } = plan.room;
-  if (isTooWide(plan, tiers, lanes, metrics)) return 2;
+function overflowOf(layout: Layout, { width, height }: Room): 0 | 1 | 2 {
+  const { tiers, lanes, metrics, hasMaps } = layout;
+  if (tiers.some((tier) => widthOf(layout, tier, lanes, metrics) > width)) return 2;
   const tables = tiers.map(
     (tier) =>
       tallest(
@@ -264,19 +272,47 @@ function overflowOf(plan: Plan, { tiers, lanes, metrics, hasMaps }: Layout): 0 |
         lanes.map((lane) => ({ ...lane, sheet: { ...lane.sheet, rows: lane.rows } })),
         metrics,
       ) +
-      SCROLLBAR +
+      barBelow(tier, lanes) +
       (hasMaps ? MINIMAP : 0),
   );
-  return tables.reduce((sum, one) => sum + one, above(plan, tiers)) > height ? 1 : 0;
+  return tables.reduce((sum, one) => sum + one, above(layout, tiers)) > height ? 1 : 0;
+}
+
+/** The height of the scroll bars of a tier that does not show all columns. */
+const barBelow = (tier: readonly number[], lanes: readonly Lane[]): number =>
+  Math.max(...tier.map((at) => (lanes[at].columns < lanes[at].sheet.columns ? lanes[at].bar : 0)));
+
+/** The space of each table of a tier, and its columns for which there is space. */
+function spacesOf(
+  { gutters, room }: Plan,
+  tier: readonly number[],
+  lanes: readonly Lane[],
+  metrics: Metrics,
+): { readonly width: number; readonly columns: number }[] {
+  const between = tier.slice(1).reduce((sum, at) => sum + metrics.gutters[gutters[at - 1]], 0);
+  const needs = tier.map((at) => lanes[at].width + room.bar);
+  const widths = shared(room.width - between, needs);
+  return tier.map((at, i) => {
+    const fitting = columnsIn(widths[i] - room.bar, lanes[at]);
+    const isWhole = widths[i] >= needs[i];
+    const columns = isWhole ? lanes[at].columns : Math.min(lanes[at].columns, fitting);
+    return { width: widths[i], columns };
+  });
 }
 
 function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
-  const { kind, gutters, head, room } = plan;
+  const { kind, gutters, head, tierGap, room } = plan;
   const lanes = plan.lanesAt(metrics, true);
+  const spaces = tiers.map((tier) => spacesOf(plan, tier, lanes, metrics));
+  const bars = tiers.map((tier, number) =>
+    tier.some((at, i) => spaces[number][i].columns < lanes[at].columns) ? room.bar : 0,
+  );
   const hasMaps =
     lanes.some(({ shape }) => sizeOf(shape) > SMALL) && room.height / tiers.length >= HIGH_TIER;
   const free =
-    room.height - above(plan, tiers) - tiers.length * (HEAD + SCROLLBAR + (hasMaps ? MINIMAP : 0));
+    room.height -
+    above(plan, tiers) -
+    bars.reduce((sum, bar) => sum + bar, tiers.length * (HEAD + (hasMaps ? MINIMAP : 0)));
   const heights = shared(
     Math.max(0, free),
     tiers.map(
@@ -286,19 +322,15 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
   );
   const drawn = [...lanes];
   for (const [number, tier] of tiers.entries()) {
-    const rows = Math.max(LEAST_WINDOW, Math.floor(heights[number] / metrics.pitch));
-    const between = tier.slice(1).reduce((sum, at) => sum + metrics.gutters[gutters[at - 1]], 0);
-    const needs = tier.map((at) => lanes[at].width + SCROLLBAR);
-    const widths = shared(room.width - between, needs);
+    const least = LEAST_WINDOW[room.isFrame ? "frame" : "page"];
+    const rows = Math.max(least, Math.floor(heights[number] / metrics.pitch));
     for (const [i, at] of tier.entries()) {
-      const lane = lanes[at];
-      const columns =
-        widths[i] >= needs[i] ? lane.columns : Math.min(lane.columns, columnsIn(widths[i], lane));
       // If one table of a call is a window, all are, so that their rows share one grid.
-      drawn[at] = withWindow(lane, rows, columns, head);
+      const size = { ...spaces[number][i], rows };
+      drawn[at] = withWindow(lanes[at], size, head, room.bar);
     }
   }
-  return { kind, gutters, head, tiers, metrics, lanes: drawn, hasMaps };
+  return { kind, gutters, head, tierGap, tiers, metrics, lanes: drawn, hasMaps };
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { SCROLLBAR, type Corner, type Lane } from "./layout.ts";
+import type { Corner, Lane } from "./layout.ts";
 import { HEAD, SPACING } from "./metrics.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { LaneProps } from "./lane-props.ts";
@@ -177,7 +177,7 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
     }
   }, [corner, lane]);
   const height = rows * pitch + HEAD;
-  const bar = { width: most.row > 0 ? SCROLLBAR : 0, height: most.column > 0 ? SCROLLBAR : 0 };
+  const bar = { width: most.row > 0 ? lane.bar : 0, height: most.column > 0 ? lane.bar : 0 };
   const width = lane.tableWidth;
   return {
     ref,

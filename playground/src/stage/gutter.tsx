@@ -23,6 +23,9 @@ interface Band {
 
 const middle = ({ top, bottom }: Band): number => (top + bottom) / 2;
 
+/** The space between the left table and the gutter, because the lane is wider than its table. */
+const slackOf = ({ lane }: Side): number => (lane.isWindow ? 0 : lane.width - lane.tableWidth);
+
 const placeOf = ({ lane, corner }: Side, metrics: Metrics, { begin, end }: Rows): Band =>
   bandOf(lane, metrics, corner, begin, end);
 
@@ -49,6 +52,8 @@ export function Wires(props: WiresProps): JSX.Element {
   const isOn = (wire: Wire): boolean =>
     orders === null || wire.orders.some((one) => orders.has(one));
   const isLater = (wire: Wire): boolean => wire.orders.every((one) => one >= step);
+  // Lines begin at the table, also if the header above the table is wider.
+  const begin = 3 - slackOf(left);
   const drawn = wires.toSorted((a, b) => Number(isOn(a)) - Number(isOn(b)));
   return (
     <div class="gutter" style={{ width: `${width}px` }} aria-hidden="true">
@@ -63,18 +68,18 @@ export function Wires(props: WiresProps): JSX.Element {
           else if (orders !== null) classes.push("on");
           if (wire.isLost) classes.push("lost");
           const [y1, y2] = [round(middle(from)), round(middle(to))];
-          const reach = width * 0.5;
           const head = width - 3;
+          const reach = round((begin + head) / 2);
           return (
             <g
               key={`${wire.from.begin},${wire.from.end},${wire.to.begin},${wire.to.end}`}
               class={classes.join(" ")}
             >
-              {bracket(from, 3)}
-              <path d={`M3 ${y1}C${reach} ${y1} ${reach} ${y2} ${head - 6} ${y2}`} />
+              {bracket(wire.from, from, begin)}
+              <path d={`M${begin} ${y1}C${reach} ${y1} ${reach} ${y2} ${head - 6} ${y2}`} />
               {wire.isLost && <path d={`M${head - 18} ${y2 - 4}l8 8m0-8l-8 8`} />}
               <path class="head" d={`M${head} ${y2}l-8-4.5v9z`} />
-              {bracket(to, width - 2)}
+              {bracket(wire.to, to, width - 2)}
             </g>
           );
         })}
@@ -84,8 +89,8 @@ export function Wires(props: WiresProps): JSX.Element {
 }
 
 /** A bracket over several rows; nothing for a single row. */
-const bracket = ({ top, bottom }: Band, x: number): JSX.Element | null =>
-  bottom - top < 46 ? null : (
+const bracket = ({ begin, end }: Rows, { top, bottom }: Band, x: number): JSX.Element | null =>
+  end - begin < 2 || bottom - top < 46 ? null : (
     <path class="extent" d={`M${x} ${round(top + 2)}V${round(bottom - 2)}`} />
   );
 
@@ -108,7 +113,7 @@ export const Chips = ({ width, metrics, side, chips, tuples }: ChipsProps): JSX.
         <span
           key={row}
           class={`chip hue-${hue}${isFaint ? " off" : ""}${isOut ? " out" : ""}`}
-          style={{ top: `${round(middle(band))}px` }}
+          style={{ top: `${round(middle(band))}px`, left: `${6 - slackOf(side)}px` }}
         >
           {letter !== "" && <b>{letter}</b>}
           <i class={isResolved ? "resolved" : undefined}>→ {text}</i>

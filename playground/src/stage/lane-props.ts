@@ -1,7 +1,7 @@
 /** The properties of a tensor's lane: its content, and the edits of an input. */
 
 import type { Corner, Lane, TensorId } from "./layout.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Head, Metrics } from "./metrics.ts";
 import type { Cells } from "../cells/cells.ts";
 import type { Spot } from "../story/vocabulary.ts";
 
@@ -43,8 +43,8 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
-  /** True if all edits of the tensor are behind one button. */
-  readonly isShort: boolean;
+  /** The form of the header. Unless it is full, all edits of the tensor are behind one button. */
+  readonly head: Head;
   /** True if a picture of the whole tensor stands above its table. */
   readonly hasMap: boolean;
   readonly wrongDimensions: ReadonlySet<number>;

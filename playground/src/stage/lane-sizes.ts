@@ -1,7 +1,15 @@
 /** The width of a tensor's lane, with all of its table or with the part that fits. */
 
-import { SCROLLBAR, tableWidthOf, type Lane, type Placed } from "./layout.ts";
-import { CHARACTER, SPACING, type Head, type Metrics } from "./metrics.ts";
+import { tableWidthOf, type Lane, type Placed } from "./layout.ts";
+import {
+  CHARACTER,
+  ENLARGED,
+  isShort,
+  SPACING,
+  type Head,
+  type Metrics,
+  type ShortHead,
+} from "./metrics.ts";
 import type { Sheet } from "./sheets.ts";
 
 /** Characters of a row's number: its coordinates with commas. */
@@ -12,31 +20,51 @@ function labelDigits(shape: readonly number[], { columns }: Sheet): number {
   return digits + Math.max(0, axes.length - 1);
 }
 
-/**
- * Characters of the longest name of a type that is common: A longer name is cut, and its button opens it. A longer one
- * is cut, and its button opens it.
- */
-const TYPE = 7;
+/** Characters of the longest name of a type that is common: `float32`, or `bf16` in short. A longer one is cut. */
+const TYPE = { long: 7, short: 4 };
+/** The widths of a character of the name, and of the type and shape. */
+const NAME = { short: 8.6, low: 8, line: 7.3 };
+const SIGNS = { short: 7.3, low: 6.7, line: 6.7 };
+/** The sign after the name of a tensor that can be edited. */
+const SIGN = 11;
+
+/** Characters of a shape: `[4, 3]`. */
+const shapeDigits = (shape: readonly number[]): number =>
+  Math.max(2, 2 * shape.length + shape.reduce((sum, dim) => sum + String(dim).length, 0));
+
+/** The data type of a lane, in short where the whole name does not fit: `i64` for `int64`. */
+export function typeIn(dtype: string, { shape, width }: Lane, head: ShortHead): string {
+  const fits = (dtype.length + 1 + shapeDigits(shape)) * SIGNS[head] <= width;
+  return fits
+    ? dtype
+    : dtype
+        .replace("string", "str")
+        .replace(/^(b?f|u?i|c)[a-z]*(?=\d)/, "$1")
+        .slice(0, 12);
+}
+
+const nameWidth = ({ name, id }: Pick<Placed, "name" | "id">, head: ShortHead): number =>
+  name.length * NAME[head] + (id === "output" ? 0 : SIGN);
 
 /**
  * The width for the name, the data type and the shape of a lane.
- * @param isTight true if the type and the shape may be cut to save space; their button opens them
+ * @param isTight true if the type is in short to save space
  */
 function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
-  if (head === "full") {
-    return Math.max(
+  if (!isShort(head)) {
+    const width = Math.max(
       name.length * 9.6 + (id === "output" ? 4 : 46),
       shape.reduce((sum, dim) => sum + 18 + 8 * String(dim).length, 24) +
         (id === "output" ? 0 : 56),
       84,
     );
+    return head === "large" ? width * ENLARGED : width;
   }
-  if (isTight) return name.length * 8.6;
-  const dims = shape.reduce((sum, dim) => sum + String(dim).length + 2, 0);
-  const type = TYPE + 1 + Math.max(dims, 2);
-  return head === "short"
-    ? Math.max(name.length * 8.6, (type + (id === "output" ? 0 : 2)) * 7.3)
-    : Math.max(name.length * 8, type * 6.7);
+  const named = nameWidth({ name, id }, head);
+  // A remark of four letters may stand in place of the shape.
+  if (head === "line") return named + (1 + Math.max(shapeDigits(shape), 4)) * SIGNS.line;
+  const type = isTight ? TYPE.short : TYPE.long;
+  return Math.max(named, (type + 1 + shapeDigits(shape)) * SIGNS[head]);
 }
 
 /** The lane with the whole table. */
@@ -62,22 +90,38 @@ export function laneOf(
     rows: own.rows,
     columns: own.columns,
     isWindow: false,
+    bar: 0,
   };
 }
 
+/** The windows that a slice may be high while its tuple stands beside all of it. */
+const HIGH_SLICE = 2;
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
-/** The part of a table that is drawn. All rows of a window have the same height, so that they can be scrolled. */
-export function withWindow(lane: Lane, rows: number, columns: number, head: Head): Lane {
+/**
+ * The part of a table that is drawn. All rows of a window have the same height, so that they can be scrolled.
+ * @param space the rows and columns that have space
+ */
+export function withWindow(
+  lane: Lane,
+  space: { readonly rows: number; readonly columns: number },
+  head: Head,
+  bar: number,
+): Lane {
   const { sheet: whole, cell, side } = lane;
-  // A row taller than half of the window would hide all others.
-  const own = { ...whole, group: 0, span: whole.span > rows / 2 ? 1 : whole.span };
+  const { rows, columns } = space;
+  // A tuple stands beside its slice. If a slice is much higher than the window, more than one tuple is to be seen.
+  const span = whole.span > HIGH_SLICE * rows ? 1 : Math.min(whole.span, rows);
+  const own = { ...whole, group: 0, span };
   const shown = {
     rows: Math.min(own.rows, LARGEST_WINDOW.rows, Math.max(Math.floor(rows / own.span), 1)),
     columns: Math.min(own.columns, LARGEST_WINDOW.columns, Math.max(columns, 1)),
   };
   const tableWidth = tableWidthOf(side, shown.columns, cell);
-  const width = Math.max(tableWidth + SCROLLBAR, Math.min(headWidth(lane, head, true), lane.width));
+  const width = Math.max(
+    tableWidth + (shown.rows < own.rows ? bar : 0),
+    Math.min(headWidth(lane, head, true), lane.width),
+  );
   return {
     ...lane,
     sheet: own,
@@ -85,9 +129,10 @@ export function withWindow(lane: Lane, rows: number, columns: number, head: Head
     tableWidth,
     width: Math.ceil(width),
     isWindow: true,
+    bar,
   };
 }
 
 /** The number of columns that fit a width. */
 export const columnsIn = (width: number, { cell, side }: Lane): number =>
-  Math.floor((width - SCROLLBAR - side - 2 * SPACING) / (cell + SPACING));
+  Math.floor((width - side - 2 * SPACING) / (cell + SPACING));

@@ -7,12 +7,14 @@ import type { LaneProps } from "./lane-props.ts";
 import { memo } from "../widgets/memo.ts";
 import { Minimap } from "./minimap.tsx";
 import { matrixAt } from "./pins.tsx";
+import { isShort, type ShortHead } from "./metrics.ts";
 import { ShapeEditor } from "../inputs/shape-editor.tsx";
+import { typeIn } from "./lane-sizes.ts";
 
 export const FAULTS_ID = "faults";
 
 export const TensorLane = memo<LaneProps>((props) => {
-  const { id, name, isStale, isWrong, isShort, edits, hasMap } = props;
+  const { id, name, isStale, isWrong, head, edits, hasMap } = props;
   return (
     <section
       class={`tensor${isStale ? " stale" : ""}${isWrong ? " wrong" : ""}`}
@@ -20,8 +22,8 @@ export const TensorLane = memo<LaneProps>((props) => {
       data-tensor={id}
     >
       <header>
-        {isShort ? (
-          <ShortHead {...props} />
+        {isShort(head) ? (
+          <ShortLines {...props} head={head} />
         ) : (
           <>
             <NameLine {...props} />
@@ -36,16 +38,23 @@ export const TensorLane = memo<LaneProps>((props) => {
 });
 
 /** On a small stage all edits of a tensor are behind one button. */
-function ShortHead({ id, name, dtype, lane, edits, remark, onText }: LaneProps): JSX.Element {
-  const type = `${dtype} [${lane.shape.join(", ")}]`;
+function ShortLines(props: LaneProps & { readonly head: ShortHead }): JSX.Element {
+  const { id, name, dtype, lane, edits, remark, onText, head } = props;
+  const shape = `[${lane.shape.join(", ")}]`;
+  const title = `${name} ${dtype} ${shape}`.replace("  ", " ");
+  const short = head === "line" || dtype === "" ? "" : typeIn(dtype, lane, head);
+  const type = <span class="dtype">{`${short} ${shape}`.trim()}</span>;
   if (edits === null || id === "output") {
     return (
-      <div class="short" title={`${name} ${type}`}>
+      <div class="short" title={title}>
         <h2>{name}</h2>
-        <span class="dtype">
-          {type}
-          {remark !== "" && <em> {remark}</em>}
-        </span>
+        {/* In a low header the remark replaces the data type, which is that of data. */}
+        {(remark === "" || head === "short") && type}
+        {remark !== "" && (
+          <span class="dtype">
+            <em>{remark}</em>
+          </span>
+        )}
       </div>
     );
   }
@@ -54,11 +63,14 @@ function ShortHead({ id, name, dtype, lane, edits, remark, onText }: LaneProps):
       type="button"
       class="short"
       aria-haspopup="dialog"
-      title={`${name} ${type}`}
+      title={title}
       onClick={() => onText(id)}
     >
-      <h2>{name}</h2>
-      <span class="dtype">{type} ▾</span>
+      <h2>
+        {name}
+        <small aria-hidden="true">▾</small>
+      </h2>
+      {type}
     </button>
   );
 }
@@ -113,7 +125,12 @@ function TypeLines(props: LaneProps): JSX.Element {
       <>
         <div class="line dtype">
           {dtype}
-          {remark !== "" && <em>&nbsp;{remark}</em>}
+          {remark !== "" && (
+            <em>
+              {dtype !== "" && "\u00a0"}
+              {remark}
+            </em>
+          )}
         </div>
         <code class="line shape-of-output">[{lane.shape.join(", ")}]</code>
       </>

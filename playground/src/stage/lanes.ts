@@ -17,7 +17,7 @@ export function laneProps(
   const common = {
     lane,
     metrics,
-    isShort: head !== "full",
+    head,
     hasMap: hasMaps,
     onSpot,
     onScrub,
@@ -34,7 +34,7 @@ export function laneProps(
       wrongDimensions: NO_NUMBERS,
       isWrong: false,
       isStale,
-      remark: remarkOf(session),
+      remark: remarkOf(session, head),
       edits: null,
     };
   }
@@ -54,8 +54,21 @@ export function laneProps(
   };
 }
 
+/** The remark of an output that the call does not have, by the space for it. */
+const STALE: Readonly<Record<Layout["head"], string>> = {
+  large: "no output",
+  full: "no output",
+  short: "no output",
+  low: "none",
+  line: "none",
+};
+
 /** The remark beside the data type of the output. */
-function remarkOf({ picture, isStale, at, count, others: { rule } }: Session): string {
-  if (isStale) return picture === null ? "none while it is wrong" : "before the error";
+function remarkOf(
+  { picture, isStale, at, count, others: { rule } }: Session,
+  head: Layout["head"],
+): string {
+  if (isStale && picture !== null) return "before the error";
+  if (isStale) return STALE[head];
   return rule === null || at < count ? "" : `by ${rule.name}`;
 }

@@ -28,6 +28,8 @@ export interface Lane extends Placed {
   readonly rows: number;
   readonly columns: number;
   readonly isWindow: boolean;
+  /** The space for a scroll bar of a window. */
+  readonly bar: number;
 }
 
 export interface Layout {
@@ -40,6 +42,7 @@ export interface Layout {
   /** `gutters[i]` is between lanes `i` and `i + 1` if these are side by side. */
   readonly gutters: readonly Gutter[];
   readonly head: Head;
+  readonly tierGap: number;
   /** True if small pictures of whole tensors stand above the tables. */
   readonly hasMaps: boolean;
 }
@@ -52,6 +55,10 @@ export interface Room {
   readonly isNarrow: boolean;
   /** The least row height at which a whole table is drawn. */
   readonly least: number;
+  /** True for a frame in another page. */
+  readonly isFrame: boolean;
+  /** The width of a scroll bar; 0 if scroll bars lie over what scrolls. */
+  readonly bar: number;
 }
 
 /** The width of a table: the headers of its rows, and its columns with the space around them. */
@@ -61,8 +68,6 @@ export const tableWidthOf = (side: number, columns: number, cell: number): numbe
 /** The height of all rows of a table. */
 export const heightOf = ({ rows, span, group }: Sheet, { pitch, gap }: Metrics): number =>
   HEAD + rows * span * pitch + (group > 0 ? Math.floor((rows - 1) / group) * gap : 0);
-
-export const SCROLLBAR = 14;
 
 /** The height of the picture of the whole tensor above a window. */
 export const MINIMAP = 108;

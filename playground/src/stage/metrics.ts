@@ -24,12 +24,28 @@ export interface Metrics {
 }
 
 /**
- * The header of a table: its name, data type and shape in three editable lines; the same in two lines, which open a
- * dialog; or these two lines in the smallest readable size.
+/**
+ * The header of a table: its name, data type and shape in three editable lines, for a lecture hall in larger letters;
+ * the same in two lines, which open a dialog; these two lines in the smallest readable size; or the name and the shape in
+ * one line.
  */
-export type Head = "full" | "short" | "low";
+export type Head = "large" | "full" | "short" | "low" | "line";
 
-export const HEADS: Readonly<Record<Head, number>> = { full: 76, short: 48, low: 30 };
+/** A header whose parts are not lines of their own. */
+export type ShortHead = Exclude<Head, "large" | "full">;
+
+export const isShort = (head: Head): head is ShortHead => head !== "large" && head !== "full";
+
+/** The factor of `large`, here and in `page/wide.css`. */
+export const ENLARGED = 1.2;
+
+export const HEADS: Readonly<Record<Head, number>> = {
+  large: Math.ceil(76 * ENLARGED),
+  full: 76,
+  short: 48,
+  low: 30,
+  line: 16,
+};
 
 /**
  * The space between cells, the height of column numbers above the first row, and the width of a monospace character.
@@ -39,9 +55,9 @@ export const HEAD = 18;
 export const CHARACTER = 0.605;
 
 /** The largest row height, readable in a lecture hall. */
-export const LARGEST = 120;
+export const LARGEST = 140;
 /** The least row height at which a whole table is drawn: for a mouse, for a finger, and in a frame of another page. */
-export const SMALLEST = { mouse: 20, finger: 26, frame: 18 };
+export const SMALLEST = { mouse: 20, finger: 26, frame: 16 };
 
 const between = (least: number, value: number, most: number): number =>
   Math.round(Math.max(least, Math.min(most, value)));
@@ -61,15 +77,15 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     pitch,
     font,
     small,
-    label: between(11, font * 0.4, 14),
+    label: between(11, font * 0.4, 16),
     least: Math.round(pitch * 1.1),
     padding: isNarrow ? between(4, pitch * 0.2, 12) : between(5, pitch * 0.43 - 3.6, 44),
     gap: between(6, pitch * 0.32, 30),
     gutters: {
       // A letter, an arrow, and the target.
       chips: wide(chip + 3) + (isNarrow ? 27 : 34),
-      wires: isNarrow ? 46 : between(56, pitch * 1.7, 180),
-      becomes: wide(MARK) + (isNarrow ? 13 : between(20, pitch * 0.4, 40)),
+      wires: isNarrow ? 52 : between(64, pitch * 1.7, 180),
+      becomes: wide(MARK) + (isNarrow ? 15 : between(20, pitch * 0.4, 40)),
       gap: isNarrow ? 8 : between(12, pitch * 0.5, 48),
     },
   };

@@ -20,7 +20,7 @@ export interface Pins {
 /** The most pinned slices that fit side by side. */
 const MOST = 6;
 /** Rows and columns of a pinned slice that are drawn. */
-const MOST_ROWS = 12;
+const MOST_ROWS = 10;
 const MOST_COLUMNS = 12;
 /** The height of a row in pixels, and of the name above a slice with the space around it. */
 const PITCH = 20;

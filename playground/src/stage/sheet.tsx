@@ -161,7 +161,8 @@ function cell(props: RowProps, element: number): JSX.Element {
   if (tint >= 0) classes.push(`hue-${tint}`);
   if (hitsAt(props, element) > 1) classes.push("several");
   if (other !== undefined) classes.push("other");
-  const letter = letters.get(element);
+  // Until its update is carried out, a cell has neither colour nor letter.
+  const letter = tint < 0 ? undefined : letters.get(element);
   const shown = cut(value, lane.digits);
   return (
     <td

@@ -5,7 +5,7 @@
 
 import { Fragment, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { heightOf, MINIMAP, type Lane, type Layout } from "./layout.ts";
+import { heightOf, MINIMAP, type Lane, type Layout, type Room } from "./layout.ts";
 import { HEADS } from "./metrics.ts";
 import { ORIGIN, type Windows } from "./use-corners.ts";
 import { Chips, Marks, Wires } from "./gutter.tsx";
@@ -15,6 +15,7 @@ import { laneProps } from "./lanes.ts";
 import type { Pin } from "./lane-props.ts";
 import type { Session } from "../page/use-session.ts";
 import { cellId } from "./sheet.tsx";
+import type { State } from "../values/state.ts";
 import type { Spot } from "../story/vocabulary.ts";
 import { NO_WIRING, wiringOf, type Wiring } from "./wiring.ts";
 import { MOST_WIRES } from "./wires.ts";
@@ -44,12 +45,14 @@ export function Stage(props: StageProps): JSX.Element {
     }
   }, [description]);
   const wiring = useWiring(session, layout);
-  const { metrics, kind, head, hasMaps, tiers } = layout;
+  const { metrics, kind, head, tierGap, hasMaps, tiers } = layout;
   return (
     <div
       class={`stage ${kind} head-${head}${isStale ? " failing" : ""}`}
       ref={box}
       style={{
+        gap: `${tierGap}px`,
+        "--pitch": `${metrics.pitch}px`,
         "--font": `${metrics.font}px`,
         "--small": `${metrics.small}px`,
         "--label": `${metrics.label}px`,
@@ -153,6 +156,10 @@ function GutterBefore({ position, session, layout, windows, wiring }: GutterProp
 
 const tuplesOf = (orders: ReadonlySet<number>, tupleOf: Int32Array): ReadonlySet<number> =>
   new Set([...orders].map((order) => tupleOf[order]));
+
+/** The height of the buttons of inputs that are not given, with the gap above them. A small frame has none. */
+export const leftOutHeight = ({ inputs }: State, { isNarrow, isFrame }: Room): number =>
+  inputs.includes(null) && !(isNarrow && isFrame) ? 44 : 0;
 
 /** Optional inputs that are not given. */
 function LeftOut({

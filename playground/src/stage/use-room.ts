@@ -7,6 +7,7 @@ import type { Layout, Placed, Room } from "./layout.ts";
 import { SMALLEST } from "./metrics.ts";
 import type { State } from "../values/state.ts";
 import { roleOf, type OperatorVersion } from "ndscatter";
+import { lettersOf } from "../cells/letters.ts";
 import type { Picture } from "../cells/view.ts";
 
 /**
@@ -26,26 +27,50 @@ export function applyWidth(): void {
   document.documentElement.classList.toggle("small", isNarrowNow());
 }
 
+/** The width of the scroll bar of a window: 0 if it lies over the table, as on a touch screen. */
+function barNow(): number {
+  const probe = document.createElement("div");
+  probe.className = "scroller window";
+  probe.style.cssText = "position: absolute; width: 99px; height: 99px; overflow: scroll";
+  document.body.append(probe);
+  const bar = probe.offsetWidth - probe.clientWidth;
+  probe.remove();
+  return bar;
+}
+
 /** The borders around the stage. */
-const AROUND = { wide: { x: 40, y: 16 }, narrow: { x: 16, y: 8 } };
+const AROUND = { wide: { x: 40, y: 16 }, narrow: { x: 16, y: 8 }, frame: { x: 8, y: 8 } };
 /** A lower stage scrolls. */
 const LEAST_HEIGHT = 120;
 
 function roomOf({ width, height }: { readonly width: number; readonly height: number }): Room {
   const isNarrow = isNarrowNow();
-  const { x, y } = AROUND[isNarrow ? "narrow" : "wide"];
+  const { x, y } = AROUND[!isNarrow ? "wide" : isEmbedded() ? "frame" : "narrow"];
   return {
     width: width - x,
     height: Math.max(height - y, LEAST_HEIGHT),
     isNarrow,
     least: isEmbedded() ? SMALLEST.frame : isNarrow ? SMALLEST.finger : SMALLEST.mouse,
+    isFrame: isEmbedded(),
+    bar: barNow(),
   };
+}
+
+/**
+ * The height of all parts above and below the stage of a wide page, as `page/style.css` and `page/wide.css` set it. If it
+ * is right, a large call is laid out and drawn once instead of twice when a link opens.
+ */
+function aroundStage(): number {
+  const { innerWidth: width, innerHeight: height } = window;
+  const isLarge = width >= 1800 && height >= 880;
+  const lines = (48 + 56 + 52) * (isLarge ? 1.2 : 1);
+  return lines + (isLarge ? 162 : Math.max(120, Math.min(90 + height * 0.06, 180)));
 }
 
 /** The size of the box around the stage. */
 export function useRoom(box: RefObject<HTMLElement | null>): Room {
   const [room, setRoom] = useState<Room>(() =>
-    roomOf({ width: window.innerWidth, height: window.innerHeight - 300 }),
+    roomOf({ width: window.innerWidth, height: Math.round(window.innerHeight - aroundStage()) }),
   );
   useLayoutEffect(() => {
     const { current } = box;
@@ -56,7 +81,8 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
       setRoom((before) =>
         before.width === next.width &&
         before.height === next.height &&
-        before.isNarrow === next.isNarrow
+        before.isNarrow === next.isNarrow &&
+        before.bar === next.bar
           ? before
           : next,
       );
@@ -76,18 +102,34 @@ export const useRoomAbove = (room: Room, height: number): Room =>
     [room, height],
   );
 
-/** Widths of cells, in characters. */
-const WIDTHS = [3, 4, 6, 9, 12] as const;
+/** Widths of cells, in characters. In a frame, which is small and seldom edited, cells are as narrow as their values. */
+const WIDTHS = [2, 3, 4, 6, 9, 12] as const;
+const LEAST_WIDTH = { page: 3, frame: 2 };
 /** The most values that are measured; a larger tensor is drawn in part only. */
 const MOST_MEASURED = 2000;
 
 const longest = (values: readonly string[]): number =>
   values.slice(0, MOST_MEASURED).reduce((most, { length }) => Math.max(most, length), 1);
 
-const widthFor = (length: number): number => WIDTHS.find((width) => length <= width) ?? 12;
+const widthFor = (length: number, role: string): number => {
+  const least = LEAST_WIDTH[isEmbedded() && role !== "indices" ? "frame" : "page"];
+  return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 12;
+};
+
+/** The size of a letter of an update, in characters of a value, and the space before it. */
+const LETTER = 0.7;
+const BEFORE_LETTERS = 0.3;
 
 /** Characters for letters, and for the counted-from-the-front value of a negative index. */
-const roomBeside = (role: string): number => (role === "indices" ? 2 : 1);
+function roomBeside(role: string, picture: Picture | null, size: number): number {
+  if (role === "indices") return 2;
+  if (picture === null) return 1;
+  const letters = [...lettersOf(picture.links, role, size).values()];
+  return Math.max(1, LETTER * longest(letters) + BEFORE_LETTERS);
+}
+
+const digitsFor = (texts: readonly string[], role: string, picture: Picture | null): number =>
+  Math.min(12, widthFor(longest(texts), role) + roomBeside(role, picture, texts.length));
 
 interface Shown {
   readonly state: State;
@@ -117,9 +159,9 @@ export function useLayout(
         key,
         digits: [
           ...state.inputs.map((text, position) =>
-            Math.min(12, widthFor(longest(text?.values ?? [])) + roomBeside(role(position))),
+            digitsFor(text?.values ?? [], role(position), picture),
           ),
-          Math.min(12, widthFor(longest(picture?.printed.texts ?? [])) + 1),
+          digitsFor(picture?.printed.texts ?? [], "output", picture),
         ],
       };
     }

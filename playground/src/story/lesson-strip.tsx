@@ -6,6 +6,9 @@ import type { Session } from "../page/use-session.ts";
 import { otherLessons } from "./lessons.ts";
 import { withCode } from "./with-code.tsx";
 
+/** The id of the button for the next step, which gets the focus when the user starts a lesson. */
+export const LESSON_NEXT = "lesson-next";
+
 /** The id of the button that starts a lesson, which gets the focus when the lesson ends. */
 export const LESSON_OPENER = "lesson-opener";
 
@@ -47,7 +50,13 @@ export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
           Back
         </button>
         {/* The two states share one element, which keeps the focus. */}
-        <button type="button" class="main" title={isLast ? "Esc" : "→"} onClick={() => go(at + 1)}>
+        <button
+          type="button"
+          id={LESSON_NEXT}
+          class="main"
+          title={isLast ? "Esc" : "→"}
+          onClick={() => go(at + 1)}
+        >
           {isLast ? "Done" : "Next"}
         </button>
         {isLast ? (

@@ -1,9 +1,11 @@
 /** The story: the selected cell, else the whole call, else its faults and their fixes. */
 
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
 import { FAULTS_ID } from "../stage/lane.tsx";
 import type { Session } from "../page/use-session.ts";
+import { greyIn } from "./grey.ts";
 import type { Description } from "./vocabulary.ts";
 import { withCode } from "./with-code.tsx";
 
@@ -87,7 +89,9 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
   );
 }
 
-function Summary({ session: { summary } }: { readonly session: Session }): JSX.Element {
+function Summary({ session }: { readonly session: Session }): JSX.Element {
+  const { summary, picture } = session;
+  const grey = useMemo(() => (picture === null ? null : greyIn(picture)), [picture]);
   return (
     <>
       {summary.map((sentence, number) => (
@@ -95,10 +99,13 @@ function Summary({ session: { summary } }: { readonly session: Session }): JSX.E
           {withCode(sentence)}
         </p>
       ))}
+      {grey !== null && <p class="hint">{grey}</p>}
       <p class="hint of-mouse">
-        Point at a cell for its story. Click it twice, or type, to change it.
+        Point at a cell to see where its value comes from; double-click or type to edit.
       </p>
-      <p class="hint of-finger">Tap a cell for its story. Tap it twice to change it.</p>
+      <p class="hint of-finger">
+        Tap a cell to see where its value comes from. Tap it twice to change it.
+      </p>
     </>
   );
 }

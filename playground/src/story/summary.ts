@@ -138,7 +138,7 @@ function meaningOf(
   called: string,
 ): string {
   const isPair = repeats === most.length && most.every(({ count }) => count === 2);
-  return `\`${called}\` ${MEANINGS[reduction].replace("all", isPair ? "both" : "all of them")}`;
+  return `\`${called}\` ${MEANINGS[reduction].replace(/\ball$/, isPair ? "both" : "all of them")}`;
 }
 
 const MEANINGS: Readonly<Record<Reduction, string>> = {
@@ -162,7 +162,8 @@ function wraps(
     const { given, places: resolved } = index;
     if (resolved === null || given.every((value) => value >= 0)) continue;
     const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
-    places.set(text, placeOf(index.axes, resolved, shape, addressed));
+    // A sequence names its start; its later updates go on from there.
+    if (!places.has(text)) places.set(text, placeOf(index.axes, resolved, shape, addressed));
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);
   if (first === undefined) return null;

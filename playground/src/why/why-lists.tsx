@@ -80,7 +80,7 @@ function togglesOf(cause: Cause, { causes, isOtherShape }: Comparison, rules: Ru
     {
       key: causeKey(causes.indexOf(cause)),
       name: `Show the result when ${cause.sentence}`,
-      text: "Show",
+      text: "Show the result",
     },
   ];
 }
@@ -132,7 +132,7 @@ function System({ choice, isMine, pressing }: SystemProps): JSX.Element {
       {rule !== null && !agrees && (
         <div class="why-buttons">
           <Toggle id={key} name={`Show the result of ${name}`} pressing={pressing}>
-            Show
+            Show the result
           </Toggle>
         </div>
       )}

@@ -4,7 +4,7 @@
  */
 
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toHash } from "../document/hash.ts";
 import { Dialog } from "../widgets/dialog.tsx";
 import type { Actual, Comparison } from "./on-demand.ts";
@@ -21,6 +21,12 @@ export function Why(props: WhyProps): JSX.Element {
   const { actual = null, comparison = null } = found ?? {};
   // Opening a link to a comparison shows it at once.
   const [isBeside, setBeside] = useState(props.link !== undefined);
+  const result = useRef<HTMLDivElement>(null);
+  const isCompared = comparison !== null;
+  // On a low screen the result and its cause would be below the form, out of sight.
+  useEffect(() => {
+    if (isCompared) result.current?.scrollIntoView({ block: "start" });
+  }, [isCompared]);
   const canStand = comparison !== null && !comparison.isOtherShape && actual !== null;
   return (
     <section
@@ -33,7 +39,7 @@ export function Why(props: WhyProps): JSX.Element {
     >
       <Head onClose={onClose} />
       <ActualForm {...why} error={found?.error ?? null} />
-      <div role="status">
+      <div role="status" ref={result}>
         {actual !== null && comparison !== null && (
           <Result actual={actual} comparison={comparison} />
         )}

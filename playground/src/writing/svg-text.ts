@@ -15,8 +15,8 @@ export interface Colours {
 }
 
 const HUES = {
-  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b400", "#8494a5"],
-  dark: ["#e69f00", "#56b4e9", "#12b88a", "#dd8fbb", "#4a9fe0", "#f07c2a", "#f0e442", "#7f90a2"],
+  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#5b1a8b", "#8494a5"],
+  dark: ["#e69f00", "#56b4e9", "#12b88a", "#dd8fbb", "#4d6bff", "#d9541e", "#f0e442", "#7f90a2"],
 };
 
 export const THEMES: Readonly<Record<SvgTheme, Colours>> = {

@@ -47,10 +47,8 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
   let x = MARGIN;
   for (const [position, lane] of layout.lanes.entries()) {
     lanes.push({ lane, own: scene.lanes[position], x });
-    const gutter = layout.gutters[position];
     const type = scene.lanes[position].type.length * LETTER + 8;
-    x +=
-      Math.max(lane.tableWidth, type) + (gutter === undefined ? 0 : layout.metrics.gutters[gutter]);
+    x += Math.max(lane.tableWidth, type) + gutterWidth(scene, position);
   }
   const drawing = { scene, metrics: layout.metrics, colours, top, lanes };
   const tall = Math.max(
@@ -77,6 +75,18 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
     "</svg>",
   ];
   return `${parts.join("\n")}\n`;
+}
+
+/** The verb above the lines after a lane. */
+const verbAfter = ({ layout, verb }: Scene, position: number): string =>
+  layout.lanes[position].role === "updates" && layout.gutters[position] === "wires" ? verb : "";
+
+/** The width of the gutter after a lane. The verb stands at the height of the data types beside it. */
+function gutterWidth(scene: Scene, position: number): number {
+  const { gutters, metrics } = scene.layout;
+  if (gutters[position] === undefined) return 0;
+  const verb = verbAfter(scene, position);
+  return Math.max(metrics.gutters[gutters[position]], verb === "" ? 0 : verb.length * LETTER + 24);
 }
 
 /** One pattern per colour, for targets that several updates share. */
@@ -206,53 +216,72 @@ function shownDuring({ content, begin, end }: Run, steps: number): string {
   return `<g opacity="${end === steps ? 1 : 0}">${content}<animate attributeName="opacity" values="${values}" keyTimes="${keys}" ${clock}/></g>`;
 }
 
+const pillWidth = (label: string): number => label.length * 7.2 + 12;
+
+/** A label in the middle of rows; nothing for rows out of view. */
+function pill(
+  [from, to]: readonly [number, number],
+  label: string,
+  colour: string,
+  middle: number,
+  { colours }: Drawing,
+): string {
+  if (from === to) return "";
+  const size = pillWidth(label);
+  const y = (from + to) / 2;
+  const box = `x="${round(middle - size / 2)}" y="${round(y - 10)}" width="${round(size)}" height="20" rx="10"`;
+  return (
+    `<rect ${box} fill="${colour}" fill-opacity="0.25" stroke="${colour}"/>` +
+    text(middle, y + 4, label, `fill="${colours.ink}" font-size="12" text-anchor="middle"`)
+  );
+}
+
 /** The gutter after a lane: the targets of tuples, lines, or the letters of updates. */
 function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
   const [left, right] = lanes.slice(position, position + 2);
-  const width = metrics.gutters[gutter];
+  const width = gutterWidth(scene, position);
   const x = right.x - width;
   const place = ({ lane, own }: Placed, { begin, end }: Rows): readonly [number, number] => {
     const band = bandOf(lane, metrics, own.corner, begin, end);
     return [top + band.top, top + band.bottom];
   };
-  const pill = ([from, to]: readonly [number, number], label: string, hue: number): string => {
-    // A row out of view.
-    if (from === to) return "";
-    const size = label.length * 7.2 + 12;
-    const y = (from + to) / 2;
-    const box = `x="${round(x + width / 2 - size / 2)}" y="${round(y - 10)}" width="${round(size)}" height="20" rx="10"`;
-    const colour = colours.hues[hue];
-    return (
-      `<rect ${box} fill="${colour}" fill-opacity="0.25" stroke="${colour}"/>` +
-      text(x + width / 2, y + 4, label, `fill="${colours.ink}" font-size="12" text-anchor="middle"`)
-    );
-  };
+  // Lines and targets begin at the table, also if the type above the table is wider.
+  const edge = left.x + left.lane.tableWidth;
   const { chips, marks, wires } = scene.wiring;
   if (gutter === "chips") {
     return chips
-      .map(({ row, hue, letter, text: target }) =>
-        pill(place(left, { begin: row, end: row + 1 }), `${letter} → ${target}`.trim(), hue),
-      )
+      .map(({ row, hue, letter, text: target }) => {
+        const label = `${letter} → ${target}`.trim();
+        const band = place(left, { begin: row, end: row + 1 });
+        return pill(band, label, colours.hues[hue], edge + 8 + pillWidth(label) / 2, drawing);
+      })
       .join("");
   }
   if (gutter === "becomes") {
     return marks
-      .map(({ rows, hue, letters }) => pill(place(right, rows), letters || "⇒", hue))
+      .map(({ rows, hue, letters }) =>
+        pill(place(right, rows), letters || "⇒", colours.hues[hue], (edge + right.x) / 2, drawing),
+      )
       .join("");
   }
   const lines = wires.get(left.lane.role) ?? [];
-  const verb = left.lane.role === "updates" ? scene.verb : "";
   return [
     text(
       x + width / 2,
       top - 4,
-      verb,
+      verbAfter(scene, position),
       `fill="${colours.soft}" font-weight="bold" text-anchor="middle"`,
     ),
     ...lines.map((wire) =>
-      drawWire(wire, x, width, [place(left, wire.from), place(right, wire.to)], colours),
+      drawWire(
+        wire,
+        edge,
+        right.x - edge,
+        [place(left, wire.from), place(right, wire.to)],
+        colours,
+      ),
     ),
   ].join("");
 }

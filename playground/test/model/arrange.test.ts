@@ -6,7 +6,6 @@ import { layOut } from "../../src/stage/arrange.ts";
 import {
   heightOf,
   MINIMAP,
-  SCROLLBAR,
   type Lane,
   type Layout,
   type Placed,
@@ -18,15 +17,43 @@ import { outputShapeOf } from "../../src/cells/output-shape.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { roleOf } from "ndscatter";
 
+const screen = (width: number, height: number): Room => ({
+  width,
+  height,
+  isNarrow: false,
+  least: 20,
+  isFrame: false,
+  bar: 15,
+});
+/** A small screen, whose scroll bars lie over what scrolls. */
+const phone = (width: number, height: number): Room => ({
+  ...screen(width, height),
+  isNarrow: true,
+  least: 26,
+  bar: 0,
+});
+/** A frame in a page on a desktop, whose thin scroll bars take space. */
+const frame = (width: number, height: number, isNarrow = true): Room => ({
+  width,
+  height,
+  isNarrow,
+  least: 16,
+  isFrame: true,
+  bar: 11,
+});
+
 /** What is left of a screen beside the bar, the title, the player and the story. */
 const ROOMS: Readonly<Record<string, Room>> = {
-  "1440 × 900": { width: 1400, height: 612, isNarrow: false, least: 20 },
-  "1024 × 768": { width: 984, height: 480, isNarrow: false, least: 20 },
-  "844 × 390": { width: 828, height: 256, isNarrow: true, least: 26 },
-  "390 × 844": { width: 374, height: 602, isNarrow: true, least: 26 },
-  "a frame of 780 × 400": { width: 740, height: 290, isNarrow: false, least: 18 },
-  "a frame of 400 × 300": { width: 384, height: 248, isNarrow: true, least: 18 },
-  "a frame of 300 × 300": { width: 284, height: 248, isNarrow: true, least: 18 },
+  "1440 × 900": screen(1400, 612),
+  "1024 × 768": screen(984, 480),
+  "844 × 390": phone(828, 256),
+  "390 × 844": phone(374, 602),
+  "a frame of 780 × 400": frame(740, 290, false),
+  "a frame of 640 × 400": frame(632, 348),
+  "a frame of 400 × 300": frame(392, 256),
+  "a frame of 360 × 300": frame(352, 256),
+  "a frame of 300 × 300": frame(292, 256),
+  "a frame of 300 × 250": frame(292, 206),
 };
 
 /** The tensors of a preset, with the widths that they have on the page. */
@@ -49,17 +76,16 @@ function tensorsOf({ state }: (typeof PRESETS)[number]): { tensors: Placed[]; ax
 const drawnHeight = (lanes: readonly Lane[], { metrics }: Layout): number =>
   Math.max(
     ...lanes.map(
-      ({ sheet, rows, columns, isWindow }) =>
-        heightOf({ ...sheet, rows }, metrics) +
-        (isWindow && columns < sheet.columns ? SCROLLBAR : 0),
+      ({ sheet, rows, columns, isWindow, bar }) =>
+        heightOf({ ...sheet, rows }, metrics) + (isWindow && columns < sheet.columns ? bar : 0),
     ),
   );
 
 /** What has no room, as sentences. */
 function overflowIn(layout: Layout, { width, height }: Room): string[] {
-  const { tiers, lanes, gutters, metrics, head, hasMaps } = layout;
+  const { tiers, lanes, gutters, metrics, head, tierGap, hasMaps } = layout;
   const found: string[] = [];
-  let used = (tiers.length - 1) * 12;
+  let used = (tiers.length - 1) * tierGap;
   for (const tier of tiers) {
     const inTier = tier.map((at) => lanes[at]);
     const wide =
@@ -109,15 +135,14 @@ const HERE: Placed[] = [
 ];
 const FIRST = { op: "ScatterND", axis: 0, tensors: HERE };
 
-test("cells grow with the room, up to 120 pixels", () => {
+test("cells grow with the room, up to 140 pixels", () => {
   const pitches = [600, 900, 1200, 1800, 2600, 9000].map(
-    (width) =>
-      layOut(FIRST, { width, height: width / 2, isNarrow: false, least: 20 }).metrics.pitch,
+    (width) => layOut(FIRST, screen(width, width / 2)).metrics.pitch,
   );
   for (const [i, pitch] of pitches.entries()) {
     assert.ok(i === 0 || pitch >= pitches[i - 1], pitches.join());
   }
-  assert.equal(pitches.at(-1), 120);
+  assert.equal(pitches.at(-1), 140);
   assert.ok(layOut(FIRST, ROOMS["1440 × 900"]).metrics.pitch >= 70);
   // A lecture hall reads what is as high as a line of its slides.
   assert.ok(layOut(FIRST, ROOMS["1440 × 900"]).metrics.font >= 28);
@@ -149,6 +174,8 @@ test("tables of 20,000 updates are windows that have room", () => {
   for (const [name, room] of Object.entries(ROOMS)) {
     const layout = layOut({ op: "ScatterND", axis: 0, tensors }, room);
     assert.deepEqual(overflowIn(layout, room), [], name);
-    assert.ok(layout.lanes.every(({ isWindow, rows }) => isWindow && rows >= 3));
+    assert.ok(
+      layout.lanes.every(({ isWindow, rows }) => isWindow && rows >= (room.isFrame ? 2 : 3)),
+    );
   }
 });

@@ -36,3 +36,13 @@ test("a question with the words comes before a note with them", () => {
   assert.ok(found.slice(first).every(({ question }) => !/rounded/i.test(question)));
   assert.ok(first < found.length);
 });
+
+test("a question in the user's own words finds the examples that answer it", () => {
+  assert.ok(
+    ids("repeated").includes("classic-confusions-duplicates-without-a-reduction-the-last-one-wins"),
+  );
+  assert.match(ids("Why did only one of my updates survive?")[0], /duplicates-without-a-reduction/);
+  assert.equal(ids("where did my row go")[0], "first");
+  assert.match(ids("What happens with duplicates?")[0], /^classic-confusions-.*duplicates/);
+  assert.deepEqual(ids("zebra xyzzy"), []);
+});

@@ -74,11 +74,11 @@ const placed = (role: string, id: number | "output", shape: number[]): Placed =>
 });
 
 const ROOMS: readonly Room[] = [
-  { width: 1060, height: 640, isNarrow: false, least: 20 },
-  { width: 984, height: 360, isNarrow: false, least: 20 },
-  { width: 600, height: 200, isNarrow: false, least: 20 },
-  { width: 374, height: 600, isNarrow: true, least: 26 },
-  { width: 828, height: 250, isNarrow: true, least: 26 },
+  { width: 1060, height: 640, isNarrow: false, least: 20, isFrame: false, bar: 15 },
+  { width: 984, height: 360, isNarrow: false, least: 20, isFrame: false, bar: 15 },
+  { width: 600, height: 200, isNarrow: false, least: 20, isFrame: false, bar: 15 },
+  { width: 374, height: 600, isNarrow: true, least: 26, isFrame: false, bar: 15 },
+  { width: 828, height: 250, isNarrow: true, least: 26, isFrame: false, bar: 15 },
 ];
 
 test("in every room lanes come in one order, and no table is wider than the room", () => {

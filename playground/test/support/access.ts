@@ -21,7 +21,9 @@ export function smallTargets(): string[] {
 
 /** What scrolls to the side though it is neither a table, a picture nor code; and the page itself, where it is too wide. */
 export function sidewaysParts(): string[] {
-  const may = "pre, textarea, select, input, .scroller, .sheet, .picture, [role=group] > table";
+  // A frame for another page is shown in the size that it will have there.
+  const may =
+    "pre, textarea, select, input, .scroller, .sheet, .picture, .embed-preview, [role=group] > table";
   const parts = [...document.querySelectorAll<HTMLElement>("body *")].filter((one) => {
     const { overflowX } = getComputedStyle(one);
     return (

@@ -32,6 +32,8 @@ export interface Picture {
   readonly chips: readonly number[];
   /** By how many pixels the page is too wide. */
   readonly overflow: number;
+  /** Texts that their boxes cut: those of headers, cells, chips and marks. */
+  readonly cut: readonly string[];
 }
 
 /** @param root the document of the page; null for the one that this runs in */
@@ -66,7 +68,8 @@ export function pictureOf(root: Document | null): Picture {
       });
     }),
     pills: [...page.querySelectorAll(".chip, .mark")].flatMap((pill) => boxOf(pill) ?? []),
-    labels: [...page.querySelectorAll("[data-tensor] th")].flatMap((head) => {
+    // Screen readers alone get the headers of single columns.
+    labels: [...page.querySelectorAll("[data-tensor] th:not(:has(.hidden))")].flatMap((head) => {
       // The text, not the cell of the table around it.
       const range = page.createRange();
       range.selectNodeContents(head);
@@ -81,6 +84,9 @@ export function pictureOf(root: Document | null): Picture {
       return offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? NaN;
     }),
     overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
+    cut: [...page.querySelectorAll(".short h2, .short .dtype, .cell, .chip, .mark")]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+      .map((element) => element.textContent ?? ""),
   };
 }
 
@@ -128,7 +134,7 @@ export function misplacedIn(picture: Picture, { width, height }: Size): string[]
  * the player, or the story. As sentences.
  */
 export function missingIn(picture: Picture, { width }: Size): string[] {
-  const { cells, floor, overflow } = picture;
+  const { cells, floor, overflow, cut } = picture;
   const seen = new Set(
     cells
       .filter(({ left, right, bottom }) => left >= 0 && right <= width && bottom <= floor + 1)
@@ -140,7 +146,65 @@ export function missingIn(picture: Picture, { width }: Size): string[] {
   }
   if (!seen.has("output")) found.push("no cell of the output is seen");
   if (overflow > 0) found.push(`the page is ${overflow} px too wide`);
+  for (const text of cut) found.push(`${text} is cut`);
   return found;
+}
+
+/** What is cut off, or touches its neighbour, on a wide page; as sentences. Runs in the page. */
+export function crampedParts(): string[] {
+  const found: string[] = [];
+  const boxOf = (node: Node): DOMRect => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return range.getBoundingClientRect();
+  };
+  const all = (selector: string): HTMLElement[] => [
+    ...document.querySelectorAll<HTMLElement>(selector),
+  ];
+  for (const one of all(".sentence, aside")) {
+    const { scrollWidth, clientWidth, scrollHeight, clientHeight, className, tagName } = one;
+    if (scrollWidth > clientWidth) found.push(`${className || tagName} is too narrow`);
+    if (scrollHeight > clientHeight) found.push(`${className || tagName} is too low`);
+  }
+  // A list shows its arrow behind the text.
+  const context = document.createElement("canvas").getContext("2d");
+  for (const one of all(".sentence select") as HTMLSelectElement[]) {
+    if (context === null) break;
+    context.font = getComputedStyle(one).font;
+    const name = one.selectedOptions[0].text;
+    if (context.measureText(name).width + 20 > one.clientWidth) found.push(`${name} is cut`);
+  }
+  for (const one of all(".tensor header :is(h2, .dtype, .shape-of-output)")) {
+    const { right } = boxOf(one);
+    if (right > innerWidth) found.push(`${one.textContent} leaves the screen`);
+  }
+  for (const one of all(".shapes .verdict")) {
+    const sum = one.previousElementSibling;
+    if (sum !== null && boxOf(sum).bottom <= boxOf(one).top) found.push("a ✓ stands alone");
+  }
+  const heads = all(".tensor header :is(h2, button, select, input, .dtype, .shape, code)");
+  for (const one of all(".gutter .verb")) {
+    const verb = boxOf(one);
+    const near = heads.find((head) => {
+      const { left, right, top, bottom } = head.getBoundingClientRect();
+      const isBeside = top < verb.bottom && bottom > verb.top;
+      return isBeside && left < verb.right + 6 && right > verb.left - 6;
+    });
+    if (near !== undefined && one.textContent !== "⇒") found.push(`${one.textContent} touches`);
+  }
+  for (const gutter of all(".gutter")) {
+    const table = gutter.previousElementSibling?.querySelector("table");
+    if (table === null || table === undefined) continue;
+    const { right } = table.getBoundingClientRect();
+    const lines = [...gutter.querySelectorAll(".wire")].map((wire) =>
+      wire.querySelector("path:not(.head, .extent)"),
+    );
+    for (const one of [...lines, ...gutter.querySelectorAll(".chip")]) {
+      const away = (one?.getBoundingClientRect().left ?? right) - right;
+      if (Math.abs(away) > 12) found.push(`a line or chip begins ${away} px beside its table`);
+    }
+  }
+  return [...new Set(found)];
 }
 
 /** The values in cells, without letters and notes. */

@@ -53,12 +53,12 @@ export function checkRead(
 export function checkWrite(values: unknown, start: unknown, array: ArrayType): CheckedBox {
   const { dtype, shape, data } = asTensor(values, {}, "values");
   if (dtype !== array.dtype || !isNumericStorage(data)) {
-    const sentence = `the values are ${dtype}, but the array is ${array.dtype}`;
+    const sentence = `the values must be ${array.dtype}, as the array is, got ${dtype}`;
     throw new TensorError("dtype", sentence, { input: "values" });
   }
   const from = checkStart(start, array);
   if (shape.length !== array.shape.length) {
-    const sentence = `the values have the shape ${printShape(shape)}, but the array ${printShape(array.shape)}`;
+    const sentence = `the values must have the rank of the array, ${printShape(array.shape)}, got ${printShape(shape)}`;
     throw new TensorError("rank", sentence, { input: "values" });
   }
   checkBox(from, shape, array.shape);

@@ -60,9 +60,12 @@ const MOST_TEXT = 2 ** 20;
  */
 export async function readText(handle: OpenFile, file: string): Promise<string> {
   const stat = await handle.stat();
-  if (!stat.isFile()) throw malformed(`${file} must be a file, but something else has its name`);
+  if (!stat.isFile())
+    throw malformed(`${file} must be a file, got a folder, a pipe or a device; remove it`);
   if (stat.size > MOST_TEXT)
-    throw malformed(`${file} has ${stat.size} bytes, more than a task writes`);
+    throw malformed(
+      `${file} must have at most ${MOST_TEXT} bytes, as a task writes, got ${stat.size}`,
+    );
   const bytes = new Uint8Array(stat.size);
   await fill(handle, bytes, 0);
   return new TextDecoder().decode(bytes);
@@ -94,7 +97,7 @@ const WRONG_PLACE = [
 export function placeError(error: unknown): unknown {
   if (!isCode(error, ...WRONG_PLACE)) return error;
   const { code, path: place = "a file" } = error as NodeJS.ErrnoException;
-  const sentence = `${place} must be a file or a folder that a task made, but something else has its name (${code})`;
+  const sentence = `${place} must be a file or a folder that a task made, got something else (${code}); remove it`;
   return malformed(sentence, {}, { cause: error });
 }
 

@@ -140,7 +140,11 @@ export async function headIn(
   const first = new Uint8Array(Math.min(fileSize, 12));
   await read(0, first);
   const length = Math.min(parseNpyHeaderLength(first), fileSize);
-  if (length > MAX_HEADER_BYTES) throw malformed(`the NPY file has a header of ${length} bytes`);
+  if (length > MAX_HEADER_BYTES) {
+    throw malformed(
+      `the header of the NPY file must have at most ${MAX_HEADER_BYTES} bytes, got ${length}`,
+    );
+  }
   const bytes = new Uint8Array(length);
   await read(0, bytes);
   const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
@@ -148,8 +152,10 @@ export async function headIn(
   checkNumeric(type.dtype, name);
   // With fewer than two axes longer than 1, both orders are the same.
   if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
-    const advice = "save it in C order, as with np.save(path, np.ascontiguousarray(array))";
-    throw malformed(`the NPY file is in Fortran order, which cannot be read in parts: ${advice}`);
+    const advice = "save it again with np.save(path, np.ascontiguousarray(array))";
+    throw malformed(
+      `the NPY file must be in C order to be read in parts, got Fortran order; ${advice}`,
+    );
   }
   const fingerprint = `${new TextDecoder("latin1").decode(bytes)} ${state}`;
   return { type, shape, start, fingerprint };
@@ -157,7 +163,7 @@ export async function headIn(
 
 function checkNumeric(dtype: string, name: string): void {
   if (dtype !== "string") return;
-  throw new TensorError("dtype", `${name} holds text, which is not read in parts`);
+  throw new TensorError("dtype", `${name} must hold numbers to be read in parts, got text`);
 }
 
 export class NpyArray implements ChunkedArray {
@@ -258,7 +264,7 @@ export class NpyArray implements ChunkedArray {
     if (bigEndian) swapBytes(bytes, unit);
     const position = dtype === "bool" ? findNonBool(bytes) : -1;
     if (position === -1) return;
-    throw malformed(`the NPY file has the byte ${bytes[position]}, but a bool is 0 or 1`);
+    throw malformed(`the NPY file has the byte ${bytes[position]} where a bool must be 0 or 1`);
   }
 
   async #writeBox(handle: OpenFile, { start, shape, bytes }: CheckedBox): Promise<void> {
@@ -332,8 +338,8 @@ export function checkContiguous(chunkShape: readonly number[], shape: readonly n
   if (areContiguous(chunkShape, shape)) return;
   throw new TensorError(
     "shape-mismatch",
-    `chunks ${printShape(chunkShape)} of the shape ${printShape(shape)} are not contiguous in an NPY file, whose ` +
-      "chunks are ones, one size and whole axes, such as [1000, 128] of [50000, 128]",
+    `the chunks of an NPY file of shape ${printShape(shape)} must be contiguous, got ${printShape(chunkShape)}; ` +
+      "give 1 along the first axes, then one size, then whole axes, such as [1000, 128] for [50000, 128]",
     { got: chunkShape.length, expected: shape },
   );
 }

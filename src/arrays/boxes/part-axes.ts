@@ -188,7 +188,7 @@ function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray)
       );
     });
   if (isWithin) return;
-  const sentence = `the slice of ${location.path} lies beyond its shape ${printShape(shape)}`;
+  const sentence = `the slice of ${location.path} must lie within its shape ${printShape(shape)}`;
   throw new TensorError("index-out-of-range", sentence, { expected: shape });
 }
 

@@ -11,7 +11,7 @@ import type { AxisPart, AxisRange } from "./array.ts";
  */
 export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
   if (ranges.length > shape.length) {
-    const sentence = `a slice has ${ranges.length} ranges, but the array has the shape ${printShape(shape)}`;
+    const sentence = `a slice must have at most ${shape.length} ranges, one an axis of ${printShape(shape)}, got ${ranges.length}`;
     throw new TensorError("rank", sentence, { got: ranges.length });
   }
   return shape.map((dim, axis) => partOf(ranges[axis] ?? null, dim, axis));
@@ -24,7 +24,7 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
   if (typeof range === "number") {
     const at = range < 0 ? range + dim : range;
     if (Number.isSafeInteger(range) && at >= 0 && at < dim) return at;
-    const sentence = `a coordinate of axis ${axis} must lie in its ${dim}, got ${printValue(range)}`;
+    const sentence = `a coordinate of axis ${axis} must be from ${0 - dim} to ${dim - 1}, got ${printValue(range)}`;
     throw new TensorError("index-out-of-range", sentence, { axis, got: range });
   }
   const given = range ?? [];

@@ -234,7 +234,10 @@ export class SlicedArray implements StagedArray {
 
   #stagedBase(): StagedArray {
     if ("stageChunk" in this.base) return this.base as StagedArray;
-    throw new TensorError("attribute", `${this.location.path} cannot be changed in place`);
+    throw new TensorError(
+      "attribute",
+      `${this.location.path} cannot be changed in place; give a Zarr array in files`,
+    );
   }
 
   async #read(box: Box, into: Uint8Array, most?: number): Promise<void> {

@@ -154,7 +154,10 @@ async function run(
   const out = outOf(data, given.out);
   const place = out?.path ?? data.location.path;
   if (job === undefined && isUrl(place)) {
-    throw new TensorError("attribute", `a job for ${place} needs a folder here: give job`);
+    throw new TensorError(
+      "attribute",
+      `a job for ${place} needs a folder on this machine; give job`,
+    );
   }
   const folder = path.resolve(job ?? `${place}.job`);
   const { codecs, chunkShape, shards } = given as Partial<ChunkedOptions>;

@@ -94,7 +94,7 @@ interface Ioredis {
 export type Connection = string | Readonly<Record<string, unknown>>;
 
 const INSTALL =
-  "BullMQ and its Redis client are needed and are not installed: npm install bullmq ioredis";
+  "BullMQ and its Redis client are not installed; install them: npm install bullmq ioredis";
 
 /** @param from a further folder to search, by the rules of `node_modules` */
 async function load(name: string, from: string | undefined): Promise<object> {
@@ -126,7 +126,12 @@ const isMissing = (error: unknown, name: string): boolean =>
   error.message.includes(`'${name}'`);
 
 const brokenPackage = (name: string, cause: unknown): TensorError =>
-  new TensorError("engine", `${name} does not load: ${messageOf(cause)}`, {}, { cause });
+  new TensorError(
+    "engine",
+    `${name} cannot be loaded: ${messageOf(cause)}; install it again (npm install ${name})`,
+    {},
+    { cause },
+  );
 
 /** A CommonJS module's exports are also the properties of its default export. */
 const exportsOf = (module: object): object =>
@@ -136,6 +141,12 @@ const exportsOf = (module: object): object =>
 
 export const loadBullmq = async (from: string | undefined): Promise<Bullmq> =>
   exportsOf(await load("bullmq", from)) as Bullmq;
+
+function unusable(connection: Connection, why: string, cause: unknown): TensorError {
+  const advice = why.includes("; ") ? "" : "; start Redis there, or give another address";
+  const sentence = `Redis at ${printAddress(connection)} cannot be used: ${why}${advice}`;
+  return new TensorError("engine", sentence, {}, { cause });
+}
 
 /**
  * Connects to Redis once, so that a wrong address is an error at once. Afterwards the client reconnects by itself.
@@ -188,8 +199,7 @@ export async function connect(
   } catch (cause) {
     disconnect();
     const why = cause instanceof WrongRedis ? cause.message : reason;
-    const sentence = `Redis at ${printAddress(connection)} cannot be used: ${why}`;
-    throw new TensorError("engine", sentence, {}, { cause });
+    throw unusable(connection, why, cause);
   } finally {
     over.abort();
   }

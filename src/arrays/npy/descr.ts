@@ -52,7 +52,7 @@ export function parseDescr(descr: string): ElementType {
   const dtype = DTYPE_NAMES.find((one) => one !== "string" && rowOf(one).npy === npy);
   if (dtype === undefined) {
     const known = DTYPE_NAMES.flatMap((one) => rowOf(one).npy ?? []).join(" ");
-    const why = UNREAD[name.charAt(0)] ?? `no data type that is read; there are ${known}`;
+    const why = UNREAD[name.charAt(0)] ?? `unknown; the types that are read are ${known}`;
     throw malformed(`the descr of the NPY file, '${descr}', is ${why}`);
   }
   const { bytes, lanes } = DTYPES[dtype];

@@ -83,8 +83,11 @@ function checkBools(data: NumericStorage, shape: readonly number[]): void {
   if (position === -1) return;
   const at = coordinatesOf(position, shape);
   const got = Number(data[position]);
-  throw malformed(`the NPY file has the byte ${got} at ${printShape(at)}, but a bool is 0 or 1`, {
-    at,
-    got,
-  });
+  throw malformed(
+    `the NPY file has the byte ${got} at ${printShape(at)} where a bool must be 0 or 1`,
+    {
+      at,
+      got,
+    },
+  );
 }

@@ -68,8 +68,8 @@ function checkCodes(
     if (code > MAX_CODE_POINT || isPair) {
       const at = coordinatesOf(position, shape);
       const what = isPair
-        ? "half of a surrogate pair, which stands for one character"
-        : `no character; the greatest code point is 0x${MAX_CODE_POINT.toString(16)}`;
+        ? "half of a surrogate pair instead of the one character"
+        : `beyond the greatest code point, 0x${MAX_CODE_POINT.toString(16)}`;
       throw malformed(
         `the NPY file has the code 0x${code.toString(16)} in the text at ${printShape(at)}, which is ${what}`,
         { at, got: code },
@@ -92,7 +92,7 @@ export function longestText(texts: readonly string[], shape: readonly number[]):
     const text: unknown = texts[position];
     if (typeof text !== "string") {
       const at = coordinatesOf(position, shape);
-      const sentence = `string cannot hold ${printValue(text)}, at ${printShape(at)} of tensor`;
+      const sentence = `tensor${printShape(at)} must be a string, got ${printValue(text)}`;
       throw new TensorError("dtype", sentence, { input: "tensor", at });
     }
     if (text.endsWith("\0")) {

@@ -303,7 +303,10 @@ export class ZarrArray implements PendingArray {
     const published = await this.store.open("zarr.json");
     await published?.close();
     if (published !== null) return;
-    throw new TensorError("engine", `the metadata of ${this.store.path} is gone`);
+    throw new TensorError(
+      "engine",
+      `the metadata of ${this.store.path} was removed while the array was written; write it again`,
+    );
   }
 
   /** The number of stored chunks, and the bytes that they take. Lists all chunks without reading any. */
@@ -342,7 +345,7 @@ export class ZarrArray implements PendingArray {
     const { staging } = this.store;
     if (staging !== undefined && name !== "zarr.json") return staging;
     const why = staging === undefined ? "only arrays in files can be staged" : "it is the metadata";
-    throw new TensorError("attribute", `nothing can be staged as ${printValue(name)}: ${why}`);
+    throw new TensorError("attribute", `a chunk cannot be staged as ${printValue(name)}: ${why}`);
   }
 }
 
@@ -350,7 +353,7 @@ export class ZarrArray implements PendingArray {
 export const changedSince = ({ path }: Store): TensorError =>
   new TensorError(
     "attribute",
-    `the metadata of ${path} have changed since it was opened; open it again`,
+    `the metadata of ${path} has changed since the array was opened; open it again`,
   );
 
 /** `missing` bytes filled with copies of an element, in pieces. */

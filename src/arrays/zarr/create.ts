@@ -5,7 +5,6 @@ import { isArray, isTensorError, printValue, TensorError } from "../../core/erro
 import { SlicedArray } from "../boxes/slice.ts";
 import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
-import { printShape } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
 import { checkDType, tensor } from "../../core/tensor/tensor.ts";
 import type { ScalarInput } from "../../core/tensor/values.ts";
@@ -231,5 +230,5 @@ function fillOf(
   if (value === undefined) return inherited ?? zeroOf(dtype);
   const { data } = tensor(dtype, [], value as never);
   if (isNumericStorage(data)) return bytesOf(data).slice();
-  throw new TensorError("dtype", `${printShape([])} of ${dtype} is no fill value`);
+  throw new TensorError("dtype", `the fill value must be a number, got ${dtype}`);
 }

@@ -65,7 +65,7 @@ const unreadType = (name: string, where: string): TensorError => {
   const advice = ADVICE.find(([pattern]) => pattern.test(name))?.[1] ?? "save it as another type";
   return new TensorError(
     "dtype",
-    `the data type ${printValue(name)} of ${where} is not one that is read; ${advice}`,
+    `the data type ${printValue(name)} of ${where} is not supported; ${advice}`,
   );
 };
 

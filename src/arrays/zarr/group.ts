@@ -175,7 +175,10 @@ export async function createGroup(
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
     return openGroup(location, given);
-  throw new TensorError("attribute", `${store.path} already holds an array or a group`);
+  throw new TensorError(
+    "attribute",
+    `${store.path} already holds an array or a group; choose another path`,
+  );
 }
 
 const readMetadata = async (
@@ -211,7 +214,7 @@ async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | nu
   }
   if (old.zarr_format !== 2) {
     throw malformed(
-      `the .zgroup of ${store.path} is of Zarr ${printValue(old.zarr_format)}, not 2`,
+      `the .zgroup of ${store.path} must be of Zarr format 2, got ${printValue(old.zarr_format)}`,
     );
   }
   const attributes = (await readMetadata(store, `${prefix}.zattrs`, forbidden)) ?? {};
@@ -222,10 +225,12 @@ async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | nu
 
 function parseGroup(json: JsonObject, where: string): OwnMetadata {
   if (json.zarr_format !== 3) {
-    throw malformed(`${where} is of Zarr ${printValue(json.zarr_format)}, but 2 and 3 are read`);
+    throw malformed(`${where} must be of Zarr format 2 or 3, got ${printValue(json.zarr_format)}`);
   }
   if (json.node_type !== "group") {
-    throw malformed(`${where} is ${printValue(json.node_type)}, not a group`);
+    throw malformed(
+      `${where} must be a group, got ${printValue(json.node_type)}; name the group around it`,
+    );
   }
   const attributes = parseAttributes(json.attributes, where);
   const { consolidated_metadata: list } = json;
@@ -238,13 +243,13 @@ function parseInline(list: unknown, where: string): GroupMember[] | null {
   const { kind, metadata } = isObject(list as JsonObject) ? (list as JsonObject) : {};
   if (kind !== "inline") return null;
   if (!isObject(metadata))
-    throw malformed(`the consolidated metadata of ${where} hold no metadata`);
+    throw malformed(`the consolidated metadata of ${where} must have an object "metadata"`);
   return Object.entries(metadata)
     .map(([name, one]) => {
       const isNode = isObject(one) && (one.node_type === "array" || one.node_type === "group");
       if (!isNode || !isInside(name)) {
         throw malformed(
-          `the consolidated metadata of ${where} have ${printValue(name)}, which is no member`,
+          `the consolidated metadata of ${where} must name members of the group, got ${printValue(name)}`,
         );
       }
       return { name, kind: one.node_type as GroupMember["kind"], metadata: one };
@@ -254,13 +259,16 @@ function parseInline(list: unknown, where: string): GroupMember[] | null {
 
 /** The members in Zarr v2's `.zmetadata`, which maps file names to contents. */
 function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
-  if (!isObject(metadata)) throw malformed(`the .zmetadata of ${where} hold no metadata`);
+  if (!isObject(metadata))
+    throw malformed(`the .zmetadata of ${where} must have an object "metadata"`);
   return Object.entries(metadata)
     .flatMap(([key, one]): GroupMember[] => {
       const [, name, file] = /^(.+)\/(\.zarray|\.zgroup)$/s.exec(key) ?? [];
       if (name === undefined || !isObject(one)) return [];
       if (!isInside(name))
-        throw malformed(`the .zmetadata of ${where} have ${printValue(key)}, which is no member`);
+        throw malformed(
+          `the .zmetadata of ${where} must name members of the group, got ${printValue(key)}`,
+        );
       return [{ name, kind: file === ".zarray" ? "array" : "group", metadata: one }];
     })
     .toSorted(byName);
@@ -353,7 +361,9 @@ async function readMember(store: Store, version: 2 | 3, name: string): Promise<G
     if (metadata === null) return null;
     const { node_type: kind } = metadata;
     if (kind !== "array" && kind !== "group")
-      throw malformed(`${name} of ${store.path} is ${printValue(kind)}`);
+      throw malformed(
+        `${name} of ${store.path} must be "array" or "group", got ${printValue(kind)}`,
+      );
     return { name, kind, metadata };
   }
   const array = await readMetadata(store, `${name}/.zarray`);
@@ -375,6 +385,6 @@ function checkName(name: unknown): asserts name is string {
   if (typeof name === "string" && isInside(name)) return;
   throw new TensorError(
     "attribute",
-    `an array in a group has a name such as "temperature" or "a/b", got ${printValue(name)}`,
+    `the name of an array in a group must be such as "temperature" or "a/b", got ${printValue(name)}`,
   );
 }

@@ -23,7 +23,9 @@ export function parseMetadataV2(
   where: string,
 ): Metadata {
   if (json.zarr_format !== 2) {
-    throw malformed(`the .zarray of ${where} is of Zarr ${printValue(json.zarr_format)}, not 2`);
+    throw malformed(
+      `the .zarray of ${where} must be of Zarr format 2, got ${printValue(json.zarr_format)}`,
+    );
   }
   const { dtype, bigEndian } = parseNumpyType(json.dtype, where);
   const shape = parseShape(json.shape, "shape", where);

@@ -73,11 +73,11 @@ const FIELDS = new Set([
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) {
-    throw malformed(`${where} is of Zarr ${printValue(json.zarr_format)}, but 2 and 3 are read`);
+    throw malformed(`${where} must be of Zarr format 2 or 3, got ${printValue(json.zarr_format)}`);
   }
   if (json.node_type !== "array") {
     const advice = json.node_type === "group" ? "; name an array in it" : "";
-    throw malformed(`${where} is ${printValue(json.node_type)}, not an array${advice}`);
+    throw malformed(`${where} must be an array, got ${printValue(json.node_type)}${advice}`);
   }
   checkFields(json, where);
   const dtype = parseDataType(json.data_type, where);

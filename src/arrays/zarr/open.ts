@@ -89,7 +89,7 @@ export async function openArray(
   if (format !== undefined) return format.open(location, chunkShape);
   const store = await storeOf(location, s3, signal, guard);
   if (chunkShape !== undefined) {
-    throw new TensorError("attribute", `${store.path} has chunks of its own; leave chunkShape out`);
+    throw new TensorError("attribute", `${store.path} has chunks of its own; omit chunkShape`);
   }
   const array = await openIn(store, (key) => store.open(key));
   if (array !== null) {
@@ -137,8 +137,8 @@ const printPlain = (value: unknown): string =>
 export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
   const format = formatOf(checkLocation(location));
   if (format !== undefined) {
-    const advice = `createArray makes none of ${format.ending}; createPending does`;
-    throw new TensorError("attribute", `${shownUrl(location)} cannot hold a Zarr array: ${advice}`);
+    const advice = `it ends in ${format.ending}; choose another ending, or use createPending`;
+    throw new TensorError("attribute", `${shownUrl(location)} cannot be a Zarr array: ${advice}`);
   }
   const store = await storeOf(location, options.s3);
   const metadata = metadataOf(options, store.path);
@@ -262,7 +262,7 @@ function checkLocation(location: unknown): string {
 /** @throws TensorError `attribute` for a URL, where single files cannot be written */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
-  const sentence = `${shownUrl(location)} cannot be written: a file of one piece is written to a path, and Zarr to s3://`;
+  const sentence = `${shownUrl(location)} must be a path, because object storage cannot hold an NPY file; write Zarr to s3://`;
   throw new TensorError("attribute", sentence);
 }
 
@@ -292,7 +292,7 @@ export async function storeOf(
 }
 
 const cannotStage = ({ path }: Store): TensorError =>
-  new TensorError("attribute", `${path} is in a store where arrays cannot be made step by step`);
+  new TensorError("attribute", `${path} cannot hold unfinished arrays; use a folder or s3://`);
 
 const isThere = ({ path }: Store): TensorError =>
   new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`);

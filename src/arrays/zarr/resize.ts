@@ -115,8 +115,11 @@ export async function resize(array: ChunkedArray, shape: readonly number[]): Pro
 function growing(array: ChunkedArray): ZarrArray {
   if (array instanceof ZarrArray) return array;
   const { path, slice } = (array as Partial<ChunkedArray> | null)?.location ?? {};
-  const what = slice === undefined ? "not an array of Zarr" : "a part of an array";
-  throw new TensorError("attribute", `${path ?? printValue(array)} is ${what}, so its shape stays`);
+  const got = slice === undefined ? "" : ", a part of one";
+  throw new TensorError(
+    "attribute",
+    `only a whole Zarr array can change its shape, got ${path ?? printValue(array)}${got}`,
+  );
 }
 
 const metadataKey = ({ version }: ZarrArray): string => (version === 3 ? "zarr.json" : ".zarray");
@@ -130,21 +133,21 @@ function axisOf({ shape, dimensionNames, location }: ZarrArray, given: unknown):
   }
   const at = typeof given === "number" && given < 0 ? given + shape.length : Number(number);
   if (Number.isSafeInteger(number) && at >= 0 && at < shape.length) return at;
-  const sentence = `${location.path} has the shape ${printShape(shape)}, and no axis ${printValue(given)}`;
+  const sentence = `the axis of ${location.path} must be from ${-shape.length} to ${shape.length - 1}, or a name, got ${printValue(given)}`;
   throw new TensorError("axis", sentence);
 }
 
 function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number): void {
   const { dtype, shape } = values;
   if (dtype !== own.dtype) {
-    const sentence = `the values are ${dtype}, but the array is ${own.dtype}`;
+    const sentence = `the values must be ${own.dtype}, as the array is, got ${dtype}`;
     throw new TensorError("dtype", sentence, { input: "values" });
   }
   const fits =
     shape.length === own.shape.length &&
     shape.every((dim, d) => d === axis || dim === own.shape[d]);
   if (fits) return;
-  const sentence = `values ${printShape(shape)} cannot be appended along axis ${axis} of the array ${printShape(own.shape)}`;
+  const sentence = `the values must have the shape of the array, ${printShape(own.shape)}, except along axis ${axis}, got ${printShape(shape)}`;
   throw new TensorError("shape-mismatch", sentence, { axis, expected: own.shape });
 }
 

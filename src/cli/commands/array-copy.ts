@@ -36,12 +36,12 @@ export async function copyArray(
   options: CopyOptions,
 ): Promise<string> {
   if (isSameFile(io, partOf(io, name).place, placeOf(io, output))) {
-    throw wrongUsage(`the output ${output} would replace the array that is read`);
+    throw wrongUsage(`the output ${output} is the array that is read; give another output`);
   }
   checkArrayFormat(output);
   const place = placeOf(io, output);
   if (options.force !== true && isArray(place)) {
-    throw wrongUsage(`${output} exists; --force replaces it`);
+    throw wrongUsage(`${output} exists; replace it with --force, or give another output`);
   }
   const from = await openNamed(io, name);
   const into = await create(io, output, createOptions(from, place, options));

@@ -22,14 +22,18 @@ export async function writePart(
 ): Promise<string> {
   const odd = Object.keys(options).find((option) => option !== "force");
   if (odd !== undefined) {
-    throw wrongUsage(`--${odd} is of a new array, but ${output} is a part of one that is there`);
+    throw wrongUsage(
+      `--${odd} needs a new array, got ${output}, a part of an existing one; leave --${odd} out`,
+    );
   }
   if (isSameFile(io, partOf(io, name).place, partOf(io, output).place)) {
-    throw wrongUsage(`${name} and ${output} are of one array; copy ${name} to another one first`);
+    throw wrongUsage(
+      `${name} and ${output} are parts of one array; copy ${name} to another one first`,
+    );
   }
   const [from, into] = [await openNamed(io, name), await openNamed(io, output)];
   if (printKind(from) !== printKind(into)) {
-    const sentence = `${output} is ${printKind(into)}, but ${name} is ${printKind(from)}`;
+    const sentence = `${name} is ${printKind(from)}, but ${output} is ${printKind(into)}`;
     throw wrongData(`${sentence}; the data type and the shape must be the same`);
   }
   const check = (): Promise<void> =>

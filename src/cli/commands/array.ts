@@ -18,23 +18,24 @@ interface ArrayCommand extends CopyOptions, ChangeOptions {
 }
 
 const HELP = `
-An array is a Zarr folder (v3 or v2) or an NPY file (.npy). Without -o the command reads only the metadata of the array, and
-the names and sizes of its chunks. 'a.zarr[10:20, ::2]' is a part of an array,
-as Python writes it. Of a Zarr group the arrays in it are listed; each is named
-by its path, as in group.zarr/temperature.
+An array is a Zarr folder (v3 or v2) or an NPY file (.npy). Without -o the
+command reads only the metadata of the array, and the names and sizes of its
+chunks. 'a.zarr[10:20, ::2]' is a part of an array, as Python writes it. For a
+Zarr group its arrays are listed; each is named by its path, as in
+group.zarr/temperature.
 
 With -o the array is copied, with a few chunks in memory at a time. The ending
-of the output says its format: .npy, or .zarr or none for a Zarr v3 folder. The
+of the output decides its format: .npy, or .zarr or none for a Zarr v3 folder. The
 output appears when it is complete. It has the chunks, shards, codecs, fill
 value and attributes of the array that is read, unless an option says otherwise.
 A copy of an NPY file has chunks of whole rows, of about 64 MiB. Where the output
 is a part of an array, as in -o 'a.zarr[10:20]', that part is written, chunk by
 chunk in its place.
 
---append makes an array of Zarr longer along one axis, which --axis says, by its
-number or its name. What is appended appears when all of it is written. --resize
-gives it another shape: new elements have the fill value, and what is beyond the
-new shape is gone. Both change the array itself.
+--append makes a Zarr array longer along one axis, which --axis gives by number or
+name. The new elements appear when all of them are written. --resize gives the
+array another shape: new elements have the fill value, and elements beyond the
+new shape are deleted. Both change the array itself.
 
 --codec may be given several times, in the order in which the specification
 applies codecs: bytes, gzip, zstd, blosc, crc32c. A level follows a colon.
@@ -54,6 +55,10 @@ Examples:
   ndscatter array group.zarr --consolidate
   ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy
   ndscatter array part.npy -o 'a.zarr[-1000:, ::10]'`;
+
+/** The sentence for an option that does not go with others. */
+const without = (what: string, odd: string): string =>
+  `${what} not go with --${odd}; leave --${odd} out`;
 
 export function addArrayCommand(program: Command, io: Io): void {
   program
@@ -86,7 +91,7 @@ export function addArrayCommand(program: Command, io: Io): void {
     .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {
       if (consolidate === true) {
         const [odd] = Object.keys({ ...given, ...(json && { json }), ...(output && { output }) });
-        if (odd !== undefined) throw wrongUsage(`--${odd} does not go with --consolidate`);
+        if (odd !== undefined) throw wrongUsage(without("--consolidate does", odd));
         await io.stdout.write(`${await consolidateNamed(io, name)}\n`);
         return;
       }
@@ -94,12 +99,12 @@ export function addArrayCommand(program: Command, io: Io): void {
       if ([append, axis, resize].some((one) => one !== undefined)) {
         const others = Object.entries({ output, json, ...options });
         const [odd] = others.flatMap(([option, value]) => (value === undefined ? [] : [option]));
-        if (odd !== undefined) throw wrongUsage(`--${odd} does not go with --append and --resize`);
+        if (odd !== undefined) throw wrongUsage(without("--append and --resize do", odd));
         await io.stdout.write(`${await changeArray(io, name, given)}\n`);
         return;
       }
       if (output !== undefined) {
-        if (json === true) throw wrongUsage("--json describes an array, so it does not go with -o");
+        if (json === true) throw wrongUsage("--json does not go with -o; leave one of them out");
         const copy = partOf(io, output).ranges === null ? copyArray : writePart;
         await io.stdout.write(`${await copy(io, name, output, options)}\n`);
         return;

@@ -86,7 +86,9 @@ async function writeCase(
   const { call, path: place, problem, outputs, node, error } = captured;
   if (error !== null) throw errorAt(file, error);
   if (call === null) {
-    throw wrongData(`${file}: the inputs of ${quote(place)} are not known: ${problem}`);
+    throw wrongData(
+      `${file}: the inputs of ${quote(place)} are not known: ${problem}; choose another node, or other inputs of the model`,
+    );
   }
   const { inputs: schema } = resolve(call.node);
   const given = call.inputs.flatMap((tensor, position) =>

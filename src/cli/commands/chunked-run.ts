@@ -21,6 +21,7 @@ import { JobReport } from "./job-report.ts";
 import { printTook } from "./job-status.ts";
 import { redisOf } from "./job-worker.ts";
 import { printJson, quote } from "../text/layout.ts";
+import { didYouMean } from "../text/names.ts";
 import { isOperator, parseCall, type Call, type CallOptions } from "../input/operator-call.ts";
 import { bindFiles, bindInputFiles } from "../input/bindings.ts";
 import { isUrl, openPart, partOf, placeOf } from "../input/places.ts";
@@ -149,17 +150,17 @@ function checkUsage(target: string, options: ChunkedOptions): void {
   const { expect, queue, redis, job, slurm, tasksPerElement } = options;
   if (!isOperator(target)) {
     throw wrongUsage(
-      `${printFile(target)} must be an operator, such as ScatterND: models do not run chunk by chunk`,
+      `${printFile(target)} must be an operator, such as ScatterND, because models do not run chunk by chunk`,
     );
   }
   if (expect !== undefined) {
-    throw wrongUsage("--expect compares tensors; a result that is an array of chunks is not read");
+    throw wrongUsage("--expect does not go with a run chunk by chunk; leave --expect out");
   }
   if (queue !== undefined && redis === undefined) {
-    throw wrongUsage("--queue names a queue in Redis; say which Redis with --redis");
+    throw wrongUsage("--queue needs --redis; give the URL of the Redis that has the queue");
   }
   if (tasksPerElement !== undefined && slurm !== true) {
-    throw wrongUsage("--tasks-per-element is of the arrays that --slurm prints; give --slurm too");
+    throw wrongUsage("--tasks-per-element needs --slurm; give --slurm too");
   }
   if (job === "") throw wrongUsage("--job takes the name of a folder");
 }
@@ -234,8 +235,11 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   const number = data.dimensionNames?.indexOf(axis) ?? -1;
   if (number >= 0) return parseCall(target, { ...options, axis: String(number) });
   const names = (data.dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
-  const known = names.length === 0 ? "its axes have no names" : `its axes are ${names.join(", ")}`;
-  throw wrongUsage(`data has no axis named ${quote(axis)}; ${known}`);
+  const known =
+    names.length === 0
+      ? "its axes have no names, so give a number"
+      : `its axes are ${names.join(", ")}`;
+  throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
 
 const isName = (axis: string): boolean => !/^[+-]?\d/.test(axis);
@@ -264,12 +268,12 @@ async function requestOf(
     typedFor("updates"),
   ];
   if (dataFile === undefined || indicesFile === undefined) {
-    throw wrongUsage(`${title} needs data and indices`);
+    throw wrongUsage(`${title} needs data and indices; give their files`);
   }
   const out = outOf(io, version.outputs[0].name, title, options);
   const place = out?.path ?? partOf(io, dataFile).place;
   if (options.job === undefined && isUrl(place)) {
-    throw wrongUsage(`a job for ${place} needs a folder here: --job FOLDER`);
+    throw wrongUsage(`a job for ${place} needs a folder on this machine; give --job FOLDER`);
   }
   const { memory = DEFAULT_MEMORY, threads = availableParallelism(), job } = options;
   const data = await open(io, dataFile);
@@ -307,7 +311,7 @@ function axisOf(
 async function open(io: Io, file: string): Promise<ChunkedArray> {
   if (file === STDIN || file.toLowerCase().endsWith(".pb")) {
     const what = file === STDIN ? "standard input" : file;
-    throw wrongUsage(`${what} is not read in parts; give an .npy file or a Zarr array`);
+    throw wrongUsage(`${what} cannot be read in parts; give an .npy file or a Zarr array`);
   }
   try {
     return await openPart(io, file);
@@ -324,13 +328,11 @@ function outOf(
 ): JobRequest["out"] {
   const file = bindFiles(output, [name], "output", title).get(name);
   if (inPlace && file !== undefined) {
-    throw wrongUsage("--in-place changes data and writes no other output; leave -o out");
+    throw wrongUsage("--in-place changes data and does not go with -o; leave one of them out");
   }
   if (inPlace) return null;
   if (file === undefined) {
-    throw wrongUsage(
-      "a run chunk by chunk needs a place for its result: -o new.zarr, or --in-place",
-    );
+    throw wrongUsage("a run chunk by chunk needs an output; give -o new.zarr, or --in-place");
   }
   if (partOf(io, file).ranges !== null) {
     const advice = "to change a part, give it as data, with --in-place";

@@ -22,6 +22,7 @@ import { codeOf } from "../text/dialect-code.ts";
 import { WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printCount, printJson, quote } from "../text/layout.ts";
+import { didYouMean } from "../text/names.ts";
 import { collect, versionTitle } from "../input/operator-call.ts";
 import { checkOneInput, readTensorFiles } from "../input/read-files.ts";
 import { addTaskArguments, findTask, type TaskOptions } from "./task.ts";
@@ -32,14 +33,14 @@ interface CompareOptions extends TaskOptions {
 }
 
 const HELP = `
-The arguments are those of ndscatter explain. A dialect is a runtime or a
-document: what it does with negative indices, indices out of range, repeats, NaN
-and roundings is known from a table, which docs/dialects.md explains. Nothing but
-the call itself is run. For each dialect there is a line of code that makes y of
+The arguments are those of ndscatter explain. A dialect is what a runtime or a
+document does with negative indices, indices out of range, repeats, NaN and
+rounding. The dialects are a table, which docs/dialects.md explains; none of the
+runtimes is run. Each dialect is shown with a line of code that computes y from
 data, indices and updates, where one is known.
 
-The status is 0 where every dialect that has the operator agrees with its
-version, in every bit, and 1 where one parts.
+The status is 0 if every dialect that has the operator gives the exact bits, and
+1 if one differs.
 
 Examples:
   ndscatter compare ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
@@ -78,8 +79,9 @@ function chooseDialects(names: readonly string[] | undefined): readonly Dialect[
   const all = dialects();
   const unknown = names?.find((name) => all.every(({ id }) => id !== name));
   if (unknown !== undefined) {
-    const known = all.map(({ id }) => id).join(", ");
-    throw wrongUsage(`--dialect must be one of ${known}, got ${quote(unknown)}`);
+    const known = all.map(({ id }) => id);
+    const hint = didYouMean(unknown, known, `the dialects are ${known.join(", ")}`);
+    throw wrongUsage(`--dialect ${quote(unknown)} is unknown; ${hint}`);
   }
   return names === undefined ? all : all.filter(({ id }) => names.includes(id));
 }

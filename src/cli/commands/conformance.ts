@@ -191,5 +191,7 @@ const bfloat16Of = ({ dtype, shape, data }: Tensor, { type }: ValueInfo): Tensor
 
 function checkCount(set: string, what: string, files: number, needed: number): void {
   if (files === needed) return;
-  throw wrongData(`${set} has ${files} ${what} files, but the model has ${needed} ${what}s`);
+  throw wrongData(
+    `${set} must have ${needed} ${what} files, one an ${what} of the model, got ${files}`,
+  );
 }

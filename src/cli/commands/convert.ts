@@ -99,11 +99,13 @@ export function addConvertCommand(program: Command, io: Io): void {
 function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null {
   if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
   if (path.extname(output).toLowerCase() !== ".onnx") {
-    throw wrongUsage(`${output} must end in .onnx or .xml, which tells its format`);
+    throw wrongUsage(
+      `the output must end in .onnx or .xml, by which its format is chosen, got ${output}`,
+    );
   }
   if (opset !== undefined) return { opset };
   if (node !== undefined) return null;
-  throw wrongUsage(`an ONNX model needs --opset, such as --opset 18`);
+  throw wrongUsage("an ONNX model needs --opset, such as --opset 18");
 }
 
 /** The opset of an ONNX model. */
@@ -117,7 +119,7 @@ function ownTarget({ opsets }: Model): ConvertTarget {
 function checkOutput(io: Io, file: string, output: string): void {
   for (const place of modelFiles(output)) {
     if (modelFiles(file).some((input) => isSameFile(io, place, input))) {
-      throw wrongUsage(`the output ${place} would replace a file that the command reads`);
+      throw wrongUsage(`the output ${place} is a file that the command reads; give another output`);
     }
     checkPlace(io, place);
   }

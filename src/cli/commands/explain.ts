@@ -157,7 +157,7 @@ function explained(
     if (isTensorError(error) && error.message === reason?.message) return null;
     if (!isTensorError(error) || error.input !== "actual") throw error;
     const got = `${printFile(file)} is ${printType(expected)}`;
-    throw wrongData(`${got}, which is not the type or not the shape of the output`, error);
+    throw wrongData(`${got}, but must have the type and the shape of the output`, error);
   }
 }
 

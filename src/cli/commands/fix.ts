@@ -34,9 +34,10 @@ another result in another run, cures are tried from cheap to dear:
 
   settings       one thread, one node at a time, no graph optimisation; the CPU
                  where --provider names another execution provider
-  another model  the faulty nodes in words that the runtime carries out rightly,
-                 as an ordinary ONNX file (docs/known-faults.md lists the faults)
-  exact session  the faulty nodes carried out by this package
+  another model  the faulty nodes rewritten with operators that the runtime runs
+                 correctly, as an ordinary ONNX file (docs/known-faults.md lists
+                 the faults)
+  exact session  the faulty nodes run by this package
 
 Each cure is measured: every faulty node runs alone on its real inputs, at most
 100 times, and must give the exact bits; the whole model runs up to 100 times,
@@ -46,7 +47,7 @@ least a fifth of the time and a millisecond, an exact session half of it.
 
 -o writes the model of the chosen cure; a setting needs no file. The status is 0
 if nothing is wrong or a cure was found, and 1 if something is wrong and nothing
-that was tried cures it. verify tells whether a model is right as it is.
+that was tried cures it. verify shows whether a model is right as it is.
 ${RANDOM_HELP}
 
 Examples:
@@ -75,7 +76,9 @@ export function addFixCommand(program: Command, io: Io, fail: (status: Status) =
       const model = withPath(file, () => readModel(bytes));
       if (output !== undefined) {
         if (isSameFile(io, output, file))
-          throw wrongUsage(`the output ${output} would replace a file that the command reads`);
+          throw wrongUsage(
+            `the output ${output} is a file that the command reads; give another output`,
+          );
         checkPlace(io, output);
         checkExternal(io, file, output, model);
       }

@@ -46,7 +46,7 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
 }
 
 /** The message of openGroup for metadata that are not a group's. Other errors concern an existing group. */
-const NO_GROUP = / must be a Zarr group, | not a group$/;
+const NO_GROUP = / must be a Zarr group, | must be a group, got /;
 
 /** The group with a name; null for anything else, for which the error of opening an array is more informative. */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {

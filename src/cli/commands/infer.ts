@@ -25,7 +25,7 @@ export function addInferCommand(program: Command, io: Io): void {
     .command("infer")
     .summary("print the type of an operator's output")
     .description(
-      "Print the type of an operator's output, as far as it follows from the types of its inputs.",
+      "Print the type of an operator's output that follows from the types of its inputs.",
     )
     .argument("<operator>", "the name of an operator, such as ScatterND")
     .argument("[types...]", "the types of its inputs, in order");

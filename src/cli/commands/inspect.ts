@@ -9,6 +9,7 @@ import {
   type InspectedValue,
   type Report,
 } from "../../entries/onnx.ts";
+import { withAdvice } from "../advice.ts";
 import { valuesOf } from "../text/cells.ts";
 import { Failure, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
@@ -83,7 +84,10 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
       // An empty name comes from an unset variable; as a path it would be the process's folder.
-      if (files.includes("")) throw wrongUsage("the name of a file is empty");
+      if (files.includes(""))
+        throw wrongUsage(
+          "the name of a file is empty; name a model, a folder, or - for standard input",
+        );
       const [file] = files;
       const { wrong, risky } =
         files.length === 1 && !isFolder(io, file)
@@ -151,7 +155,9 @@ async function inspectAll(
       if (outcome instanceof Failure) {
         totals.unreadable++;
         // Names of files in a folder may contain control characters.
-        await io.stderr.write(`ndscatter: ${escapeControls(outcome.message)}\n`);
+        await io.stderr.write(
+          `ndscatter: ${escapeControls(withAdvice(outcome, "inspect", io.cwd))}\n`,
+        );
       } else {
         addTo(totals, outcome);
       }

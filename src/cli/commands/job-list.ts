@@ -15,7 +15,7 @@ export function addJobList(job: Command, io: Io): void {
     .command("list")
     .summary("list the jobs below a folder")
     .description(
-      "List the jobs below a folder, and arrays that are unfinished because their job, which lies elsewhere, is.",
+      "List the jobs below a folder, and the unfinished arrays whose jobs lie elsewhere.",
     )
     .argument("[folder]", "where to look (default: here)")
     .option("--json", JSON_HELP)

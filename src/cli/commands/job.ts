@@ -23,6 +23,7 @@ import { printTook, statusOf } from "./job-status.ts";
 import { printWorkers, takerOf } from "./job-workers.ts";
 import { addJobWorker } from "./job-worker.ts";
 import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
+import { didYouMean } from "../text/names.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
 import { JobReport, printSeconds } from "./job-report.ts";
 import { parseMemory, wholeOption } from "../input/numbers.ts";
@@ -41,7 +42,8 @@ export function addJobCommand(program: Command, io: Io): void {
   const job = program
     .command("job")
     .summary("show, continue or remove a chunked job, or run some of its tasks")
-    .description("Look at a job that ndscatter run began, or run parts of it.");
+    .description("Look at a job that ndscatter run began, or run parts of it.")
+    .addHelpText("after", "\nExamples:\n  ndscatter job list\n  ndscatter job status job/");
   job
     .command("status")
     .summary("show what is done and what is left")
@@ -177,8 +179,9 @@ async function runTasks(
   const job = await openJob(folder);
   const stage = job.stages.find(({ name }) => name === stageName);
   if (stage === undefined) {
-    const known = job.stages.map(({ name }) => name).join(", ");
-    throw wrongUsage(`the job has no stage ${quote(stageName)}; its stages are ${known}`);
+    const known = job.stages.map(({ name }) => name);
+    const hint = didYouMean(stageName, known, `its stages are ${known.join(", ")}`);
+    throw wrongUsage(`the job has no stage ${quote(stageName)}; ${hint}`);
   }
   const tasks = parseTasks(text, stage);
   await checkTurn(job, stage.name, performance.now() + 1000 * wait);
@@ -190,7 +193,8 @@ async function runTasks(
     const results = await Promise.allSettled(
       tasks.map((task) => pool.run(folder, stage.name, task, signal, job.id)),
     );
-    if (signal.aborted) throw wrongData("stopped before all of the tasks were done");
+    if (signal.aborted)
+      throw wrongData("stopped before all tasks were done; the same command continues");
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     // The status is not 0, so that a scheduler does not begin the next stage.
@@ -218,7 +222,7 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
       await sleep(2000);
       return checkTurn(job, name, until);
     }
-    const sentence = `${left} tasks of ${earlier} are not done, and ${name} needs all of them`;
+    const sentence = `${left} tasks of ${earlier} are not done, and ${name} needs all of them; run them first`;
     throw wrongData(sentence);
   }
 }
@@ -231,10 +235,10 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
   const ranges = text.split(",").map((part): [number, number] => {
     const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
     if (first === undefined || Number(first) > Number(last)) {
-      throw wrongUsage(`tasks are numbers and ranges, such as 0-15, got ${quote(part)}`);
+      throw wrongUsage(`tasks must be numbers and ranges, such as 0-15, got ${quote(part)}`);
     }
     if (Number(first) >= tasks)
-      throw wrongUsage(`${name} has the tasks 0 to ${tasks - 1}, got ${part}`);
+      throw wrongUsage(`tasks of ${name} must be from 0 to ${tasks - 1}, got ${part}`);
     // A scheduler's last range may exceed the last task.
     return [Number(first), Math.min(Number(last), tasks - 1)];
   });

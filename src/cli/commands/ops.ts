@@ -71,7 +71,8 @@ function listAll({ domain, opset, diff }: OpsOptions): Answer {
 
 function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
   if (diff !== undefined) {
-    if (opset !== undefined) throw wrongUsage("--opset and --diff do not go together");
+    if (opset !== undefined)
+      throw wrongUsage("--opset does not go with --diff; leave one of them out");
     return showChanges(operator, diff, domain);
   }
   if (opset !== undefined) {

@@ -29,10 +29,10 @@ interface RunOptions extends TaskOptions, ChunkedOptions, WithOptions {}
 const HELP = `
 Files end in .npy (NumPy) or .pb (ONNX TensorProto). They are given as NAME=FILE,
 or bare in the order of the inputs or outputs. One file that is read, the model
-too, may be - for standard input; its content tells its format then, and nothing
-is read from files beside it. Without -o and --expect the
-results are printed. A model with the name of an operator is ./NAME. A model is
-an ONNX file, or an .xml of OpenVINO with its .bin beside it.
+too, may be - for standard input: its content then decides its format, and no
+files beside it are read. Without -o and --expect the results are printed. A
+model with the name of an operator is ./NAME. A model is an ONNX file, or an
+.xml of OpenVINO with its .bin beside it.
 
 -o replaces a file that exists, but an input only where the result has its data
 type and shape, as an update has, and never the model or an expected result.
@@ -41,8 +41,8 @@ whole or not at all; a link is followed, and other hard links of the file keep
 the old contents.
 
 --with runs a whole model, of any operators, in the ONNX Runtime that is
-installed in the folder where the command runs; its scatters are carried out by
-this package, so they are exact and the same in every run.
+installed in the folder where the command runs. This package runs its scatters,
+so they are exact and the same in every run.
 
 --expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN.
 Where the result of one node differs, known faults that give the expected file
@@ -133,7 +133,10 @@ async function runTask(
 
 function resultOf(results: ReadonlyMap<string, Tensor>, name: string): Tensor {
   const result = results.get(name);
-  if (result === undefined) throw wrongData(`the call has no result ${printName(name)}`);
+  if (result === undefined)
+    throw wrongData(
+      `the call has no result ${printName(name)}; its results are ${[...results.keys()].map(printName).join(", ")}`,
+    );
   return result;
 }
 
@@ -146,10 +149,12 @@ function checkTargets(io: Io, targets: readonly string[], kept: readonly string[
     checkFormat(target);
     checkPlace(io, target);
     if (targets.slice(0, position).some((other) => isSameFile(io, target, other))) {
-      throw wrongUsage(`two outputs would be written to ${target}`);
+      throw wrongUsage(`two outputs have the file ${target}; give each its own`);
     }
     if (kept.some((file) => isSameFile(io, target, file))) {
-      throw wrongUsage(`the output ${target} would replace a file that the command reads`);
+      throw wrongUsage(
+        `the output ${target} is a file that the command reads; give another output`,
+      );
     }
   }
 }
@@ -172,7 +177,7 @@ function checkInPlace(
       );
       if (types[0] === types[1] || !isSameFile(io, target, source)) continue;
       throw wrongUsage(
-        `the output ${target}, ${types[1]}, would replace the input ${printName(input)}, ${types[0]}`,
+        `the output ${target} is ${types[1]}, so it cannot replace the input ${printName(input)}, ${types[0]}; give another output`,
       );
     }
   }

@@ -180,9 +180,9 @@ function checkSupported(file: string, model: Model): void {
   if (missing.length === 0) return;
   const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
   const named = missing.slice(0, MOST_NAMED).join(", ") + more;
-  throw wrongData(
-    escapeControls(`${printFile(file)}: the model has operators that are not run here: ${named}`),
-  );
+  const advice = "choose one node with --node, or run the model with --with onnxruntime-node";
+  const sentence = `the model has operators that are not run here: ${named}; ${advice}`;
+  throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
 }
 
 /** The call of a model's node; tensors for other nodes are ignored. */
@@ -202,9 +202,12 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
   const { family } = index;
   const [placed] = family;
   if (family.length !== 1) {
-    const count = family.length === 0 ? "no" : family.length;
-    const which = family.length === 0 ? "" : `; choose one with --node: ${listNodes(family)}`;
-    throw wrongUsage(escapeControls(`${printFile(file)} has ${count} nodes to explain${which}`));
+    const got =
+      family.length === 0
+        ? "none"
+        : `${family.length}; choose one with --node: ${listNodes(family)}`;
+    const sentence = `${printFile(file)} must have one scatter or gather, got ${got}`;
+    throw wrongUsage(escapeControls(sentence));
   }
   const { node } = placed;
   const given = new Set(index.model.graph.inputs.map(({ name }) => name));

@@ -53,7 +53,7 @@ export function runtimeTask(io: Io, file: string, runtime: string, options: Task
     checkSupported: () => {},
     checkOneNode: () => {},
     call: () => {
-      throw wrongUsage("--with runs a whole model, which is not one call");
+      throw wrongUsage("--with runs a whole model, which is not one call; leave --with out");
     },
   };
 }

@@ -3,6 +3,7 @@
 import { isUrl } from "./places.ts";
 import { wrongUsage } from "../failure.ts";
 import { printName } from "../text/layout.ts";
+import { didYouMean } from "../text/names.ts";
 
 /** The inputs of an operator or a model, for assigning files. */
 export interface CommandInputs {
@@ -53,7 +54,8 @@ export function bindFiles(
     if (name === undefined) {
       if (text.includes("=") && !/^[./]/.test(text) && !isUrl(text)) {
         const given = text.slice(0, text.indexOf("="));
-        throw wrongUsage(`${title} has no ${what} ${printName(given)}; its ${what}s are ${known}`);
+        const hint = didYouMean(given, names, `its ${what}s are ${known}`);
+        throw wrongUsage(`${title} has no ${what} ${printName(given)}; ${hint}`);
       }
       bare.push(text);
     } else if (files.has(name)) {

@@ -13,6 +13,7 @@ import {
 import { printFile, withPath, wrongUsage } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { escapeControls, printName, quote } from "../text/layout.ts";
+import { didYouMean } from "../text/names.ts";
 import { bindFiles } from "./bindings.ts";
 import {
   boundDims,
@@ -140,7 +141,7 @@ function saidOf(file: string, inputs: readonly ValueInfo[], options: FeedOptions
   checkOnce([...files.keys()], { shape: shapes, value: values, range: ranges });
   const both = [...values.keys()].find((name) => ranges.has(name));
   if (both !== undefined)
-    throw wrongUsage(`the input ${printName(both)} has a --value, so --range is not used`);
+    throw wrongUsage(`the input ${printName(both)} has --value and --range; leave one of them out`);
   return { files, shapes, values, ranges };
 }
 
@@ -156,17 +157,15 @@ function byInput(
     // The text before the first `=` is not enough: a name in a model may contain one.
     const name = names.find((one) => text.startsWith(`${one}=`));
     if (name === undefined) {
-      const given = text.includes("=") ? `no input ${quote(text.slice(0, text.indexOf("=")))}` : "";
-      const known = names.map(printName).join(", ") || "none";
-      throw wrongUsage(
-        given === ""
-          ? `--${option} takes NAME=..., got ${quote(text)}`
-          : escapeControls(
-              `${printFile(file)} has ${given} for --${option}; its inputs are ${known}`,
-            ),
-      );
+      const given = text.slice(0, Math.max(0, text.indexOf("=")));
+      if (given === "") throw wrongUsage(`--${option} takes NAME=..., got ${quote(text)}`);
+      const known = `its inputs are ${names.map(printName).join(", ") || "none"}`;
+      const hint = didYouMean(given, names, known);
+      const sentence = `${printFile(file)} has no input ${quote(given)} for --${option}; ${hint}`;
+      throw wrongUsage(escapeControls(sentence));
     }
-    if (found.has(name)) throw wrongUsage(`--${option} is given twice for ${printName(name)}`);
+    if (found.has(name))
+      throw wrongUsage(`--${option} is given twice for ${printName(name)}; leave one of them out`);
     found.set(name, text.slice(name.length + 1));
   }
   return found;
@@ -179,7 +178,9 @@ function checkOnce(
   for (const [option, texts] of Object.entries(others)) {
     const both = fed.find((name) => texts.has(name));
     if (both !== undefined)
-      throw wrongUsage(`the input ${printName(both)} has a --feed, so --${option} is not used`);
+      throw wrongUsage(
+        `the input ${printName(both)} has --feed and --${option}; leave one of them out`,
+      );
   }
 }
 

@@ -4,6 +4,7 @@ import { type Dim, type PartialShape, type TensorType } from "../../entries/inde
 import type { ValueInfo } from "../../entries/onnx.ts";
 import { wrongUsage } from "../failure.ts";
 import { escapeControls, printName, quote } from "../text/layout.ts";
+import { didYouMean } from "../text/names.ts";
 import { printType } from "../text/type-text.ts";
 import { parseWhole } from "./numbers.ts";
 
@@ -29,9 +30,9 @@ export function dimSizes(
   const odd = [...sizes.keys()].find((name) => !dims.has(name));
   if (odd === undefined) return sizes;
   const known = [...dims].filter((dim) => typeof dim === "string");
-  const there =
-    known.length === 0 ? "all sizes are known" : `its dimensions are ${known.join(", ")}`;
-  throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}; ${there}`));
+  const all = known.length === 0 ? "all sizes are known" : `its dimensions are ${known.join(", ")}`;
+  const hint = didYouMean(odd, known, all);
+  throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}; ${hint}`));
 }
 
 /** The shapes of --shape by input. @throws Failure for shapes that the inputs cannot have */
@@ -48,7 +49,7 @@ export function givenShapes(
       const fits = declared.every((dim, axis) => typeof dim !== "number" || dim === shape[axis]);
       if (fits && declared.length === shape.length) return [name, shape] as const;
       const is = type ? printType(type) : "";
-      throw wrongUsage(escapeControls(`${option} is ${text}, but the input is ${is}`));
+      throw wrongUsage(escapeControls(`${option} must fit the input, ${is}, got ${text}`));
     }),
   );
 }

@@ -19,7 +19,9 @@ export function valueTensor(name: string, text: string, { dtype, shape }: SizedT
   const count = shape.reduce((size, dim) => size * dim, 1);
   if (values.length !== 1 && values.length !== count) {
     const elements = `${count} element${count === 1 ? "" : "s"}`;
-    throw wrongUsage(`${option} has ${values.length} values, but the input has ${elements}`);
+    throw wrongUsage(
+      `${option} must have 1 value or one for each of the ${elements}, got ${values.length}`,
+    );
   }
   return asOption(option, () =>
     values.length === 1

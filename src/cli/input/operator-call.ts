@@ -80,7 +80,7 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   const newest = NEWEST_OPSETS[version.domain];
   if (opset === undefined || opset <= newest) return version;
   throw wrongUsage(
-    `opset ${opset} of ${version.domain} is not known here; the newest is ${newest}`,
+    `opset ${opset} of ${version.domain} is not known here; the newest known is ${newest}`,
   );
 }
 
@@ -127,7 +127,7 @@ function parseValues(
     if (name === undefined) {
       throw wrongUsage(`--attr takes NAME=VALUE, such as reduction=add, got ${quote(text)}`);
     }
-    if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice`);
+    if (attributes.has(name)) throw wrongUsage(`--attr gives ${name} twice; leave one of them out`);
     const schema = version.attributes.find((one) => one.name === name);
     attributes.set(
       name,

@@ -64,7 +64,8 @@ function readInput({ stdin }: Io): Uint8Array {
     throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");
   }
   const bytes = stdin.read();
-  if (bytes.length === 0) throw wrongData("standard input is empty");
+  if (bytes.length === 0)
+    throw wrongData("standard input is empty; pipe a file into the command, or name one");
   return bytes;
 }
 
@@ -72,7 +73,9 @@ function readInput({ stdin }: Io): Uint8Array {
 export function checkOneInput(files: readonly (string | undefined)[]): void {
   const count = files.filter((file) => file === STDIN).length;
   if (count < 2) return;
-  throw wrongUsage(`standard input is one file, but - stands for ${count} of them`);
+  throw wrongUsage(
+    `standard input is one file, but - stands for ${count} of them; name the others`,
+  );
 }
 
 /** The model in standard input. An IR begins with `<`, which no ONNX model does. */
@@ -145,10 +148,13 @@ export const externalReader =
     } catch (cause) {
       const reason = reasonOf(cause);
       if (reason === null) throw cause;
-      throw malformed(`the external data ${quote(location)} cannot be read: ${reason}`, cause);
+      throw malformed(
+        `the external data ${quote(location)} cannot be read: ${reason}; put it beside the model`,
+        cause,
+      );
     }
     throw malformed(
-      `the external data ${quote(location)} must lie in the model's folder, got a path outside it`,
+      `the external data ${quote(location)} must lie in the model's folder, got a path outside it; copy it there`,
     );
   };
 
@@ -200,10 +206,12 @@ function read(
 }
 
 const endsEarly = (file: string, size: number, end: number): TensorError =>
-  malformed(`${file} ends at byte ${size}, but data reach to byte ${end}`);
+  malformed(
+    `${file} ends at byte ${size}, but its data end at byte ${end}; the file is cut short, so copy it again`,
+  );
 
 /** The error for a folder, a pipe or a device where a file is expected. */
 export const notRegular = (file: string, stat: fs.Stats): Error =>
   wrongData(
-    `${file}: ${stat.isDirectory() ? "it is a folder, not a file" : "it is not a regular file"}`,
+    `${file} must be a file, got ${stat.isDirectory() ? "a folder" : "a pipe or a device"}; name a file`,
   );

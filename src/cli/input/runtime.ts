@@ -168,9 +168,7 @@ async function loadRuntime({ cwd }: Io, chosen?: string): Promise<Runtime> {
   const others = installed.map(([name]) => name).join(" and ");
   const [wanted, is] = [chosen ?? PACKAGES[0], others === "" ? "" : `${others} is installed; `];
   const what = chosen === undefined ? "no ONNX Runtime" : `no ${chosen}`;
-  throw wrongUsage(
-    `${what} is installed here; ${is}install yours first, such as by npm install ${wanted}`,
-  );
+  throw wrongUsage(`${what} is installed here; ${is}install one (npm install ${wanted})`);
 }
 
 async function importRuntime(name: string, file: string): Promise<Runtime> {
@@ -179,11 +177,14 @@ async function importRuntime(name: string, file: string): Promise<Runtime> {
     loaded = await import(pathToFileURL(file).href);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw wrongUsage(`the ${name} that is installed here cannot be loaded: ${reason}`, cause);
+    throw wrongUsage(
+      `the ${name} that is installed here cannot be loaded: ${reason}; install it again`,
+      cause,
+    );
   }
   const { InferenceSession = loaded.default?.InferenceSession } = loaded;
   if (InferenceSession !== undefined) return { name, InferenceSession };
-  throw wrongUsage(`the ${name} that is installed here makes no sessions; install it anew`);
+  throw wrongUsage(`the ${name} that is installed here has no InferenceSession; install it again`);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { DTYPES, isDType, printShape, type TensorType } from "../../entries/index.ts";
 import { wrongUsage } from "../failure.ts";
 import { quote } from "./layout.ts";
+import { didYouMean } from "./names.ts";
 
 export const TYPE_HELP = `A type is a data type and a shape: float32[2,3]. A dimension is a size, a name that
 stands for one (N), or ? where nothing is known. float32[] is a scalar; float32[...]
@@ -15,8 +16,9 @@ export function parseType(text: string): TensorType {
     throw wrongUsage(`a type must look like 'float32[N,4]', got ${quote(text)}`);
   }
   if (!isDType(dtype)) {
-    const known = Object.keys(DTYPES).join(", ");
-    throw wrongUsage(`a data type must be one of ${known}, got ${quote(dtype)}`);
+    const known = Object.keys(DTYPES);
+    const hint = didYouMean(dtype, known, `the data types are ${known.join(", ")}`);
+    throw wrongUsage(`the data type ${quote(dtype)} is unknown; ${hint}`);
   }
   if (list === undefined || list === "...") return { dtype, shape: null };
   if (list === "") return { dtype, shape: [] };

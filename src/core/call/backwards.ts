@@ -4,20 +4,15 @@
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import {
-  divideShares,
-  equalMarks,
-  keepMarked,
-  productGradients,
-  type Ties,
-} from "../kernels/backwards.ts";
+import { copyInto, extremeSlices, takeSlices } from "../engines/backwards.ts";
+import { productGradients, type Ties } from "../kernels/backwards.ts";
 import { divide } from "../kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
 import { packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/targets.ts";
-import { allocate, DTYPES, type Storage } from "../tensor/dtype.ts";
+import { allocate, DTYPES, type NumericStorage, type Storage } from "../tensor/dtype.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { act, clear, gatherNow, newResult, scatterActions } from "./execute.ts";
+import { clear, gatherNow, newResult } from "./execute.ts";
 import { divisorOf, type Reducing } from "./steps.ts";
 
 /** The backward half of a gather. */
@@ -68,20 +63,37 @@ export interface ScatterGradients {
 
 /** The gradients of a scatter's data and updates. That of data is written last, because it may replace `gradient`. */
 export function scatterBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
-  const { reduction } = call.reducing;
-  if (reduction === "mul" || reduction === "max" || reduction === "min") {
-    return combinedBackwards(session, call);
-  }
-  const { plan, updates, wantsData, wantsUpdates } = call;
+  const { plan, reducing, wantsData, wantsUpdates } = call;
+  const { reduction } = reducing;
+  if (reduction === "mul") return productBackwards(session, call);
+  if (reduction === "max" || reduction === "min") return extremeBackwards(session, call);
+  if (reduction === "none" && wantsData && wantsUpdates) return replacedBackwards(session, call);
   const packed = reduction === "mean" ? packTargets(plan) : null;
   const ofUpdates = wantsUpdates ? updatesGradient(session, call, packed) : null;
   if (!wantsData) return { data: null, updates: ofUpdates };
-  const data = dataGradient(session, call, NO_TARGETS, allocate(updates.dtype, 0));
+  const data = dataGradient(session, call);
   const { slice } = plan;
   if (reduction === "none" || !call.reducing.includeSelf) {
     clearSlices(data, 1, absoluteOffsets(plan), slice);
   } else if (packed !== null) divideTargets(call, packed, data.data);
   return { data, updates: ofUpdates };
+}
+
+/** A tensor for a gradient of updates, in which positions that the Plan leaves out are 0. */
+function newUpdates({ executor, plan, updates, updatesOut }: ScatterBackwards): Tensor {
+  const { dtype, size } = updates;
+  const result = updatesOut ?? newResult(executor, dtype, Tensor.dimsOf(updates), size);
+  if (plan.source !== undefined) clear(result.data);
+  return result;
+}
+
+/** Gradients of `none`, in one walk: the last update of a target takes its gradient, and leaves 0. */
+function replacedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+  const { plan, gradient } = call;
+  const updates = newUpdates(call);
+  const data = dataGradient(session, call);
+  takeSlices(session, plan, gradient.dtype, arrayOf(data), arrayOf(updates));
+  return { data, updates };
 }
 
 /** Writes zeros to slices of a tensor, which begin at multiples of `unit`. */
@@ -149,36 +161,22 @@ function divideTargets(
   divide(gradient.dtype, data, targets.slice, targets.offsets, divisors);
 }
 
-/** The gradient of the result, with `slices` written where the Plan points. */
+/** The gradient of the result as that of data, to be changed at the targets. */
 function dataGradient(
   session: Session<void>,
   { executor, data, gradient, dataOut }: ScatterBackwards,
-  plan: Plan,
-  slices: Storage,
 ): Tensor {
-  const { dtype } = gradient;
-  const result = dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), data.size);
-  const isInPlace = Tensor.memoryOf(result).isSame(Tensor.memoryOf(gradient));
-  const from = isInPlace ? result : gradient;
-  const own = plan === NO_TARGETS ? { ...plan, size: data.size, span: data.size } : plan;
-  session.scatter(own, dtype, "none", from.data, slices, result.data);
+  const { dtype, size } = data;
+  const result = dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), size);
+  copyInto(session, arrayOf(gradient), arrayOf(result));
   return result;
 }
 
-const NO_TARGETS: Plan = {
-  offsets: new Uint32Array(),
-  slice: 1,
-  count: 0,
-  size: 0,
-  batches: 1,
-  span: 0,
-};
-
-/** Gradients of `mul`, `max` and `min`, computed on packed targets, because nothing else depends on them. */
-function combinedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
-  const { executor, plan, reducing, data, updates, gradient, updatesOut } = call;
+/** Gradients of `mul`, computed on packed targets, because nothing else depends on them. */
+function productBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+  const { plan, reducing, data, updates, gradient } = call;
   const { dtype } = gradient;
-  const { reduction, includeSelf } = reducing;
+  const { includeSelf } = reducing;
   // Without data every target needs its first update, and only targets have the gradient 0.
   const packed = includeSelf ? packMost(plan) : packTargets(plan);
   const { targets } = packed;
@@ -187,67 +185,38 @@ function combinedBackwards(session: Session<void>, call: ScatterBackwards): Scat
     session.gather(targets, dtype, from, to);
     return to;
   };
-  const own = packedOf(data);
   const share = packedOf(gradient);
-  const made = updatesOut ?? newResult(executor, dtype, Tensor.dimsOf(updates), updates.size);
-  if (plan.source !== undefined) clear(made.data);
-  if (reduction === "mul") {
-    productGradients(packed, dtype, includeSelf, own, updates.data, share, made.data);
-  } else extremeGradients(session, call, packed.plan, { own, share, made: made.data });
-  return {
-    data: call.wantsData ? dataGradient(session, call, targets, share) : null,
-    updates: call.wantsUpdates ? made : null,
-  };
+  const made = newUpdates(call);
+  productGradients(packed, dtype, includeSelf, packedOf(data), updates.data, share, made.data);
+  const ofUpdates = call.wantsUpdates ? made : null;
+  if (!call.wantsData) return { data: null, updates: ofUpdates };
+  const result = dataGradient(session, call);
+  session.scatter(targets, dtype, "none", result.data, share, result.data);
+  return { data: result, updates: ofUpdates };
 }
 
-/**
- * The gradients of greatest and least values: operands that equal the result get its gradient; `ties` decides between
- * several.
- * @param own the packed targets of data
- * @param share the packed gradient of the result; it becomes that of data
- * @param made the gradient of updates, to be written
- */
-function extremeGradients(
-  session: Session<void>,
-  { reducing, ties, updates, gradient: { dtype } }: ScatterBackwards,
-  plan: Plan,
-  { own, share, made }: Readonly<Record<"own" | "share" | "made", Storage>>,
-): void {
-  const { size } = plan;
-  const result = allocate(dtype, size);
-  const start = new Tensor(dtype, [size], size, own);
-  for (const action of scatterActions(plan, start, updates, reducing, result)) act(session, action);
-  session.gather(plan, dtype, result, made);
-  const marks = equalMarks(dtype, updates.data, made, updates.size);
-  const { includeSelf } = reducing;
-  const ownMarks = includeSelf ? equalMarks(dtype, own, result, size) : new Uint32Array(size);
-  if (ties === "even") {
-    const counts = new Uint32Array(size);
-    session.scatter(plan, "uint32", "add", ownMarks, marks, counts);
-    divideShares(dtype, share, counts);
-  } else if (ties !== "all") keepOne(session, plan, ties, marks, ownMarks);
-  session.gather(plan, dtype, share, made);
-  keepMarked(made, marks);
-  keepMarked(share, ownMarks);
-}
+/** The elements of a tensor with a gradient, which is never text. */
+const arrayOf = ({ data }: Tensor): NumericStorage => data as NumericStorage;
 
-/** Keeps only the first or the last mark of each packed element; the mark of data comes first. */
-function keepOne(
-  session: Session<void>,
-  plan: Plan,
-  ties: "first" | "last",
-  marks: Uint32Array,
-  ownMarks: Uint32Array,
-): void {
-  // Ranks count from 1 for data, or in reverse for "first", so the greatest rank wins.
-  const isLast = ties === "last";
-  const most = marks.length + 2;
-  const ranks = marks.map((mark, at) => mark * (isLast ? at + 2 : most - 1 - at));
-  const ownRanks = ownMarks.map((mark) => mark * (isLast ? 1 : most));
-  const greatest = new Uint32Array(ownMarks.length);
-  session.scatter(plan, "uint32", "max", ownRanks, ranks, greatest);
-  const found = new Uint32Array(marks.length);
-  session.gather(plan, "uint32", greatest, found);
-  for (let at = 0; at < marks.length; at++) if (found[at] !== ranks[at]) marks[at] = 0;
-  for (let at = 0; at < ownMarks.length; at++) if (greatest[at] !== ownRanks[at]) ownMarks[at] = 0;
+/** Gradients of `max` and `min`: operands that equal the result get its gradient; `ties` decides between several. */
+function extremeBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
+  const { executor, plan, reducing, ties, data, updates, gradient, dataOut } = call;
+  const { dtype, size } = data;
+  const ofUpdates = call.wantsUpdates ? newUpdates(call) : null;
+  const ofData = call.wantsData
+    ? (dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), size))
+    : null;
+  extremeSlices(session, plan, {
+    dtype,
+    isLeast: reducing.reduction === "min",
+    includesSelf: reducing.includeSelf,
+    ties,
+    slice: plan.slice,
+    data: arrayOf(data),
+    updates: arrayOf(updates),
+    gradient: arrayOf(gradient),
+    ofData: ofData && arrayOf(ofData),
+    ofUpdates: ofUpdates && arrayOf(ofUpdates),
+  });
+  return { data: ofData, updates: ofUpdates };
 }

@@ -47,45 +47,76 @@ type Chosen = Pick<
   "ties" | "wantsData" | "wantsUpdates" | "dataOut" | "updatesOut"
 >;
 
+/** The options of a gradient, read once. */
+export interface ReadGradientOptions {
+  readonly ties: Ties;
+  /** The positions of the inputs whose gradients are wanted. */
+  readonly wanted: ReadonlySet<unknown>;
+  /** What was given for the gradient at each position; null for a new tensor. */
+  readonly outs: readonly unknown[];
+}
+
 /**
- * Reads and checks the options of a gradient.
- * @throws TensorError `attribute`; of `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
+ * Reads the options of a gradient, and checks all but the tensors of `out`.
+ * @throws TensorError `attribute`
  */
-export function chooseGradients(
+export function readGradientOptions(
   { argnums, ties = "even", out }: Readonly<Record<string, unknown>>,
-  call: Differentiated,
+  signature: Differentiated["signature"],
   fields: ErrorFields,
-): Chosen {
-  const { signature, tensors } = call;
-  const { data, updates } = signature.positions;
+): ReadGradientOptions {
   const wanted = wantedOf(argnums, signature, fields);
-  const isTies = TIES.some((word) => word === ties);
-  if (!isTies) {
+  if (!TIES.some((word) => word === ties)) {
     const words = TIES.map((word) => JSON.stringify(word)).join(", ");
     const sentence = `ties must be one of ${words}, got ${printValue(ties)}`;
     throw new TensorError("attribute", sentence, fields);
   }
   const outs = listOf("out", out ?? [], signature.inputs.length, fields).map((one) => one ?? null);
+  for (const [position, given] of outs.entries()) {
+    if (given === null || wanted.has(position)) continue;
+    const { name } = signature.inputs[position];
+    const sentence = `out[${position}] must be null, because no gradient of ${name} is asked for`;
+    throw new TensorError("attribute", sentence, { ...fields, input: "out" });
+  }
+  return { ties: ties as Ties, wanted, outs };
+}
+
+/**
+ * The input that an `out` may replace: the gradient of a scatter's data has the shape of the result, and is written
+ * after all else was read.
+ */
+export const replacedInput = (
+  position: number,
+  { positions: { data, updates } }: Differentiated["signature"],
+): string | null => (position === data && updates >= 0 ? "outputGradient" : null);
+
+/**
+ * Reads and checks the options of a gradient.
+ * @throws TensorError `attribute`; of `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
+ */
+export function chooseGradients(
+  given: Readonly<Record<string, unknown>>,
+  call: Differentiated,
+  fields: ErrorFields,
+): Chosen {
+  const { signature, tensors } = call;
+  const { data, updates } = signature.positions;
+  const { ties, wanted, outs } = readGradientOptions(given, signature, fields);
   const others: (Tensor | undefined)[] = [...tensors, call.gradient];
   const names = [...signature.inputs, { name: "outputGradient" }];
-  const checked = outs.map((given, position) => {
-    if (given === null) return undefined;
-    const { name } = signature.inputs[position];
-    const input = tensors[position];
-    if (!wanted.has(position) || input === undefined) {
-      const sentence = `out[${position}] must be null, because no gradient of ${name} is asked for`;
-      throw new TensorError("attribute", sentence, { ...fields, input: "out" });
-    }
-    // The gradient of a scatter's data has the shape of the result, and is written after all else was read.
-    const inPlace = position === data && updates >= 0 ? "outputGradient" : null;
+  const checked = outs.map((out, position) => {
+    if (out === null) return undefined;
+    // A wanted gradient is that of an input that is there.
+    const input = tensors[position] as Tensor;
     const shape = Tensor.dimsOf(input);
-    const own = checkOut(given, input.dtype, shape, names, others, inPlace, fields);
+    const inPlace = replacedInput(position, signature);
+    const own = checkOut(out, input.dtype, shape, names, others, inPlace, fields);
     others.push(own);
     names.push({ name: `out[${position}]` });
     return own;
   });
   return {
-    ties: ties as Ties,
+    ties,
     wantsData: wanted.has(data),
     wantsUpdates: wanted.has(updates),
     dataOut: checked[data],
@@ -150,4 +181,12 @@ export function gradientTensor(
   const gradient = asTensor(given, who, "outputGradient");
   checkLike(gradient, dtype, shape, "outputGradient", who);
   return gradient;
+}
+
+/** @throws TensorError `disposed` if the memory of the output's gradient was transferred while its call waited */
+export function checkGradientMemory(gradient: Tensor, fields: ErrorFields): void {
+  if (Tensor.memoryOf(gradient).isThere) return;
+  const input = "outputGradient";
+  const sentence = `the memory of ${input} was transferred before the call ended`;
+  throw new TensorError("disposed", sentence, { ...fields, input });
 }

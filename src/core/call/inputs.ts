@@ -123,7 +123,7 @@ export function checkInputCount(
     );
     if (missing === -1) return given;
     const input = version.inputs[missing].name;
-    const sentence = `${input} is left out, but may not be`;
+    const sentence = `${input} must be given, got nothing`;
     throw new TensorError("shape-mismatch", sentence, { ...fields, input });
   }
   const names = version.inputs.map(({ name, optional }) => (optional === true ? `${name}?` : name));
@@ -131,7 +131,7 @@ export function checkInputCount(
   const got = count ?? kind;
   throw new TensorError(
     "shape-mismatch",
-    `there must be a list of ${many} inputs (${names.join(", ")}), got ${got}`,
+    `inputs must be a list of ${many} (${names.join(", ")}), got ${got}`,
     { ...fields, got: count },
   );
 }

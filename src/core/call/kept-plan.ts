@@ -122,7 +122,7 @@ export function keptParts(
   const planIn = ({ readIndices }: Session<void>): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
     // The offsets outlive the session.
-    return { ...made, offsets: made.offsets.slice(), isKept: true };
+    return { ...made, offsets: made.offsets.slice(), isKept: true, derived: new Map() };
   };
   const plan = callNow(executor, fields, planIn, undefined);
   const dims = part(shape, 0);

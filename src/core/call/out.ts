@@ -72,10 +72,10 @@ export function checkLike(
 export function sharedOut(name: string, inPlace: string | null, who: ErrorFields): TensorError {
   const rule =
     inPlace === null
-      ? "a gather cannot work in place"
+      ? "a gather needs memory apart from its inputs"
       : name === inPlace
-        ? "it may be all of it, but not a part"
-        : `of the inputs it may be ${inPlace} alone`;
+        ? "out must be all of it, or apart from it"
+        : `of the inputs, only ${inPlace} can be out`;
   return wrongOut("overlap", `shares memory with ${name}: ${rule}`, who);
 }
 

@@ -56,8 +56,12 @@ export function policiesOf(
     if (given === undefined) continue;
     const words = isSequence ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
-      const why = isSequence ? "its positions have rules of their own" : "a gather has no targets";
-      throw new TensorError("attribute", `${name} is not an option here: ${why}`, fields);
+      const why = isSequence ? "the operator has its own rule" : "a gather has no targets";
+      throw new TensorError(
+        "attribute",
+        `${name} is not an option here, because ${why}; leave it out`,
+        fields,
+      );
     }
     if (!words.includes(given)) {
       const must = words.map((word) => JSON.stringify(word)).join(", ");

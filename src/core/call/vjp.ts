@@ -1,32 +1,26 @@
 /** Backwards through one call: the gradients of its inputs from the gradient of its output. */
 
 import { defaultExecutor } from "../engines/default.ts";
-import type { Executor } from "../engines/executor.ts";
-import { printValue, readForeign, TensorError } from "../errors.ts";
-import { FUNCTIONS } from "../operators/plain.ts";
+import type { Executor, Session } from "../engines/executor.ts";
 import type { Inputs } from "../operators/operator.ts";
-import { objectOf, optionsOf } from "../tensor/options.ts";
+import { optionsOf } from "../tensor/options.ts";
 import { Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import { gatherBackwards, scatterBackwards } from "./backwards.ts";
-import { callOf, nodeFrom, type NodeSpec } from "./call.ts";
+import type { NodeSpec } from "./call.ts";
 import { callNow } from "./execute.ts";
+import { callFrom, type FunctionSpec } from "./function-spec.ts";
 import {
   checkDifferentiable,
+  checkGradientMemory,
   chooseGradients,
+  GRADIENT_OPTIONS,
   gradientTensor,
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
-import { knownForm, plainCallOf } from "./plain-call.ts";
-import { formOf, type Form } from "./prepare.ts";
+import { knownForm } from "./plain-call.ts";
+import { checkMemory, formOf, type Form } from "./prepare.ts";
 import { executorOf, planOf, type EngineLike } from "./run.ts";
-
-/** A call of a plain function: its name, and its options except `out`. */
-export interface FunctionSpec {
-  readonly function: keyof typeof FUNCTIONS;
-  /** The attributes and policies, such as `{ reduction: "max", bounds: "drop" }`. */
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-}
 
 /** Options of {@link vjp}. */
 export interface VjpOptions extends GradientOptions {
@@ -73,37 +67,85 @@ export function vjpOn(
   outputGradient: unknown,
   options: VjpOptions,
 ): (Tensor | null)[] {
+  const call = checked(byDefault, node, inputs, outputGradient, options);
+  return callNow(call.executor, call.form.call.fields, vjpNow, call);
+}
+
+/**
+ * {@link vjp} in turn with the asynchronous calls of an executor. Checks that do not depend on earlier calls run
+ * immediately; when all earlier calls have ended, indices are read and the work is done, on the caller's thread alone
+ * where that thread must not wait.
+ */
+export async function vjpAsync(
+  executor: Executor,
+  node: NodeSpec | FunctionSpec,
+  inputs: readonly unknown[],
+  outputGradient: unknown,
+  options: unknown,
+): Promise<(Tensor | null)[]> {
+  const given = checked(() => executor, node, inputs, outputGradient, options, OWN_OPTIONS);
+  const { form, tensors, gradient, chosen } = given;
+  const { call } = form;
+  const check = (): void => {
+    checkMemory(call, tensors, chosen.dataOut);
+    checkMemory(call, [], chosen.updatesOut);
+    checkGradientMemory(gradient, call.fields);
+  };
+  return executor.queue.enqueue(async () => {
+    check();
+    return callNow(executor, call.fields, vjpNow, given);
+  });
+}
+
+/** The gradients of a call with everything checked except the values of its indices. */
+interface CheckedVjp {
+  readonly executor: Executor;
+  readonly form: Form;
+  readonly tensors: Inputs<Tensor>;
+  /** The gradient of the output. */
+  readonly gradient: Tensor;
+  readonly chosen: ReturnType<typeof chooseGradients>;
+}
+
+function checked(
+  byDefault: () => Executor,
+  node: NodeSpec | FunctionSpec,
+  inputs: readonly unknown[],
+  outputGradient: unknown,
+  options: unknown,
+  known: readonly string[] = VJP_OPTIONS,
+): CheckedVjp {
   const { form, tensors } = formFrom(node, inputs);
-  const { signature, fields, settings } = form.call;
-  const { engine, ...given } = optionsOf(options, VJP_OPTIONS, fields);
+  const { signature, fields } = form.call;
+  const { engine, ...given } = optionsOf(options, known, fields);
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const gradient = outputGradientOf(outputGradient, form, tensors);
-  const { positions } = signature;
   const chosen = chooseGradients(given, { signature, tensors, gradient }, fields);
-  return callNow(
-    executor,
-    fields,
-    (session) => {
-      const plan = planOf(session, { form, tensors });
-      const results: (Tensor | null)[] = signature.inputs.map(() => null);
-      const common = { executor, plan, gradient };
-      const data = tensors[form.data] as Tensor;
-      const updates = tensors[form.updates];
-      if (updates !== undefined) {
-        const reducing = settings;
-        const found = scatterBackwards(session, { ...common, ...chosen, reducing, data, updates });
-        results[positions.data] = found.data;
-        results[positions.updates] = found.updates;
-      } else if (chosen.wantsData) {
-        const out = chosen.dataOut;
-        const [dataShape, dataSize] = [Tensor.dimsOf(data), data.size];
-        results[positions.data] = gatherBackwards(session, { ...common, dataShape, dataSize, out });
-      }
-      return results;
-    },
-    undefined,
-  );
+  return { executor, form, tensors, gradient, chosen };
 }
+
+const vjpNow = (
+  session: Session<void>,
+  { executor, form, tensors, gradient, chosen }: CheckedVjp,
+): (Tensor | null)[] => {
+  const { signature, settings: reducing } = form.call;
+  const { positions } = signature;
+  const plan = planOf(session, { form, tensors });
+  const results: (Tensor | null)[] = signature.inputs.map(() => null);
+  const common = { executor, plan, gradient };
+  const data = tensors[form.data] as Tensor;
+  const updates = tensors[form.updates];
+  if (updates !== undefined) {
+    const found = scatterBackwards(session, { ...common, ...chosen, reducing, data, updates });
+    results[positions.data] = found.data;
+    results[positions.updates] = found.updates;
+  } else if (chosen.wantsData) {
+    const out = chosen.dataOut;
+    const [dataShape, dataSize] = [Tensor.dimsOf(data), data.size];
+    results[positions.data] = gatherBackwards(session, { ...common, dataShape, dataSize, out });
+  }
+  return results;
+};
 
 /** The gradient of a call's output, for data that has one. */
 function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): Tensor {
@@ -115,40 +157,20 @@ function outputGradientOf(given: unknown, form: Form, tensors: Inputs<Tensor>): 
   return gradient;
 }
 
-const VJP_OPTIONS = ["argnums", "ties", "out", "engine"] as const;
+const OWN_OPTIONS: readonly string[] = GRADIENT_OPTIONS;
+const VJP_OPTIONS = [...OWN_OPTIONS, "engine"];
 
 /** A checked form of a node or of a plain function, and its tensors. */
 function formFrom(
   node: NodeSpec | FunctionSpec,
   inputs: unknown,
 ): { readonly form: Form; readonly tensors: Inputs<Tensor> } {
-  const name = functionOf(node);
-  if (name === undefined) {
-    const call = callOf(nodeFrom(node as NodeSpec));
+  const { call, known } = callFrom(node);
+  if (known === null) {
     const tensors = tensorsOf(call, inputs);
     return { form: formOf(call, {}, tensors), tensors };
-  }
-  const { function: _, options } = objectOf("the call", node, {});
-  if (!Object.hasOwn(FUNCTIONS, name)) {
-    const names = Object.keys(FUNCTIONS).join(", ");
-    const sentence = `function must be one of ${names}, got ${printValue(name)}`;
-    throw new TensorError("unknown-operator", sentence);
-  }
-  const { known, out } = plainCallOf(FUNCTIONS[name], options);
-  const { call } = known;
-  if (out !== undefined) {
-    const sentence = "out must be an option of vjp, a list with a tensor for each gradient";
-    throw new TensorError("attribute", sentence, call.fields);
   }
   const { given } = readInputs(call.version, inputs, call.fields);
   const tensors = tensorsOrLists(call, given);
   return { form: knownForm(known, tensors), tensors };
-}
-
-/** The name of a plain function; undefined for a node. */
-function functionOf(node: unknown): FunctionSpec["function"] | undefined {
-  if (typeof node !== "object" || node === null) return undefined;
-  const read = (): unknown => Reflect.get(node, "function");
-  const name = readForeign(read, "unknown-operator", "a call must be an object that can be read");
-  return name as FunctionSpec["function"] | undefined;
 }

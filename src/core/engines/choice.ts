@@ -50,6 +50,6 @@ function findSharedMemory(platform: WasmPlatform): SharedMemory {
   try {
     return { memory: platform.sharedMemory(), why: null };
   } catch (error) {
-    return { memory: null, why: `there is no shared memory (${String(error)})` };
+    return { memory: null, why: `shared memory is missing (${String(error)})` };
   }
 }

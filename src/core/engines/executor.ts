@@ -4,8 +4,10 @@
 
 import type { ReadIndices } from "../plan/index-job.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { DType, Step, Storage } from "../tensor/dtype.ts";
+import type { DType, NumericStorage, Step, Storage } from "../tensor/dtype.ts";
 import type { Queue } from "./queue.ts";
+import type { Arena } from "./wasm/arena.ts";
+import type { Kernel, KernelSource } from "./wasm/kernels.ts";
 
 export interface Executor {
   readonly kind: "js" | "wasm";
@@ -57,6 +59,17 @@ export interface Session<Done> {
     updates: Storage,
     out: Storage,
   ): Done;
+  /**
+   * Further kernels over a memory that holds one of the arrays, or over scratch memory of that many bytes; null if memory
+   * does not suffice, absent where JavaScript does all work.
+   */
+  extend?(source: KernelSource, bytes: number, ...arrays: NumericStorage[]): Extension | null;
   /** Releases the scratch memory of the call. */
   end(): void;
+}
+
+/** Kernels by their names, and the scratch memory of the call in the memory that they work on. */
+export interface Extension {
+  readonly arena: Arena;
+  readonly kernels: Readonly<Record<string, Kernel>>;
 }

@@ -32,7 +32,7 @@ export function divide(
 }
 
 /** A function that divides the array entry at a position. A complex number is two entries. */
-function divider(dtype: DType, data: NumericStorage): (at: number, count: number) => void {
+export function divider(dtype: DType, data: NumericStorage): (at: number, count: number) => void {
   switch (DTYPES[dtype].family) {
     case "int64": {
       const wide = data as BigInt64Array | BigUint64Array;

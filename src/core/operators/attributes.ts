@@ -49,14 +49,14 @@ export const USE_INIT_VAL: AttributeSchema = {
 
 /** The summary of an operator with a reduction, from that of the operator without. */
 export const reduced = (summary: string, and = ""): string =>
-  `${summary} With a reduction, updates are combined with what they meet instead${and}.`;
+  `${summary} With a reduction, updates are combined with the values at their targets instead${and}.`;
 
 const reduction = (values: readonly string[]): AttributeSchema => ({
   name: "reduction",
   type: "string",
   default: "none",
   values,
-  description: `How an update is combined with the value it meets: one of ${values.join(", ")}.`,
+  description: `How an update is combined with the value at its target: one of ${values.join(", ")}.`,
 });
 
 export const REDUCTION_16 = /* @__PURE__ */ reduction(["none", "add", "mul"]);

@@ -16,7 +16,7 @@ import {
 /** @throws TensorError `rank` for a scalar */
 export function checkNotScalar(input: string, shape: PartialShape, fields: ErrorFields): void {
   if (shape === null || shape.length > 0) return;
-  throw new TensorError("rank", `${input} must have rank >= 1, but it is a scalar`, {
+  throw new TensorError("rank", `${input} must have rank 1 or more, got a scalar`, {
     ...fields,
     input,
     got: 0,
@@ -31,11 +31,11 @@ export function checkTupleLength(
   fields: ErrorFields,
 ): void {
   if (k >= least && k <= most) return;
-  const range = least === most ? least : `${least} to ${most}`;
-  const room = most === Infinity ? `must be at least ${least}` : `data takes ${range}`;
+  const range = least === most ? least : `from ${least} to ${most}`;
+  const must = most === Infinity ? `at least ${least}` : range;
   throw new TensorError(
     "rank",
-    `indices.shape[-1], the length of an index tuple, is ${k}, but ${room}`,
+    `indices.shape[-1], the length of an index tuple, must be ${must}, got ${k}`,
     {
       ...fields,
       input: "indices",
@@ -64,7 +64,7 @@ export function checkSameRank(
     if (rank === first.rank) continue;
     throw new TensorError(
       "rank",
-      `${input} must have the rank of ${first.input}, ${first.rank}, but it has rank ${rank}`,
+      `${input} must have the rank of ${first.input}, ${first.rank}, got rank ${rank}`,
       { ...fields, input, got: rank },
     );
   }
@@ -142,8 +142,8 @@ export function checkIndicesFit(
     if (d === axis || typeof most !== "number" || typeof dim !== "number" || dim <= most) continue;
     throw new TensorError(
       "shape-mismatch",
-      `indices ${printShape(indices)} must not be larger than data ${printShape(data)} off axis ${axis}, ` +
-        `but axis ${d} is ${dim} against ${most}`,
+      `axis ${d} of indices must be at most ${most}, as in data ${printShape(data)}, got ${printShape(indices)}; ` +
+        `only axis ${axis} may be larger`,
       { ...fields, input: "indices", axis: d, got: dim },
     );
   }

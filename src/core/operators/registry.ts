@@ -155,8 +155,8 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   if (version === null) {
     const [{ sinceVersion }] = operator.versions;
     const sentence = operator.hasOlder
-      ? `its versions before ${sinceVersion}, as of opset ${opset} of ${home}, are not known here`
-      : `opset ${opset} of ${home} does not have it yet; it came with version ${sinceVersion}`;
+      ? `opset ${opset} of ${home} has an older version, which is not known here; the oldest known is ${sinceVersion}`
+      : `opset ${opset} of ${home} does not have it yet; it came with opset ${sinceVersion}`;
     throw new TensorError("unknown-operator", sentence, { ...fields, got: opset });
   }
   return { operator, version };

@@ -20,7 +20,7 @@ const ARITHMETIC = /* @__PURE__ */ DTYPE_NAMES.filter(isArithmetic);
 const OPENVINO_TYPES = /* @__PURE__ */ dtypesWhere(({ openvino }) => openvino !== undefined);
 const INTEGERS = /* @__PURE__ */ ARITHMETIC.filter((name) => integerRange(name) !== null);
 
-const T = "The type of data and output, and of updates where there are any.";
+const T = "The type of data and output, and of the updates of a scatter.";
 
 export const T15: TypeConstraint = {
   name: "T",

@@ -44,6 +44,8 @@ export interface Plan {
   readonly lanes?: number;
   /** True if the offsets never change and will be used again, so an engine may cache data derived from them. */
   readonly isKept?: boolean;
+  /** Results of functions of a kept Plan, by the function, for functions that compute them once. */
+  readonly derived?: Map<unknown, unknown>;
 }
 
 /**
@@ -69,7 +71,8 @@ export function coarsen(plan: Plan): Plan {
   if (run <= 1) return plan;
   const starts = new Uint32Array(offsets.length / run);
   for (let p = 0; p < starts.length; p++) starts[p] = offsets[p * run];
-  return { ...plan, offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
+  const { derived: _, ...rest } = plan;
+  return { ...rest, offsets: starts, slice: slice * run, count: count / run, lanes: 1 };
 }
 
 /**

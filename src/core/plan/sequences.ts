@@ -36,8 +36,8 @@ export function sequencePlanner(
     const expected = isKnown ? [0, most] : undefined;
     return new TensorError(
       "index-out-of-range",
-      `write_indices${printShape(at)} is ${exact}, but on axis ${axis} of past_cache ${printKnown(data)} ` +
-        `a sequence of ${shownLength} takes 0 to ${isKnown ? most : "?"}`,
+      `write_indices${printShape(at)} must be from 0 to ${isKnown ? most : "?"} for a sequence of ${shownLength} ` +
+        `along axis ${axis} of past_cache ${printKnown(data)}, got ${exact}`,
       { ...fields, input: "write_indices", at, axis, got, expected },
     );
   };

@@ -7,10 +7,21 @@ import { GRADIENTS, OFFSETS } from "../limits.ts";
 import { absoluteOffsets, type Plan } from "./plan.ts";
 import { targetSet } from "./repeats.ts";
 
+/** A function of a Plan that computes its result once for a kept Plan. */
+const once =
+  <T>(make: (plan: Plan) => T): ((plan: Plan) => T) =>
+  (plan) => {
+    const known = plan.derived?.get(make) as T | undefined;
+    if (known !== undefined) return known;
+    const made = make(plan);
+    plan.derived?.set(make, made);
+    return made;
+  };
+
 /**
  * The slices of the sequential side that a later slice replaces: those of every position except the last of its target.
  */
-export function replacedSlices(plan: Plan): Uint32Array {
+export const replacedSlices = /* @__PURE__ */ once((plan): Uint32Array => {
   const { source, slice, batches, count } = plan;
   // Empty slices have no elements to write twice.
   if (slice === 0) return new Uint32Array();
@@ -23,13 +34,13 @@ export function replacedSlices(plan: Plan): Uint32Array {
   for (let p = offsets.length - 1; p >= 0; p--) {
     if (!isNew(offsets[p])) replaced[found++] = source?.[p] ?? p;
   }
-  const once = replaced.slice(0, found);
-  if (!isShared || batches === 1 || found === 0) return once;
+  const first = replaced.slice(0, found);
+  if (!isShared || batches === 1 || found === 0) return first;
   return Uint32Array.from({ length: batches * found }, (_, p) => {
     const batch = Math.floor(p / found);
-    return batch * count + once[p - batch * found];
+    return batch * count + first[p - batch * found];
   });
-}
+});
 
 /** A Plan whose targets lie side by side, in the order in which they are first addressed. */
 export interface PackedPlan {
@@ -60,7 +71,7 @@ export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
 const NONE = new Uint8Array();
 
 /** Packs the targets of a Plan, so that work on a few slices takes no memory of data's size. */
-export function packTargets(plan: Plan): PackedPlan {
+export const packTargets = /* @__PURE__ */ once((plan): PackedPlan => {
   const { slice, source } = plan;
   const offsets = absoluteOffsets(plan);
   const total = offsets.length;
@@ -95,6 +106,44 @@ export function packTargets(plan: Plan): PackedPlan {
     counts: counts.slice(0, found),
     isFirst,
   };
+});
+
+/** The positions of a Plan by target, in the order of the Plan. */
+export interface SortedPlan {
+  /** The targets in data, in elements. */
+  readonly targets: Uint32Array;
+  /** The end of each target's positions. */
+  readonly ends: Uint32Array;
+  /** Slices of the sequential side. */
+  readonly positions: Uint32Array;
+  /** True if the targets are all slices of data, in order, including those without a position. */
+  readonly isWhole: boolean;
+}
+
+/** Without targets that have no position. */
+export const sortByTarget = /* @__PURE__ */ once((plan) => sorted(plan, false));
+
+/** With all slices of data as targets, which takes less time unless most of them have no position. */
+export const sortAllTargets = /* @__PURE__ */ once((plan) => sorted(plan, true));
+
+function sorted(plan: Plan, wantsAll: boolean): SortedPlan {
+  const { slice, size, source } = plan;
+  const offsets = absoluteOffsets(plan);
+  // Merged rows may begin between the multiples of their length.
+  const isWhole = wantsAll && size % slice === 0 && offsets.every((at) => at % slice === 0);
+  const packed = isWhole ? null : packTargets(plan);
+  const targets = packed?.targets.offsets ?? new Uint32Array(size / slice);
+  if (isWhole) for (let t = 0; t < targets.length; t++) targets[t] = t * slice;
+  const packedOffsets = packed?.plan.offsets ?? offsets;
+  const ends = new Uint32Array(targets.length + 1);
+  for (let p = 0; p < packedOffsets.length; p++) ends[packedOffsets[p] / slice + 1]++;
+  for (let t = 1; t < ends.length; t++) ends[t] += ends[t - 1];
+  // Each begin of a target moves to its end.
+  const positions = new Uint32Array(packedOffsets.length);
+  for (let p = 0; p < packedOffsets.length; p++) {
+    positions[ends[packedOffsets[p] / slice]++] = source === undefined ? p : source[p];
+  }
+  return { targets, ends, positions, isWhole };
 }
 
 /**

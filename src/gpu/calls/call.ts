@@ -59,16 +59,23 @@ export function callOnGpu(
       ? null
       : outOnGpu(core, givenOut, dtype, shape, signature.inputs, inputs, inPlace, fields);
   const updates = inputs[at.updates];
-  const sequential = updateType?.size ?? size;
-  const indices = inputs[at.indices]?.device;
-  const source = indices
-    ? checkedTargets(prepared, policies, indices)
-    : targetsOnHost(prepared, policies, sequential);
+  const indices = inputs[at.indices]?.device ?? null;
+  const source = sourceOf(prepared, policies, indices);
   const work = { core, fields, source, data, out, shape, size };
   const others = indices ? [indices] : [];
   return updates === undefined
     ? gatherWork(work, others)
     : scatterWork(work, updates, settings, others);
+}
+
+/** The targets of a call. @param indices null if they are on the host */
+export function sourceOf(
+  prepared: PreparedCall,
+  policies: Policies,
+  indices: DeviceTensor | null,
+): TargetSource {
+  if (indices !== null) return checkedTargets(prepared, policies, indices);
+  return targetsOnHost(prepared, policies, prepared.updates?.size ?? prepared.size);
 }
 
 /** The Plan of indices on the host, which are read immediately. */

@@ -16,6 +16,7 @@ import { numericTensor } from "./inputs.ts";
 import { gpuPlan } from "./kept-plan.ts";
 import { DeviceTensor } from "./tensor.ts";
 import type { GpuEngine, GpuEngineOptions } from "./types.ts";
+import { vjpOnGpu } from "./vjp.ts";
 
 /**
  * Creates an engine on a GPU, whose results have the same bits as all other engines.
@@ -57,6 +58,8 @@ function engineOn(core: GpuCore): GpuEngine {
   return {
     ...(functions as Functions),
     ...(plans as PlanFunctions),
+    vjp: (node, inputs, outputGradient, options) =>
+      vjpOnGpu(core, node, inputs, outputGradient, options),
     device: core.gpu.device,
     fromBuffer: (buffer, dtype, shape) => tensorOver(core, buffer, dtype, shape),
     upload: (tensor) => upload(core, tensor),

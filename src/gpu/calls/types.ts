@@ -1,5 +1,8 @@
 /** The public types of the entry: tensors on a GPU, the engine that works on them, and its kept plans. */
 
+import type { NodeSpec } from "../../core/call/call.ts";
+import type { FunctionSpec } from "../../core/call/function-spec.ts";
+import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import type { RepeatedTarget } from "../../core/call/kept-plan.ts";
 import type { GpuBuffer, GpuDevice } from "../kernels/webgpu.ts";
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
@@ -56,6 +59,15 @@ interface OutOption {
   readonly out?: GpuTensor | undefined;
 }
 
+/** {@link GradientOptions} of tensors on the GPU. */
+export interface GpuGradientOptions extends Omit<GradientOptions, "out"> {
+  /**
+   * Tensors to write the gradients to, in the order of the inputs; null for a new tensor. The gradient of a scatter's
+   * data may go to `outputGradient` itself.
+   */
+  readonly out?: readonly (GpuTensor | null | undefined)[] | undefined;
+}
+
 /** Checked indices into data of one shape, kept on the GPU: see `KeptPlan`. */
 export interface GpuPlan {
   /** The shape of data. */
@@ -79,6 +91,26 @@ export interface GpuPlan {
    */
   gather<D extends DType>(
     data: GpuTensor<D>,
+    options?: { readonly out?: GpuTensor | undefined },
+  ): GpuTensor<D>;
+  /**
+   * The gradients of data and of updates in {@link GpuPlan.scatter}, from the gradient of its result, which is of shape
+   * `dataShape`; null for one that `argnums` (0 for data, 1 for updates) leaves out. See {@link GpuEngine.vjp}.
+   * @throws TensorError as `scatter`; `dtype` as `GpuEngine.vjp`
+   */
+  scatterVjp<D extends DType>(
+    data: GpuTensor<D>,
+    updates: Updates<D>,
+    outputGradient: GpuTensor<D>,
+    options?: GpuGradientOptions & { readonly reduction?: Reduction | undefined },
+  ): [data: GpuTensor<D> | null, updates: GpuTensor<D> | null];
+  /**
+   * The gradient of data, of shape `dataShape`, in {@link GpuPlan.gather}, from the gradient of its result, of shape
+   * `shape`. See {@link GpuEngine.vjp}.
+   * @throws TensorError as `gather`; `dtype` as `GpuEngine.vjp`
+   */
+  gatherVjp<D extends DType>(
+    outputGradient: GpuTensor<D>,
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /** The repeated targets, in the order of their first repeats. */
@@ -153,6 +185,33 @@ export interface GpuEngine {
   readonly planGatherND: PlanFunction<BatchOption>;
   readonly planGatherElements: PlanFunction<AxisOption>;
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
+  /**
+   * The gradients of a call's inputs from the gradient of its output, with the bits of `vjp` of `ndscatter`. Returns at
+   * once, like the call itself. float16, bfloat16 and float32; of other data types with gradients only those that are
+   * moved, by a scatter with `none` or `add`.
+   *
+   * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
+   * @param inputs as the functions take them: data on the GPU, indices and updates there or in memory
+   * @param outputGradient on the GPU, of data's type and the output's shape
+   * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
+   * indices, for an axis, and for gradients that were not requested
+   * @throws TensorError as the functions, and as `vjp` of `ndscatter` for data types, `outputGradient` and options;
+   * `dtype` for gradients that take arithmetic of float64 or complex numbers
+   *
+   * @example
+   * ```ts
+   * const table = engine.alloc("float32", [3, 2]);
+   * const ones = engine.upload(tensor("float32", [2, 2], [1, 1, 1, 1]));
+   * const [gradient] = engine.vjp({ function: "gather" }, [table, [2, 2]], ones);
+   * console.log(await gradient.read()); // row 2 holds [2, 2]
+   * ```
+   */
+  vjp(
+    node: NodeSpec | FunctionSpec,
+    inputs: readonly unknown[],
+    outputGradient: GpuTensor,
+    options?: GpuGradientOptions,
+  ): (GpuTensor | null)[];
   /**
    * Compiles kernels ahead of calls without blocking. A call whose kernels are missing waits for the driver to compile
    * them, which takes up to seconds. The calls that `calls` makes on this engine and its plans, before it returns, are

@@ -16,7 +16,13 @@ import {
 } from "../../core/tensor/dtype.ts";
 import { halfFormat } from "../../core/tensor/scalar.ts";
 import { boolCombine, intCombine, intDivide, wideCombine, wideDivide } from "./integers.ts";
-import { floatCombine, floatDivide, type FloatFormat } from "./soft-float.ts";
+import {
+  floatCombine,
+  floatDivide,
+  floatEqual,
+  floatNegated,
+  type FloatFormat,
+} from "./soft-float.ts";
 
 type Combining = Exclude<Step, "none">;
 
@@ -84,6 +90,12 @@ export function divideSource(dtype: DType): string {
   if (source === undefined) throw new Error(`${dtype} has no mean on a GPU`);
   return elementAlias(dtype) + source;
 }
+
+/** WGSL that defines `fn isEqual(a: u32, b: u32) -> bool` for the bits of two floats, which it compares by value. */
+export const equalSource = (dtype: DType): string => floatEqual(formatOf(dtype));
+
+/** WGSL that defines `fn negated(a: u32) -> u32` for the bits of a float. */
+export const negatedSource = (dtype: DType): string => floatNegated(formatOf(dtype));
 
 const elementAlias = (dtype: DType): string =>
   `alias Element = ${bitsOf(dtype) > 32 ? "vec2<u32>" : "u32"};\n`;

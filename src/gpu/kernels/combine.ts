@@ -146,27 +146,40 @@ export interface SortedTargets {
   readonly slices: number;
 }
 
-/**
- * Applies the updates of each target in order. A first dispatch handles all targets, each to the end of the block after
- * the one in which it begins, which leaves only targets with more than a block of updates. The rest is done
- * `GPU.blocks` blocks at a time, in separate command buffers, because a driver kills one that takes seconds.
- */
+/** Applies the updates of each target in order. */
 export function combineInOrder(
   recording: Recording,
-  { keys, positions, count, slice, slices }: SortedTargets,
+  sorted: SortedTargets,
   dtype: DType,
   step: CombineStep,
   updates: Span,
   out: Span,
+  guard: Guard,
+): void {
+  const { count, slice, slices } = sorted;
+  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
+  const kernelOfPart = (part: OrderedPart): Kernel => orderedKernel(dtype, step, part);
+  runInOrder(recording, sorted, kernelOfPart, moved, { updates, out }, guard);
+}
+
+/**
+ * Runs a kernel over the updates of each target in order. A first dispatch handles all targets, each to the end of the
+ * block after the one in which it begins, which leaves only targets with more than a block of updates. The rest is done
+ * `GPU.blocks` blocks at a time, in separate command buffers, because a driver kills one that takes seconds.
+ */
+export function runInOrder(
+  recording: Recording,
+  { keys, positions, count, slice }: SortedTargets,
+  kernelOfPart: (part: OrderedPart) => Kernel,
+  moved: number,
+  own: Readonly<Record<string, Span>>,
   { status, slot }: Guard,
 ): void {
-  const buffers = { status, keys, positions, updates, out };
+  const buffers = { status, keys, positions, ...own };
   const { block, blocks } = GPU;
   const params = { count, slice, slot, block };
-  const moved = (count + 2 * Math.min(count, slices)) * slice * DTYPES[dtype].bytes;
-  const first = orderedKernel(dtype, step, BEGIN);
-  recording.run(first, count * slice, 8 * count + moved, params, buffers);
-  const rest = orderedKernel(dtype, step, REST);
+  recording.run(kernelOfPart(BEGIN), count * slice, 8 * count + moved, params, buffers);
+  const rest = kernelOfPart(REST);
   const all = Math.ceil(count / block);
   for (let begin = 2; begin < all; begin += blocks) {
     const end = Math.min(begin + blocks, all);
@@ -176,8 +189,18 @@ export function combineInOrder(
   }
 }
 
+/** The statements by which an invocation of an ordered kernel finds `at`, its first update, the target `t`, and `end`. */
+export interface OrderedPart {
+  readonly name: string;
+  readonly params: readonly string[];
+  readonly begin: string;
+}
+
+/** The numbers of every ordered kernel. */
+export const ORDERED_PARAMS = ["block", "count", "slice"] as const;
+
 /** The start of an invocation in the first dispatch: the first update of a target. */
-const BEGIN = {
+const BEGIN: OrderedPart = {
   name: "begin",
   params: [],
   begin: `  var at = i / params.slice;
@@ -188,7 +211,7 @@ const BEGIN = {
 };
 
 /** The start in later dispatches: a remaining block, whose target began before the preceding block. */
-const REST = {
+const REST: OrderedPart = {
   name: "rest",
   params: ["begin", "end"],
   begin: `  let number = params.begin + i / params.slice;
@@ -205,11 +228,11 @@ const REST = {
  * second load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. Loading more at
  * once would cost time if few updates share a target, because a software driver computes both sides of a branch.
  */
-function orderedKernel(dtype: DType, step: CombineStep, part: typeof BEGIN | typeof REST): Kernel {
+function orderedKernel(dtype: DType, step: CombineStep, part: OrderedPart): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
   return kernelOf(`${dtype} ${step} in order, ${part.name}`, () => ({
     isGuarded: true,
-    params: ["block", "count", "slice", ...part.params],
+    params: [...ORDERED_PARAMS, ...part.params],
     buffers: {
       ...{ keys: "read", positions: "read", updates: "read" },
       out: isAtomic ? "atomic" : "write",
@@ -244,7 +267,7 @@ const wordAt = (buffer: string, at: string): string =>
   buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
 
 /** The code by which an invocation reads an element, and writes the one that it owns. */
-function accessOf(dtype: DType): {
+export function accessOf(dtype: DType): {
   readonly load: (buffer: string, at: string) => string;
   /** Writes `value` over `before` at `to`. */
   readonly store: string;

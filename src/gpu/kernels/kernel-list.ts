@@ -24,9 +24,7 @@ export class KernelList extends Recording {
     return this.scratch(byteLength);
   }
 
-  override zeros(bytes: number): Span {
-    return this.scratch(bytes);
-  }
+  override clear(): void {}
 
   override copy(): void {}
 

@@ -36,7 +36,7 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
 /**
  * The beginning of a kernel that fills a new `out` differently if the call has failed, and leaves any other unchanged.
  */
-const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
+export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
 
 /**

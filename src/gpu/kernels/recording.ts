@@ -74,9 +74,14 @@ export class Recording {
   /** Scratch memory for the call, with zeros. */
   zeros(bytes: number): Span {
     const span = this.scratch(bytes);
-    this.#commands().clearBuffer(span.buffer, 0, paddedBytes(bytes));
-    count(paddedBytes(bytes));
+    this.clear(span);
     return span;
+  }
+
+  /** Fills a buffer with zeros, up to the next multiple of 4 bytes. */
+  clear({ buffer, bytes }: Span): void {
+    this.#commands().clearBuffer(buffer, 0, paddedBytes(bytes));
+    count(paddedBytes(bytes));
   }
 
   /** Copies between two different buffers. */

@@ -64,7 +64,11 @@ export interface Operands {
 }
 
 /** Fills `out` with data unless it is data. */
-function copyData(recording: Recording, { data, out, result }: Operands, guard: Guard): void {
+export function copyData(
+  recording: Recording,
+  { data, out, result }: Omit<Operands, "updates">,
+  guard: Guard,
+): void {
   // A new result holds data even if the call has failed.
   if (result === "new") recording.copy(data, out);
   else if (result === "given") copyOnGpu(recording, data, out, guard);
@@ -72,6 +76,13 @@ function copyData(recording: Recording, { data, out, result }: Operands, guard: 
 
 /** With more values, rounding a quotient once may differ from rounding it to a double first, as the reference does. */
 const MOST_COUNTED = 2 ** 27;
+
+/** @throws TensorError `too-large` for more updates than a quotient can be that of */
+export function checkCounted(what: string, positions: number): void {
+  if (positions < MOST_COUNTED) return;
+  const sentence = `${what} on a GPU takes fewer than ${MOST_COUNTED} updates, got ${positions}`;
+  throw new TensorError("too-large", sentence);
+}
 
 /**
  * Fills `out` with data and applies updates to it.
@@ -89,10 +100,7 @@ export function applyUpdates(
   const { dtype, data, updates, out, result } = operands;
   const positions = positionsOf(targets);
   if (slice === 0 || positions === 0) return copyData(recording, operands, guard);
-  if (divides && positions >= MOST_COUNTED) {
-    const sentence = `a mean on a GPU takes fewer than ${MOST_COUNTED} updates, got ${positions}`;
-    throw new TensorError("too-large", sentence);
-  }
+  if (divides) checkCounted("a mean", positions);
   if (later === "none") {
     if (result !== "in place" && arrangements.hasTable() && isPullShorter(targets, dtype)) {
       pullOnGpu(recording, targets, dtype, data, updates, out, result === "new", guard);

@@ -104,6 +104,26 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
+/** WGSL of `isEqual`: 0 equals -0, and NaN equals NaN. */
+export function floatEqual(format: FloatFormat): string {
+  const { magnitude, infinity } = masks(format);
+  return /* wgsl */ `
+fn isEqual(a: u32, b: u32) -> bool {
+  let x = a & ${hex(magnitude)};
+  let y = b & ${hex(magnitude)};
+  return a == b || (x == 0u && y == 0u) || (x > ${hex(infinity)} && y > ${hex(infinity)});
+}`;
+}
+
+/** WGSL of `negated`. */
+export function floatNegated(format: FloatFormat): string {
+  const { sign, magnitude, infinity, nan } = masks(format);
+  return /* wgsl */ `
+fn negated(a: u32) -> u32 {
+  return select(a ^ ${hex(sign)}, ${hex(nan)}, (a & ${hex(magnitude)}) > ${hex(infinity)});
+}`;
+}
+
 /** WGSL of `divide`, without `Element`, for counts below 2^31: long division, one bit at a time. */
 export function floatDivide(format: FloatFormat): string {
   const { fractionBits } = format;

@@ -38,7 +38,7 @@ export const bitsOf = ({ dtype }: Tensor): number => {
 export const CELL_SETS: readonly CellSet[] = [
   {
     id: "any-order",
-    sentence: "of several updates of one target any one stays, as in a race",
+    sentence: "a repeated target kept any one of its updates, as in a race",
     evidence: anyOrder,
   },
   {
@@ -48,7 +48,7 @@ export const CELL_SETS: readonly CellSet[] = [
   },
   {
     id: "lost-updates",
-    sentence: "some of several updates of one target were lost, as in a race",
+    sentence: "a repeated target lost some of its updates, as in a race",
     evidence: lostUpdates,
   },
 ];

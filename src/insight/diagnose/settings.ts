@@ -94,7 +94,7 @@ export const SETTINGS: readonly Hypothesis[] = [
         ? []
         : [
             [
-              "the updates of a target were combined with each other before they met data",
+              "the updates of a target were combined with each other before they were combined with data",
               { updatesFirst: true },
             ],
           ],

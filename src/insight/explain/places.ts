@@ -69,7 +69,7 @@ function indexStory(
 }
 
 /** The row-major position of an element; null for coordinates that the shape does not have. */
-function flatOf(coordinates: readonly number[], shape: readonly number[]): number | null {
+export function flatOf(coordinates: readonly number[], shape: readonly number[]): number | null {
   if (coordinates.length !== shape.length) return null;
   let position = 0;
   for (let d = 0; d < shape.length; d++) {

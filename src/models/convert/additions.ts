@@ -14,8 +14,8 @@ export class Additions {
   readonly #scope: Scope;
   readonly #domain: Domain;
   /**
-   * Names of added values, by the value and the settings that they were made from: one table of indices often serves
-   * many nodes.
+   * Names of added values, by their source value and settings. They are shared, because one table of indices often
+   * serves many nodes.
    */
   readonly #made = new Map<string, string>();
   #nodes: ModelNode[] = [];
@@ -36,7 +36,7 @@ export class Additions {
   /**
    * Adds a constant made from the value `base`, or finds the same one added before.
    * @param suffix the ending of its name
-   * @param details the facts that determine the constant, in addition to `base` and `suffix`
+   * @param details everything besides `base` and `suffix` that determines the constant
    * @returns the name of the constant
    */
   constant(base: string, suffix: string, make: () => Tensor, details: unknown = null): string {

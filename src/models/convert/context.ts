@@ -16,7 +16,7 @@ export interface ModelContext {
 
 export interface GraphContext {
   readonly target: CheckedTarget;
-  /** The types and constants of the values made so far. */
+  /** The types and constants of the values computed so far. */
   readonly scope: Scope;
   readonly additions: Additions;
   /** True if nodes that cannot be checked are left unchanged. */

@@ -50,7 +50,7 @@ function convertOne(
 ): readonly ModelNode[] {
   const { model, target, log } = context;
   const { scope } = around;
-  // A domain outside the formats has its own versions, so its nodes stay.
+  // Other domains have their own versions, so their nodes are left unchanged.
   if (node.domain !== target.domain) return [convertBodies(node, scope, context)];
   const opset = opsetOf(model, node);
   const version = familyVersion(node, opset);
@@ -64,13 +64,13 @@ function convertOne(
   if (target.domain === "openvino") {
     const { length } = log.changes;
     if (convertBodies(node, scope, context) !== node) {
-      // The changes in its body are not reported, because the node stays.
+      // Changes logged for its body are discarded, because the node is left unchanged.
       log.changes.length = length;
       throw refusal(
         "it has a body with nodes of another opset, and bodies in an IR stay as they are",
       );
     }
-    // The node has a version of its own, so it stays.
+    // The node has its own version, so it is left unchanged.
     if (opset > target.opset) throw refusal(`it is of opset ${opset}, and stays as it is`);
     return [node];
   }

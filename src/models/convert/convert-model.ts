@@ -34,7 +34,7 @@ export interface Conversion {
   readonly changes: readonly string[];
   /** With `force`, the operators whose nodes were left unchanged, with the numbers of these nodes. */
   readonly unchecked: ReadonlyMap<string, number>;
-  /** Sentences about assumptions of the conversion, and about runtimes that do not load the result. */
+  /** Assumptions of the conversion, and runtimes that cannot load the result, a sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -43,7 +43,8 @@ export interface Conversion {
  *
  * For OpenVINO each operator becomes its newest version, or the newest in `opset`; without `opset` an IR keeps its
  * versions. Within ONNX every operator of ai.onnx is converted; operators of other domains have their own versions and
- * stay. Between the formats only this package's operators, `Constant`, `Identity` and `Cast` can be converted.
+ * are left unchanged. Between the formats only this package's operators, `Constant`, `Identity` and `Cast` can be
+ * converted.
  *
  * @param given a model of any format, which stays unchanged
  * @param target the domain, and the opset
@@ -127,8 +128,8 @@ const OVERLOADS_SINCE = 10;
 /**
  * The IR version that introduced the opset. A newer IR version is kept unless the opset becomes older: then the target
  * is an older runtime, which rejects newer files.
- * @param isPlain true if no constant was added. Added constants are not graph inputs, which older files require of
- *   every constant.
+ * @param isPlain true if no constant was added. Older files require every constant to be a graph input, and added
+ *   constants are not.
  */
 function fileVersion(
   { irVersion, opsets, functions = [] }: Model,

@@ -21,7 +21,7 @@ import {
   type Meaning,
 } from "./meaning.ts";
 
-/** Every version accepts it. */
+/** Every version accepts this type. */
 const INDEX_TYPE: DType = "int64";
 
 /** The changes that a node's indices need because the target's version accepts less than the node's. */
@@ -37,8 +37,8 @@ interface Change {
 }
 
 /**
- * The name of indices with which `row` does the same as the node: the node's own indices, a constant made from them, or
- * the output of a cast.
+ * The name of indices that give `row` the effect of the node: the node's own indices, a constant made from them, or the
+ * output of a cast.
  * @throws TensorError `unsupported-model` if no such indices exist or they are not known
  */
 export function adaptIndices(

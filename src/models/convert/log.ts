@@ -17,7 +17,7 @@ export interface Converted {
   readonly notes: readonly string[];
 }
 
-/** A node of an operator other than scatter/gather in the target's form. */
+/** A node other than a scatter or gather in the target's form. */
 export interface Revised {
   /** The nodes that replace the node, of which the last computes its outputs; the same object if nothing changes. */
   readonly nodes: readonly ModelNode[];

@@ -131,7 +131,7 @@ export function siblingsOf(op: string, domain: string): readonly OperatorVersion
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
 
-/** The newest version that the target's opset has of `op` or its equivalent; null if it has none. */
+/** The newest version of `op`, or of its equivalent, in the target's opset; null without one. */
 export function targetVersion(
   op: string,
   { domain, opset }: CheckedTarget,
@@ -140,13 +140,13 @@ export function targetVersion(
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
 
-/** A version's name for a reduction, null if it lacks the reduction. */
+/** A version's name for a reduction; null if the version does not support it. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
   const { values = ["none"] } = attributeFor(version, "reduction") ?? {};
   return values.find((word) => reductionOf(word) === reduction) ?? null;
 }
 
-/** The attribute of a version for a setting. */
+/** The attribute with which a version expresses a setting. */
 const attributeFor = (
   version: OperatorVersion,
   setting: keyof Settings,
@@ -183,7 +183,7 @@ export function objectionTo(
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
   typesIn(row, row.inputs[0].type);
 
-/** The first later opset whose version does what the node does, as advice; empty if none does. */
+/** Advice that names the first later opset whose version can express the node; empty without one. */
 export function adviceFor(
   meaning: Meaning,
   { domain, opset }: CheckedTarget,
@@ -199,7 +199,7 @@ export function adviceFor(
 export const refusal = (reason: string): TensorError =>
   new TensorError("unsupported-model", reason);
 
-/** True if indices address a single axis, rather than being tuples with a component per axis. */
+/** True if indices address a single axis; false if they are tuples with a component per axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
   attributeFor(version, "axis") !== undefined ||
   version.inputs.some((input) => roleOf(input) === "axis");

@@ -1,4 +1,4 @@
-/** Names of values and nodes in a model: taken, free and used ones. */
+/** The names of values and nodes in a model, and free names for new ones. */
 
 import { MAX_BODY_DEPTH, type Constant, type Graph } from "../model/model.ts";
 import { bodiesOf, tooDeep, usesOf } from "../model/uses.ts";
@@ -9,7 +9,7 @@ export class Names {
   readonly #counts = new Map<string, number>();
 
   /**
-   * Records all names in a graph and in the bodies of its nodes, which see the names around them.
+   * Records all names in a graph and in the bodies of its nodes, because bodies can refer to names of enclosing graphs.
    * @throws TensorError `too-large` for bodies nested too deeply, so that later walks through the bodies are safe
    */
   constructor(graph: Graph) {
@@ -28,7 +28,7 @@ export class Names {
     }
   }
 
-  /** Returns a free name and takes it: `base`, or `base` with a number appended. */
+  /** Reserves a free name and returns it: `base`, or `base` with a number appended. */
   fresh(base: string): string {
     let name = base;
     let count = this.#counts.get(base) ?? 0;
@@ -40,8 +40,8 @@ export class Names {
 }
 
 /**
- * The constants of a converted graph: the original ones except those that the conversion made useless, and the used
- * ones of `added`. Constants that were unused before stay.
+ * The constants of a converted graph: the original ones that are still used or were unused before, and the used ones of
+ * `added`.
  */
 export function withoutUnused(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
   const were = usesOf(before);

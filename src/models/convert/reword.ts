@@ -18,7 +18,7 @@ import {
 } from "./meaning.ts";
 
 /**
- * The node's effect in terms of an operator and a reduction that the target has, if that is exact.
+ * The node's effect as an operator and a reduction that the target supports, if that is exact.
  * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
  */
 export function reword(meaning: Meaning, context: GraphContext): Meaning {
@@ -105,7 +105,7 @@ const asTuples = (indices: string, source: Constant, { additions }: GraphContext
     return new Tensor(dtype, [...shape, 1], size, data);
   });
 
-/** Indices of the shape of updates: each index of a slice is repeated for the slice's elements. */
+/** Indices with the same shape as updates: the index of a slice is repeated for each of its elements. */
 function expanded(
   { inputs, trusted }: Meaning,
   axis: number,

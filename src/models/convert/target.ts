@@ -92,7 +92,7 @@ export function checkTarget(given: ConvertTarget): CheckedTarget {
   const { domain = "ai.onnx", opset, version = 11 } = readForeign(parts, "unknown-operator", must);
   if (domain === "openvino") {
     if (version !== 10 && version !== 11) {
-      throw unknown(`an IR is of version 10 or 11, got ${printValue(version)}`);
+      throw unknown(`the version of an IR must be 10 or 11, got ${printValue(version)}`);
     }
     const number = opset === undefined ? Infinity : checkOpset(opset, domain);
     return { domain, opset: number, irVersion: version };
@@ -111,7 +111,9 @@ function checkOpset(opset: unknown, domain: Domain): number {
   }
   const newest = NEWEST_OPSETS[domain];
   if (Number(opset) <= newest) return Number(opset);
-  throw unknown(`opset ${String(opset)} of ${domain} is not known here; the newest is ${newest}`);
+  throw unknown(
+    `opset ${String(opset)} of ${domain} is not known here; the newest known is ${newest}`,
+  );
 }
 
 const unknown = (sentence: string): TensorError => new TensorError("unknown-operator", sentence);

@@ -1,4 +1,4 @@
-/** Finds gathers that feed replaced nodes and can be computed beside them. */
+/** Finds gathers that feed replaced nodes and can be computed together with them. */
 
 import { findVersion, isOperator } from "../../core/operators/registry.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
@@ -9,7 +9,7 @@ import { findOpset } from "../model/graph.ts";
 /**
  * Adds to `ours` each gather whose results are used by nodes of `ours` only. The gather's data is then transferred
  * instead of its result, which is larger in a graph network, where a row is gathered per edge. A gather from weights
- * stays in the runtime, because its data would be held here too.
+ * stays in the runtime, because its data would otherwise be in memory twice.
  */
 export function absorbGathers(
   graph: Graph,

@@ -62,7 +62,7 @@ export async function runBodies(
   }
 }
 
-/** The outputs of a node, null for one that is not collected. Each has one hold, which the caller releases. */
+/** The outputs of a node, null for one that is not collected. Each has one reference, which the caller releases. */
 async function outputsOf(
   own: BodyRun,
   bodies: readonly GraphPlan[],
@@ -77,7 +77,7 @@ async function outputsOf(
   return own.node.op === "Loop" ? runLoop(own, body) : runScan(own, body);
 }
 
-/** Runs a graph once, with inputs from `frame`. Each output has one hold, which the caller releases. */
+/** Runs a graph once, with inputs from `frame`. Each output has one reference, which the caller releases. */
 async function runGraph(
   { model }: BodyRun,
   body: GraphPlan,
@@ -180,7 +180,7 @@ class Iterations {
     this.#collected = Array.from({ length: count }, () => []);
   }
 
-  /** Runs the body once. @returns the outputs before the states, each with one hold for the caller */
+  /** Runs the body once. @returns the outputs before the states, each with one reference for the caller */
   async run(given: readonly (readonly [name: string, value: Tensor])[]): Promise<readonly Value[]> {
     const frame = new Frame(this.#own.frame);
     for (const [name, value] of given) frame.set(name, Value.ofTensor(value));
@@ -205,7 +205,7 @@ class Iterations {
     return name !== "" && !dropped.includes(name);
   }
 
-  /** The outputs of the node, each with one hold for the caller; null for an unneeded one. */
+  /** The outputs of the node, each with one reference for the caller; null for an unneeded one. */
   async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly (Value | null)[]> {
     await this.#own.model.toHost(this.#collected.flat());
     const first = this.#before + this.#states.length;

@@ -108,7 +108,7 @@ export class Value {
     return this.#device && gpuSessionTensor(this.#device);
   }
 
-  /** The number of names and lists that hold the value. */
+  /** The number of names and lists that refer to the value. */
   get holders(): number {
     return this.#holders;
   }
@@ -119,7 +119,7 @@ export class Value {
     return this;
   }
 
-  /** Releases a hold. The last one returns memory that this package allocated. */
+  /** Releases a reference. Releasing the last one returns memory that this package allocated. */
   release(): void {
     this.#holders--;
     if (this.#holders === 0) this.#of?.release();
@@ -147,7 +147,7 @@ export class Frame {
     return this.#own.get(name) ?? this.#outer?.get(name);
   }
 
-  /** True if this run made the value and only this name holds it, so that its memory may be overwritten. */
+  /** True if this run made the value and only this name refers to it, so that its memory may be overwritten. */
   mayChange(name: string): boolean {
     const value = this.#own.get(name);
     return value !== undefined && value.isOwn && value.holders === 1;

@@ -4,9 +4,9 @@ import { FIX } from "../../core/limits.ts";
 import type { Cure } from "./report.ts";
 
 /**
- * The part of an earlier cure's time that a later one must stay below to be chosen instead, because medians of short
- * runs vary. A later setting is never chosen instead, because it may be right by luck: one thread, the first setting,
- * cannot race. An exact session makes the model depend on this package, so it must save more.
+ * A later cure is chosen only if its time is below this fraction of an earlier one's, because medians of short runs
+ * vary. A later setting is never chosen instead, because it may be right by luck: one thread, the first setting, cannot
+ * race. An exact session makes the model depend on this package, so it must save more.
  */
 const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
   setting: 0,
@@ -14,7 +14,7 @@ const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
   "exact-session": 0.5,
 };
 
-/** The cheapest right cure; null if none is right. @param cures from cheap to expensive kinds */
+/** The cheapest right cure; null if none is right. @param cures cheapest kind first */
 export function cheapestOf(cures: readonly Cure[]): Cure | null {
   let best: Cure | null = null;
   for (const cure of cures.filter(({ isRight }) => isRight)) {

@@ -1,4 +1,4 @@
-/** Rewrites faulty nodes of a model in other operators, in its graph, in bodies and in functions. */
+/** Rewrites the faulty nodes of a model with other operators, in its graph, in bodies and in functions. */
 
 import { isTensorError, sentenceOf } from "../../core/errors.ts";
 import { convertModel } from "../convert/convert-model.ts";

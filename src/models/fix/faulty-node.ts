@@ -46,7 +46,7 @@ export function exactOutputs({ node, inputs }: Meant): readonly Tensor[] | null 
   }
 }
 
-/** The call with changed attributes; undefined removes one. */
+/** The call with changed attributes; `undefined` removes an attribute. */
 export function withAttributes(
   call: Meant,
   changed: Readonly<Record<string, string | undefined>>,

@@ -171,7 +171,7 @@ const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure
 const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
   verified.agrees && base === null && plain.problem === null && plain.results === 1;
 
-/** Tries all cures, from cheap to expensive. */
+/** Tries all cures, cheapest first. */
 async function triedCures(
   bench: Bench,
   base: Rebased | null,
@@ -230,7 +230,7 @@ async function measured(
   const { kind, title, settings = null, model = null, nodes = null, notes = [] } = cure;
   let [nodeRuns, rightRuns] = [0, 0];
   let problem: string | null = null;
-  // An exact session has no session for the node, because this package computes the node.
+  // In an exact session this package computes the node, so there is no runtime session to check it in.
   const checked = kind === "exact-session" ? [] : candidates;
   for (const candidate of checked) {
     if (candidate.intention === null || problem !== null || rightRuns < nodeRuns) break;

@@ -6,7 +6,7 @@ import { openSession, RuntimeFailure, type CreateSession } from "../verify/sessi
 
 export type Values = ReadonlyMap<string, Tensor>;
 
-/** An object that runs with feeds, such as a session. */
+/** An object that runs a model with feeds, such as a session. */
 export interface Runnable {
   run(feeds: Values, names: readonly string[]): Promise<Values>;
   release(): Promise<void>;

@@ -68,7 +68,7 @@ export interface FixReport {
   readonly faulty: readonly FaultyNodeReport[];
   /** The runs of the original model. */
   readonly plain: ModelRuns;
-  /** The cures tried, from cheap to expensive. */
+  /** The cures tried, cheapest first. */
   readonly cures: readonly Cure[];
   /** The cheapest right cure; null if none is right. */
   readonly chosen: Cure | null;

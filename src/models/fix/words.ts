@@ -78,7 +78,7 @@ export class Words {
     return this.put("Cast", [value], { to: DTYPES[dtype].onnx.number });
   }
 
-  /** The elements of a list from `start` to `end`, by default to its end. */
+  /** The elements of a list from `start` to `end`; `end` defaults to the end of the list. */
   part(list: string, start: string, end = this.list(END)): string {
     return this.put("Slice", [list, start, end]);
   }

@@ -10,7 +10,7 @@ import { finding, findingOf, type Finding } from "./findings.ts";
 /** More indices are not read: as int64 they take 8 MB, and planning them takes 45 ms. */
 const MAX_INDICES = 2 ** 20;
 
-/** Constant indices as a tensor, or a finding that tells why they were not read. */
+/** Constant indices as a tensor, or a finding with the reason why they were not read. */
 export function readIndexConstant(constant: Constant): Tensor | Finding {
   const count = product(constant.shape);
   if (count > MAX_INDICES) {

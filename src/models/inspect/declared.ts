@@ -22,7 +22,7 @@ export function mergeViews(
   names: readonly string[],
 ): readonly Finding[] {
   const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
-  // A check that certain types did not allow may have been possible with declared ones.
+  // A check that needs more than the certain types may have been possible with the declared ones.
   const stays = certain.filter(
     (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
   );

@@ -58,7 +58,7 @@ export const FINDINGS = {
   "version-not-known": note("the operator's version at that opset is not known here"),
   "indices-not-checked": note("constant indices are out of reach, or too many to be looked at"),
   "may-race": note(
-    "a reduction meets indices that are not constant: if they repeat, a runtime may race on more than one thread",
+    "indices under a reduction are not constant: if they repeat, a runtime may race on more than one thread",
   ),
   "graph-too-deep": note("a graph lies too deep in others to be looked at"),
 } as const satisfies Record<string, FindingRule>;

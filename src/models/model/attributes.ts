@@ -43,7 +43,7 @@ export function attributeError(
   if (isFloat(attribute) && isKnown) {
     return new TensorError(
       "attribute",
-      `${name} is of floats, and the operator has no such attribute`,
+      `${name} must not be of floats, which no attribute of the operator is`,
     );
   }
   try {

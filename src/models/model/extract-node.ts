@@ -50,7 +50,10 @@ export function extractNode(given: Model, node: ModelNode | string): Model {
     },
   });
   if (extracted !== null) return extracted;
-  throw new TensorError("unsupported-model", `${nodeTitle(own)} is not a node of the model`);
+  throw new TensorError(
+    "unsupported-model",
+    `${nodeTitle(own)} must be a node of the model, but is not`,
+  );
 }
 
 function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["opsets"]): Model {

@@ -113,7 +113,7 @@ function checkBodies(
     if (attribute.type !== "other" || (attribute.graphs ?? null) === null) continue;
     for (const body of listFrom<Graph>("the graphs of an attribute", attribute.graphs)) {
       const known = seen.get(body) ?? Infinity;
-      if (known === AROUND) throw malformed("a graph of the model is in a body of its own");
+      if (known === AROUND) throw malformed("a graph of the model contains itself as a body");
       if (depth <= MAX_BODY_DEPTH && depth < known) graphFrom(body, seen, depth);
     }
   }

@@ -66,10 +66,14 @@ export function destinationOf({ domain, op, attributes }: ModelNode): DType | nu
 const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const [odd] = Object.keys(attributes);
   if (odd !== undefined) {
-    throw new TensorError("attribute", `unknown attribute ${printValue(odd)}; it has none`, {
-      op,
-      opset,
-    });
+    throw new TensorError(
+      "attribute",
+      `unknown attribute ${printValue(odd)}; the operator has none`,
+      {
+        op,
+        opset,
+      },
+    );
   }
   checkInputs(op, inputs, 1, opset);
   return [inputs[0]];
@@ -93,7 +97,10 @@ const cast: InlineOperator = (node, inputs, opset) => {
   const [input] = inputs;
   const narrow = [input.dtype, dtype].find((one) => DTYPES[one].family === "minifloat");
   if (narrow !== undefined) {
-    throw new TensorError("dtype", `${narrow} is not cast here`, { ...fields, input: "input" });
+    throw new TensorError("dtype", `a cast of ${narrow} is not supported`, {
+      ...fields,
+      input: "input",
+    });
   }
   return [castTensor(input, dtype, { ...fields, input: "input" })];
 };
@@ -105,7 +112,7 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const names = Object.keys(attributes);
   const { destination_type: destination } = attributes;
   if (names.length !== 1 || destination?.type !== "string") {
-    const sentence = "there must be the attribute destination_type, a string, and no other";
+    const sentence = "the only attribute must be destination_type, a string";
     throw new TensorError("attribute", sentence, fields);
   }
   const dtype = dtypeOfElementType(destination.value);
@@ -122,7 +129,7 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const given = Object.entries(attributes);
   const [first] = given;
   if (given.length !== 1) {
-    throw new TensorError("attribute", `there must be exactly one value, got ${given.length}`, {
+    throw new TensorError("attribute", `it must have exactly one value, got ${given.length}`, {
       op,
       opset,
     });
@@ -194,6 +201,6 @@ const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
 
 function checkInputs(op: string, inputs: readonly Tensor[], needed: number, opset: number): void {
   if (inputs.length === needed) return;
-  const sentence = `there must be ${needed} inputs, got ${inputs.length}`;
+  const sentence = `it must have ${needed} inputs, got ${inputs.length}`;
   throw new TensorError("shape-mismatch", sentence, { op, opset, got: inputs.length });
 }

@@ -5,19 +5,24 @@ import { isTensorError, malformed } from "../../core/errors.ts";
 /** The number of bytes that identify a format. */
 export const HEAD = 64;
 
-/** The first bytes of files by format. */
+const EXPORT = "export it as ONNX";
+
+const LFS = "version https://git-lfs";
+
+/** The first bytes of files by format, with what to do about such a file. */
 const MAGIC: readonly (readonly [what: string, at: number, start: string])[] = [
-  ["a PNG image", 0, "\u0089PNG"],
-  ["a JPEG image", 0, "\u00ff\u00d8\u00ff"],
-  ["a NumPy array (.npy)", 0, "\u0093NUMPY"],
-  ["a ZIP archive, as PyTorch's .pt and NumPy's .npz are", 0, "PK\u0003\u0004"],
-  ["compressed by gzip", 0, "\u001f\u008b"],
-  ["an HDF5 file, as Keras writes", 0, "\u0089HDF"],
-  ["a TensorFlow Lite model", 4, "TFL3"],
-  ["a model in ONNX Runtime's own format (.ort)", 4, "ORTM"],
-  ["a GGUF model", 0, "GGUF"],
-  ["a program", 0, "\u007fELF"],
-  ["an XML file, as an OpenVINO IR is, whose name must end in .xml", 0, "<"],
+  ["a PNG image; name a model", 0, "\u0089PNG"],
+  ["a JPEG image; name a model", 0, "\u00ff\u00d8\u00ff"],
+  ["a NumPy array (.npy); name a model", 0, "\u0093NUMPY"],
+  [`a ZIP archive, such as PyTorch's .pt; ${EXPORT} (torch.onnx.export)`, 0, "PK\u0003\u0004"],
+  ["a file compressed by gzip; decompress it (gunzip)", 0, "\u001f\u008b"],
+  [`an HDF5 file, as Keras writes; ${EXPORT} (tf2onnx)`, 0, "\u0089HDF"],
+  [`a TensorFlow Lite model; ${EXPORT} (tf2onnx)`, 4, "TFL3"],
+  ["a model in ONNX Runtime's own format (.ort); use the model that it was made of", 4, "ORTM"],
+  [`a GGUF model; ${EXPORT}`, 0, "GGUF"],
+  ["a program; name a model", 0, "\u007fELF"],
+  ["the text that Git LFS stores in its place; get the model (git lfs pull)", 0, LFS],
+  ["an XML file; the name of an OpenVINO IR must end in .xml", 0, "<"],
 ];
 
 /**
@@ -33,18 +38,18 @@ export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
     const what = formatOf(head());
     throw what === null
       ? cause
-      : malformed(`the file must be an ONNX model, but it is ${what}`, {}, { cause });
+      : malformed(`the file must be an ONNX model, got ${what}`, {}, { cause });
   }
 }
 
 /** The format of a file, null if it may be a broken model. */
 function formatOf(head: Uint8Array): string | null {
-  if (head.length === 0) return "empty";
+  if (head.length === 0) return "an empty file; get it again";
   const text = String.fromCharCode(...head);
   const found = MAGIC.find(([, at, start]) => text.startsWith(start, at));
   if (found !== undefined) return found[0];
   // Two bytes that are letters may be the rest of a model.
-  return head.length > 2 && isText(head) ? "text" : null;
+  return head.length > 2 && isText(head) ? "text; name a model, or get the file again" : null;
 }
 
 function isText(head: Uint8Array): boolean {

@@ -79,7 +79,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
 function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): number {
   if (wireType === WireType.Bit32) return start + 4;
   if (wireType === WireType.Bit64) return start + 8;
-  if (wireType !== WireType.Varint) throw new Error(`there is no wire type ${wireType}`);
+  if (wireType !== WireType.Varint) throw new Error(`wire type ${wireType} is unknown`);
   let end = start;
   while (bytes[end] >= 0x80) end++;
   return end + 1;

@@ -80,7 +80,7 @@ export function writeModel(given: Model): Uint8Array {
   if (message.functions.length !== (model.functions?.length ?? 0)) {
     throw new TensorError(
       "unsupported-model",
-      "functions of a model can only be kept, not made or removed",
+      "the functions of a model must be those of its file; change nodes instead",
     );
   }
   const irVersion = toInt64(model.irVersion, "irVersion");

@@ -343,7 +343,7 @@ function parseAttribute(text: string, type: string, name: string, layer: Layer):
   switch (type) {
     case "int": {
       const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : NaN;
-      if (!Number.isSafeInteger(value)) throw wrong("no integer");
+      if (!Number.isSafeInteger(value)) throw wrong("not an integer");
       return { type, value };
     }
     case "boolean": {

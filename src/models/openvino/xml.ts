@@ -78,7 +78,7 @@ export function parseXml(xml: string | Uint8Array): Element {
   }
   const { children, text: beside } = elementOfPart(WRAPPER, undefined, parse(body));
   if (children.length === 1 && beside === "") return children[0];
-  throw malformed("the XML is not well-formed: there must be one root and nothing beside it");
+  throw malformed("the XML is not well-formed: it must have one root and nothing beside it");
 }
 
 function decodeXml(given: unknown): string {

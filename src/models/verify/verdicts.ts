@@ -19,7 +19,7 @@ export const VERDICTS = Object.freeze({
   differs: "a value is wrong",
   wrong:
     "by the specification of the operator the call is an error, whatever the runtime makes of it",
-  failed: "the runtime has no result, though the call is right as far as it is known",
+  failed: "the runtime has no result, though nothing wrong is known of the call",
 } as const);
 
 /** The verdict on a node: a key of {@link VERDICTS}. */

@@ -194,7 +194,7 @@ class Run {
         ? subscript(this.scope, target, value, reduction)
         : null;
     if (found === null) throw new Misread(`${sign} is not supported here`, { start, end });
-    const remark = `In NumPy and torch x[i] ${sign} u keeps only the last update of a target that comes twice; the page keeps all.`;
+    const remark = `In NumPy and PyTorch, x[i] ${sign} u keeps only the last update of a repeated target; here every update counts.`;
     const draft = { ...found.draft, remarks: [...(found.draft.remarks ?? []), remark] };
     this.put({ ...found, draft, node: { ...target, end } }, null);
   }

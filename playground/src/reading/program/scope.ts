@@ -264,7 +264,7 @@ export class Scope {
   ): Arr {
     checkShape(shape, "the array");
     this.remarks.push(
-      `The values of ${this.at(node)} are not in the text, so they count from ${range?.[0] ?? 0}.`,
+      `The values of ${this.at(node)} are not in the text, so the page fills in numbers from ${range?.[0] ?? 0} up.`,
     );
     const [low, high] = range ?? [0, Infinity];
     const values = Array.from(

@@ -29,7 +29,7 @@ export interface Drawn {
 }
 
 /** On a desktop the column of text is at least this wide; on a phone the picture scrolls by itself. */
-const ROOM = { width: 760, height: 320, isNarrow: false, least: 22 };
+const ROOM = { width: 760, height: 320, isNarrow: false, least: 22, isFrame: false, bar: 0 };
 const WIDEST = 1560;
 
 /** The most elements of a picture that is understood at a glance. */

@@ -1,5 +1,6 @@
 /** Places that match a query, best first. */
 
+import { leastWords, looseWords, wordsOf } from "../../widgets/query.ts";
 import type { Row } from "./index.ts";
 
 export interface Hit {
@@ -26,43 +27,66 @@ const KINDS: Readonly<Record<string, number>> = {
 
 const MOST = 40;
 
-/** @param query words; a place must have all of them, in its title, in its operator or document, or in its text */
+/**
+ * Places that have all words of the query, in their title, in their operator or document, or in their text. Places that
+ * have the words with other endings, or words that mean the same, come after them. If no place has all words, half of
+ * those that a question is about suffice.
+ */
 export function matches(rows: readonly Row[], query: string): Hit[] {
-  const words = query.toLowerCase().match(/[^\s]+/g) ?? [];
+  const words = wordsOf(query).map((word) => [word]);
+  const exact = hitsOf(rows, words, words.length);
+  const asked = looseWords(query);
+  const least = exact.length > 0 ? asked.length : leastWords(asked.length);
+  const known = new Set(exact.map(({ row }) => row));
+  const others = hitsOf(rows, asked, least).filter(({ row }) => !known.has(row));
+  return [...exact, ...others].slice(0, MOST);
+}
+
+/** @param least how many of the words a place must have */
+function hitsOf(rows: readonly Row[], words: readonly (readonly string[])[], least: number): Hit[] {
   if (words.length === 0) return [];
   const hits: Hit[] = [];
   for (const row of rows) {
-    const score = scoreOf(row, words);
+    const score = scoreOf(row, words, least);
     if (score > 0) hits.push({ row, score });
   }
   return hits.toSorted((a, b) => b.score - a.score).slice(0, MOST);
 }
 
-function scoreOf([kind, title, of, , text]: Row, words: readonly string[]): number {
-  const name = title.toLowerCase();
-  const [home, body] = [of.toLowerCase(), text.toLowerCase()];
-  let score = KINDS[kind] ?? 0;
-  for (const word of words) {
-    const found =
-      name === word
-        ? 120
-        : name.startsWith(word)
-          ? 70
-          : startsAWord(name, word)
-            ? 50
-            : name.includes(word)
-              ? 30
-              : startsAWord(home, word)
-                ? 20
-                : startsAWord(body, word)
-                  ? 8
-                  : body.includes(word)
-                    ? 2
-                    : 0;
-    if (found === 0) return 0;
-    score += found;
+/** A word that a place lacks costs more than any word gives. */
+const MISSING = -125;
+
+function scoreOf(
+  [kind, title, of, , text]: Row,
+  words: readonly (readonly string[])[],
+  least: number,
+): number {
+  const place: Place = [title.toLowerCase(), of.toLowerCase(), text.toLowerCase()];
+  let score = (KINDS[kind] ?? 0) + (words.length - least) * -MISSING;
+  let count = 0;
+  for (const forms of words) {
+    // A word that means the same counts for half of the word that was asked.
+    const found = Math.max(
+      ...forms.map((word, at) => wordScore(place, word) * (at === 0 ? 1 : 0.5)),
+    );
+    if (found > 0) count++;
+    score += found > 0 ? found : MISSING;
   }
-  return score;
+  return count < least ? 0 : score;
+}
+
+/** The title of a place, its operator or document, and its text, in lower case. */
+type Place = readonly [string, string, string];
+
+/** 0 if the place lacks the word. */
+function wordScore([name, home, body]: Place, word: string): number {
+  if (name === word) return 120;
+  if (name.startsWith(word)) return 70;
+  if (startsAWord(name, word)) return 50;
+  if (name.includes(word)) return 30;
+  if (startsAWord(home, word)) return 20;
+  if (startsAWord(body, word)) return 8;
+  return body.includes(word) ? 2 : 0;
 }
 
 /** True if a word of the text has this beginning. */
@@ -76,8 +100,8 @@ function startsAWord(text: string, word: string): boolean {
 /** The part of a text around the first matching word. */
 export function snippetOf(text: string, query: string): string {
   const low = text.toLowerCase();
-  const words = query.toLowerCase().match(/[^\s]+/g) ?? [];
-  const at = Math.max(0, ...words.map((word) => low.indexOf(word)));
+  const words = [...looseWords(query).flat(), ...wordsOf(query)];
+  const at = words.map((word) => low.indexOf(word)).find((one) => one !== -1) ?? 0;
   const from = at < 60 ? 0 : text.indexOf(" ", at - 50) + 1;
   const part = text.slice(from, from + 150);
   return `${from > 0 ? "… " : ""}${part}${from + 150 < text.length ? " …" : ""}`;

@@ -46,7 +46,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { version, operator, fields } = unsettled;
   if (version.indexForm === "sequences" || version.fusesBatches === true) {
     const sentence =
-      "this operator is not done chunk by chunk; its newest version in the table may be";
+      "this version does not run chunk by chunk; use the newest opset of the operator";
     throw new TensorError("unknown-operator", sentence, fields);
   }
   const isGather = operator.kind === "gather";
@@ -57,7 +57,9 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const axis = "node" in spec && spec.axis !== undefined ? axisTensor(spec.axis) : undefined;
   const takesAxis = unsettled.signature.positions.axis >= 0;
   if (takesAxis !== (axis !== undefined)) {
-    const sentence = takesAxis ? "the axis, an input, must be given" : "there is no input axis";
+    const sentence = takesAxis
+      ? "axis, an input, must be given"
+      : "axis is not an input; leave it out";
     throw new TensorError("axis", sentence, { ...fields, input: "axis" });
   }
   const inputs = unsettled.signature.inputs.map(({ role }): TensorType | undefined =>

@@ -65,7 +65,7 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
   const known = await findJob(folder);
   await known?.close();
   if (known !== null) {
-    const sentence = `${folder} holds a job, of which ndscatter job status ${folder} shows what is left`;
+    const sentence = `${folder} holds a job; ndscatter job status ${folder} shows what is left of it`;
     throw new TensorError("attribute", sentence);
   }
   await checkInputs(request, null);
@@ -229,18 +229,20 @@ function checkRequest({
   );
   checkShareable(places);
   if (out?.format === "npy" && isUrl(out.path)) {
-    const sentence = `the output ${out.path} cannot be written: an NPY file is written to a path, and Zarr to s3://`;
+    const sentence = `the output ${out.path} must be a Zarr array, got an NPY file, which object storage cannot hold; name it .zarr, or give a path`;
     throw new TensorError("attribute", sentence, { input: "out" });
   }
   for (const [name, given] of Object.entries({ codecs, chunkShape, shards })) {
     if (given === undefined || out?.format === "zarr") continue;
-    const [of, verb] = name === "chunkShape" ? ["that", "is"] : ["those", "are"];
-    const sentence = `${name} ${verb} ${of} of a new Zarr array, and the output is`;
-    const what = out === null ? "data itself" : `${out.path}, an NPY file`;
-    throw new TensorError("attribute", `${sentence} ${what}`);
+    const got = out === null ? "data itself" : `${out.path}, an NPY file`;
+    const sentence = `the output must be a new Zarr array for ${name}, got ${got}; leave ${name} out`;
+    throw new TensorError("attribute", sentence);
   }
   if (out !== null && out.format !== "npy" && out.format !== "zarr") {
-    throw new TensorError("attribute", `the output is npy or zarr, got ${printValue(out.format)}`);
+    throw new TensorError(
+      "attribute",
+      `the format of the output must be npy or zarr, got ${printValue(out.format)}`,
+    );
   }
   if (out?.format === "zarr" && !isUrl(out.path)) checkEnding(out.path);
   checkApart(folder, places);

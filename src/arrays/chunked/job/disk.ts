@@ -57,7 +57,7 @@ async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<Neede
 export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): Promise<void> {
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
-    const sentence = `the job needs ${printBytes(bytes)} on the disk of ${folder}, which has ${printBytes(free)} left`;
+    const sentence = `the job needs ${printBytes(bytes)} on the disk of ${folder}, which has ${printBytes(free)} left; free some space, or use another disk`;
     throw new TensorError("too-large", sentence);
   }
 }

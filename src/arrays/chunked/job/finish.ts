@@ -37,7 +37,7 @@ export async function finish(job: JobContext): Promise<void> {
     if (left === 0) continue;
     // Another run may have finished the job and removed the listed files.
     if (await isThere(fileOf.done(folder))) return;
-    const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done`;
+    const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done; run them (ndscatter job resume ${folder})`;
     throw new TensorError("engine", sentence);
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);

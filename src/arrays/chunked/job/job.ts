@@ -309,7 +309,12 @@ async function readBad(
     if (isTensorError(received)) return { block, position, error: received };
     throw new Error("no code");
   } catch (cause) {
-    throw new TensorError("malformed-file", `${file} is not what a task wrote`, {}, { cause });
+    throw new TensorError(
+      "malformed-file",
+      `${file} must hold what a task wrote, but is damaged`,
+      {},
+      { cause },
+    );
   }
 }
 

@@ -126,5 +126,8 @@ export async function openArrays(spec: JobSpec, guard?: Guard): Promise<JobArray
 async function openInPlace(location: ArrayLocation, guard?: Guard): Promise<StagedArray> {
   if (location.format === "zarr")
     return partAt(location, await openPending(location.path, {}, guard));
-  throw new TensorError("attribute", `${location.path} cannot be changed in place`);
+  throw new TensorError(
+    "attribute",
+    `${location.path} cannot be changed in place; give a Zarr array in files`,
+  );
 }

@@ -20,7 +20,7 @@ export async function checkFolder({ folder, id }: { folder: string; id: string }
 
 /** The sentence for a job that was removed and whose folder holds another job. */
 export const replaced = (folder: string, id: string, found: string): string =>
-  `job ${id} was removed, and ${folder} holds job ${found} now`;
+  `job ${id} was removed, and ${folder} holds job ${found} now; begin it again in another folder`;
 
 /**
  * Checks the owner of the folder and the output before a task renames its file to the final name. The task's file lies

@@ -330,15 +330,18 @@ async function checkOutput(
     if (own instanceof ZarrArray) own.checkWritable();
     if (out.format === "zarr" && !isUrl(out.path)) return;
     if (isUrl(out.path)) {
-      const why = "object storage cannot replace a chunk and say that it did";
-      throw new TensorError("attribute", `${out.path} is not changed in place: ${why}`);
+      const sentence = `${out.path} cannot be changed in place, because it is in object storage`;
+      throw new TensorError("attribute", `${sentence}; write a new array instead`);
     }
     const sentence =
-      "an NPY file is not changed in place, because a part of a file cannot be replaced at once";
-    throw new TensorError("attribute", `${sentence}; give another file, or copy it to Zarr`);
+      "an NPY file cannot be changed in place, because it cannot be replaced chunk by chunk";
+    throw new TensorError(
+      "attribute",
+      `${sentence}; write a new array, or copy the file to Zarr (ndscatter array a.npy -o a.zarr)`,
+    );
   }
   if (inputs.some((input) => input?.location.path === out.path)) {
-    const sentence = `the output ${out.path} is an input; only data can be changed, in place`;
+    const sentence = `the output ${out.path} must not be an input; give another output, or change data in place`;
     throw new TensorError("overlap", sentence, { input: "out" });
   }
   // In object storage the check happens when the array is begun.

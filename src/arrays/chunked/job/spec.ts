@@ -99,7 +99,8 @@ export function parseSpec(text: string): JobSpec {
     inPlace === (out.path === data.path) &&
     areStages(stages) &&
     (planned === undefined || isPlanned(planned, stages.length));
-  if (!isRight) throw malformed("job.json is not that of a job of this version of ndscatter");
+  if (!isRight)
+    throw malformed("job.json must describe a job of this version of ndscatter, but does not");
   return {
     version,
     id,
@@ -136,7 +137,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isObject(value) && isShallow(value, DEPTH)) return value;
   } catch (cause) {
-    throw malformed("job.json is not JSON", {}, { cause });
+    throw malformed("job.json must be JSON, but is not", {}, { cause });
   }
   throw malformed(`job.json must hold an object of at most ${DEPTH} levels`);
 }

@@ -64,7 +64,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   const elementBytes = DTYPES[data.dtype].bytes;
   if (!areContiguous(spec.blockShape, address.positions)) {
     throw malformed(
-      "the blocks in job.json must be runs of the positions in row-major order, and are not",
+      "the blocks in job.json must be runs of positions in row-major order, but are not",
     );
   }
   const { pieces } = address;
@@ -77,7 +77,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     out.location.format === "zarr" &&
     !sameShape(out.chunkShape, [...spec.blockShape, ...pieces.chunkShape]);
   if (isCut && !areWhole(spec.blockShape, address.positions, out.chunkShape))
-    throw malformed("the blocks in job.json must have whole chunks of the output, and do not");
+    throw malformed("the blocks in job.json must cover whole chunks of the output, but do not");
   if (!isGather && !sameShape(out.chunkShape, data.chunkShape))
     throw malformed("the chunks of the output must be those in which job.json reads data");
   if (isGather && spec.chunksPerTask !== 1 && !takesWhole) {

@@ -209,7 +209,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
     if (offset === MISSING && size === MISSING) return fillBox(place, shape, fill);
     const named = `the inner chunk ${at.join(",")} of ${where}`;
     if (offset + size > BigInt(source.size)) {
-      const end = `${offset} + ${size}, but there are ${source.size} bytes`;
+      const end = `byte ${offset + size}, beyond the ${source.size} bytes of the shard`;
       throw malformed(`${named} ends at ${end}`, { got: offset + size });
     }
     const chunk = partOfSource(source, Number(offset), Number(size));

@@ -19,7 +19,7 @@ export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, wh
     const position = findNonBool(bytes);
     if (position === -1) return;
     const got = bytes[position];
-    throw malformed(`${where} has the byte ${got}, but a bool is 0 or 1`, { got });
+    throw malformed(`${where} has the byte ${got} where a bool must be 0 or 1`, { got });
   }
   const { bits, storage } = rowOf(dtype);
   // Zarr stores each element in a byte, whose unused upper bits are ignored.

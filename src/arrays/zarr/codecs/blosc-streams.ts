@@ -24,7 +24,7 @@ class Copier {
   }
 
   byte(): number {
-    if (this.#at === this.#from.length) throw broken("a stream of it is cut short");
+    if (this.#at === this.#from.length) throw broken("one of its streams is truncated");
     return this.#from[this.#at++];
   }
 
@@ -37,8 +37,8 @@ class Copier {
 
   literals(count: number): void {
     const [from, into] = [this.#from, this.#into];
-    if (count > from.length - this.#at) throw broken("a stream of it is cut short");
-    if (count > into.length - this.#done) throw broken("a stream of it is too long");
+    if (count > from.length - this.#at) throw broken("one of its streams is truncated");
+    if (count > into.length - this.#done) throw broken("one of its streams is too long");
     if (count > this.#longRun) into.set(from.subarray(this.#at, this.#at + count), this.#done);
     else for (let i = 0; i < count; i++) into[this.#done + i] = from[this.#at + i];
     this.#at += count;
@@ -49,8 +49,9 @@ class Copier {
   match(distance: number, count: number): void {
     const into = this.#into;
     const [start, end] = [this.#done, this.#done + count];
-    if (distance === 0 || distance > start) throw broken("a stream of it refers to nothing");
-    if (end > into.length) throw broken("a stream of it is too long");
+    if (distance === 0 || distance > start)
+      throw broken("one of its streams refers to bytes before its beginning");
+    if (end > into.length) throw broken("one of its streams is too long");
     if (distance >= count && count > this.#longRun)
       into.copyWithin(start, start - distance, end - distance);
     else if (distance === 1) into.fill(into[start - 1], start, end);
@@ -61,7 +62,7 @@ class Copier {
   checkFull(): void {
     const { length } = this.#into;
     if (this.#done !== length)
-      throw broken(`a stream of it makes ${this.#done} bytes, not ${length}`);
+      throw broken(`one of its streams decodes to ${this.#done} bytes, not ${length}`);
   }
 }
 
@@ -93,7 +94,7 @@ function lengthOf(copier: Copier, first: number, full: number): number {
 export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (let byte = 128, bytes = 0; byte >= 128; bytes++) {
-    if (bytes === 5) throw broken("a stream of it begins with no length");
+    if (bytes === 5) throw broken("one of its streams lacks its length");
     byte = copier.byte();
   }
   while (!copier.isAtEnd) {

@@ -107,7 +107,7 @@ interface Header {
 }
 
 function readHeader(bytes: Uint8Array, { size, isExact }: Decoded): Header {
-  if (bytes.length < HEADER) throw broken("it is cut short");
+  if (bytes.length < HEADER) throw broken("it is truncated");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const [promised, blocksize, length] = [4, 8, 12].map((at) => view.getUint32(at, true));
   const [version, , flags, typesize] = bytes;
@@ -132,14 +132,15 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
   const first = HEADER + 4 * blocks;
   // Each block takes an offset and a size, so the length of the input bounds the allocation.
-  if (first + 4 * blocks > bytes.length) throw broken("it is cut short");
+  if (first + 4 * blocks > bytes.length) throw broken("it is truncated");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const into = new Uint8Array(size);
   const scratch = new Uint8Array(blocksize);
   for (let block = 0; block < blocks; block++) {
     const target = into.subarray(block * blocksize, (block + 1) * blocksize);
     const start = view.getUint32(HEADER + 4 * block, true);
-    if (start < first || start >= bytes.length) throw broken("a block of it is nowhere");
+    if (start < first || start >= bytes.length)
+      throw broken("one of its blocks lies outside the chunk");
     await decodeBlock(bytes.subarray(start), target, scratch.subarray(0, target.length), header);
   }
   return into;
@@ -161,13 +162,13 @@ async function decodeBlock(
     Math.floor(blocksize / typesize) >= LEAST_ROW;
   const rows = isSplit ? typesize : 1;
   const row = Math.floor(into.length / rows);
-  if (row * rows !== into.length) throw broken("a block of it is no whole number of elements");
+  if (row * rows !== into.length) throw broken("one of its blocks ends within an element");
   const view = new DataView(from.buffer, from.byteOffset, from.length);
   for (let r = 0, at = 0; r < rows; r++) {
-    if (at + 4 > from.length) throw broken("a block of it is cut short");
+    if (at + 4 > from.length) throw broken("one of its blocks is truncated");
     const length = view.getUint32(at, true);
     at += 4;
-    if (length > from.length - at) throw broken("a block of it is cut short");
+    if (length > from.length - at) throw broken("one of its blocks is truncated");
     const stream = from.subarray(at, at + length);
     await decodeStream(stream, target.subarray(r * row, (r + 1) * row), flags >> 5);
     at += length;
@@ -192,7 +193,7 @@ async function decodeStream(from: Uint8Array, into: Uint8Array, format: number):
   const codec = streamCodec(format, 0);
   const decoded = await codec.decode(from, { size, isExact: true });
   if (decoded.length !== size)
-    throw broken(`a stream of it makes ${decoded.length} bytes, not ${size}`);
+    throw broken(`one of its streams decodes to ${decoded.length} bytes, not ${size}`);
   into.set(decoded);
 }
 

@@ -142,7 +142,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
       cursor.skip(cursor.number(4));
       continue;
     }
-    if (magic !== MAGIC) throw broken("it is no frame of zstd");
+    if (magic !== MAGIC) throw broken("it does not begin with a frame of zstd");
     const frame = readFrame(cursor, Math.max(LEAST_WINDOW, 2 * size));
     frames.push(bytes.subarray(start, cursor.at));
     most += frame.most;
@@ -177,7 +177,7 @@ function readFrame(
     const header = cursor.number(3);
     const [type, length] = [(header >> 1) & 3, header >> 3];
     isLast = (header & 1) === 1;
-    if (type === 3 || length > MAX_BLOCK) throw broken("it has a block of no kind");
+    if (type === 3 || length > MAX_BLOCK) throw broken("it has a block of an unknown type");
     cursor.skip(type === 1 ? 1 : length);
     most += type === 2 ? largest : length;
   }
@@ -205,7 +205,7 @@ class Cursor {
 
   skip(count: number): void {
     this.#at += count;
-    if (this.#at > this.#bytes.length) throw broken("it is cut short");
+    if (this.#at > this.#bytes.length) throw broken("it is truncated");
   }
 
   /** A little-endian number of `width` bytes. */

@@ -4,14 +4,23 @@ import { Allocator } from "./allocator.ts";
 import { KERNELS, SCRATCH } from "../../limits.ts";
 import { MEMORY } from "../../resources.ts";
 import { Block } from "./block.ts";
-import { instantiateKernels, type Kernels } from "./kernels.ts";
+import {
+  exportsOf,
+  instantiateKernels,
+  type Kernel,
+  type Kernels,
+  type KernelSource,
+} from "./kernels.ts";
 import type { Layout } from "./layout.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
 export const PAGE = 2 ** 16;
 
-/** Compiles the kernels, or gives those that were compiled before, for memories that are shared or that are not. */
-export type KernelModule = (isShared: boolean) => object;
+/**
+ * Compiles kernels, or gives those that were compiled before, for memories that are shared or that are not. Without a
+ * source they are those of scatters and gathers.
+ */
+export type KernelModule = (isShared: boolean, source?: KernelSource) => object;
 
 export class KernelMemory {
   readonly memory: WasmMemory;
@@ -27,6 +36,7 @@ export class KernelMemory {
   readonly #allocator: Allocator;
   readonly #dropped = new FinalizationRegistry<number>((pointer) => this.free(pointer));
   #kernels: Kernels | undefined;
+  readonly #extensions = new Map<KernelSource, Readonly<Record<string, Kernel>>>();
   #block: Block;
   /**
    * The words from which the kernels read their limits, in the first cache line of the memory, which is never allocated.
@@ -74,6 +84,16 @@ export class KernelMemory {
   /** Compiles and instantiates the kernels when they are first needed. */
   kernels(): Kernels {
     return (this.#kernels ??= instantiateKernels(this.module(), this.memory));
+  }
+
+  /** The kernels of another module, instantiated when they are first needed. */
+  extension(source: KernelSource): Readonly<Record<string, Kernel>> {
+    let kernels = this.#extensions.get(source);
+    if (kernels === undefined) {
+      kernels = exportsOf(this.#module(this.isShared, source), this.memory);
+      this.#extensions.set(source, kernels);
+    }
+    return kernels;
   }
 
   /** Runs a kernel, given by its position. */

@@ -6,6 +6,13 @@ import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 /** A compiled function. All arguments are addresses, counts and the like, of 32 bits. */
 export type Kernel = (...args: number[]) => number | undefined;
 
+/** A compiled module, as `scripts/kernels.js` writes it. */
+export interface KernelSource {
+  readonly text: string;
+  /** The position of the flags of its memory. */
+  readonly flagsAt: number;
+}
+
 /**
  * The kernels by their position among the exports; workers receive the position of the kernel to run. The parameters
  * are described in `assembly/`.
@@ -41,7 +48,7 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
   // The names are made by scripts/kernels.js. A wrong one must not become the position of another kernel.
   const find = (name: string): number => {
     const position = positions.get(name);
-    if (position === undefined) throw new Error(`there is no kernel ${name}`);
+    if (position === undefined) throw new Error(`the kernel ${name} is missing`);
     return position;
   };
   const combining = remembered((dtype: DType) =>

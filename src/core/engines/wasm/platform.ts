@@ -7,6 +7,7 @@ import { TensorError } from "../../errors.ts";
 import { SCRATCH } from "../../limits.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./bytes.ts";
 import { KernelMemory, PAGE } from "./kernel-memory.ts";
+import type { KernelSource } from "./kernels.ts";
 import { webAssembly, whyUnsupported } from "./web-assembly.ts";
 
 /** Share of scratch memory for a call's data; windows and tables may take the rest. */
@@ -23,7 +24,8 @@ const pagesFor = (bytes: number): number =>
   );
 
 export class WasmPlatform {
-  readonly #modules = new Map<boolean, object>();
+  /** Compiled modules by their sources: for memories that are not shared, and for shared ones. */
+  readonly #modules = [new Map<KernelSource, object>(), new Map<KernelSource, object>()] as const;
   #scratch: KernelMemory | undefined;
   /** Largest call, in bytes, that the scratch memory serves; the platform may have given less than requested. */
   #mostBytes = 0;
@@ -60,7 +62,7 @@ export class WasmPlatform {
       this.#scratch = new KernelMemory(this.#module, false, pages);
     } catch (error) {
       if (this.#scratch === undefined) {
-        this.#whyNone = `there is no memory for WebAssembly (${String(error)})`;
+        this.#whyNone = `memory for WebAssembly is missing (${String(error)})`;
         throw new TensorError("too-large", this.#whyNone, {}, { cause: error });
       }
     }
@@ -77,18 +79,23 @@ export class WasmPlatform {
    */
   sharedMemory(): KernelMemory {
     if (typeof SharedArrayBuffer !== "function") {
-      throw new Error("there is no SharedArrayBuffer (a page must be isolated to have it)");
+      throw new Error(
+        "SharedArrayBuffer is missing (a page must be cross-origin isolated to have it)",
+      );
     }
     return new KernelMemory(this.#module, true, SCRATCH.mostPages);
   }
 
-  readonly #module = (isShared: boolean): object => {
-    const known = this.#modules.get(isShared);
-    const module = known ?? compileKernels(isShared);
-    this.#modules.set(isShared, module);
+  readonly #module = (isShared: boolean, source = MAIN): object => {
+    const modules = this.#modules[isShared ? 1 : 0];
+    const module = modules.get(source) ?? compileKernels(isShared, source);
+    modules.set(source, module);
     return module;
   };
 }
+
+/** The kernels of scatters and gathers. */
+const MAIN: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
 
 /** Flags of a memory's import for a memory that is not shared and has a maximum. */
 const UNSHARED = 1;
@@ -97,22 +104,22 @@ const UNSHARED = 1;
  * The kernels are compiled for a shared memory and use no atomics, so that one byte of the module, whose position the
  * build has checked, makes them fit a memory that is not shared.
  */
-function compileKernels(isShared: boolean): object {
-  const binary = kernelBytes();
-  if (!isShared) binary[MEMORY_FLAGS_AT] = UNSHARED;
+function compileKernels(isShared: boolean, { text, flagsAt }: KernelSource): object {
+  const binary = kernelBytes(text);
+  if (!isShared) binary[flagsAt] = UNSHARED;
   return new (webAssembly().Module)(binary);
 }
 
 /**
- * The bytes behind the characters of `KERNELS`. Characters from 35 to 120 without the backslash, 92, stand for a number
+ * The bytes behind the characters of a module's text. Characters from 35 to 120 without the backslash, 92, stand for a number
  * from 0 to 84; each of the next three adds 85, 170 or 255 to the number behind it. A byte is 3 less than its number,
  * and wraps.
  */
-function kernelBytes(): Uint8Array {
-  const bytes = new Uint8Array(KERNELS.length);
+function kernelBytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
   let [count, page] = [0, 0];
-  for (let at = 0; at < KERNELS.length; at++) {
-    const code = KERNELS.charCodeAt(at);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
     if (code > 120) page = (code - 120) * 85;
     else {
       bytes[count++] = page + code - (code > 92 ? 39 : 38);

@@ -13,7 +13,8 @@ import {
   type Storage,
 } from "../../tensor/dtype.ts";
 import { bytesOf, copy } from "../../tensor/storage.ts";
-import type { Executor, Session } from "../executor.ts";
+import type { Executor, Extension, Session } from "../executor.ts";
+import type { KernelSource } from "./kernels.ts";
 import { runCalls, type Call } from "./calls.ts";
 import { readByKernels, type IndexReader } from "./index-reader.ts";
 import { Arena } from "./arena.ts";
@@ -160,6 +161,13 @@ export class WasmSession implements Session<void>, IndexReader {
     if (isDone === true) return;
     trace("js");
     this.#js.scatter(plan, dtype, step, data, updates, out);
+  }
+
+  extend(source: KernelSource, bytes: number, ...arrays: NumericStorage[]): Extension | null {
+    return attempt(() => {
+      const arena = this.arenaOf(bytes, ...arrays);
+      return { arena, kernels: arena.memory.extension(source) };
+    });
   }
 
   end(): void {

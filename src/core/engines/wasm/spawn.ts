@@ -114,7 +114,7 @@ export function nodeThreads(): NodeThreads | null {
 /** The reason why workers are unavailable; null if they are available. */
 export function whyNoWorkers(): string | null {
   const isThere = nodeThreads() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
-  return isThere ? null : "there are no workers (Node has them from 20.16 on)";
+  return isThere ? null : "workers are missing (Node has them from 20.16 on)";
 }
 
 /** True if this thread may block; false in a page. */

@@ -34,7 +34,7 @@ const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
  * of 33 bytes takes none: both fail where WebAssembly or vectors are missing, or a policy forbids to compile.
  */
 export function whyUnsupported(): string | null {
-  if (!("WebAssembly" in globalThis)) return "there is no WebAssembly";
+  if (!("WebAssembly" in globalThis)) return "WebAssembly is missing";
   try {
     // WebKit compiles under a policy that forbids WebAssembly, and refuses the instance.
     Reflect.construct(webAssembly().Instance, [new (webAssembly().Module)(VECTOR_PROBE)]);

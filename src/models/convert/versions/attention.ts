@@ -1,4 +1,4 @@
-/** Attention, whose mask may be shorter than the keys since version 24. */
+/** Attention. Since version 24 its mask may be shorter than the keys. */
 
 import { refusal } from "../meaning.ts";
 import { quote } from "../../model/graph.ts";

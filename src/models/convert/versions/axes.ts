@@ -65,10 +65,12 @@ export const signalAxis: Part = {
 export function known(step: Step, input: string, name: string): readonly bigint[] {
   const values = step.integersOf(input);
   if (values !== null) return values;
-  throw refusal(`${step.title} has its ${name} as an attribute, but here they are no constant`);
+  throw refusal(
+    `${step.title} has its ${name} as an attribute, but here the input ${name} is not a constant`,
+  );
 }
 
-/** Reductions that return their input when they reduce no axis. */
+/** Reductions that return their input unchanged when they reduce no axis. */
 const SAME_WITHOUT_AXES = new Set([
   "ReduceMax",
   "ReduceMean",
@@ -77,7 +79,7 @@ const SAME_WITHOUT_AXES = new Set([
   "ReduceSum",
 ]);
 
-/** The axes of a reduction, and whether an empty list means all of them, as it always did before. */
+/** The axes of a reduction, and the meaning of an empty list, which always meant all axes before. */
 export const reducedAxes: Part = {
   up: (node, step) => listToInput(node, step, "axes", 1),
   down(node, step) {

@@ -1,9 +1,9 @@
 /**
- * The changes between consecutive versions of ONNX operators, in both directions. Most changes are free: the version
- * accepts more data types, or has a new attribute whose default keeps the old meaning. Nodes of the older version then
- * stay unchanged, and so do nodes of the newer one that use nothing new. A change that is not certainly free, for
- * example because a data type is unknown, is refused: a conversion that is right for most models is wrong for
- * someone's.
+ * The changes between consecutive versions of ONNX operators, in both directions. Most changes need no rewriting: the
+ * version accepts more data types, or has a new attribute whose default keeps the old meaning. Nodes of the older
+ * version then stay unchanged, and so do nodes of the newer one that use nothing new. A change that may need rewriting
+ * but cannot be decided, for example because a data type is unknown, is refused: a conversion that is right for most
+ * models is wrong for some.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -19,7 +19,7 @@ import type { Step } from "./step.ts";
  */
 type Rewrite = (node: ModelNode, step: Step) => ModelNode;
 
-/** A part of a change; an absent direction is free. */
+/** A part of a change; an absent direction needs no rewriting. */
 export interface Part {
   /** Converts to the version that made the change. */
   readonly up?: Rewrite;
@@ -102,7 +102,7 @@ export const oneType = (...positions: readonly number[]): Part => ({
 /** A list of ones of the required length. */
 export const ONES = "ones";
 
-/** A new attribute whose default keeps the old meaning; null if only its absence does. */
+/** A new attribute whose default keeps the old meaning; null if only omitting it does. */
 export const option = (name: string, standard: Plain | null): Part => ({
   down: (node, { title }) => {
     const value = attributeValue(node, name);

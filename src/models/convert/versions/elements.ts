@@ -68,7 +68,7 @@ function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   throw refusal(`the mask of ${title} is of another data type`);
 }
 
-/** The ratio became an input, and a further input enables training; by default nothing is dropped. */
+/** The ratio became an input, and another input enables training; by default nothing is dropped. */
 export const dropoutInputs: Part = {
   up(node, step) {
     const ratio = numberOf(node, "ratio", null);

@@ -47,7 +47,9 @@ export const splitCount: Part = {
     const most = Math.ceil(size / count);
     const last = size - (count - 1) * most;
     if (last < 0)
-      throw refusal(`${step.title} takes sizes, and there are none for ${size} in ${count}`);
+      throw refusal(
+        `${step.title} takes sizes, and ${size} elements cannot be split into ${count} parts`,
+      );
     const sizes = Array.from({ length: count }, (_, at) => (at === count - 1 ? last : most));
     return withInputs(plain, { 1: step.list(node, "split", sizes) });
   },
@@ -79,7 +81,8 @@ export const sliceAxesFromBack: Part = {
     if (values?.every((axis) => axis >= 0n) === true) return node;
     const rank = step.rankOf(inputOf(node, 0));
     if (values === null || rank === null) {
-      const what = values === null ? "they are no constant" : "the rank of its input is not known";
+      const what =
+        values === null ? "its axes are not a constant" : "the rank of its input is not known";
       throw refusal(`${step.title} counts axes from the front, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
@@ -153,7 +156,7 @@ export const padAxes: Part = {
     const pads = step.integersOf(inputOf(node, 1));
     const rank = step.rankOf(inputOf(node, 0));
     if (axes === null || pads === null || rank === null) {
-      const what = rank === null ? "the rank of its input is not known" : "they are no constants";
+      const what = rank === null ? "the rank of its input is not known" : "they are not constants";
       throw refusal(`${step.title} has pads for all axes; here they are for some, and ${what}`);
     }
     if (pads.length !== 2 * axes.length) {

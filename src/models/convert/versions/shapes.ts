@@ -1,4 +1,4 @@
-/** Reshape and Shape, whose newer attributes concern single dimensions. */
+/** Reshape and Shape, whose newer attributes affect individual dimensions. */
 
 import { refusal } from "../meaning.ts";
 import type { Part } from "./change.ts";

@@ -12,7 +12,7 @@ export const unknownDims = (count: number): Dim[] => Array.from({ length: count 
 
 /** A computed size; null if the numbers are too large to be exact. */
 export function sizeDim(size: number): Dim {
-  if (size < 0) throw wrongNode(`a dimension would be ${size}`);
+  if (size < 0) throw wrongNode(`a dimension must be 0 or more, got ${size}`);
   return Number.isSafeInteger(size) ? size + 0 : null;
 }
 
@@ -91,13 +91,15 @@ export function quotientDims(dims: readonly Dim[], parts: readonly Dim[]): Dim {
   if (divisor === 0 || !Number.isSafeInteger(size) || !Number.isSafeInteger(divisor)) return null;
   if (rest.length === 1) return size === divisor ? rest[0] : null;
   if (rest.length > 1) return null;
-  if (size % divisor !== 0) throw wrongNode(`${size} elements are no multiple of ${divisor}`);
+  if (size % divisor !== 0)
+    throw wrongNode(`the number of elements must be a multiple of ${divisor}, got ${size}`);
   return sizeDim(size / divisor);
 }
 
 /** An axis counted from the front. */
 export function countedAxis(axis: number, rank: number): number {
-  if (axis < -rank || axis >= rank) throw wrongNode(`rank ${rank} has no axis ${axis}`);
+  if (axis < -rank || axis >= rank)
+    throw wrongNode(`an axis must be from ${-rank} to ${rank - 1}, got ${axis}`);
   return axis < 0 ? axis + rank : axis;
 }
 

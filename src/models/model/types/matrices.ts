@@ -8,7 +8,8 @@ import { output, type NodeView, type TypeRule } from "./node-view.ts";
 /** `MatMul` as in NumPy: a vector gets an axis of 1, which is removed afterwards. */
 export function productShape(a: PartialShape, b: PartialShape): PartialShape {
   if (a === null || b === null) return null;
-  if (a.length === 0 || b.length === 0) throw wrongNode("a scalar is no matrix");
+  if (a.length === 0 || b.length === 0)
+    throw wrongNode("a matrix must have one axis or more, got a scalar");
   const left = a.length === 1 ? [1, ...a] : a;
   const right = b.length === 1 ? [...b, 1] : b;
   sameDim(left[left.length - 1], right[right.length - 2]);

@@ -169,7 +169,7 @@ export const tile: TypeRule = (view) => {
   const dtype = view.dtype(0);
   if (dims === null || view.opset < 6) return [output(dtype, dims && unknownDims(dims.length))];
   const repeats = view.elements(1) ?? unknownDims(dims.length);
-  if (repeats.length !== dims.length) throw wrongNode("there must be a number for each axis");
+  if (repeats.length !== dims.length) throw wrongNode("repeats must have a number for each axis");
   const elements = elementsOf(view.input(0));
   const [times] = repeats;
   if (dims.length === 1 && elements?.length && typeof times === "number") {
@@ -201,7 +201,7 @@ export const pad: TypeRule = (view) => {
   const axes = view.opset >= 18 && view.has(3) ? view.integers(3) : undefined;
   if (pads === null || axes === null) return unknown;
   const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
-  if (pads.length !== 2 * named.length) throw wrongNode("there must be two pads for each axis");
+  if (pads.length !== 2 * named.length) throw wrongNode("pads must have two numbers for each axis");
   const padded = dims.map((dim, axis): Dim => {
     const at = named.indexOf(axis);
     if (at < 0) return dim;

@@ -60,7 +60,10 @@ function reshapeDims(input: PartialShape, target: readonly Dim[], isCopying: boo
   const dims = target.map((dim, axis): Dim => {
     if (dim !== 0 || !isCopying) return typeof dim === "number" && dim !== -1 ? sizeDim(dim) : dim;
     if (input === null) return null;
-    if (axis >= input.length) throw wrongNode(`there is no dimension ${axis} to copy`);
+    if (axis >= input.length)
+      throw wrongNode(
+        `a 0 in shape must have a dimension to copy, but the input has no axis ${axis}`,
+      );
     // A copied dimension cancels on both sides, whatever its size. A product with 0 has no quotient.
     if (rest !== null && input[axis] !== 0) rest[axis] = 1;
     return input[axis];
@@ -126,7 +129,8 @@ export const squeeze: TypeRule = (view) => {
   if (dims === null) return [output(view.dtype(0), null)];
   if (axes === null) {
     const count = axisCount(view);
-    if (count !== null && count > dims.length) throw wrongNode("more axes than there are");
+    if (count !== null && count > dims.length)
+      throw wrongNode("it names more axes than its input has");
     return [output(view.dtype(0), count === null ? null : unknownDims(dims.length - count))];
   }
   if (axes === undefined) {

@@ -106,7 +106,7 @@ export const pool: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
   if (dims === null) return [output(dtype, null), output("int64", null)];
-  if (dims.length < 3) throw wrongNode("there are no spatial axes");
+  if (dims.length < 3) throw wrongNode("its input must have spatial axes");
   const [batch, channels, ...rest] = dims;
   const shape = [batch, channels, ...spatial(view, rest, null)];
   return [output(dtype, shape), output("int64", shape)];
@@ -197,7 +197,7 @@ const multiplied: Scaling = (dim, by) => productDims([dim, by]);
 
 const divided: Scaling = (dim, by) => {
   if (typeof dim !== "number") return by === 1 ? dim : null;
-  if (dim % by !== 0) throw wrongNode(`${dim} is no multiple of ${by}`);
+  if (dim % by !== 0) throw wrongNode(`${dim} must be a multiple of ${by}`);
   return dim / by;
 };
 
@@ -205,7 +205,7 @@ function blocks(view: NodeView, channels: Scaling, sides: Scaling): ReturnType<T
   const dims = view.shape(0);
   const dtype = view.dtype(0);
   const by = view.int("blocksize", null);
-  if (dims !== null && dims.length !== 4) throw wrongNode("there must be four axes");
+  if (dims !== null && dims.length !== 4) throw wrongNode("its input must have four axes");
   if (dims === null || by === null || by < 1) return [output(dtype, unknownDims(4))];
   const [batch, depth, height, width] = dims;
   return [output(dtype, [batch, channels(depth, by), sides(height, by), sides(width, by)])];

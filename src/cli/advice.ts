@@ -1,0 +1,182 @@
+/**
+ * What to do about a failure: the last part of its sentence. The library says what is wrong; only the command knows the
+ * files, its own options and its other commands.
+ */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
+import { nearestName } from "../core/operators/nearest.ts";
+import type { Failure } from "./failure.ts";
+import { printName } from "./text/layout.ts";
+
+/** A failure as advice sees it. */
+interface Case {
+  /** The name of the command, such as `run`. */
+  readonly command: string;
+  /** The folder that relative paths refer to. */
+  readonly cwd: string;
+  readonly sentence: string;
+  readonly error: TensorError;
+}
+
+/** Matches a sentence that says itself what to do, after a semicolon or as a question. */
+const SAYS_ITSELF = /; |did you mean|: npm install/;
+
+/** Commands whose options `explain` takes too. */
+const EXPLAINED = new Set(["run", "compare"]);
+
+const explain = ({ command, error }: Case, what: string): string | null =>
+  EXPLAINED.has(command) && error.op !== undefined
+    ? `ndscatter explain with the same inputs shows ${what}`
+    : null;
+
+/**
+ * The advice by code. Null codes need none: their sentences say what must be given, or the command never causes them.
+ * A function returns null where its sentence alone suffices.
+ */
+export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) | null>> = {
+  "shape-mismatch": (one) => explain(one, "which shapes fit"),
+  rank: (one) => explain(one, "which ranks fit"),
+  axis: (one) => explain(one, "the axes"),
+  "index-out-of-range": (one) => {
+    // It has shown every bad index.
+    if (one.command === "explain") return null;
+    return explain(one, "every bad index") ?? "check the indices against the size of that axis";
+  },
+  // The command has no option that forbids repeated targets.
+  "duplicate-index": null,
+  dtype: ({ error, sentence }) => castAdvice(error, sentence),
+  attribute: ({ error: { op } }) =>
+    op === undefined ? null : `ndscatter ops ${printName(op)} lists its attributes`,
+  reduction: ({ error: { op } }) =>
+    op === undefined ? null : `ndscatter ops ${printName(op)} lists the reductions of its versions`,
+  // The command passes no memory of its own to a call; jobs say themselves which array to copy.
+  overlap: null,
+  // The command keeps its tensors until it ends.
+  disposed: null,
+  "unknown-operator": () => "ndscatter ops lists operators and versions",
+  "unsupported-model": unsupportedAdvice,
+  "malformed-file": (one) => absentAdvice(one) ?? fileAdvice(one.sentence, one.command),
+  "too-large": ({ command }) =>
+    command === "run"
+      ? "--memory 1G runs an operator chunk by chunk"
+      : "use a smaller array, or a machine with more memory",
+  engine: () => "run the command again; --debug shows where the error comes from",
+};
+
+/** The sentence of a failure with what to do, unless the sentence says so itself. */
+export function withAdvice(failure: Failure, command: string, cwd: string): string {
+  const { message, cause } = failure;
+  if (SAYS_ITSELF.test(message)) return message;
+  const advice = isTensorError(cause)
+    ? (ADVICE[cause.code]?.({ command, cwd, sentence: message, error: cause }) ?? null)
+    : systemAdvice(cause);
+  return advice === null ? message : `${message}; ${advice}`;
+}
+
+/** NumPy has no other data types of this package. */
+const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
+
+/** How to convert an input to a data type that the sentence names: int64 if it is one of several, otherwise the first. */
+function castAdvice({ input }: TensorError, sentence: string): string | null {
+  const [, words] =
+    /(?: must be| must have the data type of \w+,| is) ([\w, ]+), got \w+$/.exec(sentence) ?? [];
+  if (words === undefined) return null;
+  const types = words.replace(/^one of /, "").split(", ");
+  const dtype = types.includes("int64") ? "int64" : types[0];
+  return NUMPY.test(dtype)
+    ? `cast it, in NumPy: ${input ?? "array"}.astype("${dtype}")`
+    : `give a tensor of ${dtype}`;
+}
+
+function unsupportedAdvice({ command }: Case): string {
+  if (command === "convert") return "choose another --opset, or convert one node with --node";
+  if (command === "run") {
+    return "run one node with --node, or the whole model with --with onnxruntime-node";
+  }
+  return "--node takes one node of the model";
+}
+
+/** What to do about a file, by its ending, which stands at the beginning of the sentence. */
+function fileAdvice(sentence: string, command: string): string {
+  if (command === "job") return "remove the job and begin it again (ndscatter job remove)";
+  const [, ending = ""] = /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(sentence) ?? [];
+  switch (ending.toLowerCase()) {
+    case "npy":
+      return / promises | ends after /.test(sentence)
+        ? "the file is cut short, so copy it again or save it again with np.save"
+        : "save it again with np.save";
+    case "onnx":
+      return "export the model again; onnx.checker.check_model names more faults";
+    case "xml":
+      return "save the model again with openvino.save_model";
+    case "zarr":
+      return "write the array again";
+    default:
+      return "write the file again";
+  }
+}
+
+/** What to do about an error of the system, such as a missing file; null for other values. */
+function systemAdvice(cause: unknown): string | null {
+  if (cause instanceof RangeError) return "use a smaller array, or run with --memory 1G";
+  if (!(cause instanceof Error) || !("code" in cause)) return null;
+  switch (cause.code) {
+    case "ENOENT":
+      // Only the folder of an output is looked at before it is written.
+      if ("syscall" in cause && cause.syscall === "access") return "make the folder first";
+      return "path" in cause ? missingAdvice(String(cause.path)) : null;
+    case "EACCES":
+    case "EPERM":
+      return "check who may read and write it";
+    case "ENOSPC":
+      return "free some space on the disk";
+    case "ENOTDIR":
+      return "check the folders in the path";
+    case "EMFILE":
+      return "allow more open files (ulimit -n)";
+    default:
+      return null;
+  }
+}
+
+/** What to do about a Zarr array that is not there, which the library cannot distinguish from a folder without one. */
+function absentAdvice({ sentence, cwd }: Case): string | null {
+  const [, typed] = /^(.+?) must be a Zarr (?:array|group), /.exec(sentence) ?? [];
+  if (typed === undefined || typed.includes("://")) return null;
+  const place = path.resolve(cwd, typed);
+  if (fs.existsSync(place)) return "name a folder that has one of these files";
+  return missingAdvice(place);
+}
+
+/** More files than this are not listed. */
+const MOST_LISTED = 5;
+
+/** Names a file that was probably meant instead of a missing one, or the few that there are of its format. */
+function missingAdvice(place: string): string {
+  const { dir, name, ext } = path.parse(place);
+  const names = namesIn(dir);
+  if (names === null) return "check the folders in the path";
+  if (names.includes(name + ext)) return "it is a link whose target is missing, so mend the link";
+  const alike = names.filter((one) => path.extname(one) === ext);
+  const stem = nearestName(
+    name,
+    alike.map((one) => path.parse(one).name),
+  );
+  const near = stem === null ? names.find((one) => path.parse(one).name === name) : stem + ext;
+  if (near !== undefined) return `did you mean ${printName(near)}?`;
+  if (alike.length === 0 || alike.length > MOST_LISTED || ext === "") {
+    return "check the name and the folder";
+  }
+  return `the ${ext} files in its folder are ${alike.map(printName).join(", ")}`;
+}
+
+/** The names in a folder, in order; null if it cannot be read. */
+function namesIn(folder: string): readonly string[] | null {
+  try {
+    return fs.readdirSync(folder).toSorted();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+/** Calls of which gradients are taken: nodes, and plain functions with their options. */
+
+import { printValue, readForeign, TensorError } from "../errors.ts";
+import { FUNCTIONS } from "../operators/plain.ts";
+import { objectOf } from "../tensor/options.ts";
+import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
+import { plainCallOf, type GivenOptions } from "./plain-call.ts";
+
+/** A call of a plain function: its name, and its options except `out`. */
+export interface FunctionSpec {
+  readonly function: keyof typeof FUNCTIONS;
+  /** The attributes and policies, such as `{ reduction: "max", bounds: "drop" }`. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A call, and what is kept about it if it is that of a plain function. */
+export interface GivenCall {
+  readonly call: Call;
+  readonly known: GivenOptions["known"] | null;
+}
+
+/**
+ * The call of a node or of a plain function.
+ * @throws TensorError `unknown-operator`, `attribute`, `reduction`
+ */
+export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
+  const name = functionOf(node);
+  if (name === undefined) return { call: callOf(nodeFrom(node as NodeSpec)), known: null };
+  const { function: _, options } = objectOf("the call", node, {});
+  if (!Object.hasOwn(FUNCTIONS, name)) {
+    const names = Object.keys(FUNCTIONS).join(", ");
+    const sentence = `function must be one of ${names}, got ${printValue(name)}`;
+    throw new TensorError("unknown-operator", sentence);
+  }
+  const { known, out } = plainCallOf(FUNCTIONS[name], options);
+  if (out !== undefined) {
+    const sentence = "out must be an option of vjp, a list with a tensor for each gradient";
+    throw new TensorError("attribute", sentence, known.call.fields);
+  }
+  return { call: known.call, known };
+}
+
+/** The name of a plain function; undefined for a node. */
+function functionOf(node: unknown): FunctionSpec["function"] | undefined {
+  if (typeof node !== "object" || node === null) return undefined;
+  const read = (): unknown => Reflect.get(node, "function");
+  const name = readForeign(read, "unknown-operator", "a call must be an object that can be read");
+  return name as FunctionSpec["function"] | undefined;
+}

@@ -1,0 +1,271 @@
+/**
+ * The two steps of a scatter's gradient that are neither a gather nor a scatter, by the kernels of
+ * `assembly/backwards.ts` where they pay, else by the loops of `kernels/backwards.ts`. The bits are the same.
+ */
+
+import { isTensorError } from "../errors.ts";
+import { GRADIENTS } from "../limits.ts";
+import { extremeGradients, take, type Extremes } from "../kernels/backwards.ts";
+import { gatherMove, scatterMove } from "../kernels/move.ts";
+import { absoluteOffsets, coarsen, type Plan } from "../plan/plan.ts";
+import { sortAllTargets, sortByTarget, type SortedPlan } from "../plan/targets.ts";
+import { DTYPES, viewOf, type DType, type NumericStorage } from "../tensor/dtype.ts";
+import { copy } from "../tensor/storage.ts";
+import type { Extension, Session } from "./executor.ts";
+import { KERNELS, MEMORY_FLAGS_AT } from "./wasm/backwards-bytes.ts";
+import type { KernelSource } from "./wasm/kernels.ts";
+
+const SOURCE: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
+
+/** Counts below this are exact as a float32, by which the kernels divide. */
+const MOST = 2 ** 24;
+
+const elementsOf = ({ batches, count, slice }: Plan): number => batches * count * slice;
+
+/** The kernels, if a memory holds all of these arrays. */
+function residentKernels(session: Session<void>, arrays: NumericStorage[]): Extension | null {
+  const extension = session.extend?.(SOURCE, 0, ...arrays) ?? null;
+  return arrays.every((array) => extension?.arena.memory.has(array)) ? extension : null;
+}
+
+/** `out = data`, which may be the same memory. */
+export function copyInto(session: Session<void>, data: NumericStorage, out: NumericStorage): void {
+  if (data.buffer === out.buffer && data.byteOffset === out.byteOffset) return;
+  const kernels =
+    data.byteLength >= GRADIENTS.kernels ? residentKernels(session, [data, out]) : null;
+  if (kernels === null) copy(data, out);
+  else kernels.kernels["copy_bytes"](out.byteOffset, data.byteOffset, data.byteLength);
+}
+
+/**
+ * From the last position of a Plan to the first, moves each slice of `data` to its place in `out` and leaves 0. So the
+ * last position of a target has the slice, and others have 0.
+ */
+export function takeSlices(
+  session: Session<void>,
+  plan: Plan,
+  dtype: DType,
+  data: NumericStorage,
+  out: NumericStorage,
+): void {
+  // Slices of a run are disjoint, so runs may be moved as a whole.
+  const runs = coarsen(plan);
+  const isFew = elementsOf(plan) < GRADIENTS.kernels || runs.source !== undefined;
+  const extension = isFew ? null : residentKernels(session, [data, out]);
+  if (extension === null) return take(runs, data, out);
+  const { bytes } = DTYPES[dtype];
+  const { arena, kernels } = extension;
+  const { offsets, slice, count, batches, span } = runs;
+  const at = arena.addressOf(offsets);
+  const stride = offsets.length === count ? 0 : 4 * count;
+  const length = slice * bytes;
+  for (let batch = 0; batch < batches; batch++) {
+    const from = data.byteOffset + batch * span * bytes;
+    const to = out.byteOffset + batch * count * length;
+    kernels["take"](from, to, at + batch * stride, count, length, bytes);
+  }
+}
+
+/** The gradients of a greatest or least value. The gradient of data has that of the result elsewhere. */
+export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes): void {
+  const { gradient, ofData, includesSelf } = call;
+  const updates = elementsOf(plan);
+  if (updates === 0) {
+    if (ofData !== null) copyInto(session, gradient, ofData);
+    return;
+  }
+  const isDense = includesSelf && plan.size <= GRADIENTS.dense * updates;
+  const isFast =
+    DTYPES[call.dtype].family === "float" &&
+    (call.ties === "even" || call.ties === "all") &&
+    updates >= GRADIENTS.kernels &&
+    plan.batches * plan.count < MOST;
+  if (isFast && isDense && plan.slice === 1 && attempt(() => singles(session, plan, call))) return;
+  const sorted = isDense ? sortAllTargets(plan) : sortByTarget(plan);
+  if (!sorted.isWhole && ofData !== null) copyInto(session, gradient, ofData);
+  if (isFast && attempt(() => slices(session, call, sorted))) return;
+  extremeGradients(call, sorted);
+}
+
+/** The result of `action`; false if memory does not suffice, so JavaScript must do the work. */
+function attempt(action: () => boolean): boolean {
+  try {
+    return action();
+  } catch (error) {
+    if (isTensorError(error, "too-large")) return false;
+    throw error;
+  }
+}
+
+const tensorsOf = ({ data, updates, gradient, ofData, ofUpdates }: Extremes): NumericStorage[] =>
+  [data, updates, gradient, ofData, ofUpdates].filter((one) => one !== null);
+
+/**
+ * Single updates of most of data, in the order of the Plan: sorting them would take as long as all of this. Tensors of
+ * the heap are copied as a whole.
+ * @returns whether it was done
+ */
+function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
+  const { dtype, ties, data, updates, gradient, ofData, ofUpdates } = call;
+  if (plan.source !== undefined) return false;
+  const { bytes } = DTYPES[dtype];
+  const { size } = plan;
+  const offsets = absoluteOffsets(plan);
+  const count = offsets.length;
+  const tensors = tensorsOf(call);
+  const most = (4 * size + count) * bytes + 4 * count;
+  const extension =
+    residentKernels(session, tensors) ??
+    (most <= GRADIENTS.scratch ? session.extend?.(SOURCE, most, ...tensors) : null);
+  if (!extension) return false;
+  const { arena, kernels } = extension;
+  const inputs = [data, gradient, updates, offsets];
+  const [own, given, operands, at] = inputs.map((array) => arena.addressOf(array));
+  const pairs = arena.allocate(2 * bytes * size);
+  // Copies may be replaced by the gradients.
+  const placeOf = (out: NumericStorage | null, copied: NumericStorage, address: number): number =>
+    out !== null && arena.memory.has(out)
+      ? out.byteOffset
+      : arena.memory.has(copied)
+        ? arena.allocate(copied.byteLength)
+        : address;
+  const toData = placeOf(ofData, gradient, given);
+  const toUpdates = placeOf(ofUpdates, updates, operands);
+  const flip = Number(call.isLeast);
+  const run = (name: string, ...args: number[]) => kernels[`${name}_${dtype}`](...args);
+  run("begin", own, pairs, size, flip);
+  run("tally", pairs, operands, at, count, flip);
+  run("settle", own, given, pairs, toData, size, flip, Number(ties === "even"));
+  if (ofUpdates !== null) run("spread", pairs, operands, toUpdates, at, count, flip);
+  for (const [out, place] of [
+    [ofData, toData],
+    [ofUpdates, toUpdates],
+  ] as const) {
+    const isElsewhere = out !== null && !arena.memory.has(out);
+    if (isElsewhere) arena.copyOut(place, out.byteLength, out, 0);
+  }
+  return true;
+}
+
+/** Addresses for the kernel `extremes`, by the names of its parameters. */
+interface Places {
+  readonly data: number;
+  readonly gradient: number;
+  readonly ofData: number;
+  readonly updates: number;
+  readonly ofUpdates: number;
+  readonly targets: number;
+  readonly ends: number;
+  readonly positions: number;
+  /** Number of targets. */
+  readonly count: number;
+  /** Bytes from an element of a gradient to the next, and from a slice; 0 if that gradient is written nowhere. */
+  readonly dataStep: number;
+  readonly updatesStep: number;
+}
+
+function runExtremes({ kernels }: Extension, call: Extremes, at: Places): void {
+  const { dtype, isLeast, ties, includesSelf, slice } = call;
+  const flags = [isLeast, ties === "even", includesSelf].map(Number);
+  const tensors = [at.data, at.gradient, at.ofData, at.updates, at.ofUpdates];
+  const lists = [at.targets, at.ends, at.positions, at.count, slice];
+  kernels[`extremes_${dtype}`](...tensors, ...lists, at.dataStep, at.updatesStep, ...flags);
+}
+
+/** Slices, target by target. @returns whether it was done */
+function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
+  const { data, updates, gradient, ofData, ofUpdates } = call;
+  const extension = residentKernels(session, tensorsOf(call));
+  if (extension === null) return groups(session, call, sorted);
+  const { arena } = extension;
+  const length = call.slice * data.BYTES_PER_ELEMENT;
+  const nowhere = arena.allocate(length);
+  runExtremes(extension, call, {
+    data: data.byteOffset,
+    gradient: gradient.byteOffset,
+    ofData: ofData?.byteOffset ?? nowhere,
+    updates: updates.byteOffset,
+    ofUpdates: ofUpdates?.byteOffset ?? nowhere,
+    targets: arena.addressOf(sorted.targets),
+    ends: arena.addressOf(sorted.ends),
+    positions: arena.addressOf(sorted.positions),
+    count: sorted.targets.length,
+    dataStep: ofData === null ? 0 : data.BYTES_PER_ELEMENT,
+    updatesStep: ofUpdates === null ? 0 : length,
+  });
+  return true;
+}
+
+/** {@link slices} of tensors of the heap, of which groups of targets are copied. */
+function groups(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
+  const { dtype, slice, data, updates, gradient, ofData, ofUpdates } = call;
+  const { targets, ends, positions } = sorted;
+  const length = slice * data.BYTES_PER_ELEMENT;
+  const most = Math.max(Math.floor(GRADIENTS.group / length), 1);
+  const { bounds, widest } = groupBounds(sorted, most);
+  const bytes = (2 * most + widest) * length + 4 * (2 * most + widest);
+  if (bytes > GRADIENTS.scratch) return false;
+  const extension = session.extend?.(SOURCE, bytes);
+  if (!extension) return false;
+  const { arena } = extension;
+  const { memory } = arena;
+  const viewAt = (at: number, count: number): NumericStorage =>
+    viewOf(dtype, memory.buffer, at, count * slice) as NumericStorage;
+  const [own, given, operands] = [most, most, widest].map((some) => arena.allocate(some * length));
+  const lists = [most, most, widest].map((some) => arena.allocate(4 * some));
+  const [ownTargets, ownEnds, ownPositions] = lists;
+  memory.wordsAt(ownTargets, most).forEach((_, t, list) => (list[t] = t * slice));
+  memory.wordsAt(ownPositions, widest).forEach((_, p, list) => (list[p] = p));
+  const rowsOf = (offsets: Uint32Array, { length: size }: NumericStorage): Plan =>
+    coarsen({ offsets, slice, count: offsets.length, size, batches: 1, span: size });
+  for (let g = 1, begin = 0; g < bounds.length; g++) {
+    const [first, last] = [bounds[g - 1], bounds[g]];
+    const end = ends[last - 1];
+    const rows = rowsOf(targets.subarray(first, last), data);
+    const chosen = positions.subarray(begin, end).map((p) => p * slice);
+    const updated = rowsOf(chosen, updates);
+    const count = last - first;
+    gatherMove(rows, data, viewAt(own, count));
+    gatherMove(rows, gradient, viewAt(given, count));
+    gatherMove(updated, updates, viewAt(operands, end - begin));
+    const relative = memory.wordsAt(ownEnds, count);
+    for (let t = 0; t < count; t++) relative[t] = ends[first + t] - begin;
+    runExtremes(extension, call, {
+      data: own,
+      gradient: given,
+      ofData: given,
+      updates: operands,
+      ofUpdates: operands,
+      targets: ownTargets,
+      ends: ownEnds,
+      positions: ownPositions,
+      count,
+      dataStep: data.BYTES_PER_ELEMENT,
+      updatesStep: length,
+    });
+    if (ofData !== null) scatterMove(rows, viewAt(given, count), ofData);
+    if (ofUpdates !== null) scatterMove(updated, viewAt(operands, end - begin), ofUpdates);
+    begin = end;
+  }
+  return true;
+}
+
+/**
+ * Groups of consecutive targets, of at most `most` targets and as many updates, or one target.
+ * @returns the first target of each group, and the end of all; and the most updates of a group
+ */
+function groupBounds(
+  { targets, ends }: SortedPlan,
+  most: number,
+): { readonly bounds: readonly number[]; readonly widest: number } {
+  const bounds = [0];
+  let widest = 0;
+  for (let last = 0, begin = 0; last < targets.length;) {
+    const first = last++;
+    while (last < targets.length && last - first < most && ends[last] - begin <= most) last++;
+    bounds.push(last);
+    widest = Math.max(widest, ends[last - 1] - begin);
+    begin = ends[last - 1];
+  }
+  return { bounds, widest };
+}

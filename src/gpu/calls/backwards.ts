@@ -1,0 +1,355 @@
+/**
+ * The gradients of a scatter and of a gather on a GPU, as calls of the same targets: the rules of
+ * `core/call/backwards.ts`, with the same bits. All arguments have been checked.
+ */
+
+import { divisorOf, type Reducing } from "../../core/call/steps.ts";
+import { printValue, TensorError, type ErrorFields } from "../../core/errors.ts";
+import type { Ties } from "../../core/kernels/backwards.ts";
+import { DTYPES, type DType, type NumericStorage, type Steps } from "../../core/tensor/dtype.ts";
+import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
+import {
+  clearOnGpu,
+  markEqual,
+  negateOnGpu,
+  productsAfter,
+  productsBefore,
+  reversed,
+  sharesOfData,
+  sharesOfUpdates,
+  type Extremes,
+} from "../kernels/backwards.ts";
+import { combineInOrder } from "../kernels/combine.ts";
+import { divideOnGpu } from "../kernels/divide.ts";
+import { gatherOnGpu } from "../kernels/moves.ts";
+import type { Recording, Span } from "../kernels/recording.ts";
+import { applyUpdates, checkCounted, copyData, type Operands } from "../kernels/scatter.ts";
+import type { Guard } from "../kernels/status.ts";
+import { countsOfTargets, positionsOf, type Targets } from "../kernels/targets.ts";
+import { scatterWork } from "./call.ts";
+import type { GpuCall, GpuCore } from "./core.ts";
+import type { GpuInput } from "./inputs.ts";
+import type { Placed, TargetSource } from "./target-source.ts";
+import type { DeviceTensor } from "./tensor.ts";
+
+/** A call whose gradients are taken. */
+interface Differentiated {
+  readonly core: GpuCore;
+  readonly fields: ErrorFields;
+  readonly source: TargetSource;
+  /** Indices on the GPU, or what a kept plan has made of them. */
+  readonly others: readonly DeviceTensor[];
+  /** The gradient of the result. */
+  readonly gradient: DeviceTensor;
+  readonly dataShape: readonly number[];
+  readonly dataSize: number;
+  /** The tensor for the gradient of data; null for a new one. */
+  readonly dataOut: DeviceTensor | null;
+}
+
+/** A scatter whose gradients are taken. */
+export interface DifferentiatedScatter extends Differentiated {
+  readonly data: DeviceTensor;
+  readonly updates: GpuInput;
+  readonly reducing: Reducing;
+  readonly ties: Ties;
+  readonly wantsData: boolean;
+  readonly wantsUpdates: boolean;
+  readonly updatesOut: DeviceTensor | null;
+}
+
+const ADD: Steps = { first: "add", later: "add", divides: false };
+const REPLACE: Steps = { first: "none", later: "none", divides: false };
+
+/**
+ * @param reduction null for a gather
+ * @throws TensorError `dtype` for gradients that take more than moves, of data types without arithmetic on a GPU
+ */
+export function checkGradientArithmetic(
+  dtype: DType,
+  reduction: Reducing["reduction"] | null,
+  fields: ErrorFields,
+): void {
+  if (reduction === "none" || reduction === "add" || hasGpuArithmetic(dtype)) return;
+  const what = reduction === null ? "of a gather" : `of the reduction ${printValue(reduction)}`;
+  const sentence = `data must be float16, bfloat16 or float32 for the gradient ${what}, because a GPU does no arithmetic of ${dtype} here; vjp of ndscatter computes it on the host`;
+  throw new TensorError("dtype", sentence, { ...fields, input: "data" });
+}
+
+/** The gradient of data: zeros, to which each gathered slice has added its gradient, in order. */
+export function gatherGradient(call: Differentiated): DeviceTensor {
+  const { core, others, gradient, dataOut: out } = call;
+  const { dtype } = gradient;
+  return core.call({
+    ...dataCall(call),
+    inputs: [gradient, ...others],
+    record(recording, { targets, arrangements }, span, guard) {
+      clearOnGpu(recording, span, out === null, guard);
+      const operands = { dtype, data: span, updates: gradient.span, out: span } as const;
+      const inPlace = { ...operands, result: "in place" } as const;
+      applyUpdates(recording, targets, arrangements, ADD, inPlace, guard);
+    },
+  });
+}
+
+/** The parts of the call that makes the gradient of data. */
+const dataCall = ({ fields, source, gradient, dataShape, dataSize, dataOut }: Differentiated) => ({
+  ...{ fields, source, out: dataOut, dtype: gradient.dtype },
+  ...{ shape: dataShape, size: dataSize },
+});
+
+/** The gradients of data and of updates; null for a gradient that was not requested. */
+export function scatterGradients(
+  call: DifferentiatedScatter,
+): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
+  const { reduction } = call.reducing;
+  if (reduction === "max" || reduction === "min") return extremeGradients(call);
+  const ofUpdates = call.wantsUpdates
+    ? reduction === "mul"
+      ? productGradient(call)
+      : movedGradient(call)
+    : null;
+  return [call.wantsData ? dataGradient(call) : null, ofUpdates];
+}
+
+/** Makes the gradient of updates. */
+const updatesCall = (
+  { core, fields, source, gradient, updates: { type }, updatesOut: out }: DifferentiatedScatter,
+  inputs: readonly DeviceTensor[],
+  record: GpuCall["record"],
+): DeviceTensor => {
+  const { shape, size } = type;
+  const { dtype } = gradient;
+  return core.call({
+    ...{ fields, source, out, dtype, shape, size, inputs },
+    record(recording, placed, span, guard) {
+      if (size > 0) record(recording, placed, span, guard);
+    },
+  });
+};
+
+/** The gradient of updates where each is moved, and then negated or divided. */
+function movedGradient(call: DifferentiatedScatter): DeviceTensor {
+  const { gradient, reducing, others, updatesOut } = call;
+  const { reduction, includeSelf } = reducing;
+  const { dtype } = gradient;
+  const isNew = updatesOut === null;
+  return updatesCall(call, [gradient, ...others], (recording, placed, span, guard) => {
+    const { targets, arrangements } = placed;
+    // Each update of a mean has the quotient of its target.
+    const from = reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
+    const taken = reduction === "none" ? arrangements.last(recording) : targets;
+    gatherOnGpu(recording, taken, dtype, from, span, isNew, guard);
+    if (reduction !== "sub") return;
+    const minus = includeSelf ? targets : arrangements.split(recording).later;
+    negateOnGpu(recording, minus, dtype, span, guard);
+  });
+}
+
+/** A copy of the result's gradient, divided at each target by the number of the values in its mean. */
+function quotients(
+  recording: Recording,
+  call: DifferentiatedScatter,
+  targets: Targets,
+  guard: Guard,
+): Span {
+  const { span } = call.gradient;
+  const made = recording.scratch(span.bytes);
+  recording.copy(span, made);
+  divideTargets(recording, call, targets, made, guard);
+  return made;
+}
+
+function divideTargets(
+  recording: Recording,
+  { gradient: { dtype }, reducing }: DifferentiatedScatter,
+  targets: Targets,
+  out: Span,
+  guard: Guard,
+): void {
+  checkCounted("the gradient of a mean", positionsOf(targets));
+  const { slice, slices } = targets;
+  const extra = divisorOf(reducing, 0) as 0 | 1;
+  const counts = countsOfTargets(recording, targets);
+  divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
+}
+
+/** The gradient of data: that of the result, with something else at the targets. */
+function dataGradient(call: DifferentiatedScatter): DeviceTensor {
+  const { core, gradient, updates, reducing, others } = call;
+  const isProduct = reducing.reduction === "mul" && reducing.includeSelf;
+  const inputs = isProduct && updates.device !== null ? [updates.device] : [];
+  return core.call({
+    ...dataCall(call),
+    inputs: [gradient, ...inputs, ...others],
+    record(recording, placed, span, guard) {
+      const { targets } = placed;
+      const operands = operandsOf(call, span);
+      const hasTargets = targets.slice > 0 && positionsOf(targets) > 0;
+      if (call.dataSize === 0) return;
+      if (hasTargets && replacesData(reducing)) replaceByZeros(recording, placed, operands, guard);
+      else {
+        copyData(recording, operands, guard);
+        if (!hasTargets) return;
+        if (isProduct) multiplyByUpdates(recording, call, placed, span, guard);
+        if (reducing.reduction === "mean") divideTargets(recording, call, targets, span, guard);
+      }
+    },
+  });
+}
+
+/** True if nothing of data is left at a target. */
+const replacesData = ({ reduction, includeSelf }: Reducing): boolean =>
+  reduction === "none" || !includeSelf;
+
+/** The gradient of the result as the data of a scatter into the gradient of data. */
+function operandsOf(
+  { gradient: { dtype, span: data }, dataOut }: DifferentiatedScatter,
+  out: Span,
+): Omit<Operands, "updates"> {
+  const result = dataOut === null ? "new" : out.buffer === data.buffer ? "in place" : "given";
+  return { dtype, data, out, result };
+}
+
+function replaceByZeros(
+  recording: Recording,
+  { targets, arrangements }: Placed,
+  operands: Omit<Operands, "updates">,
+  guard: Guard,
+): void {
+  const { bytes } = DTYPES[operands.dtype];
+  const updates = recording.zeros(positionsOf(targets) * targets.slice * bytes);
+  applyUpdates(recording, targets, arrangements, REPLACE, { ...operands, updates }, guard);
+}
+
+/** Multiplies each target of a product by its updates, from the last to the first. */
+function multiplyByUpdates(
+  recording: Recording,
+  { gradient: { dtype }, updates }: DifferentiatedScatter,
+  { arrangements }: Placed,
+  out: Span,
+  guard: Guard,
+): void {
+  const backwards = reversed(recording, arrangements.sorted(recording));
+  combineInOrder(recording, backwards, dtype, "mul", spanOf(recording, updates), out, guard);
+}
+
+/** Updates on the GPU, uploaded if they are on the host. */
+const spanOf = (recording: Recording, { device, type }: GpuInput): Span =>
+  device?.span ?? recording.upload(type.data as NumericStorage);
+
+const deviceOf = ({ device }: GpuInput): readonly DeviceTensor[] =>
+  device === null ? [] : [device];
+
+/** The gradient of the updates of a product. */
+function productGradient(call: DifferentiatedScatter): DeviceTensor {
+  const { gradient, data, updates, reducing, others, updatesOut } = call;
+  const { includeSelf } = reducing;
+  const { dtype } = gradient;
+  const given = deviceOf(updates);
+  const forward = { ...call, updatesOut: null };
+  const before = updatesCall(
+    forward,
+    [data, ...given, ...others],
+    (recording, { arrangements }, span, guard) => {
+      const sorted = arrangements.sorted(recording);
+      const values = recording.scratch(data.span.bytes);
+      recording.copy(data.span, values);
+      recording.clear(span);
+      const factors = spanOf(recording, updates);
+      productsBefore(recording, sorted, dtype, includeSelf, factors, values, span, guard);
+    },
+  );
+  try {
+    // The first call fails if updates or indices are missing.
+    return updatesCall(call, [gradient, before], (recording, { arrangements }, span, guard) => {
+      const backwards = reversed(recording, arrangements.sorted(recording));
+      const share = recording.scratch(gradient.span.bytes);
+      recording.copy(gradient.span, share);
+      clearOnGpu(recording, span, updatesOut === null, guard);
+      const factors = spanOf(recording, updates);
+      const terms = [factors, before.span, share, span] as const;
+      productsAfter(recording, backwards, dtype, includeSelf, ...terms, guard);
+    });
+  } finally {
+    before.dispose();
+  }
+}
+
+/** The gradients of a greatest or least value: operands that equal the result share its gradient. */
+function extremeGradients(
+  call: DifferentiatedScatter,
+): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
+  const { core, fields, source, data, updates, reducing, ties, others } = call;
+  const { dataShape: shape, dataSize: size } = call;
+  const { dtype } = data;
+  const { includeSelf } = reducing;
+  const made: DeviceTensor[] = [];
+  const keep = (tensor: DeviceTensor): DeviceTensor => {
+    made.push(tensor);
+    return tensor;
+  };
+  try {
+    const work = { core, fields, source, data, out: null, shape, size };
+    const best = keep(scatterWork(work, updates, reducing, others));
+    const extremes = (recording: Recording): Extremes => ({
+      ...{ dtype, ties, size, includeSelf, data: data.span, best: best.span },
+      updates: spanOf(recording, updates),
+    });
+    const table =
+      ties === "all"
+        ? null
+        : keep(
+            core.call({
+              ...{ fields, source, out: null, dtype: "uint32", shape, size, inputs: [best] },
+              record(recording, { targets }, span, guard) {
+                if (ties === "even") checkCounted("an even share", positionsOf(targets));
+                markEqual(recording, targets, ties, extremes(recording), span, guard);
+              },
+            }),
+          );
+    const shared = { best, table, extremes };
+    const ofUpdates = call.wantsUpdates ? extremeOfUpdates(call, shared) : null;
+    return [call.wantsData ? extremeOfData(call, shared) : null, ofUpdates];
+  } finally {
+    for (const tensor of made) tensor.dispose();
+  }
+}
+
+/** What both gradients of an extreme value need. */
+interface Shared {
+  readonly best: DeviceTensor;
+  readonly table: DeviceTensor | null;
+  extremes(recording: Recording): Extremes;
+}
+
+/** The tensors whose calls may have failed; the best value fails if data, updates or indices are missing. */
+const inputsOf = (
+  { gradient }: DifferentiatedScatter,
+  { best, table }: Shared,
+): readonly DeviceTensor[] => [gradient, best, ...(table === null ? [] : [table])];
+
+function extremeOfUpdates(call: DifferentiatedScatter, shared: Shared): DeviceTensor {
+  const { gradient, updatesOut } = call;
+  const inputs = inputsOf(call, shared);
+  return updatesCall(call, inputs, (recording, { targets }, span, guard) => {
+    const table = shared.table?.span ?? null;
+    const isNew = updatesOut === null;
+    const operands = shared.extremes(recording);
+    sharesOfUpdates(recording, targets, operands, table, gradient.span, span, isNew, guard);
+  });
+}
+
+function extremeOfData(call: DifferentiatedScatter, shared: Shared): DeviceTensor {
+  if (!call.reducing.includeSelf) return dataGradient(call);
+  return call.core.call({
+    ...dataCall(call),
+    inputs: inputsOf(call, shared),
+    record(recording, _placed, span, guard) {
+      if (call.dataSize === 0) return;
+      copyData(recording, operandsOf(call, span), guard);
+      const table = shared.table?.span ?? null;
+      sharesOfData(recording, shared.extremes(recording), table, span, guard);
+    },
+  });
+}

@@ -1,0 +1,116 @@
+/** Gradients on a GPU: the checks of `core/call/vjp.ts`, on tensors whose elements are elsewhere. */
+
+import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
+import type { NodeSpec } from "../../core/call/call.ts";
+import {
+  checkDifferentiable,
+  GRADIENT_OPTIONS,
+  readGradientOptions,
+  replacedInput,
+  type Differentiated,
+} from "../../core/call/gradient-options.ts";
+import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
+import { checkLike } from "../../core/call/out.ts";
+import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
+import { TensorError, type ErrorFields } from "../../core/errors.ts";
+import type { Inputs } from "../../core/operators/operator.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
+import { sourceOf } from "./call.ts";
+import type { GpuCore } from "./core.ts";
+import { dataOnGpu, gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
+import { DeviceTensor } from "./tensor.ts";
+
+/** The gradients of a call on GPU tensors, in the order of the version's inputs. */
+export function vjpOnGpu(
+  core: GpuCore,
+  node: NodeSpec | FunctionSpec,
+  given: readonly unknown[],
+  outputGradient: unknown,
+  options: unknown = {},
+): (DeviceTensor | null)[] {
+  const { call, known } = callFrom(node);
+  const { signature, fields } = call;
+  const list = readInputs(call.version, given, fields);
+  const inputs = gpuInputs(core, call, known === null ? checkInputCount(call, list) : list.given);
+  checkAxisOnHost(inputs, signature, fields);
+  const prepared = prepare(
+    call,
+    inputs.map((input) => input?.type),
+  );
+  const chosen = optionsOf(options, GRADIENT_OPTIONS, fields);
+  const { data: at, updates: updatesAt } = signature.positions;
+  const data = inputs[at]?.device as DeviceTensor;
+  const { name } = signature.inputs[at];
+  checkDifferentiable(prepared.data, name, fields);
+  const gradient = dataOnGpu(core, outputGradient, fields, "outputGradient");
+  checkLike(gradient.type, data.dtype, prepared.shape, "outputGradient", fields);
+  const { ties, wanted, outs } = readGradientOptions(chosen, signature, fields);
+  const { settings: reducing } = prepared.call;
+  checkGradientArithmetic(data.dtype, updatesAt < 0 ? null : reducing.reduction, fields);
+  const own = outsOnGpu(core, outs, signature, [...inputs, gradient], fields);
+  checkAllAlive(inputs, gradient.device, prepared);
+  const indices = inputs[signature.positions.indices]?.device;
+  const common = {
+    ...{ core, fields, others: indices ? [indices] : [], gradient: gradient.device },
+    source: sourceOf(prepared, known === null ? {} : known.call.policies, indices ?? null),
+    ...{ dataShape: data.shape, dataSize: data.size, dataOut: own[at] ?? null },
+  };
+  const results: (DeviceTensor | null)[] = signature.inputs.map(() => null);
+  const updates = inputs[updatesAt];
+  if (updates === undefined) {
+    if (wanted.has(at)) results[at] = gatherGradient(common);
+    return results;
+  }
+  const [wantsData, wantsUpdates] = [wanted.has(at), wanted.has(updatesAt)];
+  const scatter = { ...common, data, updates, reducing, ties, wantsData, wantsUpdates };
+  const found = scatterGradients({ ...scatter, updatesOut: own[updatesAt] ?? null });
+  [results[at], results[updatesAt]] = found;
+  return results;
+}
+
+/** @throws TensorError `dtype` for an axis on the GPU, because the shape of the result depends on its value */
+function checkAxisOnHost(
+  inputs: Inputs<GpuInput>,
+  { inputs: rules }: PreparedCall["call"]["signature"],
+  fields: ErrorFields,
+): void {
+  for (const [position, { name, role }] of rules.entries()) {
+    if (role !== "axis" || !inputs[position]?.device) continue;
+    const sentence = `${name} must be on the host, because the shape of the result depends on it`;
+    throw new TensorError("dtype", sentence, { ...fields, input: name });
+  }
+}
+
+/** The tensors of `out` by position, each with the type and shape of its input, and in memory of its own. */
+export function outsOnGpu(
+  core: GpuCore,
+  outs: readonly unknown[],
+  signature: Differentiated["signature"],
+  inputs: Inputs<GpuInput>,
+  fields: ErrorFields,
+): (DeviceTensor | undefined)[] {
+  const others: (GpuInput | undefined)[] = [...inputs];
+  const names = [...signature.inputs, { name: "outputGradient" }];
+  return outs.map((out, position) => {
+    if (out === null) return undefined;
+    const { dtype, shape } = (inputs[position] as GpuInput).type;
+    const inPlace = replacedInput(position, signature);
+    const own = outOnGpu(core, out, dtype, shape, names, others, inPlace, fields);
+    others.push({ type: DeviceTensor.typeOf(own), device: own });
+    names.push({ name: `out[${position}]` });
+    return own;
+  });
+}
+
+/** Getters of foreign values can dispose of tensors that were checked before them. */
+function checkAllAlive(
+  inputs: Inputs<GpuInput>,
+  gradient: DeviceTensor,
+  { call: { signature, fields } }: PreparedCall,
+): void {
+  for (const [position, { name }] of signature.inputs.entries()) {
+    inputs[position]?.device?.checkAlive(name, fields);
+  }
+  gradient.checkAlive("outputGradient", fields);
+}

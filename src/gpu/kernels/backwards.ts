@@ -1,0 +1,379 @@
+/**
+ * Kernels of gradients alone: what moves, sums and divisions of other files do not do. Each has the bits of
+ * `core/kernels/backwards.ts`. Elements are floats of 4 or 2 bytes.
+ *
+ * Extremes: a table has a word for each element of data, in which the operands that equal the result leave their number,
+ * or the key of the one that gets the gradient. Products: one invocation follows the updates of a target in order.
+ */
+
+import type { Ties } from "../../core/kernels/backwards.ts";
+import { GPU } from "../../core/limits.ts";
+import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
+import { combineSource, divideSource, equalSource, negatedSource } from "./arithmetic.ts";
+import {
+  accessOf,
+  ORDERED_PARAMS,
+  runInOrder,
+  type OrderedPart,
+  type SortedTargets,
+} from "./combine.ts";
+import { laneSource, perWordOf } from "./elements.ts";
+import { kernelOf, type Kernel } from "./kernel.ts";
+import { copyOnGpu, UNLESS_BAD } from "./moves.ts";
+import type { Recording, Span } from "./recording.ts";
+import type { Guard } from "./status.ts";
+import { lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
+
+/** Zeros in a result: in a new one even if the call has failed, in any other only if it has not. */
+export function clearOnGpu(recording: Recording, out: Span, isNew: boolean, guard: Guard): void {
+  if (isNew) recording.clear(out);
+  else copyOnGpu(recording, recording.zeros(out.bytes), out, guard);
+}
+
+/** The elements that share a word, of which there is one if they are words themselves. */
+interface Lanes {
+  readonly declarations: string;
+  /** The bits of an element of a buffer that no other invocation changes. */
+  readonly load: (buffer: string, at: string) => string;
+  /**
+   * Statements that replace the elements of word `i` of `out`, of which it has `params.elements`: `statements` turn the
+   * bits of `element` in the variable `value` into others. Bytes after the last element stay as they are.
+   */
+  readonly replace: (statements: string) => string;
+}
+
+function lanesOf(dtype: DType): Lanes {
+  const perWord = perWordOf(dtype);
+  if (perWord === 1) {
+    return {
+      declarations: "",
+      load: (buffer, at) => `${buffer}[${at}]`,
+      replace: (statements) => `  let element = i;
+  if (element >= params.elements) { return; }
+  var value = out[i];
+${statements}
+  out[i] = value;`,
+    };
+  }
+  return {
+    declarations: laneSource(perWord),
+    load: (buffer, at) => `((${buffer}[wordOf(${at})] >> shiftOf(${at})) & MASK)`,
+    replace: (statements) => `  var word = out[i];
+  for (var lane = 0u; lane < ${perWord}u; lane++) {
+    let element = i * ${perWord}u + lane;
+    if (element >= params.elements) { break; }
+    let old = (word >> shiftOf(element)) & MASK;
+    var value = old;
+${statements}
+    word ^= (old ^ value) << shiftOf(element);
+  }
+  out[i] = word;`,
+  };
+}
+
+const wordsOf = (dtype: DType, elements: number): number => Math.ceil(elements / perWordOf(dtype));
+
+/** Negates the slices of the sequential side that have a target; a NaN becomes the canonical one. */
+export function negateOnGpu(
+  recording: Recording,
+  targets: Targets,
+  dtype: DType,
+  out: Span,
+  { status, slot }: Guard,
+): void {
+  const lookup = lookupOf(targets);
+  const { slice } = targets;
+  const elements = positionsOf(targets) * slice;
+  const lanes = lanesOf(dtype);
+  const kernel = kernelOf(`${dtype} negate ${lookup.name}`, () => ({
+    isGuarded: true,
+    params: ["slice", "elements", ...lookup.params],
+    buffers: { targets: "read", out: "write" },
+    declarations: lookup.declarations + lanes.declarations + negatedSource(dtype),
+    body: lanes.replace(
+      "  if (targetOf(element / params.slice) != NOWHERE) { value = negated(value); }",
+    ),
+  }));
+  const params = { ...lookupParams(targets), slice, elements, slot };
+  const bytes = targets.targets.bytes + 2 * out.bytes;
+  const buffers = { status, targets: targets.targets, out };
+  recording.run(kernel, wordsOf(dtype, elements), bytes, params, buffers);
+}
+
+/** What an operand that equals the result leaves in the table: `own` for data, `key` for the update at position `p`. */
+interface Marks {
+  readonly atomic: "atomicAdd" | "atomicMax";
+  readonly own: string;
+  readonly key: string;
+}
+
+/** The first operand has the greatest key with `first`, and the last one with `last`; data comes before all updates. */
+const MARKS: Readonly<Record<Exclude<Ties, "all">, Marks>> = {
+  even: { atomic: "atomicAdd", own: "1u", key: "1u" },
+  first: { atomic: "atomicMax", own: "0xffffffffu", key: "0xfffffffeu - p" },
+  last: { atomic: "atomicMax", own: "1u", key: "p + 2u" },
+};
+
+/** Operands of a greatest or least value, and the result. */
+export interface Extremes {
+  readonly dtype: DType;
+  readonly ties: Ties;
+  readonly data: Span;
+  readonly updates: Span;
+  /** The result of the scatter. */
+  readonly best: Span;
+  /** Elements of data. */
+  readonly size: number;
+  /** False if the first update of a target stands where data stood. */
+  readonly includeSelf: boolean;
+}
+
+/** Fills the table of a scatter by `max` or `min`. */
+export function markEqual(
+  recording: Recording,
+  targets: Targets,
+  ties: Exclude<Ties, "all">,
+  { dtype, data, updates, best, size, includeSelf }: Omit<Extremes, "ties">,
+  table: Span,
+  { status, slot }: Guard,
+): void {
+  const { declarations, load } = lanesOf(dtype);
+  const { atomic, own, key } = MARKS[ties];
+  if (!includeSelf) recording.clear(table);
+  else {
+    const kernel = kernelOf(`${dtype} mark data, ${ties}`, () => ({
+      buffers: { data: "read", best: "read", table: "write" },
+      declarations: declarations + equalSource(dtype),
+      body: `  table[i] = select(0u, ${own}, isEqual(${load("data", "i")}, ${load("best", "i")}));`,
+    }));
+    recording.run(kernel, size, data.bytes + best.bytes + 4 * size, {}, { data, best, table });
+  }
+  const lookup = lookupOf(targets);
+  const { slice } = targets;
+  const kernel = kernelOf(`${dtype} mark updates, ${ties} ${lookup.name}`, () => ({
+    isGuarded: true,
+    params: ["slice", ...lookup.params],
+    buffers: { targets: "read", updates: "read", best: "read", table: "atomic" },
+    declarations: lookup.declarations + declarations + equalSource(dtype),
+    body: `  let p = i / params.slice;
+  let t = targetOf(p);
+  if (t == NOWHERE) { return; }
+  let to = t * params.slice + i % params.slice;
+  if (isEqual(${load("updates", "i")}, ${load("best", "to")})) { ${atomic}(&table[to], ${key}); }`,
+  }));
+  const elements = positionsOf(targets) * slice;
+  const width = DTYPES[dtype].bytes;
+  const bytes = targets.targets.bytes + elements * width + mostHit(targets) * slice * (width + 8);
+  const buffers = { status, targets: targets.targets, updates, best, table };
+  const params = { ...lookupParams(targets), slice, slot };
+  recording.run(kernel, elements, bytes, params, buffers, GPU.atomics);
+}
+
+/**
+ * The share that an operand has in the gradient `whole` of element `to`, once the two are known to be equal.
+ * @param key what the operand left in the table if it alone gets the gradient
+ */
+const shareOf = (ties: Ties, key: string, whole: string): string => {
+  if (ties === "all") return `value = ${whole};`;
+  if (ties !== "even") return `if (table[to] == ${key}) { value = ${whole}; }`;
+  // The gradient of one operand only moves, so a NaN keeps its bits.
+  return `value = ${whole};
+    if (table[to] > 1u) { value = divide(value, table[to]); }`;
+};
+
+const shareSource = (dtype: DType, ties: Ties): string =>
+  equalSource(dtype) + (ties === "even" ? divideSource(dtype) : "");
+
+/** The gradient of updates: their shares in the gradient of the result, and 0 for updates that do not equal it. */
+export function sharesOfUpdates(
+  recording: Recording,
+  targets: Targets,
+  { dtype, ties, updates, best }: Extremes,
+  table: Span | null,
+  gradient: Span,
+  out: Span,
+  isNew: boolean,
+  { status, slot }: Guard,
+): void {
+  const lookup = lookupOf(targets);
+  const { slice } = targets;
+  const { declarations, load, replace } = lanesOf(dtype);
+  const key = ties === "all" ? "" : MARKS[ties].key;
+  const kernel = kernelOf(`${dtype} shares of updates, ${ties} ${lookup.name}`, () => ({
+    params: ["slot", "isNew", "slice", "elements", ...lookup.params],
+    buffers: {
+      ...{ status: "read", targets: "read", updates: "read", best: "read", gradient: "read" },
+      ...(table !== null && { table: "read" }),
+      out: "write",
+    },
+    declarations: lookup.declarations + declarations + shareSource(dtype, ties),
+    body: `${UNLESS_BAD}
+${replace(`  value = 0u;
+  let p = element / params.slice;
+  let t = select(targetOf(p), NOWHERE, isBad);
+  if (t != NOWHERE) {
+    let to = t * params.slice + element % params.slice;
+    if (isEqual(${load("updates", "element")}, ${load("best", "to")})) {
+    ${shareOf(ties, key, load("gradient", "to"))}
+    }
+  }`)}`,
+  }));
+  const elements = positionsOf(targets) * slice;
+  const params = { ...lookupParams(targets), slice, elements, slot, isNew: isNew ? 1 : 0 };
+  const hit = mostHit(targets) * slice * (2 * DTYPES[dtype].bytes + (table === null ? 0 : 4));
+  const bytes = targets.targets.bytes + 2 * elements * DTYPES[dtype].bytes + hit;
+  const buffers = { status, targets: targets.targets, updates, best, gradient, out };
+  const all = table === null ? buffers : { ...buffers, table };
+  recording.run(kernel, wordsOf(dtype, elements), bytes, params, all);
+}
+
+/**
+ * The gradient of data, in the place of that of the result: its shares. An element that no update reaches equals the
+ * result and has left its own mark, so it keeps its gradient.
+ */
+export function sharesOfData(
+  recording: Recording,
+  { dtype, ties, data, best, size }: Omit<Extremes, "updates">,
+  table: Span | null,
+  out: Span,
+  { status, slot }: Guard,
+): void {
+  const { declarations, load, replace } = lanesOf(dtype);
+  const own = ties === "all" ? "" : MARKS[ties].own;
+  const kernel = kernelOf(`${dtype} shares of data, ${ties}`, () => ({
+    isGuarded: true,
+    params: ["elements"],
+    buffers: {
+      ...{ data: "read", best: "read", out: "write" },
+      ...(table !== null && { table: "read" }),
+    },
+    declarations: declarations + shareSource(dtype, ties),
+    body: replace(`  let to = element;
+  let whole = value;
+  value = 0u;
+  if (isEqual(${load("data", "to")}, ${load("best", "to")})) {
+    ${shareOf(ties, own, "whole")}
+  }`),
+  }));
+  const bytes = data.bytes + best.bytes + 2 * out.bytes + (table?.bytes ?? 0);
+  const buffers = { status, data, best, out };
+  const all = table === null ? buffers : { ...buffers, table };
+  recording.run(kernel, wordsOf(dtype, size), bytes, { elements: size, slot }, all);
+}
+
+/** Sorted targets in the opposite order: updates of a target from the last to the first. */
+export function reversed(recording: Recording, sorted: SortedTargets): SortedTargets {
+  const { keys, positions, count } = sorted;
+  const [nextKeys, nextPositions] = [recording.scratch(4 * count), recording.scratch(4 * count)];
+  const kernel = kernelOf("reverse", () => ({
+    params: ["count"],
+    buffers: { keys: "read", positions: "read", nextKeys: "write", nextPositions: "write" },
+    body: `  nextKeys[i] = keys[params.count - 1u - i];
+  nextPositions[i] = positions[params.count - 1u - i];`,
+  }));
+  const buffers = { keys, positions, nextKeys, nextPositions };
+  recording.run(kernel, count, 16 * count, { count }, buffers);
+  return { ...sorted, keys: nextKeys, positions: nextPositions };
+}
+
+/** The value of each target before each of its updates; `values`, data at first, becomes the result. */
+export function productsBefore(
+  recording: Recording,
+  sorted: SortedTargets,
+  dtype: DType,
+  includeSelf: boolean,
+  updates: Span,
+  values: Span,
+  made: Span,
+  guard: Guard,
+): void {
+  const next = includeSelf
+    ? "value = combine(value, update);"
+    : `let isFirst = at == 0u || keys[max(at, 1u) - 1u] != t;
+    value = select(combine(value, update), update, isFirst);`;
+  const name = `${dtype} products before${includeSelf ? "" : ", first replaces"}`;
+  const statements = `    ${storeMade(dtype, "value")}
+    ${next}`;
+  runProducts(recording, sorted, dtype, name, statements, { updates, out: values, made }, guard);
+}
+
+/**
+ * The gradients of updates: the gradient of the result times the updates after each one, times the value before it.
+ * @param backwards the targets from {@link reversed}
+ * @param before from {@link productsBefore}
+ * @param share the gradient of the result, which is overwritten
+ */
+export function productsAfter(
+  recording: Recording,
+  backwards: SortedTargets,
+  dtype: DType,
+  includeSelf: boolean,
+  updates: Span,
+  before: Span,
+  share: Span,
+  made: Span,
+  guard: Guard,
+): void {
+  const { load } = accessOf(dtype);
+  const product = `combine(value, ${load("products", "u")})`;
+  const isFirst = `let isFirst = at + 1u == params.count || keys[min(at + 1u, params.count - 1u)] != t;
+    `;
+  const own = includeSelf ? product : `select(${product}, value, isFirst)`;
+  const name = `${dtype} products after${includeSelf ? "" : ", first replaces"}`;
+  const statements = `    ${includeSelf ? "" : isFirst}let product = ${own};
+    ${storeMade(dtype, "product")}
+    value = combine(value, update);`;
+  const buffers = { updates, products: before, out: share, made };
+  runProducts(recording, backwards, dtype, name, statements, buffers, guard);
+}
+
+/** Writes bits to element `u` of `made`, which one invocation owns. */
+const storeMade = (dtype: DType, value: string): string =>
+  perWordOf(dtype) === 1
+    ? `made[u] = ${value};`
+    : `{
+      let old = (atomicLoad(&made[wordOf(u)]) >> shiftOf(u)) & MASK;
+      atomicXor(&made[wordOf(u)], (old ^ ${value}) << shiftOf(u));
+    }`;
+
+/** @param statements of one update: `u` is its element, `update` its value, and `value` that of the target */
+function runProducts(
+  recording: Recording,
+  sorted: SortedTargets,
+  dtype: DType,
+  name: string,
+  statements: string,
+  buffers: Readonly<Record<"updates" | "out" | "made", Span> & { products?: Span }>,
+  guard: Guard,
+): void {
+  const { load, store, isAtomic, declarations } = accessOf(dtype);
+  const written = isAtomic ? "atomic" : "write";
+  const kernelOfPart = (part: OrderedPart): Kernel =>
+    kernelOf(`${name}, ${part.name}`, () => ({
+      isGuarded: true,
+      params: [...ORDERED_PARAMS, ...part.params],
+      buffers: {
+        ...{ keys: "read", positions: "read", updates: "read" },
+        ...(buffers.products !== undefined && { products: "read" }),
+        ...{ out: written, made: written },
+      },
+      declarations: declarations + combineSource(dtype, "mul"),
+      body: `  let column = i % params.slice;
+${part.begin}
+  let to = t * params.slice + column;
+  let before = ${load("out", "to")};
+  var value = before;
+  while (at < end) {
+    if (keys[at] != t) { break; }
+    let u = positions[at] * params.slice + column;
+    let update = ${load("updates", "u")};
+${statements}
+    at += 1u;
+  }
+  ${store}`,
+    }));
+  const { count, slice, slices } = sorted;
+  const each = (buffers.products === undefined ? 2 : 3) * count + 2 * Math.min(count, slices);
+  const moved = each * slice * DTYPES[dtype].bytes;
+  runInOrder(recording, sorted, kernelOfPart, moved, buffers, guard);
+}

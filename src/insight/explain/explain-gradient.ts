@@ -1,0 +1,274 @@
+/**
+ * Explains gradients: the cells of the output that a cell of an input has an effect on, and by which factor. Factors are
+ * the gradients of the output's sum, so they are computed by the same steps as the gradients, not by rules of their own.
+ */
+
+import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
+import type { GradientOptions } from "../../core/call/gradient-options.ts";
+import { vjpOn } from "../../core/call/vjp.ts";
+import { createJs } from "../../core/engines/js.ts";
+import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { optionsOf } from "../../core/tensor/options.ts";
+import { reader } from "../../core/tensor/scalar.ts";
+import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
+import type { Reduction, Scalar } from "../../core/tensor/dtype.ts";
+import { asTensor, full, type RuntimeTensor, type Tensor } from "../../core/tensor/tensor.ts";
+import { explain } from "./explain.ts";
+import type { Explanation, GatherStory, Lazy, ScatterStory, Update } from "./explanation.ts";
+import { lazyList } from "./lazy-list.ts";
+import { flatOf } from "./places.ts";
+
+/** The gradients of a call, and where each of their cells comes from. */
+export interface GradientExplanation {
+  /** The call itself. */
+  readonly call: Explanation;
+  /** The error that `vjp` throws; null if the call and its gradients succeed. */
+  readonly error: TensorError | null;
+  /** What `vjp` returns, with the same bits: a gradient for each input, or null. Empty if it fails. */
+  readonly gradients: readonly (Tensor | null)[];
+  /**
+   * A cell of an input's gradient.
+   * @param input the name of the input, such as `updates`, or its position
+   * @throws TensorError `attribute` for an input without a gradient; `index-out-of-range` for coordinates outside it
+   */
+  cell(input: string | number, coordinates: readonly number[]): GradientCell;
+}
+
+/** A cell of an input's gradient. */
+export interface GradientCell {
+  /** The name of the input. */
+  readonly input: string;
+  readonly coordinates: readonly number[];
+  /** The gradient. */
+  readonly value: Scalar;
+  /**
+   * The cells of the output that the input's cell has an effect on, in row-major order: one in a scatter, any number in a
+   * gather. The gradient is the sum of `factor` times `outputGradient` of all terms, up to rounding.
+   */
+  readonly terms: Lazy<GradientTerm>;
+}
+
+/** The part of a gradient that comes from one cell of the output. */
+export interface GradientTerm {
+  /** The coordinates in the output. */
+  readonly output: readonly number[];
+  /** The gradient of the output's cell. */
+  readonly outputGradient: Scalar;
+  /** The derivative of the output's cell by the input's cell; its conjugate for complex numbers. */
+  readonly factor: Scalar;
+  /** The reason for the factor, such as `a later update replaces it`. */
+  readonly reason: string;
+}
+
+/**
+ * Explains the gradients that `vjp` gives for a node: which cells of the output each gradient comes from, with which
+ * factor and why.
+ *
+ * A call that `vjp` refuses is explained up to the failure, and `error` holds what `vjp` would throw. Cells read the
+ * inputs lazily, so do not change the inputs while an explanation is in use.
+ *
+ * @param node as `vjp` takes it
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
+ * @param outputGradient of data's type and the output's shape
+ * @param options which operands have the gradient of a `max` or `min` that several are equal to
+ * @throws TensorError `attribute` for an unknown option
+ *
+ * @example
+ * ```ts
+ * const node = { op: "ScatterND", opset: 18, attributes: { reduction: "max" } };
+ * const inputs = [tensor("float32", [2], [1, 5]), tensor("int64", [2, 1], [1, 1]), tensor("float32", [2], [7, 2])];
+ * const { cell } = explainGradient(node, inputs, tensor("float32", [2], [10, 20]));
+ * const [term] = cell("updates", [0]).terms;
+ * console.log(`${term.factor} times ${term.outputGradient}: ${term.reason}`); // 1 times 20: it is the greatest value
+ * ```
+ */
+export function explainGradient(
+  node: NodeSpec,
+  inputs: readonly unknown[],
+  outputGradient: Tensor | RuntimeTensor,
+  options: Pick<GradientOptions, "ties"> = {},
+): GradientExplanation {
+  const { ties } = optionsOf(options, ["ties"], {}) as Pick<GradientOptions, "ties">;
+  const call = explain(node, inputs);
+  const tensors = call.inputs.map(({ tensor }) => tensor ?? undefined);
+  const gradientsOf = (gradient: unknown, given = ties): readonly (Tensor | null)[] =>
+    vjpOn(createJs, node, tensors, gradient, { ties: given });
+  const refused = (error: TensorError): GradientExplanation => ({
+    ...{ call, error, gradients: [] },
+    cell: () => {
+      throw error;
+    },
+  });
+  const { version, output, story } = call;
+  if (version === null || output === null || story === null)
+    return refused(call.error as TensorError);
+  try {
+    // Getters of foreign tensors run once.
+    const given = asTensor(outputGradient, fieldsOf(version), "outputGradient");
+    const gradients = gradientsOf(given);
+    const ones = full(output.dtype, output.shape, 1) as Tensor;
+    const factors = gradientsOf(ones);
+    const isExtreme = story.kind === "scatter" && isExtremal(story.reduction);
+    const equal = isExtreme ? gradientsOf(ones, "all") : factors;
+    const parts = { call, output, story, gradients, factors, equal, given, ones };
+    return { call, error: null, gradients, cell: (input, at) => cellOf(parts, input, at) };
+  } catch (error) {
+    if (isTensorError(error)) return refused(error);
+    throw error;
+  }
+}
+
+const isExtremal = (reduction: Reduction): reduction is "max" | "min" =>
+  reduction === "max" || reduction === "min";
+
+/** What the cells of gradients are made of. */
+interface Parts {
+  readonly call: Explanation;
+  readonly output: Tensor;
+  readonly story: ScatterStory | GatherStory;
+  readonly gradients: readonly (Tensor | null)[];
+  readonly factors: readonly (Tensor | null)[];
+  /** For a greatest or least value, 1 for each operand that equals it. */
+  readonly equal: readonly (Tensor | null)[];
+  /** The gradient of the output. */
+  readonly given: Tensor;
+  /** Ones in its place, from which factors follow. */
+  readonly ones: Tensor;
+}
+
+/** A function that gives an element of a tensor. */
+const readerOf = ({ dtype, data }: Tensor): ((element: number) => Scalar) => reader(dtype, data);
+
+function cellOf(
+  parts: Parts,
+  input: string | number,
+  coordinates: readonly number[],
+): GradientCell {
+  const { call, gradients } = parts;
+  const position = positionOf(call, gradients, input);
+  const gradient = gradients[position] as Tensor;
+  const { name, role } = call.inputs[position];
+  const element = elementOf(name, coordinates, gradient);
+  const terms =
+    parts.story.kind === "gather"
+      ? gatherTerms(parts, parts.story, coordinates)
+      : scatterTerms(parts, parts.story, position, role === "data", element);
+  return { input: name, coordinates, value: readerOf(gradient)(element), terms };
+}
+
+/** @throws TensorError `attribute` for an input without a gradient */
+function positionOf(
+  { inputs }: Explanation,
+  gradients: readonly (Tensor | null)[],
+  input: string | number,
+): number {
+  const position = inputs.findIndex(({ name }, at) => name === input || at === input);
+  if (position !== -1 && gradients[position] !== null) return position;
+  const names = inputs.flatMap(({ name }, at) => (gradients[at] === null ? [] : [name]));
+  const sentence = `input must be ${names.join(" or ")}, which have gradients, got ${printValue(input)}`;
+  throw new TensorError("attribute", sentence);
+}
+
+/** @throws TensorError `index-out-of-range` for coordinates outside the input */
+function elementOf(name: string, coordinates: readonly number[], { shape }: Tensor): number {
+  const element = Array.isArray(coordinates) ? flatOf(coordinates, shape) : null;
+  if (element !== null) return element;
+  const got = Array.isArray(coordinates) ? printShape(coordinates) : printValue(coordinates);
+  throw new TensorError("index-out-of-range", `${name} ${printShape(shape)} has no element ${got}`);
+}
+
+/** The elements of the output that a gather takes from an element of data. */
+function gatherTerms(
+  { output, given, ones }: Parts,
+  story: GatherStory,
+  coordinates: readonly number[],
+): Lazy<GradientTerm> {
+  const target = story.target(coordinates.slice(0, story.addressed));
+  const rest = coordinates.slice(story.addressed);
+  const reads = target === null ? [] : [...target.reads()];
+  return lazyList(reads.length, (nth) => {
+    const at = [...reads[nth].at, ...rest];
+    const element = flatOf(at, output.shape) as number;
+    const factor = readerOf(ones)(element);
+    return {
+      output: at,
+      outputGradient: readerOf(given)(element),
+      factor,
+      reason: "it is gathered",
+    };
+  });
+}
+
+/** The element of the output that an element of data or of updates goes to. */
+function scatterTerms(
+  { call, output, given, factors, equal }: Parts,
+  story: ScatterStory,
+  position: number,
+  isData: boolean,
+  element: number,
+): Lazy<GradientTerm> {
+  const { shape } = output;
+  const slice = product(shape, story.addressed);
+  const { target } = isData
+    ? { target: null }
+    : (story.updates.at(Math.floor(element / slice)) as Update);
+  const at =
+    target === null
+      ? coordinatesOf(element, shape)
+      : [...target, ...coordinatesOf(element % slice, shape.slice(story.addressed))];
+  return lazyList(1, () => {
+    const to = flatOf(at, shape) as number;
+    const factor = readerOf(factors[position] as Tensor)(element);
+    const isEqual = isOne(readerOf(equal[position] as Tensor)(element));
+    const { count } = story.cell(at);
+    const reason = reasonOf(story, { isData, count, factor, isEqual }, call);
+    return { output: at, outputGradient: readerOf(given)(to), factor, reason };
+  });
+}
+
+/** The real part of a number. */
+const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
+const isOne = (value: Scalar): boolean => realOf(value) === 1;
+
+/** What the reason for a factor follows from. */
+interface Facts {
+  readonly isData: boolean;
+  /** The number of updates of the output's cell. */
+  readonly count: number;
+  readonly factor: Scalar;
+  readonly isEqual: boolean;
+}
+
+function reasonOf(
+  { reduction, includeSelf }: ScatterStory,
+  facts: Facts,
+  call: Explanation,
+): string {
+  const { isData, count, factor, isEqual } = facts;
+  if (isData && count === 0) return "no update reaches it";
+  if (isData && reduction === "none") return "an update replaces it";
+  if (isData && !includeSelf) return `the result of a target begins without ${call.inputs[0].name}`;
+  switch (reduction) {
+    case "none":
+      return isOne(factor) ? "it is the last update of its target" : "a later update replaces it";
+    case "add":
+      return "it is added";
+    case "sub":
+      return isOne(factor) ? "the others are subtracted from it" : "it is subtracted";
+    case "mean":
+      return `it is one of ${count + (includeSelf ? 1 : 0)} values of a mean`;
+    case "mul":
+      return "the product of the other values";
+    default:
+      return extremeReason(reduction === "max" ? "greatest" : "least", factor, isEqual);
+  }
+}
+
+function extremeReason(which: string, factor: Scalar, isEqual: boolean): string {
+  if (!isEqual) return `it is not the ${which} value`;
+  const share = realOf(factor);
+  if (share === 1) return `it is the ${which} value`;
+  if (share === 0)
+    return `another value that is equally ${which === "least" ? "small" : "great"} has the gradient`;
+  return `it is one of ${Math.round(1 / share)} equal values that are the ${which}`;
+}
