@@ -13,31 +13,42 @@ const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 /** The extra milliseconds of the last picture. */
 const AT_END = 2000;
 
+/** A picture of the animation, or the part of it that differs from the picture before. */
+export interface ApngFrame {
+  /** A PNG file. */
+  readonly png: Uint8Array;
+  /** The place of its left upper corner. */
+  readonly x: number;
+  readonly y: number;
+}
+
 /**
- * @param files PNG files with the same header
+ * @param frames the first one is a whole picture; all have the same kind of pixels
  * @param delay milliseconds per picture
- * @throws Error if a file is not PNG, or if their headers differ
+ * @throws Error if a file is not PNG, if its pixels are of another kind, or if it does not fit into the first
  */
-export function toApng(files: readonly Uint8Array[], delay: number): Uint8Array<ArrayBuffer> {
-  const pictures = files.map(chunksOf);
-  const [first] = pictures;
-  const header = first?.find(({ type }) => type === "IHDR");
-  if (first === undefined || header === undefined) throw new Error("a picture is missing");
-  const { width, height } = sizeIn(header);
+export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<ArrayBuffer> {
+  const pictures = frames.map(({ png }) => chunksOf(png));
+  const header = headerOf(pictures[0] ?? []);
+  const whole = sizeIn(header);
   const parts: Uint8Array[] = [
     Uint8Array.from(SIGNATURE),
     chunk("IHDR", header.data),
     // 0 plays without end.
-    chunk("acTL", numbers(files.length, 0)),
+    chunk("acTL", numbers(frames.length, 0)),
   ];
   let sequence = 0;
   for (const [position, picture] of pictures.entries()) {
-    const own = picture.find(({ type }) => type === "IHDR");
-    if (own === undefined || String(own.data) !== String(header.data))
+    const own = headerOf(picture);
+    const { width, height } = sizeIn(own);
+    const { x, y } = frames[position];
+    // Behind the size come the depth and the kind of the pixels.
+    const isAlike = String(own.data.subarray(8)) === String(header.data.subarray(8));
+    if (!isAlike || x + width > whole.width || y + height > whole.height)
       throw new Error("the pictures have different sizes or colours");
     const isLast = position === pictures.length - 1;
     const control = new Uint8Array(26);
-    control.set(numbers(sequence++, width, height, 0, 0));
+    control.set(numbers(sequence++, width, height, x, y));
     new DataView(control.buffer).setUint16(20, isLast ? delay + AT_END : delay);
     new DataView(control.buffer).setUint16(22, 1000);
     parts.push(chunk("fcTL", control));
@@ -50,6 +61,12 @@ export function toApng(files: readonly Uint8Array[], delay: number): Uint8Array<
   }
   parts.push(chunk("IEND", new Uint8Array()));
   return joined(parts);
+}
+
+function headerOf(chunks: readonly Chunk[]): Chunk {
+  const header = chunks.find(({ type }) => type === "IHDR");
+  if (header === undefined) throw new Error("a picture is missing");
+  return header;
 }
 
 function sizeIn({ data }: Chunk): { readonly width: number; readonly height: number } {

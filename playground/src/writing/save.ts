@@ -26,8 +26,10 @@ export async function copyPicture(svg: string): Promise<string> {
 const SCALE = 2;
 
 /** The SVG drawn by the browser, as PNG. */
-export async function pngOf(svg: string): Promise<Blob> {
-  const canvas = await canvasOf(svg, SCALE);
+export const pngOf = async (svg: string): Promise<Blob> => pngIn(await canvasOf(svg));
+
+/** The pixels of a canvas as PNG. */
+export async function pngIn(canvas: HTMLCanvasElement): Promise<Blob> {
   return await new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
       if (blob === null) reject(new Error("it is larger than the browser draws"));
@@ -36,15 +38,16 @@ export async function pngOf(svg: string): Promise<Blob> {
   });
 }
 
-async function canvasOf(svg: string, scale: number): Promise<HTMLCanvasElement> {
+/** The SVG drawn by the browser. */
+export async function canvasOf(svg: string): Promise<HTMLCanvasElement> {
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
     const image = new Image();
     image.src = url;
     await image.decode();
     const canvas = document.createElement("canvas");
-    canvas.width = image.naturalWidth * scale;
-    canvas.height = image.naturalHeight * scale;
+    canvas.width = image.naturalWidth * SCALE;
+    canvas.height = image.naturalHeight * SCALE;
     canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
     return canvas;
   } finally {

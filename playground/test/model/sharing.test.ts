@@ -12,7 +12,7 @@ import { printCompared, readCompared } from "../../src/why/compared-link.ts";
 import { rulesOf } from "../../src/why/dialect-view.ts";
 import { sideBySide } from "../../src/why/side-by-side.ts";
 import { sidePicture } from "../../src/why/side-picture.ts";
-import { toApng } from "../../src/writing/apng.ts";
+import { toApng, type ApngFrame } from "../../src/writing/apng.ts";
 import { asMarkdown } from "../../src/writing/as-markdown.ts";
 import { embedCode, sizeIn } from "../../src/writing/embed-code.ts";
 import { linkRemark } from "../../src/writing/link-length.ts";
@@ -141,8 +141,21 @@ function png(grey: number, width = 1): Uint8Array {
   ]);
 }
 
+const whole = (file: Uint8Array): ApngFrame => ({ png: file, x: 0, y: 0 });
+
+test("a part of a picture has its place in the film, and must fit", () => {
+  const film = Buffer.from(toApng([whole(png(0, 5)), { png: png(1, 2), x: 3, y: 0 }], 500));
+  const at = film.lastIndexOf("fcTL") + 4;
+  // Sequence number, width, height, x and y.
+  assert.deepEqual(
+    [0, 4, 8, 12, 16].map((offset) => film.readUInt32BE(at + offset)),
+    [1, 2, 1, 3, 0],
+  );
+  assert.throws(() => toApng([whole(png(0, 5)), { png: png(1, 2), x: 4, y: 0 }], 500), /sizes/);
+});
+
 test("a film is an APNG whose chunks have right checksums and sequence numbers", () => {
-  const film = Buffer.from(toApng([png(0), png(255), png(7)], 500));
+  const film = Buffer.from(toApng([png(0), png(255), png(7)].map(whole), 500));
   const types: string[] = [];
   for (let at = 8; at < film.length; at += 12 + film.readUInt32BE(at)) {
     const length = film.readUInt32BE(at);
@@ -154,8 +167,8 @@ test("a film is an APNG whose chunks have right checksums and sequence numbers",
   }
   const pictures = ["IDAT", "fcTL 1", "fdAT 2", "fcTL 3", "fdAT 4"];
   assert.deepEqual(types, ["IHDR", "acTL", "fcTL 0", ...pictures, "IEND"]);
-  assert.throws(() => toApng([png(0), png(0, 2)], 500), /different sizes/);
-  assert.throws(() => toApng([new Uint8Array(9)], 500), /not PNG/);
+  assert.throws(() => toApng([png(0), png(0, 2)].map(whole), 500), /different sizes/);
+  assert.throws(() => toApng([whole(new Uint8Array(9))], 500), /not PNG/);
 });
 
 test("links, frames and Markdown", () => {
