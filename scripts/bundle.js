@@ -67,6 +67,7 @@ const { metafile } = await build({
     WORKER,
     "entries/bullmq",
     "cli/main",
+    "core/call/vjp",
     "models/convert/convert-model",
     "models/inspect/inspect-model",
     "models/verify/verify",
