@@ -78,8 +78,10 @@ test("an axis is an input, and attributes have the types of their version", () =
   const picks = i32([2, 1], [2, 0]);
   const gather = { type: "gather", version: "opset8", data: 'batch_dims="1"' };
   assert.deepEqual(onConstants(gather, [table, picks, tensor("int32", [1], [-1])]), [[3], [4]]);
-  assertRefused("malformed-file", /^layer 3 "y" has batch_dims "1.5", which is not an integer/, () =>
-    onConstants({ ...gather, data: 'batch_dims="1.5"' }, [table, picks, axis]),
+  assertRefused(
+    "malformed-file",
+    /^layer 3 "y" has batch_dims "1.5", which is not an integer/,
+    () => onConstants({ ...gather, data: 'batch_dims="1.5"' }, [table, picks, axis]),
   );
   assertRefused(
     "malformed-file",
