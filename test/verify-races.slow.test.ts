@@ -40,7 +40,10 @@ for (const [title, model, options] of [
       }
       assert.equal(said.length, TIMES);
       for (const one of said) {
-        assert.match(one, /why: some of several updates .*\(lost-updates, explains (all|the cell)/);
+        assert.match(
+          one,
+          /why: a repeated target lost some of its updates, as in a race \(lost-updates, explains (all|the cell)/,
+        );
         assert.doesNotMatch(one, /nothing known|rounding/);
         assert.match(one, /; exact with one thread\n/);
       }
