@@ -443,14 +443,14 @@ test("TLS at a plain server is a sentence, at once", { skip }, async () => {
 
 test("a server that never answers is a sentence", { skip }, async () => {
   const restore = setLimits({ DISTRIBUTED: { answer: 300 } });
-  const silent = net.createServer();
+  const silent = net.createServer().unref();
   await new Promise<void>((resolve) => {
     silent.listen(0, "127.0.0.1", resolve);
   });
   const { port } = silent.address() as net.AddressInfo;
   const connection = `redis://127.0.0.1:${port}`;
   await assert.rejects(submitHere(makeJob(), { connection }), {
-    message: `Redis at 127.0.0.1:${port} cannot be used: it did not answer within 0.3 s`,
+    message: `Redis at 127.0.0.1:${port} cannot be used: it did not answer within 0.3 s; start Redis there, or give another address`,
   });
   silent.close();
   restore();
