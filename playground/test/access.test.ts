@@ -122,6 +122,14 @@ async function unfold(page: Page): Promise<void> {
   });
 }
 
+/** Runs in the page. */
+async function threeFrames(): Promise<void> {
+  for (let frame = 0; frame < 3; frame++) {
+    // oxlint-disable-next-line no-await-in-loop -- one frame after the other
+    await new Promise((resolve) => void requestAnimationFrame(resolve));
+  }
+}
+
 const openState = async ({ hash = "", file = "", reach }: State, options: object) => {
   const opened = await site.open(hash, { reducedMotion: "reduce", ...options }, file);
   await reach?.(opened.page);
@@ -152,8 +160,8 @@ for (const [name, state] of Object.entries(STATES)) {
     assert.deepEqual(await violationsOf(page), []);
     for (const viewport of ZOOMED) {
       await page.setViewportSize(viewport);
-      // The layout follows the size in the same or in the next frame.
-      await page.waitForTimeout(50);
+      // The layout follows the size in the same or in the next frame; a busy machine draws frames late.
+      await page.evaluate(threeFrames);
       const at = `${viewport.width}`;
       assert.deepEqual(await page.evaluate(sidewaysParts), [], at);
       assert.deepEqual(await page.evaluate(cutControls), [], at);
