@@ -79,7 +79,7 @@ export interface GradientTerm {
  * const inputs = [tensor("float32", [2], [1, 5]), tensor("int64", [2, 1], [1, 1]), tensor("float32", [2], [7, 2])];
  * const { cell } = explainGradient(node, inputs, tensor("float32", [2], [10, 20]));
  * const [term] = cell("updates", [0]).terms;
- * console.log(`${term.factor} times ${term.outputGradient}: ${term.reason}`); // 1 times 20: it is the greatest value
+ * console.log(`${term?.factor} times ${term?.outputGradient}: ${term?.reason}`); // 1 times 20: it is the greatest value
  * ```
  */
 export function explainGradient(
