@@ -83,7 +83,7 @@ export function metricsAt(pitch: number, isNarrow: boolean, chip: number): Metri
     gap: between(6, pitch * 0.32, 30),
     gutters: {
       // A letter, an arrow, and the target.
-      chips: wide(chip + 3) + (isNarrow ? 27 : 34),
+      chips: wide(chip + 3) + (isNarrow ? 31 : 34),
       wires: isNarrow ? 52 : between(64, pitch * 1.7, 180),
       becomes: wide(MARK) + (isNarrow ? 15 : between(20, pitch * 0.4, 40)),
       gap: isNarrow ? 8 : between(12, pitch * 0.5, 48),
