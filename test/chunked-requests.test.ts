@@ -486,6 +486,27 @@ test("of calls that have begun one job together, each ends well, though the firs
   }
 });
 
+test("a mark that a late run writes into a removed job's folder is removed with the folder", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const out = { format: "zarr", path: path.join(home, "out.zarr") } as const;
+  const request = await requestIn(home, add, { out });
+  const { folder, spec } = await beginJob(request);
+  await runJob(folder, { threads: 0, memory: MEMORY });
+  await removeJob(folder, spec.id);
+  assert.ok(!fs.existsSync(folder));
+  fs.mkdirSync(folder);
+  fs.writeFileSync(path.join(folder, "done"), "");
+  fs.writeFileSync(path.join(folder, "mine"), "");
+  await removeJob(folder, spec.id);
+  assert.deepEqual(fs.readdirSync(folder).toSorted(), ["done", "mine"]);
+  fs.rmSync(path.join(folder, "mine"));
+  await removeJob(folder);
+  assert.deepEqual(fs.readdirSync(folder), ["done"]);
+  await removeJob(folder, spec.id);
+  assert.ok(!fs.existsSync(folder));
+});
+
 test("a disk that is full is an error with amounts, and with a path", async () => {
   const home = makeHome();
   const needs = (bytes: number) => () => checkDisk([{ folder: home, bytes }]);

@@ -101,7 +101,12 @@ for (const [title, line, model] of [
 ] as const) {
   test(`${title}: one thread is the cure`, { skip: single }, async () => {
     if (model !== null) fs.writeFileSync(folder.at(line.split(" ")[0]), writeModel(model()));
-    const { status, stdout } = await folder.ndscatter(`fix ${line}`);
+    // On a busy machine the threads may take turns, so that even hundreds of runs give the exact result.
+    let [status, stdout]: [number | null, string] = [0, "nothing is wrong"];
+    for (let tries = 0; tries < 20 && stdout.includes("nothing is wrong"); tries++) {
+      // oxlint-disable-next-line no-await-in-loop -- the next try depends on this one
+      ({ status, stdout } = await folder.ndscatter(`fix ${line}`));
+    }
     assert.equal(status, 0, stdout);
     assert.match(stdout, /^ {2}one thread: right, (\d+) of \1 runs .* 1 result in/m);
     assert.match(

@@ -60,6 +60,13 @@ export async function cleanUpDone(folder: string, { id, out }: JobSpec): Promise
   if (out.format === "zarr" && !isUrl(out.path)) await removeLateChunks(out.path, id);
 }
 
+/** Returns the names of a folder's files and folders; an empty list if the folder does not exist. */
+export const namesIn = (folder: string): Promise<string[]> =>
+  fs.readdir(folder).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  });
+
 /**
  * Removes the files of all tasks from a job's folder. A late task must not find a folder without the mark that stops
  * it, so each folder is first renamed, then removed.
@@ -73,11 +80,7 @@ export async function cleanUp(folder: string): Promise<void> {
     });
   }
   // Another run may have removed the folder.
-  const names = await fs.readdir(folder).catch((error: unknown) => {
-    if (isCode(error, "ENOENT")) return [];
-    throw error;
-  });
-  for (const name of names) {
+  for (const name of await namesIn(folder)) {
     if (!name.includes(TRASH)) continue;
     await fs.rm(path.join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }

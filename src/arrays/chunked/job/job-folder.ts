@@ -9,7 +9,7 @@ import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
 import { isCode, isThere, makeFolders, placeError, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
-import { abandon, cleanUp } from "./finish.ts";
+import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
 import { TOOK } from "./took.ts";
 import { WORKERS } from "./workers.ts";
@@ -54,15 +54,14 @@ const PAUSE = 20;
  * later.
  */
 async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
-  const names = await fs.readdir(folder).catch((error: unknown) => {
-    if (isCode(error, "ENOENT")) return [];
-    throw error;
-  });
-  const isOnlyMark = names.length === 1 && names[0] === path.basename(fileOf.done(folder));
-  if (!isOnlyMark || looks === 0) return names.length === 0;
+  const names = await namesIn(folder);
+  if (!isOnlyMark(names) || looks === 0) return names.length === 0;
   await new Promise((resolve) => void setTimeout(resolve, PAUSE));
   return isFree(folder, looks - 1);
 }
+
+const isOnlyMark = (names: readonly string[]): boolean =>
+  names.length === 1 && names[0] === path.basename(fileOf.done("."));
 
 /**
  * Removes a job and its folder; the folder stays if it holds other files. An unfinished job is abandoned: its new array
@@ -105,6 +104,7 @@ export async function removeJob(folder: string, id?: string): Promise<void> {
 
 async function removeAll(folder: string, id: string | undefined): Promise<void> {
   const spec = await findSpec(folder);
+  if (spec === null && id !== undefined) return removeMark(folder);
   if (spec === null || (id !== undefined && spec.id !== id)) return;
   await checkFolderOf(folder);
   const isDone = await isThere(fileOf.done(folder));
@@ -112,6 +112,16 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
   await cleanUp(folder);
   if (!isDone) await abandon(spec);
   for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
+  await fs.rmdir(folder).catch(() => {});
+}
+
+/**
+ * Removes the mark `done`, and the folder, if nothing else is left of a job. A run that finishes a job while another run
+ * removes it writes the mark after the other run has looked for it.
+ */
+async function removeMark(folder: string): Promise<void> {
+  if (!isOnlyMark(await namesIn(folder))) return;
+  await fs.rm(fileOf.done(folder), { force: true });
   await fs.rmdir(folder).catch(() => {});
 }
 
