@@ -18,67 +18,25 @@ const site = useSite();
 
 const measure = (page: Page): Promise<Picture> => page.evaluate(pictureOf, null);
 
-for (const [width, height] of [
-  [1920, 1080],
-  [1440, 900],
-  [1024, 768],
-]) {
-  test(`at ${width} × ${height} the output stands beside data, and no line crosses a cell`, async (t) => {
-    await using opened = await site.open(SUM, { viewport: { width, height } });
-    const { page } = opened;
-    for (const { id, state } of PRESETS) {
-      await t.test(id, async () => {
-        await showState(page, toHash(state));
-        assert.deepEqual(misplacedIn(await measure(page), { width, height }), []);
-      });
-    }
-  });
+interface Size {
+  readonly width: number;
+  readonly height: number;
 }
 
-for (const viewport of [
-  { width: 1024, height: 768 },
-  { width: 1440, height: 900 },
-  { width: 1920, height: 1080 },
-]) {
-  test(`at ${viewport.width} × ${viewport.height} nothing is cut off, and no label touches another`, async (t) => {
-    await using opened = await site.open(SUM, { viewport });
-    const { page } = opened;
-    for (const { id, state } of PRESETS) {
-      await t.test(id, async () => {
-        await showState(page, toHash(state));
-        assert.deepEqual(await page.evaluate(crampedParts), []);
-      });
-    }
-  });
-}
+/** A check of the example that the page shows. */
+type Check = (page: Page, viewport: Size, preset: (typeof PRESETS)[number]) => Promise<void>;
 
-for (const [name, viewport, file] of [
-  ["390 × 844", { width: 390, height: 844 }, ""],
-  ["844 × 390", { width: 844, height: 390 }, ""],
-  ["640 × 400, in a frame", { width: 640, height: 400 }, "?embed=1"],
-  ["400 × 300, in a frame", { width: 400, height: 300 }, "?embed=1"],
-  ["300 × 250, in a frame", { width: 300, height: 250 }, "?embed=1"],
-] as const) {
-  test(`at ${name} cells of every tensor are seen without scrolling`, async (t) => {
-    await using opened = await site.open(SUM, { viewport }, file);
-    const { page } = opened;
-    for (const { id, state } of PRESETS) {
-      await t.test(id, async () => {
-        await showState(page, toHash(state));
-        assert.deepEqual(missingIn(await measure(page), viewport), []);
-      });
-    }
-  });
-}
-
-for (const viewport of [
-  { width: 390, height: 844 },
-  { width: 844, height: 390 },
-  { width: 1024, height: 768 },
-]) {
-  test(`at ${viewport.width} × ${viewport.height} every title and note can be read`, async (t) => {
-    await using opened = await site.open(SUM, { viewport });
-    const { page } = opened;
+const CHECKS = {
+  "the output stands beside data, and no line crosses a cell": async (page, viewport) => {
+    assert.deepEqual(misplacedIn(await measure(page), viewport), []);
+  },
+  "nothing is cut off, and no label touches another": async (page) => {
+    assert.deepEqual(await page.evaluate(crampedParts), []);
+  },
+  "cells of every tensor are seen without scrolling": async (page, viewport) => {
+    assert.deepEqual(missingIn(await measure(page), viewport), []);
+  },
+  "every title and note can be read": async (page, _, { note }) => {
     const cutIn = () =>
       page.locator("#note").evaluate((box) =>
         // A note that finds no space below its title is in a column of its own, beside the box.
@@ -87,16 +45,37 @@ for (const viewport of [
             scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
         ),
       );
-    for (const { id, state, note } of PRESETS) {
-      await t.test(id, async () => {
-        await showState(page, toHash(state));
-        const more = page.locator(".whole-note");
-        if (!(await cutIn())) return;
-        await more.click();
-        assert.equal(await cutIn(), false);
-        assert.equal(await page.locator(".note-of-preset").innerText(), note);
-        await more.click();
-        assert.equal(await more.getAttribute("aria-expanded"), "false");
+    const more = page.locator(".whole-note");
+    if (!(await cutIn())) return;
+    await more.click();
+    assert.equal(await cutIn(), false);
+    assert.equal(await page.locator(".note-of-preset").innerText(), note);
+    await more.click();
+    assert.equal(await more.getAttribute("aria-expanded"), "false");
+  },
+} as const satisfies Readonly<Record<string, Check>>;
+
+const [BESIDE, WHOLE, SEEN, READABLE] = Object.keys(CHECKS) as (keyof typeof CHECKS)[];
+
+// Each size shows all examples once, because drawing an example takes longer than its checks.
+for (const [width, height, file, names] of [
+  [1920, 1080, "", [BESIDE, WHOLE]],
+  [1440, 900, "", [BESIDE, WHOLE]],
+  [1024, 768, "", [BESIDE, WHOLE, READABLE]],
+  [390, 844, "", [SEEN, READABLE]],
+  [844, 390, "", [SEEN, READABLE]],
+  [640, 400, "?embed=1", [SEEN]],
+  [400, 300, "?embed=1", [SEEN]],
+  [300, 250, "?embed=1", [SEEN]],
+] as const) {
+  const viewport = { width, height };
+  test(`at ${width} × ${height}${file && ", in a frame,"} ${names.join("; ")}`, async (t) => {
+    await using opened = await site.open(SUM, { viewport }, file);
+    const { page } = opened;
+    for (const preset of PRESETS) {
+      await t.test(preset.id, async () => {
+        await showState(page, toHash(preset.state));
+        for (const name of names) await CHECKS[name](page, viewport, preset);
       });
     }
   });
