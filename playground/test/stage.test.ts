@@ -318,6 +318,7 @@ test("in a frame there are stage and story only", async () => {
   assert.match(await page.locator(".story").innerText(), /Row 1 receives two updates/);
   const link = page.getByRole("link", { name: "open in ndscatter" });
   assert.equal(new URL((await link.getAttribute("href")) ?? "", page.url()).hash, `#${SUM}`);
+  assert.match(await link.innerText(), /^ScatterND/);
 });
 
 async function saved(page: Page, name: string): Promise<string> {

@@ -155,13 +155,13 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           />
         </>
       )}
-      {isFrame && <Whole />}
+      {isFrame && <Whole op={state.op} />}
     </aside>
   );
 }
 
-/** The link from a frame to the page. */
-const Whole = (): JSX.Element => (
+/** The link from a frame to the page, after the operator's name, which frames show nowhere else. */
+const Whole = ({ op }: { readonly op: string }): JSX.Element => (
   <a
     class="whole"
     href={`./${location.hash}`}
@@ -170,7 +170,7 @@ const Whole = (): JSX.Element => (
     aria-label="open in ndscatter"
     title="open in ndscatter"
   >
-    ↗<span> open in ndscatter</span>
+    <b>{op}</b> ↗<span> open in ndscatter</span>
   </a>
 );
 
