@@ -8,6 +8,7 @@ import { vjp } from "../src/core/call/vjp.ts";
 import type { Scalar } from "../src/core/tensor/dtype.ts";
 import { coordinatesOf } from "../src/core/tensor/shape.ts";
 import { equals, tensor, zeros, type Tensor } from "../src/core/tensor/tensor.ts";
+import type { ScatterStory } from "../src/insight/explain/explanation.ts";
 import { explainGradient } from "../src/insight/explain/explain-gradient.ts";
 import { i64, onnx, openvino } from "./support/calls.ts";
 import { untied } from "./support/finite-differences.ts";
@@ -32,8 +33,8 @@ const SHARED = "it is one of 2 equal values that are the greatest";
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  [scatter("none"), [2, 3, 4], [0, "an update replaces it"],
-    [[0, "a later update replaces it"], [1, "it is the last update of its target"], [1, "it is the last update of its target"]]],
+  [scatter("none"), [2, 3, 4], [0, "updates[2] replaces it"],
+    [[0, "a later update, updates[2], replaces it"], [1, "it is the last update of its target"], [1, "it is the last update of its target"]]],
   [scatter("add"), [2, 3, 4], [1, "it is added"], [[1, "it is added"], [1, "it is added"], [1, "it is added"]]],
   [openvino("ScatterNDUpdate", 15, { reduction: "sub" }), [2, 3, 4], [1, "the others are subtracted from it"],
     [[-1, "it is subtracted"], [-1, "it is subtracted"], [-1, "it is subtracted"]]],
@@ -112,6 +113,25 @@ test("other treatments of ties, means, and results that begin without data", () 
       [0.5, "it is one of 2 values of a mean"],
     ],
   );
+});
+
+test("the update that replaces an element is the last of its target, and named by its element", () => {
+  const data = f64([1, 2, 3, 4, 5, 6], [3, 2]);
+  const updates = f64([10, 20, 30, 40, 50, 60], [3, 2]);
+  const inputs = [data, i64([3, 1], [0, 2, 0]), updates];
+  const { cell, call } = explainGradient(scatter("none"), inputs, f64([1, 2, 3, 4, 5, 6], [3, 2]));
+  const reasons = (["data", "updates"] as const).map((input) =>
+    [0, 1].map((column) => [...cell(input, [0, column]).terms][0].reason),
+  );
+  assert.deepEqual(reasons, [
+    ["updates[2, 0] replaces it", "updates[2, 1] replaces it"],
+    ["a later update, updates[2, 0], replaces it", "a later update, updates[2, 1], replaces it"],
+  ]);
+  const story = call.story as ScatterStory;
+  const orders = Array.from(story.targets, (target) =>
+    Array.from(target.updates, ({ order }) => order),
+  );
+  assert.deepEqual(orders, [[0, 2], [1]]);
 });
 
 test("the elements that a gather takes from one element of data", () => {

@@ -63,7 +63,12 @@ function checkScatter(story: ScatterStory, data: Tensor, output: Tensor): void {
       assert.deepEqual(update?.target, target.coordinates);
       assert.deepEqual([update?.at, update?.index], [step.at, step.index]);
     }
-    assert.equal(steps.filter(({ kind }) => kind === "update").length, target.count);
+    const own = steps.flatMap((step) => (step.kind === "update" ? [step.order] : []));
+    assert.deepEqual(
+      Array.from(target.updates, ({ order }) => order),
+      own,
+    );
+    assert.equal(own.length, target.count);
     assert.ok(equals(current, piece(output, begin, slice)), `target ${target.coordinates}`);
     assert.deepEqual(story.target(target.coordinates)?.count, target.count);
     for (let element = begin; element < begin + slice; element++) {

@@ -14,7 +14,15 @@ import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
 import type { Reduction, Scalar } from "../../core/tensor/dtype.ts";
 import { asTensor, full, type RuntimeTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { explain } from "./explain.ts";
-import type { Explanation, GatherStory, Lazy, ScatterStory, Update } from "./explanation.ts";
+import type {
+  ExplainedInput,
+  Explanation,
+  GatherStory,
+  Lazy,
+  ScatterStory,
+  Target,
+  Update,
+} from "./explanation.ts";
 import { lazyList } from "./lazy-list.ts";
 import { flatOf } from "./places.ts";
 
@@ -56,7 +64,7 @@ export interface GradientTerm {
   readonly outputGradient: Scalar;
   /** The derivative of the output's cell by the input's cell; its conjugate for complex numbers. */
   readonly factor: Scalar;
-  /** The reason for the factor, such as `a later update replaces it`. */
+  /** The reason for the factor, such as `a later update, updates[5], replaces it`. */
   readonly reason: string;
 }
 
@@ -220,10 +228,20 @@ function scatterTerms(
     const to = flatOf(at, shape) as number;
     const factor = readerOf(factors[position] as Tensor)(element);
     const isEqual = isOne(readerOf(equal[position] as Tensor)(element));
-    const { count } = story.cell(at);
-    const reason = reasonOf(story, { isData, count, factor, isEqual }, call);
+    const hit = story.target(at.slice(0, story.addressed));
+    const last = hit === null ? "" : lastUpdate(call, hit, to % slice, slice);
+    const facts = { isData, count: hit?.count ?? 0, factor, isEqual, last };
+    const reason = reasonOf(story, facts, call);
     return { output: at, outputGradient: readerOf(given)(to), factor, reason };
   });
+}
+
+/** The element of the last update that goes to an element of its target, such as `updates[5, 0]`. */
+function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice: number): string {
+  const { name, tensor } = inputs.find(({ role }) => role === "updates") as ExplainedInput;
+  const { order } = hit.updates.at(-1) as Update;
+  const at = coordinatesOf(order * slice + within, (tensor as Tensor).shape);
+  return name + printShape(at);
 }
 
 /** The real part of a number. */
@@ -237,6 +255,8 @@ interface Facts {
   readonly count: number;
   readonly factor: Scalar;
   readonly isEqual: boolean;
+  /** The element of updates that was applied last; empty if there is none. */
+  readonly last: string;
 }
 
 function reasonOf(
@@ -244,13 +264,15 @@ function reasonOf(
   facts: Facts,
   call: Explanation,
 ): string {
-  const { isData, count, factor, isEqual } = facts;
+  const { isData, count, factor, isEqual, last } = facts;
   if (isData && count === 0) return "no update reaches it";
-  if (isData && reduction === "none") return "an update replaces it";
+  if (isData && reduction === "none") return `${last} replaces it`;
   if (isData && !includeSelf) return `the result of a target begins without ${call.inputs[0].name}`;
   switch (reduction) {
     case "none":
-      return isOne(factor) ? "it is the last update of its target" : "a later update replaces it";
+      return isOne(factor)
+        ? "it is the last update of its target"
+        : `a later update, ${last}, replaces it`;
     case "add":
       return "it is added";
     case "sub":

@@ -163,6 +163,8 @@ export interface Target {
   readonly coordinates: readonly number[];
   /** The number of updates that hit the slice, at least 1. */
   readonly count: number;
+  /** The updates of the slice, in the order in which they are applied; a list of length `count`. */
+  readonly updates: Lazy<Update>;
   /** The changes of the slice, in order. Values are tensors of the shape of a slice. */
   steps(): Iterable<StoryStep<Tensor>>;
 }

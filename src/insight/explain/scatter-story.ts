@@ -29,8 +29,8 @@ export function scatterStory(
   const { settings } = call;
   const { slice } = plan;
   const places = placesOf(prepared, plan);
-  const { addressed, count, offsets } = places;
-  const groups = groupByTarget(offsets, slice);
+  const { addressed, count } = places;
+  const groups = groupByTarget(places.offsets, slice);
   const scattering = { executor, settings, data, updates, slice, places, groups };
   const groupOf = (target: number | null): number => (target === null ? -1 : groups.find(target));
 
@@ -40,11 +40,7 @@ export function scatterStory(
     includeSelf: settings.includeSelf,
     addressed,
     summary: summaryOf(groups, plan, data.shape, addressed, count),
-    updates: lazyList(count, (order): Update => {
-      const target = places.targetAt(offsets[order] / slice);
-      const at = places.sliceAt(order, updates);
-      return { order, at, index: places.indexOf(order, target), target };
-    }),
+    updates: lazyList(count, (order) => updateOf(scattering, order)),
     targets: lazyList(groups.count, (group) => targetStory(scattering, group)),
     target(coordinates) {
       const group = groupOf(places.targetOf(coordinates));
@@ -61,6 +57,13 @@ export function scatterStory(
   };
 }
 
+/** The update at a position among all updates. */
+function updateOf({ places, slice, updates }: Scattering, order: number): Update {
+  const target = places.targetAt(places.offsets[order] / slice);
+  const at = places.sliceAt(order, updates);
+  return { order, at, index: places.indexOf(order, target), target };
+}
+
 /** A target, whose steps show whole slices. */
 function targetStory(scattering: Scattering, group: number): Target {
   const { data, updates, slice, places, groups } = scattering;
@@ -68,6 +71,9 @@ function targetStory(scattering: Scattering, group: number): Target {
   return {
     coordinates: places.targetAt(groups.target(group)),
     count: groups.size(group),
+    updates: lazyList(groups.size(group), (nth) =>
+      updateOf(scattering, groups.position(group, nth)),
+    ),
     steps: () =>
       replay(scattering, group, {
         begin: 0,
