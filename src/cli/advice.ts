@@ -78,13 +78,16 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
 /** NumPy has no other data types of this package. */
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
-/** How to convert an input to a data type that the sentence names: int64 if it is one of several, otherwise the first. */
+/** Data types that suit most users where a sentence names several. */
+const USUAL = ["int64", "float32"];
+
+/** How to convert an input to a data type that the sentence names: a usual one if it names several. */
 function castAdvice({ input }: TensorError, sentence: string): string | null {
   const [, words] =
     /(?: must be| must have the data type of \w+,| is) ([\w, ]+), got \w+$/.exec(sentence) ?? [];
   if (words === undefined) return null;
   const types = words.replace(/^one of /, "").split(", ");
-  const dtype = types.includes("int64") ? "int64" : types[0];
+  const dtype = USUAL.find((one) => types.includes(one)) ?? types[0];
   return NUMPY.test(dtype)
     ? `cast it, in NumPy: ${input ?? "array"}.astype("${dtype}")`
     : `give a tensor of ${dtype}`;

@@ -11,10 +11,18 @@ import {
 } from "../../entries/index.ts";
 import type { NodeCall } from "../../entries/onnx.ts";
 import { bindInputFiles } from "../input/bindings.ts";
+import {
+  addGradientOptions,
+  gradientOf,
+  gradientRequest,
+  type GradientOptions,
+} from "../input/gradient.ts";
 import { compareTensors } from "../text/comparison.ts";
 import { canvasOf } from "../text/drawing.ts";
 import { explanationJson } from "../text/explanation-json.ts";
 import { explanationText } from "../text/explanation-text.ts";
+import { gradientJson } from "../text/gradient-json.ts";
+import { gradientText } from "../text/gradient-text.ts";
 import { printFile, wrongData } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { JSON_HELP, printName } from "../text/layout.ts";
@@ -23,7 +31,7 @@ import { diagnosesOf, historyLines, reasonLines } from "../text/reasons.ts";
 import { addTaskArguments, findTask, type Task, type TaskOptions } from "./task.ts";
 import { printType } from "../text/type-text.ts";
 
-interface ExplainOptions extends TaskOptions {
+interface ExplainOptions extends TaskOptions, GradientOptions {
   readonly expect?: string;
   readonly json?: boolean;
 }
@@ -42,9 +50,16 @@ With --expect the result of another runtime is compared, even if run refuses the
 call because of an index: the command names known faults that give that result,
 and shows what really happens to the first cell that differs.
 
+--gradient also explains the gradients. If they are small, a table covers every
+element of updates, and the elements of data that indices address: it lists the
+output elements that a gradient comes from, and the reason for each factor. --cell
+explains one element of a gradient of any size.
+
 Examples:
   ndscatter explain examples/kv-cache.onnx examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy
   ndscatter explain ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
+  ndscatter explain examples/kv-cache.onnx examples/kv-cache.cache.npy examples/kv-cache.where.npy examples/kv-cache.key.npy --gradient
+  ndscatter explain ScatterElements --attr reduction=max examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy --gradient --cell 'updates[0,1]'
   ndscatter explain ScatterND data.npy indices.npy updates.npy
   ndscatter explain ScatterND --opset 18 --attr reduction=add d.npy i.npy u.npy
   ndscatter explain large.onnx --node /ScatterND cache.npy i.npy u.npy
@@ -61,7 +76,8 @@ export function addExplainCommand(program: Command, io: Io): void {
     );
   addTaskArguments(command)
     .option("--expect <file>", "explain how a result differs, status 1 if it does")
-    .option("--json", `${JSON_HELP}, all of it`)
+    .option("--json", `${JSON_HELP}, all of it`);
+  addGradientOptions(command)
     .addHelpText("after", HELP)
     .action((target: string, texts: readonly string[], options: ExplainOptions) =>
       explainTask(io, target, texts, options),
@@ -77,26 +93,34 @@ async function explainTask(
   const task = findTask(io, target, options);
   task.checkOneNode();
   const { expect: file, json } = options;
+  const request = gradientRequest(options);
   const files = bindInputFiles(texts, task);
-  checkOneInput([task.file, ...files.values(), file]);
+  checkOneInput([task.file, ...files.values(), file, request?.file]);
   const call = task.call(readTensorFiles(io, files));
   const explanation = explain(call.node, call.inputs);
   const expected = file === undefined ? null : expectation(io, task, call, explanation, file);
+  const { error, output } = explanation;
+  const title = task.file === undefined ? "" : `${printFile(task.file)}: `;
+  const gradient =
+    request === null || output === null ? null : gradientOf(io, request, call, output, title);
+  const canvas = canvasOf(io);
   const parts = json
-    ? explanationJson(explanation, expected?.facts)
-    : [explanationText(explanation, canvasOf(io)), ...(expected === null ? [] : [expected.text])];
+    ? explanationJson(explanation, {
+        expected: expected?.facts,
+        gradient: gradient === null ? undefined : gradientJson(gradient),
+      })
+    : [
+        explanationText(explanation, canvas),
+        gradient === null ? "" : gradientText(gradient, canvas),
+        expected?.text ?? "",
+      ];
   for (const part of parts) {
     // Waits for the reader, because all parts together may exceed memory.
     // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part);
   }
-  const { error } = explanation;
-  const sentence = error?.message ?? expected?.sentence;
-  if (sentence === undefined) return;
-  throw wrongData(
-    task.file === undefined || error === null ? sentence : `${printFile(task.file)}: ${sentence}`,
-    error,
-  );
+  const sentence = error === null ? expected?.sentence : `${title}${error.message}`;
+  if (sentence !== undefined) throw wrongData(sentence, error);
 }
 
 /** The comparison of another runtime's result with the exact one. */

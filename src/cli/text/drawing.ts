@@ -3,7 +3,6 @@
 import type { Tensor } from "../../entries/index.ts";
 import { lengthOf, printCell, scalarsOf } from "./cells.ts";
 import type { Io } from "../io.ts";
-import { printName } from "./layout.ts";
 import { printType } from "./type-text.ts";
 
 export type Mark = "once" | "repeated" | "filled" | "bad";
@@ -45,18 +44,17 @@ export const isSmall = ({ size, shape }: Tensor): boolean =>
   size <= MOST_CELLS && shape.length <= MOST_RANK;
 
 /**
- * A tensor with its name and type. Its cells are left out if they are too many or too wide for the
+ * A tensor with its name or title and its type. Its cells are left out if they are too many or too wide for the
  * canvas.
  */
 export function drawTensor(
-  name: string,
+  title: string,
   tensor: Tensor,
   markOf: (element: number) => Mark | null,
   canvas: Canvas,
 ): string {
-  const title = `${printName(name)}: ${printType(tensor)}`;
   const lines = isSmall(tensor) ? drawCells(tensor, markOf, canvas) : null;
-  return [title, ...(lines ?? ["  (too large to draw)"])].join("\n");
+  return [`${title}: ${printType(tensor)}`, ...(lines ?? ["  (too large to draw)"])].join("\n");
 }
 
 function drawCells(

@@ -1,11 +1,23 @@
 /** An explanation as JSON, in parts, because that of a large call may exceed the longest string. */
 
-import type { Explanation, Read, StoryStep, Tensor } from "../../entries/index.ts";
+import type { Explanation, GradientCell, Read, StoryStep, Tensor } from "../../entries/index.ts";
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
 
-/** @param expected the comparison with the result of another runtime */
-export function* explanationJson(explanation: Explanation, expected?: object): Iterable<string> {
+/** The JSON of parts that the user asked for. */
+interface MoreFacts {
+  /** The comparison with the result of another runtime. */
+  readonly expected?: object | undefined;
+  /** The gradients, and the elements whose terms are listed. */
+  readonly gradient?:
+    | { readonly facts: object; readonly cells: Iterable<GradientCell> }
+    | undefined;
+}
+
+export function* explanationJson(
+  explanation: Explanation,
+  { expected, gradient }: MoreFacts = {},
+): Iterable<string> {
   const { version, inputs, shapes, error, badCount, badIndices, output, story } = explanation;
   const facts = {
     operator: version && {
@@ -33,6 +45,7 @@ export function* explanationJson(explanation: Explanation, expected?: object): I
       addressed: story.addressed,
       summary: story.summary,
     }),
+    gradient: gradient?.facts,
   };
   const head = printJson(facts);
   if (story === null) {
@@ -53,8 +66,14 @@ export function* explanationJson(explanation: Explanation, expected?: object): I
     }));
     yield* printList("reads", story.reads, (read: Read) => read);
   }
+  if (gradient !== undefined) yield* printList("gradientCells", gradient.cells, cellOf);
   yield "\n}\n";
 }
+
+const cellOf = ({ terms, ...facts }: GradientCell): object => ({
+  ...facts,
+  terms: [...terms],
+});
 
 /** A further field of an object: a list, written member by member. */
 function* printList<T>(

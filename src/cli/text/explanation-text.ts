@@ -15,7 +15,7 @@ import {
 } from "../../entries/index.ts";
 import { positionOf, printCell, scalarsOf } from "./cells.ts";
 import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts";
-import { printCount } from "./layout.ts";
+import { printCount, printName } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
 // The text is cut after these numbers of each; --json has all.
@@ -44,14 +44,14 @@ export function explanationText(explanation: Explanation, canvas: Canvas): strin
     .join("\n");
 }
 
-interface Names {
+export interface Names {
   readonly data: string;
   readonly indices: string;
   readonly updates: string;
   readonly output: string;
 }
 
-const namesOf = ({ version, inputs }: Explanation): Names => {
+export const namesOf = ({ version, inputs }: Explanation): Names => {
   const nameOf = (one: string): string => inputs.find(({ role }) => role === one)?.name ?? one;
   return {
     data: nameOf("data"),
@@ -85,7 +85,7 @@ function picturesText(explanation: Explanation, { output: name }: Names, canvas:
   const all: Marks[] = [];
   const draw = (name: string, tensor: Tensor, marks: Marks): string => {
     all.push(marks);
-    return drawTensor(name, tensor, (element) => marks.get(element) ?? null, canvas);
+    return drawTensor(printName(name), tensor, (element) => marks.get(element) ?? null, canvas);
   };
   const pictures = inputs.flatMap(({ name, role, tensor }) =>
     tensor === null ? [] : [draw(name, tensor, inputMarks(explanation, role, tensor))],
@@ -186,7 +186,7 @@ function rowsText({ rows, rowRanges }: Summary): string {
 }
 
 /** A text such as `output[1]`, or `output` for the whole tensor, which has no coordinates. */
-const cellName = (name: string, coordinates: readonly number[]): string =>
+export const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
 /** The history of each target, with a line per step. */
@@ -251,7 +251,7 @@ const printIndex = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `[${list.join(", ")}]`;
 
 /** A text such as `indices[2] = -1, that is 3`. */
-function indexText({ at, given, places }: IndexStory, { indices }: Names): string {
+export function indexText({ at, given, places }: IndexStory, { indices }: Names): string {
   const text = `${cellName(indices, at)} = ${printIndex(given)}`;
   if (places === null) return `${text}, out of range`;
   const isSame = given.every((value, j) => value === places[j]);
@@ -286,7 +286,7 @@ function printPiece(tensor: Tensor): string {
 }
 
 /** The first members of a list. The remaining ones are not computed. */
-function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
+export function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
   let left = most;
   if (left <= 0) return;
   for (const member of list) {

@@ -1,0 +1,189 @@
+/** The options of `ndscatter explain --gradient`, and the gradients that they ask for. */
+
+import { Option, type Command } from "commander";
+import {
+  explainGradient,
+  full,
+  isTensorError,
+  type GradientCell,
+  type GatherStory,
+  type GradientExplanation,
+  type ScatterStory,
+  type Tensor,
+  type Ties,
+} from "../../entries/index.ts";
+import type { NodeCall } from "../../entries/onnx.ts";
+import { printFile, wrongData, wrongUsage } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { coordinatesOf } from "../text/cells.ts";
+import { quote } from "../text/layout.ts";
+import { printType } from "../text/type-text.ts";
+import { parseInteger } from "./numbers.ts";
+import { collect } from "./operator-call.ts";
+import { readTensorFile } from "./read-files.ts";
+
+export interface GradientOptions {
+  readonly gradient?: boolean;
+  readonly outputGradient?: string;
+  readonly cell?: readonly string[];
+  readonly ties?: string;
+}
+
+const TIES = ["even", "first", "last", "all"] as const satisfies readonly Ties[];
+
+export const addGradientOptions = (command: Command): Command =>
+  command
+    .optionsGroup("Gradients:")
+    .option("--gradient", "explain the gradients of data and updates too")
+    .option("--output-gradient <file>", "the gradient of the output (default: ones)")
+    .addOption(
+      new Option(
+        "--cell <name[at]>",
+        "explain this element of a gradient, such as 'updates[2,0]'; repeatable",
+      ).argParser(collect),
+    )
+    .option(
+      "--ties <word>",
+      "which of several equal values get the gradient of a max or min: even (an equal share each, the default), " +
+        "first, last, or all (the whole gradient each)",
+    );
+
+/** An element of an input, as typed. */
+interface NamedCell {
+  readonly text: string;
+  readonly input: string;
+  readonly coordinates: readonly number[];
+}
+
+/** What the options ask for. */
+export interface GradientRequest {
+  /** The file with the output's gradient; undefined for ones. */
+  readonly file: string | undefined;
+  readonly ties: Ties;
+  /** Null for all elements that the command chooses itself. */
+  readonly cells: readonly NamedCell[] | null;
+}
+
+/** Gradients and their explanation. */
+export interface ExplainedGradient extends Pick<GradientRequest, "file" | "ties"> {
+  readonly explained: GradientExplanation;
+  readonly outputGradient: Tensor;
+  /** The elements that were asked for; null for all that the command chooses itself. */
+  readonly cells: readonly GradientCell[] | null;
+}
+
+/**
+ * Parses the options; null without --gradient.
+ * @throws Failure
+ */
+export function gradientRequest(options: GradientOptions): GradientRequest | null {
+  const { gradient, outputGradient: file, cell, ties = "even" } = options;
+  if (gradient !== true) {
+    const others = { "output-gradient": file, cell, ties: options.ties };
+    const [alone] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+    if (alone === undefined) return null;
+    throw wrongUsage(`--${alone} needs --gradient; give --gradient too`);
+  }
+  if (!isTies(ties)) {
+    throw wrongUsage(`--ties takes ${TIES.join(", ")}, got ${quote(ties)}`);
+  }
+  return { file, ties, cells: cell?.map(parseCell) ?? null };
+}
+
+const isTies = (word: string): word is Ties => TIES.some((one) => one === word);
+
+/** Parses `updates[2, 0]`; a name alone is the element of a tensor without axes. */
+function parseCell(text: string): NamedCell {
+  const [, input = "", list] = /^([^[\]]+)(?:\[([^[\]]*)\])?$/.exec(text.trim()) ?? [];
+  const words = list === undefined || list.trim() === "" ? [] : list.split(",");
+  const coordinates = words.map((word) => parseInteger(word.trim()));
+  if (input === "" || coordinates.includes(null)) {
+    throw wrongUsage(`--cell takes NAME[COORDINATES], such as 'updates[2,0]', got ${quote(text)}`);
+  }
+  return { text, input, coordinates: coordinates as number[] };
+}
+
+/**
+ * Explains the gradients of a call that succeeds.
+ * @param title begins the sentence of an error, such as `model.onnx: `
+ * @throws Failure for a data type without gradients, a wrong gradient of the output and unknown elements
+ */
+export function gradientOf(
+  io: Io,
+  { file, ties, cells }: GradientRequest,
+  { node, inputs }: NodeCall,
+  output: Tensor,
+  title: string,
+): ExplainedGradient {
+  const outputGradient = file === undefined ? onesLike(output) : readTensorFile(io, file);
+  const explained = explainGradient(node, inputs, outputGradient, { ties });
+  const { error, call } = explained;
+  if (error?.input === "outputGradient" && file !== undefined) {
+    const name = call.version?.outputs[0].name ?? "output";
+    const got = `${printFile(file)} is ${printType(outputGradient)}`;
+    const sentence = `${got}, but the gradient of ${name} must be ${printType(output)}`;
+    throw wrongData(sentence, error);
+  }
+  if (error !== null) throw wrongData(`${title}${error.message}`, error);
+  const chosen = cells?.map((one) => cellOf(explained, one)) ?? null;
+  return { explained, file, outputGradient, ties, cells: chosen };
+}
+
+/** The gradient of an input, and the elements that are explained without --cell. */
+export interface InputGradient {
+  readonly name: string;
+  readonly gradient: Tensor;
+  /** The number of `elements`. */
+  readonly count: number;
+  /** The coordinates of all elements of updates; of data, only of those that indices address. */
+  elements(): Iterable<readonly number[]>;
+}
+
+export function gradientsOf({
+  explained: { call, gradients },
+}: ExplainedGradient): InputGradient[] {
+  const { inputs, story } = call;
+  return inputs.flatMap(({ name, role }, position) => {
+    const gradient = gradients[position];
+    if (gradient === null || story === null) return [];
+    const { shape, size } = gradient;
+    const isData = role === "data";
+    const slice = shape.slice(story.addressed).reduce((all, dim) => all * dim, 1);
+    const count = isData ? story.targets.length * slice : size;
+    const elements = isData
+      ? () => targetElements(story, shape, slice)
+      : () => allElements(shape, size);
+    return [{ name, gradient, count, elements }];
+  });
+}
+
+/** The coordinates of all elements, in row-major order. */
+function* allElements(shape: readonly number[], size: number): Iterable<readonly number[]> {
+  for (let element = 0; element < size; element++) yield coordinatesOf(element, shape);
+}
+
+/** The coordinates of the elements of data that indices address, in row-major order. */
+function* targetElements(
+  { targets, addressed }: ScatterStory | GatherStory,
+  shape: readonly number[],
+  slice: number,
+): Iterable<readonly number[]> {
+  const rest = shape.slice(addressed);
+  for (const { coordinates } of targets) {
+    for (const within of allElements(rest, slice)) yield [...coordinates, ...within];
+  }
+}
+
+/** Ones, or any tensor for a data type without the number 1, which has no gradients. */
+const onesLike = (output: Tensor): Tensor =>
+  output.dtype === "string" || output.dtype === "bool"
+    ? output
+    : (full(output.dtype, output.shape, 1) as Tensor);
+
+function cellOf({ cell }: GradientExplanation, { text, input, coordinates }: NamedCell) {
+  try {
+    return cell(input, coordinates);
+  } catch (error) {
+    throw isTensorError(error) ? wrongUsage(`--cell ${text}: ${error.message}`, error) : error;
+  }
+}

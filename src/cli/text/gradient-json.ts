@@ -1,0 +1,36 @@
+/** Explained gradients as facts for JSON. */
+
+import type { GradientCell, GradientExplanation, Tensor } from "../../entries/index.ts";
+import { gradientsOf, type ExplainedGradient, type InputGradient } from "../input/gradient.ts";
+import { valuesOf } from "./cells.ts";
+
+/** The facts of gradients, and the elements whose terms are listed one by one. */
+export interface GradientFacts {
+  readonly facts: object;
+  readonly cells: Iterable<GradientCell>;
+}
+
+export function gradientJson(asked: ExplainedGradient): GradientFacts {
+  const { explained, outputGradient, ties, cells } = asked;
+  const gradients = gradientsOf(asked);
+  const inputs = gradients.map(({ name, gradient }) => ({ name, ...factsOf(gradient) }));
+  return {
+    facts: { ties, outputGradient: factsOf(outputGradient), inputs },
+    cells: cells ?? cellsOf(explained, gradients),
+  };
+}
+
+const factsOf = (tensor: Tensor): object => {
+  const { dtype, shape } = tensor;
+  return { dtype, shape, values: valuesOf(tensor) };
+};
+
+/** The elements that are explained without --cell. */
+function* cellsOf(
+  { cell }: GradientExplanation,
+  gradients: readonly InputGradient[],
+): Iterable<GradientCell> {
+  for (const { name, elements } of gradients) {
+    for (const at of elements()) yield cell(name, at);
+  }
+}
