@@ -134,6 +134,33 @@ test("the update that replaces an element is the last of its target, and named b
   assert.deepEqual(orders, [[0, 2], [1]]);
 });
 
+test("the factors of complex numbers are conjugates", () => {
+  const one = (re: number, im: number): Tensor => tensor("complex64", [1], [[re, im]]) as Tensor;
+  const inputs = [one(1, 2), i64([1, 1], [0]), one(3, 4)];
+  // (1 - 2i) * (5 + 6i), and (3 - 4i) * (5 + 6i).
+  const { cell } = explainGradient(scatter("mul"), inputs, one(5, 6));
+  const found = (["updates", "data"] as const).map((input) => {
+    const { value, terms } = cell(input, [0]);
+    return [value, ...Array.from(terms, ({ factor, outputGradient }) => [factor, outputGradient])];
+  });
+  assert.deepEqual(found, [
+    [
+      [17, -4],
+      [
+        [1, -2],
+        [5, 6],
+      ],
+    ],
+    [
+      [39, -2],
+      [
+        [3, -4],
+        [5, 6],
+      ],
+    ],
+  ]);
+});
+
 test("the elements that a gather takes from one element of data", () => {
   const data = f64([1, 2, 3, 4, 5, 6], [3, 2]);
   const node = onnx("Gather", 13, { axis: 0 });

@@ -2,6 +2,7 @@
 
 import { Option, type Command } from "commander";
 import {
+  DTYPES,
   explainGradient,
   full,
   isTensorError,
@@ -175,10 +176,11 @@ function* targetElements(
 }
 
 /** Ones, or any tensor for a data type without the number 1, which has no gradients. */
-const onesLike = (output: Tensor): Tensor =>
-  output.dtype === "string" || output.dtype === "bool"
-    ? output
-    : (full(output.dtype, output.shape, 1) as Tensor);
+function onesLike(output: Tensor): Tensor {
+  const { dtype, shape } = output;
+  if (dtype === "string" || dtype === "bool") return output;
+  return full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1) as Tensor;
+}
 
 function cellOf({ cell }: GradientExplanation, { text, input, coordinates }: NamedCell) {
   try {

@@ -11,7 +11,7 @@ import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
-import type { Reduction, Scalar } from "../../core/tensor/dtype.ts";
+import { DTYPES, type Reduction, type Scalar } from "../../core/tensor/dtype.ts";
 import { asTensor, full, type RuntimeTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { explain } from "./explain.ts";
 import type {
@@ -114,7 +114,7 @@ export function explainGradient(
     // Getters of foreign tensors run once.
     const given = asTensor(outputGradient, fieldsOf(version), "outputGradient");
     const gradients = gradientsOf(given);
-    const ones = full(output.dtype, output.shape, 1) as Tensor;
+    const ones = onesLike(output);
     const factors = gradientsOf(ones);
     const isExtreme = story.kind === "scatter" && isExtremal(story.reduction);
     const equal = isExtreme ? gradientsOf(ones, "all") : factors;
@@ -125,6 +125,9 @@ export function explainGradient(
     throw error;
   }
 }
+
+const onesLike = ({ dtype, shape }: Tensor): Tensor =>
+  full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1) as Tensor;
 
 const isExtremal = (reduction: Reduction): reduction is "max" | "min" =>
   reduction === "max" || reduction === "min";
