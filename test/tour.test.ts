@@ -1,6 +1,6 @@
 /**
  * Runs the code of docs/tour.md as one module, and then the lines of docs/commands.md on the files that the code has
- * written. Holds docs/operators.md to the registry.
+ * written. Runs the code of docs/api.md. Holds docs/operators.md to the registry.
  */
 
 import assert from "node:assert/strict";
@@ -32,6 +32,13 @@ test("the code of the tour compiles and prints what its comments say", () => {
   assert.ok(promisedOutput(code).split("\n").length > 15);
 });
 
+test("the code of api.md compiles and prints what its comments say", () => {
+  const [gradients, ...others] = blocksOf(read("docs/api.md"), "ts");
+  assert.equal(others.length, 0);
+  assert.equal(runProgram(folder, gradients), promisedOutput(gradients));
+  assert.notEqual(promisedOutput(gradients), "");
+});
+
 test("the lines of commands.md run, and print what the page shows", async () => {
   const lines = blocksOf(commands, "sh").join("").trimEnd().split("\n");
   assert.equal(lines.length, 13);
@@ -44,7 +51,7 @@ test("the lines of commands.md run, and print what the page shows", async () => 
   assert.match(xml, /type="ScatterNDUpdate"/);
   const shown = blocksOf(commands, "text");
   const statuses = await Promise.all(shown.map((block) => assertPrints(block, folder)));
-  assert.deepEqual(statuses, [[0]]);
+  assert.deepEqual(statuses, [[0], [0]]);
 });
 
 test("the picture has the values of the first code", () => {
