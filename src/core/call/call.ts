@@ -1,4 +1,6 @@
-/** A call of an operator before tensors are known: its version, its attributes as settings, and the policies. */
+/**
+ * An operator call before its tensors are known: the version, the settings parsed from attributes, and the policies.
+ */
 
 import type { ErrorFields } from "../errors.ts";
 import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
@@ -7,29 +9,30 @@ import { settingsOf, type Attributes } from "../operators/settings.ts";
 import { signatureOf, type Signature } from "../operators/signature.ts";
 import { objectOf } from "../tensor/options.ts";
 
-/** A node of a model: an operator at an opset, and its attributes. */
+/** A model node: an operator at an opset, and its attributes. */
 export interface NodeSpec extends OperatorId {
-  /** With the names and words of the version's document, such as `batch_dims` or `prod`. */
+  /** Attributes with the names and values that the version's specification uses, such as `batch_dims` or `prod`. */
   readonly attributes?: Attributes | undefined;
 }
 
-/** A call of an operator's version, with everything decided except the tensors. */
+/** A call of one operator version, complete except for its tensors. */
 export interface Call extends OperatorCall {
   readonly operator: Operator;
-  /** Of the version. */
+  /** The signature of the operator version. */
   readonly signature: Signature;
 }
 
 const NODE_PARTS = ["domain", "op", "opset", "attributes"] as const;
 
 /**
- * A node from outside the package, each part of which is read once.
+ * Reads a node from outside the package, each of its parts once.
  * @throws TensorError `unknown-operator`
  */
 export const nodeFrom = (node: NodeSpec): NodeSpec => partsOf(node, NODE_PARTS);
 
 /**
- * @param node that was read by {@link nodeFrom}
+ * Resolves a node's operator version and parses its attributes.
+ * @param node a node that {@link nodeFrom} returned
  * @throws TensorError `unknown-operator`, `attribute`, `reduction`
  */
 export function callOf(node: NodeSpec): Call {
@@ -41,19 +44,19 @@ export function callOf(node: NodeSpec): Call {
   return { operator, version, signature: signatureOf(version), settings, fields };
 }
 
-/** The fields of every error of a call of this version. */
+/** Returns the fields that every error in a call of this version has. */
 export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorFields => ({
   op: name,
   opset: sinceVersion,
 });
 
-/** The version behind the plain function of an operator that has one. */
+/** Returns the version that an operator's plain function runs. */
 export function plainVersionOf({ plain, versions }: Operator): OperatorVersion {
   if (plain !== undefined) return plain;
   throw new Error(`${versions[0].name} of ${versions[0].domain} has no plain function`);
 }
 
-/** The inputs of a plain function's call, and its options, which come after them. */
+/** Splits the arguments of a plain function into its inputs and the options that follow them. */
 export function splitArguments(
   operator: Operator,
   args: readonly unknown[],

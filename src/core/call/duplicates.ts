@@ -1,6 +1,5 @@
 /**
- * Updates that share a target: whether a call has any, and the error that `duplicates: "error"` gives for the first of
- * them.
+ * Detects updates that share a target, and creates the error that `duplicates: "error"` throws for the first repeat.
  */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
@@ -15,7 +14,7 @@ import { policiesOf } from "./policies.ts";
 import { prepare, rulesOf } from "./prepare.ts";
 
 /**
- * True if two updates of a call have the same target, whatever the reduction.
+ * Returns true if two updates of a call have the same target, regardless of the reduction.
  * @throws TensorError as `run`
  */
 export function hasRepeats(node: NodeSpec, inputs: readonly unknown[]): boolean {
@@ -27,13 +26,16 @@ export function hasRepeats(node: NodeSpec, inputs: readonly unknown[]): boolean 
   return firstRepeat(planIndices(planInputs, call, rules, readIndices)) !== null;
 }
 
-/** @throws TensorError `duplicate-index` at the first index whose target an earlier one has */
+/**
+ * Checks that a Plan has no repeated targets.
+ * @throws TensorError `duplicate-index` at the first index whose target an earlier index already has
+ */
 export function checkDuplicates(plan: Plan, call: Call, inputs: PlanInputs): void {
   const repeat = firstRepeat(plan);
   if (repeat !== null) throw repeatError(repeat, call, inputs);
 }
 
-/** The error for a repeated target of a call's Plan. */
+/** Creates the error for a repeated target in a call's Plan. */
 export function repeatError(repeat: Repeat, call: Call, inputs: PlanInputs): TensorError {
   const { positions, indexAt, addressed } = call.operator.layout(inputs, call);
   const at = indexAt(coordinatesOf(repeat.position, positions));
@@ -43,8 +45,10 @@ export function repeatError(repeat: Repeat, call: Call, inputs: PlanInputs): Ten
 }
 
 /**
- * @param at of an index, whose target the index at `earlier` has
- * @param cell that target's coordinates in data
+ * Creates the error for two indices with the same target.
+ * @param at the position of the later index in `indices`
+ * @param earlier the position of the earlier index in `indices`
+ * @param cell the coordinates of the shared target in data
  */
 export const duplicateError = (
   at: readonly number[],

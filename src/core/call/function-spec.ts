@@ -1,4 +1,4 @@
-/** Calls of which gradients are taken: nodes, and plain functions with their options. */
+/** Calls whose gradients are computed: nodes, and plain functions with their options. */
 
 import { printValue, readForeign, TensorError } from "../errors.ts";
 import { FUNCTIONS } from "../operators/plain.ts";
@@ -6,21 +6,21 @@ import { objectOf } from "../tensor/options.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
 import { plainCallOf, type GivenOptions } from "./plain-call.ts";
 
-/** A call of a plain function: its name, and its options except `out`. */
+/** A plain function call: the function name, and all options except `out`. */
 export interface FunctionSpec {
   readonly function: keyof typeof FUNCTIONS;
-  /** The attributes and policies, such as `{ reduction: "max", bounds: "drop" }`. */
+  /** Attributes and policies of the function, such as `{ reduction: "max", bounds: "drop" }`. */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A call, and what is kept about it if it is that of a plain function. */
+/** A call, and its cache entry if a plain function is called. */
 export interface GivenCall {
   readonly call: Call;
   readonly known: GivenOptions["known"] | null;
 }
 
 /**
- * The call of a node or of a plain function.
+ * Parses a node, or a plain function with its options, into a call.
  * @throws TensorError `unknown-operator`, `attribute`, `reduction`
  */
 export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
@@ -40,7 +40,7 @@ export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
   return { call: known.call, known };
 }
 
-/** The name of a plain function; undefined for a node. */
+/** Returns the name of a plain function; undefined for a node. */
 function functionOf(node: unknown): FunctionSpec["function"] | undefined {
   if (typeof node !== "object" || node === null) return undefined;
   const read = (): unknown => Reflect.get(node, "function");

@@ -9,36 +9,37 @@ import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
 import type { ScatterBackwards } from "./backwards.ts";
 import { checkLike, checkOut } from "./out.ts";
 
-/** Options of gradients, both of {@link vjp} and of kept plans. */
+/** Gradient options for {@link vjp} and for kept plans. */
 export interface GradientOptions {
   /**
-   * The positions of the inputs whose gradients are wanted, or the one position, as in JAX's `grad`; by default data
-   * and updates. Other gradients are not computed.
+   * Position or list of positions of the inputs to differentiate, as in JAX's `grad`; data and updates by default. No
+   * other gradients are computed.
    */
   readonly argnums?: number | readonly number[] | undefined;
   /**
-   * The operands that get the gradient of a `max` or `min` equal to several operands: each an equal share (`even`, the
-   * default), the `first` or the `last` of them, or `all` of them the whole gradient.
+   * Distribution of the gradient if several operands equal the result of `max` or `min`: `even`, the default, gives
+   * each operand an equal share; `first` or `last` gives it to one operand; `all` gives each operand the whole
+   * gradient.
    */
   readonly ties?: Ties | undefined;
   /**
-   * Tensors to write the gradients to, in the order of the inputs; null for a new tensor. The gradient of a scatter's
-   * data may go to `outputGradient` itself.
+   * Tensors to write the gradients to, in the order of the inputs; null creates a new tensor. The data gradient of a
+   * scatter may overwrite `outputGradient`.
    */
   readonly out?: readonly (Tensor | RuntimeTensor | null | undefined)[] | undefined;
 }
 
-/** The options of {@link GradientOptions}. */
+/** Names of the options in {@link GradientOptions}. */
 export const GRADIENT_OPTIONS = ["argnums", "ties", "out"] as const;
 
-/** The inputs of a call, and the gradient of its output. */
+/** A call's inputs, and the gradient of its output. */
 export interface Differentiated {
   readonly signature: {
     readonly positions: Pick<Signature["positions"], "data" | "updates">;
     readonly inputs: readonly { readonly name: string }[];
   };
   readonly tensors: Inputs<Tensor>;
-  /** The gradient of the output. */
+  /** Gradient of the call's output. */
   readonly gradient: Tensor;
 }
 
@@ -47,17 +48,17 @@ type Chosen = Pick<
   "ties" | "wantsData" | "wantsUpdates" | "dataOut" | "updatesOut"
 >;
 
-/** The options of a gradient, read once. */
+/** Gradient options after each was read once. */
 export interface ReadGradientOptions {
   readonly ties: Ties;
-  /** The positions of the inputs whose gradients are wanted. */
+  /** Positions of the inputs to differentiate. */
   readonly wanted: ReadonlySet<unknown>;
-  /** What was given for the gradient at each position; null for a new tensor. */
+  /** The user's `out` value for the gradient of each input; null for a new tensor. */
   readonly outs: readonly unknown[];
 }
 
 /**
- * Reads the options of a gradient, and checks all but the tensors of `out`.
+ * Reads the gradient options, and checks everything except the tensors in `out`.
  * @throws TensorError `attribute`
  */
 export function readGradientOptions(
@@ -82,8 +83,8 @@ export function readGradientOptions(
 }
 
 /**
- * The input that an `out` may replace: the gradient of a scatter's data has the shape of the result, and is written
- * after all else was read.
+ * Returns the name of the input whose memory `out` may reuse, or null. The data gradient of a scatter has the shape of
+ * the result, and is written after everything else was read.
  */
 export const replacedInput = (
   position: number,
@@ -91,8 +92,8 @@ export const replacedInput = (
 ): string | null => (position === data && updates >= 0 ? "outputGradient" : null);
 
 /**
- * Reads and checks the options of a gradient.
- * @throws TensorError `attribute`; of `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
+ * Reads and checks the gradient options.
+ * @throws TensorError `attribute`; for tensors in `out` also `dtype`, `shape-mismatch`, `overlap`, `disposed`
  */
 export function chooseGradients(
   given: Readonly<Record<string, unknown>>,
@@ -106,7 +107,7 @@ export function chooseGradients(
   const names = [...signature.inputs, { name: "outputGradient" }];
   const checked = outs.map((out, position) => {
     if (out === null) return undefined;
-    // A wanted gradient is that of an input that is there.
+    // A gradient can only be requested for an input that was passed.
     const input = tensors[position] as Tensor;
     const shape = Tensor.dimsOf(input);
     const inPlace = replacedInput(position, signature);
@@ -140,7 +141,7 @@ function wantedOf(
   throw new TensorError("attribute", sentence, fields);
 }
 
-/** The entries of a list from outside the package, each read once. */
+/** Reads the entries of a list from outside the package, each once. */
 function listOf(
   name: string,
   given: unknown,
@@ -158,12 +159,15 @@ function listOf(
   throw new TensorError("attribute", sentence, fields);
 }
 
-/** The data types that have gradients: those of floating-point and complex numbers. */
+/** Data types with gradients: floating-point and complex types. */
 const DIFFERENTIABLE = /* @__PURE__ */ dtypesWhere(({ family }) =>
   ["float", "half", "complex"].includes(family),
 );
 
-/** @throws TensorError `dtype` */
+/**
+ * Checks that a tensor's data type has gradients.
+ * @throws TensorError `dtype`
+ */
 export function checkDifferentiable({ dtype }: Tensor, input: string, who: ErrorFields): void {
   if (DIFFERENTIABLE.includes(dtype)) return;
   const types = DIFFERENTIABLE.join(", ");
@@ -171,7 +175,10 @@ export function checkDifferentiable({ dtype }: Tensor, input: string, who: Error
   throw new TensorError("dtype", sentence, { ...who, input });
 }
 
-/** @throws TensorError `dtype`, `shape-mismatch`, `disposed` */
+/**
+ * Checks the gradient of a call's output.
+ * @throws TensorError `dtype`, `shape-mismatch`, `disposed`
+ */
 export function gradientTensor(
   given: unknown,
   { dtype }: Tensor,
@@ -183,7 +190,10 @@ export function gradientTensor(
   return gradient;
 }
 
-/** @throws TensorError `disposed` if the memory of the output's gradient was transferred while its call waited */
+/**
+ * Checks that the memory of the output gradient was not transferred while its call was queued.
+ * @throws TensorError `disposed`
+ */
 export function checkGradientMemory(gradient: Tensor, fields: ErrorFields): void {
   if (Tensor.memoryOf(gradient).isThere) return;
   const input = "outputGradient";

@@ -1,4 +1,4 @@
-/** Types of outputs from types of inputs. */
+/** Infers output types from input types. */
 
 import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
@@ -10,13 +10,13 @@ import { checkInputCount, readInputs } from "./inputs.ts";
 import { settle } from "./prepare.ts";
 
 /**
- * Infers the types of a node's outputs from the known part of its inputs' types. Certain contradictions are errors;
- * unknown dimensions stay unknown.
+ * Infers the types of a node's outputs from its input types, which may be partly unknown. Unknown dimensions stay
+ * unknown; a contradiction is an error only if no value of an unknown dimension could resolve it.
  *
  * @param node the node: operator, opset, domain and attributes
- * @param inputTypes in the order of the version's inputs; `undefined` for an optional one that is left out. A tensor
- * stands for its type, and for an `axis` input also for its value.
- * @throws TensorError as `run`, for errors of types and shapes
+ * @param inputTypes types in the order of the version's inputs; `undefined` for an omitted optional input. A tensor is
+ * accepted as its own type; a tensor for an `axis` input also supplies the axis.
+ * @throws TensorError the same type and shape errors as `run`
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export function infer(
 }
 
 function checkType(type: unknown, fields: ErrorFields): TensorType {
-  // A tensor stands for its type, and as an axis also for its value.
+  // A tensor is accepted as its own type; as an axis input it also supplies the axis.
   if (Tensor.isTensor(type)) return type;
   const must = `${fields.input} must be a type with a dtype and a shape`;
   const read = (): { dtype: unknown; shape: unknown } | null =>

@@ -1,4 +1,4 @@
-/** The inputs of a call: as many as the version takes, each a tensor. */
+/** Checks the inputs of a call: their number, and that each is a tensor or can become one. */
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import type { Inputs, OperatorVersion } from "../operators/operator.ts";
@@ -6,7 +6,7 @@ import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { isList, numbersOf } from "../tensor/values.ts";
 import type { Call } from "./call.ts";
 
-/** The inputs of a node as tensors; `undefined` for one that is left out. */
+/** Returns the inputs of a node as tensors; `undefined` for omitted optional inputs. */
 export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
   const given = checkInputCount(call, readInputs(call.version, inputs, call.fields));
   const tensors = call.version.inputs.map(({ name }, position) =>
@@ -17,15 +17,15 @@ export function tensorsOf(call: Call, inputs: unknown): Inputs<Tensor> {
 }
 
 /**
- * The inputs of a plain function, which takes nested lists of indices, read as int32 where they fit and else as int64, and of
- * updates, of data's type.
+ * Returns the inputs of a plain function as tensors. A nested list of indices becomes int32 if its numbers fit, and
+ * int64 otherwise; a nested list of updates gets data's type.
  */
 export function tensorsOrLists(
   { signature, fields }: Call,
   inputs: Inputs<unknown>,
 ): Inputs<Tensor> {
   const rules = signature.inputs;
-  // The first input is data, which is never optional.
+  // The first input is always data, which is required.
   const data = asTensor(inputs[0], fields, rules[0].name);
   const tensors: (Tensor | undefined)[] = [data];
   let isForeign = data !== inputs[0];
@@ -47,9 +47,9 @@ export function tensorsOrLists(
 }
 
 /**
- * Checks the memory of inputs again after reading values that are not tensors of this package, because their getters
- * can dispose of other inputs.
- * @param names of the inputs, in their order
+ * Checks the memory of all inputs again after values that are not tensors of this package were read, because their
+ * getters can dispose of other inputs.
+ * @param names the input names, in the order of the inputs
  * @throws TensorError `disposed`
  */
 export function checkAlive(
@@ -62,7 +62,7 @@ export function checkAlive(
   }
 }
 
-/** A tensor, or a nested list as one of `dtype`. */
+/** Returns a tensor unchanged; converts a nested list to a tensor of `dtype`. */
 export function listOrTensor(
   dtype: Tensor["dtype"],
   value: unknown,
@@ -75,25 +75,26 @@ export function listOrTensor(
   return typedNumbers(dtype, value) ?? fromNested(dtype, value, { ...who, input });
 }
 
-/** A short list of usual numbers as a tensor; null for every other list. */
+/** Converts a short list of ordinary numbers to a tensor; returns null for any other value. */
 function typedNumbers(dtype: Tensor["dtype"], value: unknown): Tensor | null {
   if (dtype !== "int32" && dtype !== "float32" && dtype !== "float64") return null;
   const numbers = numbersOf(dtype, value);
   return numbers && new Tensor(dtype, numbers.shape, numbers.size, numbers.data);
 }
 
-/** A list of inputs from outside the package. */
+/** A list of inputs that the caller of the package passed. */
 export interface GivenInputs {
-  /** The length that the list reports; undefined if the value is not a list. */
+  /** Length that the list reports; undefined if the value is not a list. */
   readonly count: number | undefined;
-  /** The entries, at most as many as the version takes. */
+  /** Entries of the list, at most as many as the version has inputs. */
   readonly given: readonly unknown[];
-  /** The value as printed in errors; for values that are not lists. */
+  /** Text for error messages: `a list`, or the printed value if it is not a list. */
   readonly kind: string;
 }
 
 /**
- * The length and the entries of a list, each read once: a Proxy may hold others, and more, the next time.
+ * Reads the length and the entries of a list, each once, because a Proxy may return a different length or entry the
+ * next time.
  * @throws TensorError `shape-mismatch` for a list that cannot be read
  */
 export function readInputs(
@@ -110,7 +111,7 @@ export function readInputs(
   return readForeign(read, "shape-mismatch", "the list of inputs cannot be read", fields);
 }
 
-/** The inputs, of which optional ones at the end may be missing. */
+/** Checks the number of inputs; optional inputs at the end may be omitted. */
 export function checkInputCount(
   { version, fields }: Call,
   { count, given, kind }: GivenInputs,

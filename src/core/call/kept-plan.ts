@@ -1,4 +1,6 @@
-/** Plans that their user keeps, to apply the same indices many times: a KV cache, an embedding, a graph's edges. */
+/**
+ * Plans that users keep to apply the same indices many times, such as those of a KV cache, an embedding or graph edges.
+ */
 
 import type { Executor, Session } from "../engines/executor.ts";
 import { TensorError, type ErrorFields } from "../errors.ts";
@@ -28,22 +30,25 @@ import { checkOut } from "./out.ts";
 import { rulesOf } from "./prepare.ts";
 import type { Reducing } from "./steps.ts";
 
-/** A target that more than one index addresses. */
+/** A target that several indices address. */
 export interface RepeatedTarget {
-  /** Its coordinates in data; for a slice, only those that the tuple addresses. */
+  /** Coordinates of the target in data; for a slice, only the coordinates in the index tuple. */
   readonly target: readonly number[];
-  /** Number of indices that address it. */
+  /** Number of indices that address the target. */
   readonly count: number;
 }
 
-/** Checked indices into data of one shape. The indices were read once: later changes to them have no effect. */
+/**
+ * Checked indices into data of a fixed shape. The indices are read when the plan is created; later changes to them have
+ * no effect.
+ */
 export interface KeptPlan {
-  /** The shape of data. */
+  /** Shape that data must have. */
   readonly dataShape: readonly number[];
-  /** The shape of the updates of a scatter, and of the result of a gather. */
+  /** Shape of a scatter's updates and of a gather's result. */
   readonly shape: readonly number[];
   /**
-   * A copy of data with the updates applied; any data type.
+   * Returns a copy of data with the updates applied, for any data type.
    * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`
    */
   scatter(
@@ -55,7 +60,7 @@ export interface KeptPlan {
     },
   ): Tensor;
   /**
-   * The elements or slices that the indices address; any data type.
+   * Returns the elements or slices that the indices address, for any data type.
    * @throws TensorError `attribute`, `dtype`, `shape-mismatch`, `overlap`, `disposed`, `too-large`
    */
   gather(
@@ -63,9 +68,9 @@ export interface KeptPlan {
     options?: { readonly out?: Tensor | RuntimeTensor | undefined },
   ): Tensor;
   /**
-   * The gradients of data and of updates in {@link KeptPlan.scatter}, from the gradient of its result; null for one that
-   * `argnums` (0 for data, 1 for updates) leaves out. See `vjp`.
-   * @throws TensorError as `scatter`; `dtype` for data types without gradients
+   * Returns the gradients of data and updates in {@link KeptPlan.scatter}, given the gradient of its result. A gradient
+   * that `argnums` (0 for data, 1 for updates) does not request is null. See `vjp`.
+   * @throws TensorError the errors of `scatter`, and `dtype` for data types without gradients
    */
   scatterVjp(
     data: Tensor | RuntimeTensor,
@@ -74,18 +79,19 @@ export interface KeptPlan {
     options?: GradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: Tensor | null, updates: Tensor | null];
   /**
-   * The gradient of data in {@link KeptPlan.gather}, from the gradient of its result, of the shape `shape`. See `vjp`.
-   * @throws TensorError as `gather`; `dtype` for data types without gradients
+   * Returns the gradient of data in {@link KeptPlan.gather}, given the gradient of its result, whose shape is `shape`.
+   * See `vjp`.
+   * @throws TensorError the errors of `gather`, and `dtype` for data types without gradients
    */
   gatherVjp(
     outputGradient: Tensor | RuntimeTensor,
     options?: { readonly out?: Tensor | RuntimeTensor | undefined },
   ): Tensor;
-  /** The repeated targets, in the order of their first repetition. */
+  /** Returns the repeated targets, in the order in which each is first repeated. */
   duplicates(): RepeatedTarget[];
 }
 
-/** The Plan of an operator's indices, for the tensors that an executor works on. Errors as {@link keptParts}. */
+/** Creates a kept plan that runs on the given executor. Throws the same errors as {@link keptParts}. */
 export const keepPlan = (
   executor: Executor,
   operator: Operator,
@@ -95,8 +101,8 @@ export const keepPlan = (
 ): KeptPlan => keptPlan(keptParts(executor, operator, givenShape, indices, options));
 
 /**
- * Reads an operator's indices and returns the parts to keep.
- * @throws TensorError as the operator's function, for what the indices and the shape of data determine
+ * Reads an operator's indices, and returns the parts of a kept plan.
+ * @throws TensorError the errors of the operator's function that depend only on the indices and the shape of data
  */
 export function keptParts(
   executor: Executor,
@@ -121,7 +127,7 @@ export function keptParts(
   const rules = { ...rulesOf(call, {}), merge: false };
   const planIn = ({ readIndices }: Session<void>): Plan => {
     const made = planIndices(inputs, call, rules, readIndices);
-    // The offsets outlive the session.
+    // Copied, because the offsets outlive the session.
     return { ...made, offsets: made.offsets.slice(), isKept: true, derived: new Map() };
   };
   const plan = callNow(executor, fields, planIn, undefined);
@@ -129,7 +135,7 @@ export function keptParts(
   return { executor, plan, dataShape, dataDims, shape, dims, size, addressed, fields };
 }
 
-/** The inputs of a kept plan, as errors name them. */
+/** Input names of a kept plan, as printed in errors. */
 export const SCATTERED = [{ name: "data" }, { name: "updates" }] as const;
 export const SCATTER_OPTIONS = ["reduction", "out"] as const;
 export const GATHER_OPTIONS = ["out"] as const;
@@ -139,9 +145,9 @@ export interface KeptParts {
   readonly executor: Executor;
   readonly plan: Plan;
   readonly dataShape: readonly number[];
-  /** The entries of `dataShape`, which is frozen: see `Tensor.dimsOf`. */
+  /** An unfrozen copy of `dataShape`; `Tensor.dimsOf` gives the reason. */
   readonly dataDims: readonly number[];
-  /** The shape of updates, or of the gathered result. */
+  /** Shape of a scatter's updates and of a gather's result. */
   readonly shape: readonly number[];
   readonly dims: readonly number[];
   readonly size: number;
@@ -162,7 +168,7 @@ const keptPlan = (parts: KeptParts): KeptPlan =>
     duplicates: () => repeatedTargets(parts),
   });
 
-/** The inputs of a kept scatter, checked. */
+/** Checks the inputs of a kept plan's scatter. */
 function scatterInputs(
   parts: KeptParts,
   given: unknown,
@@ -245,7 +251,7 @@ function gatherVjpBy(parts: KeptParts, given: unknown, options: unknown = {}): T
   return callNow(executor, fields, gatherBackwards, call);
 }
 
-/** A fully checked call of a kept plan. */
+/** A kept plan's call after all checks. */
 interface KeptGather {
   readonly parts: KeptParts;
   readonly data: Tensor;
@@ -271,7 +277,7 @@ function dataOf({ dataDims, fields }: KeptParts, given: unknown): Tensor {
   return data;
 }
 
-/** See {@link KeptPlan.duplicates}. */
+/** Implements {@link KeptPlan.duplicates}. */
 export function repeatedTargets({ plan, dataShape, addressed }: KeptParts): RepeatedTarget[] {
   const counts = new Map<number, number>();
   for (const target of split(plan).later.offsets) counts.set(target, (counts.get(target) ?? 1) + 1);
@@ -281,7 +287,10 @@ export function repeatedTargets({ plan, dataShape, addressed }: KeptParts): Repe
   }));
 }
 
-/** @throws TensorError `reduction` */
+/**
+ * Checks that a data type supports a reduction.
+ * @throws TensorError `reduction`
+ */
 export function checkReduction(
   dtype: DType,
   word: unknown,
@@ -290,7 +299,7 @@ export function checkReduction(
   if (!hasReduction(dtype, word)) throw noReduction(dtype, word, fields);
 }
 
-/** The error for an input of another data type. */
+/** Creates the error for an input with the wrong data type. */
 export function wrongDType(
   { dtype }: Tensor,
   types: readonly string[],
@@ -301,7 +310,10 @@ export function wrongDType(
   return new TensorError("dtype", `${input} must be ${must}, got ${dtype}`, { ...who, input });
 }
 
-/** @throws TensorError `shape-mismatch` */
+/**
+ * Checks that a tensor has the expected shape.
+ * @throws TensorError `shape-mismatch`
+ */
 export function checkShape(
   tensor: Tensor,
   expected: readonly number[],

@@ -1,4 +1,4 @@
-/** The checks of `out`, the tensor that a result is written to. */
+/** Checks `out`, the tensor that a result is written to. */
 
 import { isNumericStorage, type DType } from "../tensor/dtype.ts";
 import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
@@ -8,9 +8,11 @@ import { checkAlive } from "./inputs.ts";
 import { Tensor, viewAsTensor } from "../tensor/tensor.ts";
 
 /**
- * `out` as a tensor: of the data type and shape of the result, and without memory shared with an input.
- * @param names of the inputs, in their order
- * @param inPlace the name of the only input that `out` may be (the whole input); null if none
+ * Returns `out` as a tensor, after checking that it has the result's data type and shape, and shares no memory with an
+ * input.
+ * @param names the input names, in the order of the inputs
+ * @param inPlace the name of the only input whose whole memory `out` may be; null if `out` must be separate from all
+ * inputs
  * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
  */
 export function checkOut(
@@ -25,7 +27,7 @@ export function checkOut(
   const out = writable(given, dtype, who);
   if (out !== given) checkAlive(names, inputs, who);
   checkLike(out, dtype, shape, "out", who);
-  // A typed array with elements cannot be frozen.
+  // JavaScript cannot freeze a typed array with elements, so only lists are checked.
   if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
     throw wrongOut("dtype", "must have elements that can be written, got a frozen list", who);
   }
@@ -42,7 +44,7 @@ export function checkOut(
   return out;
 }
 
-/** A tensor over the memory of `out` itself. */
+/** Returns a tensor that shares the memory of `out`. */
 function writable(given: unknown, dtype: DType, who: ErrorFields): Tensor {
   if (Tensor.isTensor(given) && Tensor.isAlive(given)) return given;
   const { tensor, isView } = viewAsTensor(given, who, "out");
@@ -50,7 +52,10 @@ function writable(given: unknown, dtype: DType, who: ErrorFields): Tensor {
   throw wrongOut("dtype", `must be ${dtype}, got values that would be converted`, who);
 }
 
-/** @throws TensorError `dtype` or `shape-mismatch` if a tensor differs from the result */
+/**
+ * Checks that a tensor has the result's data type and shape.
+ * @throws TensorError `dtype` or `shape-mismatch`
+ */
 export function checkLike(
   tensor: Tensor,
   dtype: DType,
@@ -68,7 +73,7 @@ export function checkLike(
   throw new TensorError("shape-mismatch", sentence, { ...fields, input, expected: shape });
 }
 
-/** The error for an `out` in the memory of the input `name`. */
+/** Creates the error for an `out` that shares memory with the input `name`. */
 export function sharedOut(name: string, inPlace: string | null, who: ErrorFields): TensorError {
   const rule =
     inPlace === null

@@ -1,8 +1,8 @@
 /**
- * Calls of plain functions that were made before. A call in a loop has the options, data types and shapes of the call
- * before it, and checking these takes many times as long as comparing them. The results of the checks are therefore
- * kept beside the exact words and numbers that were checked: an equal call needs no second check, any other call is
- * checked. Tensors and their elements are never kept.
+ * Caches checks of plain function calls. A call in a loop usually has the same options, data types and shapes as the
+ * previous call, and checking them takes many times as long as comparing them. The results of the checks are therefore
+ * stored with the exact values that were checked; a call with equal values is not checked again. Tensors and their
+ * elements are never cached.
  */
 
 import { CALLS } from "../limits.ts";
@@ -18,7 +18,7 @@ import { plainVersionOf, type Call } from "./call.ts";
 import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
 import { formOf, type Form } from "./prepare.ts";
 
-/** A call of a plain function, and its options beyond the attributes. */
+/** A plain function call, including the options that are not attributes. */
 export interface PlainCall extends Call {
   readonly policies: Policies;
 }
@@ -27,7 +27,7 @@ type Options = Readonly<Record<string, unknown>>;
 
 const NO_OPTIONS: Options = Object.freeze({});
 
-/** A previous call: its options without `out`, their meaning, and the forms of the tensors passed with them. */
+/** A previous call: its options without `out`, the parsed options, and the forms of the tensors that were passed. */
 interface KnownCall {
   readonly names: readonly string[];
   readonly values: readonly unknown[];
@@ -35,14 +35,14 @@ interface KnownCall {
   readonly forms: KnownForm[];
 }
 
-/** A form, and the data types and dimensions of the inputs that it was made of; undefined for an input left out. */
+/** A form, and the data types and dimensions of the inputs that it was computed from; undefined for omitted inputs. */
 interface KnownForm {
   readonly dtypes: readonly (DType | undefined)[];
   readonly dims: readonly (readonly number[] | undefined)[];
   readonly form: Form;
 }
 
-/** The last calls of a plain function, the oldest first, and the fields of errors before a call is known. */
+/** The last calls of a plain function, oldest first, and the error fields to use before a call is parsed. */
 interface KnownCalls {
   readonly fields: ErrorFields;
   readonly calls: KnownCall[];
@@ -56,15 +56,15 @@ function knownCalls(operator: Operator): KnownCalls {
   return known;
 }
 
-/** The parsed options, and `out` as given. */
+/** The cached call for the given options, and the caller's `out`. */
 export interface GivenOptions {
   readonly known: KnownCall;
   readonly out: unknown;
 }
 
 /**
- * The call that options make, and `out` as it was given. Each option is read once.
- * @param options attributes in JavaScript's spelling, `out` and the policies
+ * Parses options into a call, or returns a cached call, together with the caller's `out`. Each option is read once.
+ * @param options attributes with camelCase names, `out` and the policies
  * @throws TensorError `attribute`, `reduction`
  */
 export function plainCallOf(operator: Operator, options: unknown): GivenOptions {
@@ -93,8 +93,8 @@ function newCall(operator: Operator, given: Options): KnownCall {
 }
 
 /**
- * True if all options except `out` equal those of a previous call. Accepted options hold no objects, which could have
- * changed.
+ * Returns true if all options except `out` equal the options of a previous call. Comparing values is enough, because
+ * accepted options never contain objects, which could have changed.
  */
 function areSame(given: Options, { names, values }: KnownCall): boolean {
   let count = 0;
@@ -107,8 +107,8 @@ function areSame(given: Options, { names, values }: KnownCall): boolean {
 }
 
 /**
- * The form of a call with these tensors: a previous one, or the result of new checks.
- * @throws TensorError for data types, ranks, an axis and shapes, in this order
+ * Returns the form of a call with these tensors, from the cache or from new checks.
+ * @throws TensorError for wrong data types, ranks, axis or shapes, in this order
  */
 export function knownForm({ call, forms }: KnownCall, tensors: Inputs<Tensor>): Form {
   for (let f = 0; f < forms.length; f++) if (fits(forms[f], tensors)) return forms[f].form;
@@ -134,7 +134,7 @@ function fits({ dtypes, dims }: KnownForm, tensors: Inputs<Tensor>): boolean {
   return true;
 }
 
-/** Adds one to a list of the last few. */
+/** Appends an entry to a cache list, and removes the oldest entry if the list is full. */
 function keep<T>(list: T[], one: T): void {
   if (CALLS.kept === 0) return;
   if (list.length >= CALLS.kept) list.shift();

@@ -1,24 +1,30 @@
-/** Policies: options of the plain functions beyond the specifications, and their values. */
+/** Policies, which are options of the plain functions that the specifications do not have, and their allowed values. */
 
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import type { Bounds } from "../plan/index-job.ts";
 import type { Operator } from "../operators/operator.ts";
 
-/** The chosen policies; absent if not chosen. */
+/** Policies that a caller chose; a policy that was not chosen is absent. */
 export interface Policies {
-  /** Treatment of an index outside its axis, by default `error`. `drop` is for scatters, `fill` for gathers. */
+  /**
+   * Treatment of an index outside its axis: `error`, the default, or `clip`; also `drop` in scatters and `fill` in
+   * gathers.
+   */
   readonly bounds?: Bounds | undefined;
   /**
-   * Treatment of a negative index: `wrap`, the default, counts from the end of the axis; `error` throws whatever
-   * `bounds` says.
+   * Treatment of a negative index: `wrap`, the default, counts from the end of the axis; `error` throws, regardless of
+   * `bounds`.
    */
   readonly negative?: "wrap" | "error" | undefined;
   /**
-   * Treatment of two updates of one target if the reduction is `none`: `last`, the default, keeps the last update;
-   * `error` throws.
+   * Treatment of repeated targets if the reduction is `none`: `last`, the default, keeps the last update; `error`
+   * throws.
    */
   readonly duplicates?: "last" | "error" | undefined;
-  /** True, the default, begins a reduction with the value of data; false with the first update of a target. */
+  /**
+   * Start of a reduction: with the value in data if true (the default), or with the first update of each target if
+   * false.
+   */
   readonly includeSelf?: boolean | undefined;
 }
 
@@ -26,7 +32,7 @@ type Name = keyof Policies;
 
 const ALLOWED_BY_BOTH = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
 
-/** The values of each policy, by kind of operator. */
+/** Allowed values of each policy, by operator kind. */
 const ALLOWED: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly unknown[]>>>> = {
   scatter: {
     ...ALLOWED_BY_BOTH,
@@ -37,12 +43,13 @@ const ALLOWED: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly u
   gather: { ...ALLOWED_BY_BOTH, bounds: [...ALLOWED_BY_BOTH.bounds, "fill"] },
 };
 
-/** The names of all policies; scatters have all of them. */
+/** Names of all policies; scatters accept every policy. */
 export const POLICY_NAMES: readonly string[] = Object.keys(ALLOWED.scatter);
 
 /**
- * The policies among the options of a call.
- * @throws TensorError `attribute` for a policy that the operator lacks, or a value that the policy lacks
+ * Reads the policies from the options of a call.
+ * @throws TensorError `attribute` for a policy that the operator does not have, or a value that the policy does not
+ * allow
  */
 export function policiesOf(
   { kind, versions: [{ indexForm }] }: Operator,

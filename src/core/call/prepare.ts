@@ -1,4 +1,4 @@
-/** Checks of a call before its indices are read: data types, ranks, axis and shapes. */
+/** Checks a call before its indices are read: data types, ranks, axis and shapes. */
 
 import { TensorError } from "../errors.ts";
 import { checkDTypes } from "../operators/dtypes.ts";
@@ -18,44 +18,47 @@ import { Tensor } from "../tensor/tensor.ts";
 import type { Call } from "./call.ts";
 import type { Policies } from "./policies.ts";
 
-/** The facts about a call that follow from data types and shapes, not from the values of tensors. */
+/** Properties of a call that depend on data types and shapes, not on the values of tensors. */
 interface FormOfTensors {
   readonly call: Call;
-  /** Of the output. */
+  /** Shape of the output. */
   readonly shape: readonly number[];
   readonly size: number;
-  /** The name of the input that a scatter may write to; null for a gather. */
+  /** Name of the input that a scatter may write to; null for a gather. */
   readonly inPlace: string | null;
 }
 
 /** A form with the rules for its indices: everything known about a call before its tensors are read. */
 export interface Form extends FormOfTensors {
-  /** The positions of the inputs; -1 for the updates of a gather. */
+  /** Position of data among the inputs. `indices` and `updates` are positions too; `updates` is -1 for a gather. */
   readonly data: number;
   readonly indices: number;
   readonly updates: number;
   readonly shapes: PlanShapes;
   readonly planner: Planner;
-  /** The indices of a call without indices. */
+  /** Indices to use if the call omits them. */
   readonly defaultIndices: Tensor | undefined;
   readonly refusesRepeats: boolean;
 }
 
-/** A call whose inputs fit, except for the values of its indices. */
+/** A call whose inputs have been checked, except for the index values. */
 export interface PreparedCall extends FormOfTensors {
   readonly data: Tensor;
-  /** Of a scatter. */
+  /** Updates of a scatter; undefined for a gather. */
   readonly updates: Tensor | undefined;
   readonly planInputs: PlanInputs;
-  /** The given tensors, in the order of the version's inputs. */
+  /** Tensors that the caller passed, in the order of the version's inputs. */
   readonly tensors: Inputs<Tensor>;
 }
 
-/** @throws TensorError for data types, ranks, an axis and shapes, in this order */
+/**
+ * Checks a call and its tensors, except for the index values.
+ * @throws TensorError for wrong data types, ranks, axis or shapes, in this order
+ */
 export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall {
   const roles = rolesOf(unsettled.signature, tensors);
   const { indices, updates } = roles;
-  // The version requires data, and every dimension of a tensor is known.
+  // The casts below are safe: every version requires data, and every dimension of a tensor is known.
   const data = roles.data as Tensor;
   const shapes = {
     data: Tensor.dimsOf(data),
@@ -82,7 +85,10 @@ export function prepare(unsettled: Call, tensors: Inputs<Tensor>): PreparedCall 
   };
 }
 
-/** {@link prepare} without the parts that depend on these tensors alone. */
+/**
+ * Checks a call like {@link prepare}, and returns only the parts that also apply to other tensors of the same types and
+ * shapes.
+ */
 export function formOf(unsettled: Call, policies: Policies, tensors: Inputs<Tensor>): Form {
   const { call, shape, size, inPlace, planInputs } = prepare(unsettled, tensors);
   const { indices } = planInputs;
@@ -104,8 +110,8 @@ export function formOf(unsettled: Call, policies: Policies, tensors: Inputs<Tens
 }
 
 /**
- * A prepared call may wait for others before it runs. Memory transferred in the meantime is gone; tensors disposed of
- * in the meantime are still usable, because their memory is released after the call.
+ * Checks that no tensor's memory was transferred while a prepared call was queued. Tensors that were disposed of in the
+ * meantime are still usable, because their memory is released after the call.
  * @throws TensorError `disposed`
  */
 export function checkMemory(call: Call, tensors: Inputs<Tensor>, out: Tensor | undefined): void {
@@ -118,24 +124,24 @@ export function checkMemory(call: Call, tensors: Inputs<Tensor>, out: Tensor | u
   }
 }
 
-/** True if two updates of one target are an error of the call. */
+/** Returns true if repeated targets are an error in this call. */
 export const refusesRepeats = ({ operator, settings }: Call, { duplicates }: Policies): boolean =>
   duplicates === "error" && settings.reduction === "none" && operator.kind === "scatter";
 
-/** The rules for reading the indices of a call. */
+/** Returns the rules for reading a call's indices. */
 export const rulesOf = (
   { version, settings }: Call,
   { negative, bounds, duplicates }: Policies,
 ): IndexRules => ({
   negative: negative === undefined ? version.negativeIndices : negative === "wrap",
   bounds: bounds ?? version.outOfRange ?? "error",
-  // Duplicates are detected, first updates found and means counted per index, so rows must not be merged before.
+  // Merging rows would lose the individual indices, which duplicate detection, first updates and means need.
   merge: duplicates !== "error" && settings.includeSelf && settings.reduction !== "mean",
 });
 
 /**
- * A call with its axis, if the axis is an input with a known value, and the shape of its output, whose size is not
- * checked. Data types are checked first, then ranks, axis and shapes.
+ * Checks data types, then ranks, axis and shapes. Returns the call, with its axis if the axis is an input with a known
+ * value, and the output shape, whose size is not checked.
  */
 export function settle(
   call: Call,
@@ -149,7 +155,9 @@ export function settle(
   return { call: settled, shape: operator.inferShape(shapes, settled) };
 }
 
-/** The call with the value of its axis input, if it has one. */
+/**
+ * Returns the call with the value of its axis input as a setting; returns the call unchanged if it has no axis input.
+ */
 export function withAxis(call: Call, { axis }: ByRole<TensorType>): Call {
   const { settings, fields } = call;
   return axis === undefined

@@ -1,9 +1,9 @@
 /**
- * Runs a call from start to end: the operator (`call.ts`), its inputs (`inputs.ts`), the checks that need no index
- * values (`prepare.ts`), the Plan, and its execution (`execute.ts`).
+ * Runs a complete call: resolves the operator (`call.ts`), reads the inputs (`inputs.ts`), checks everything except
+ * index values (`prepare.ts`), creates the Plan, and executes it (`execute.ts`).
  *
- * Everything is checked before the first write, in this order: operator, attributes and reduction, data types, ranks,
- * axis, shapes, `out`, indices, duplicates.
+ * All checks come before the first write, in this order: operator, attributes and reduction, data types, ranks, axis,
+ * shapes, `out`, indices, duplicates.
  */
 
 import { defaultExecutor } from "../engines/default.ts";
@@ -32,18 +32,18 @@ import { checkMemory, formOf, type Form } from "./prepare.ts";
 
 /** Options of {@link run}. */
 export interface RunOptions {
-  /** The tensor to write the result to, which is then returned. A scatter may write into `data` itself. */
+  /** Tensor to write the result to; `run` returns this tensor. A scatter may write to `data` itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
   /**
-   * Treatment of two updates of one target if the reduction is `none`: `last`, the default, keeps the last update;
-   * `error` throws.
+   * Treatment of repeated targets if the reduction is `none`: `last`, the default, keeps the last update; `error`
+   * throws.
    */
   readonly duplicates?: "last" | "error" | undefined;
-  /** The engine that runs the node; by default the engine of the plain functions. */
+  /** Engine that runs the node; by default, the engine that the plain functions use. */
   readonly engine?: EngineLike | undefined;
 }
 
-/** The key under which an engine keeps its executor. */
+/** Key under which an engine stores its executor. */
 export const EXECUTOR: unique symbol = Symbol("executor");
 
 export interface EngineLike {
@@ -51,13 +51,13 @@ export interface EngineLike {
 }
 
 /**
- * Runs a node by the rules of exactly its version.
+ * Runs a node, following exactly the rules of its operator version.
  *
  * @param node the node: operator, opset, domain and attributes
- * @param inputs tensors in the order of the version's inputs; `undefined` for an optional one that is left out
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
  * @param options `out`, the treatment of repeated targets, and the engine
- * @returns the outputs: a list of one tensor, because every operator has one output
- * @throws TensorError any code except those of files; `out` is then untouched
+ * @returns a list with one tensor, because every operator has one output
+ * @throws TensorError any error code except the codes for files; `out` is unchanged after an error
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export const run = (
   options: RunOptions = {},
 ): [Tensor] => runOn(defaultExecutor, node, inputs, options);
 
-/** {@link run} with another default executor. */
+/** Runs a node like {@link run}, with the given default executor. */
 export function runOn(
   byDefault: () => Executor,
   node: NodeSpec,
@@ -91,10 +91,13 @@ export function runOn(
   return [runChecked(checked(executor, formOf(call, policies, tensors), tensors, out))];
 }
 
-/** A node as {@link runCall} takes it, for callers that run it many times: reading a node takes half the time of a small call. */
+/**
+ * Parses a node for {@link runCall}. Callers that run a node many times should parse it once, because parsing takes
+ * half the time of a small call.
+ */
 export const readCall = (node: NodeSpec): Call => callOf(nodeFrom(node));
 
-/** {@link run} for a node that was read before. */
+/** Runs a node that {@link readCall} has parsed. */
 export const runCall = (call: Call, inputs: readonly unknown[], out?: Tensor): Tensor =>
   runRead(call, tensorsOf(call, inputs), out);
 
@@ -102,8 +105,8 @@ const runRead = (call: Call, tensors: Inputs<Tensor>, out: Tensor | undefined): 
   runChecked(checked(defaultExecutor(), formOf(call, {}, tensors), tensors, out));
 
 /**
- * Runs an operator without a version: int32 or int64 indices, every data type and reduction, and nested lists for
- * indices and updates. `options` holds the attributes, in JavaScript's spelling, beside `out` and the policies.
+ * Runs an operator as its plain function, which accepts int32 or int64 indices, every data type and reduction, and
+ * nested lists for indices and updates. `options` holds the attributes with camelCase names, `out` and the policies.
  */
 export function runPlain(
   executor: Executor,
@@ -115,8 +118,9 @@ export function runPlain(
 }
 
 /**
- * {@link runPlain} for callers that must not block. Checks that do not depend on earlier calls run at once; indices are
- * read, and the work is done, when all earlier asynchronous calls of the executor have ended.
+ * Runs an operator like {@link runPlain}, for callers that must not block. Checks that do not depend on earlier calls
+ * run immediately; indices are read, and the work is done, after all earlier asynchronous calls of the executor have
+ * ended.
  */
 export async function runPlainAsync(
   executor: Executor,
@@ -131,7 +135,7 @@ export async function runPlainAsync(
   return executor.queue.enqueue(() => executeAsync(executor, fields, check, use));
 }
 
-/** A call with everything checked except the values of its indices. */
+/** A call after all checks except those of the index values. */
 interface CheckedCall {
   readonly executor: Executor;
   readonly form: Form;
@@ -170,7 +174,7 @@ const runChecked = (call: CheckedCall): Tensor =>
 function executeCall(session: Session<void>, call: CheckedCall): Tensor {
   const { executor, form, tensors, out } = call;
   const plan = planOf(session, call);
-  // The version requires data, and a scatter requires updates.
+  // The casts below are safe: every version requires data, and every scatter requires updates.
   const data = tensors[form.data] as Tensor;
   if (form.updates < 0) return gatherNow(session, executor, plan, data, form.shape, form.size, out);
   const updates = tensors[form.updates] as Tensor;
@@ -186,7 +190,9 @@ function executionOf(session: Session<unknown>, call: CheckedCall): Execution {
   return scatterExecution(executor, plan, data, updates, form.call.settings, out);
 }
 
-/** Reads the indices; the remaining work can fail only for lack of memory or in an engine. */
+/**
+ * Reads the indices and creates the Plan. The work after this step can fail only if memory runs out or an engine fails.
+ */
 export function planOf(
   { readIndices }: Session<unknown>,
   { form, tensors }: Pick<CheckedCall, "form" | "tensors">,
@@ -197,7 +203,10 @@ export function planOf(
   return plan;
 }
 
-/** @throws TensorError `engine` if the value is not an engine */
+/**
+ * Returns the executor of an engine.
+ * @throws TensorError `engine` if the value is not an engine
+ */
 export function executorOf(engine: unknown, fields: ErrorFields): Executor {
   try {
     const executor: unknown = Reflect.get(Object(engine), EXECUTOR);
