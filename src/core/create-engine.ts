@@ -1,4 +1,4 @@
-/** Engines configured by the user: the functions of the package on an executor that has its own memory and threads. */
+/** Engines that users configure: the package's functions, run by an executor with its own memory and threads. */
 
 import { allocTensor } from "./call/execute.ts";
 import { splitArguments, type NodeSpec } from "./call/call.ts";
@@ -25,43 +25,45 @@ const MOST_THREADS = 64;
 
 /** Options of {@link createEngine}. */
 export interface EngineOptions {
-  /** `"auto"`, the default, uses WebAssembly where it is available and faster, and JavaScript otherwise. */
+  /**
+   * Kind of engine: `"auto"`, the default, uses WebAssembly where it is available and faster, and JavaScript otherwise.
+   */
   readonly kind?: EngineKind | undefined;
   /**
-   * Maximum number of threads for tensors that the engine allocated, and for long gathers of other tensors; 1 by
-   * default. With more than 1, an extra Node worker prepares memory for the next result if results of more than 32 MB
-   * and equal length follow each other without being disposed of. The worker holds one buffer, freed after a second
+   * Maximum thread count for tensors that the engine allocated, and for long gathers from other tensors; 1 by default.
+   * If the count is above 1 and several results in a row have the same length, above 32 MB, and are not disposed of, an
+   * extra Node worker prepares memory for the next result. The worker holds one buffer, which it frees after a second
    * without such results.
    */
   readonly threads?: number | undefined;
 }
 
-/** Tensors or nested lists, as the functions take them; their shapes are checked when they run. */
+/** Tensors or nested lists, which all functions accept; their shapes are checked at run time. */
 type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
 type Updates = Tensor | RuntimeTensor | Nested<ScalarInput>;
 
 interface OutOption {
-  /** The tensor that the result is written to, and which the promise gives. */
+  /** Tensor to write the result to; the promise resolves to this tensor. */
   readonly out?: Tensor | RuntimeTensor | undefined;
 }
 
 /**
- * The functions for callers that must not block, such as a page: the worker pool does large work while the caller
- * continues.
+ * Asynchronous functions for callers that must not block, such as a page: the worker pool does large work while the
+ * caller continues.
  *
- * Calls take effect in the order in which they were made, as if each had been awaited, whatever their sizes, policies
- * and the memory of their tensors. The output of an earlier call may be an input. A call runs the checks that need no
- * index values at once, and reads lists at once; it reads tensors when its turn comes. Until the promise settles, use
- * the call's tensors only in asynchronous calls of the same engine: plain calls do not wait. `dispose()` of a tensor
- * takes effect after all calls made before it.
+ * Calls take effect in the order in which they were made, as if each had been awaited, regardless of their sizes,
+ * policies and where their tensors are stored. The output of an earlier call may be an input. A call reads lists and
+ * runs the checks that need no index values immediately; it reads tensors when its turn comes. Until the promise
+ * settles, use the call's tensors only in asynchronous calls of the same engine: synchronous calls do not wait.
+ * Disposing of a tensor takes effect after all calls made before `dispose()`.
  */
 export interface AsyncFunctions {
-  /** Number of threads that work while the caller continues; with 1 the caller's own thread does the work. */
+  /** Number of threads that work while the caller continues; if it is 1, the caller's own thread does the work. */
   readonly threads: number;
   /**
-   * {@link scatterND}; rejects with the errors that `scatterND` throws, with `disposed` if memory was transferred
-   * before the call ended, and with `engine` when a worker dies or makes no progress for 5 seconds (`out` is
-   * half-written then).
+   * Runs {@link scatterND} asynchronously. Rejects with the errors that `scatterND` throws, with `disposed` if memory
+   * was transferred before the call ended, and with `engine` if a worker dies or makes no progress for 5 seconds, which
+   * leaves `out` partly written.
    */
   scatterND<D extends DType, S extends readonly number[]>(
     data: Tensor<D, S> | RuntimeTensor,
@@ -69,34 +71,34 @@ export interface AsyncFunctions {
     updates: Updates,
     options?: ScatterChoices & OutOption,
   ): Promise<Tensor<D, S>>;
-  /** {@link scatterElements} */
+  /** Runs {@link scatterElements} asynchronously. */
   scatterElements<D extends DType, S extends readonly number[]>(
     data: Tensor<D, S> | RuntimeTensor,
     indices: Indices,
     updates: Updates,
     options?: ScatterChoices & AxisOption & OutOption,
   ): Promise<Tensor<D, S>>;
-  /** {@link gatherND} */
+  /** Runs {@link gatherND} asynchronously. */
   gatherND<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
     options?: GatherChoices & BatchOption & OutOption,
   ): Promise<Tensor<D>>;
-  /** {@link gatherElements} */
+  /** Runs {@link gatherElements} asynchronously. */
   gatherElements<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
     options?: GatherChoices & AxisOption & OutOption,
   ): Promise<Tensor<D>>;
-  /** {@link gather} */
+  /** Runs {@link gather} asynchronously. */
   gather<D extends DType>(
     data: Tensor<D> | RuntimeTensor,
     indices: Indices,
     options?: GatherChoices & AxisOption & BatchOption & OutOption,
   ): Promise<Tensor<D>>;
-  /** {@link scatter} */
+  /** Runs {@link scatter} asynchronously. */
   scatter: AsyncFunctions["scatterElements"];
-  /** {@link tensorScatter} */
+  /** Runs {@link tensorScatter} asynchronously. */
   tensorScatter<D extends DType, S extends readonly number[]>(
     pastCache: Tensor<D, S> | RuntimeTensor,
     update: Updates,
@@ -104,14 +106,15 @@ export interface AsyncFunctions {
     options?: plain.TensorScatterOptions,
   ): Promise<Tensor<D, S>>;
   /**
-   * The gradients of a call's inputs: {@link vjp} of `ndscatter`, in turn with the other calls. Gradients are computed
-   * on the calling thread, which works until they are done.
+   * Computes the gradients of a call's inputs, like {@link vjp}, in order with the other asynchronous calls. The
+   * calling thread computes the gradients, and is blocked until they are complete.
    *
-   * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
-   * @param outputGradient of data's type and the output's shape
-   * @returns a list with a gradient for each input of the version, of the input's type and shape; null for indices, for
-   * an axis, and for gradients that were not requested
-   * @throws TensorError (as rejections) as `vjp`, `disposed` and `engine` as {@link AsyncFunctions.scatterND}
+   * @param node a node, as in `run`, or a plain function with its options: `{ function: "scatterND", options }`
+   * @param outputGradient the gradient of the output, with data's type and the output's shape
+   * @returns one gradient for each input of the version, with the input's type and shape; null for indices, for an
+   * axis, and for gradients that were not requested
+   * @throws TensorError as a rejection: the errors of `vjp`, and `disposed` and `engine` as in {@link
+   * AsyncFunctions.scatterND}
    *
    * @example
    * ```ts
@@ -128,13 +131,13 @@ export interface AsyncFunctions {
   ): Promise<(Tensor | null)[]>;
 }
 
-/** An engine; also what `run` takes as its option `engine`. */
+/** An engine, which can also be passed to `run` as its `engine` option. */
 export interface Engine extends EngineLike {
-  /** The kind of engine that runs: a fallback if the platform lacks the requested one. */
+  /** Kind of engine in use, which is a fallback if the platform does not support the requested kind. */
   readonly kind: Executor["kind"];
-  /** Number of threads that work while the caller waits; 1 in a page, which must not block. */
+  /** Number of threads that work while the caller waits; always 1 in a page, which must not block. */
   readonly threads: number;
-  /** The reason for another kind or fewer threads than requested; null if the request was met. */
+  /** Reason why the engine has a different kind or fewer threads than requested; null if it has what was requested. */
   readonly reason: string | null;
   readonly async: AsyncFunctions;
   readonly scatterND: typeof plain.scatterND;
@@ -150,23 +153,25 @@ export interface Engine extends EngineLike {
   readonly planGatherElements: typeof plans.planGatherElements;
   readonly planGather: typeof plans.planGather;
   /**
-   * A tensor of zeros in memory that this engine uses without copying. On WebAssembly its `data` is backed by a
-   * SharedArrayBuffer, and the memory is free only after its `dispose()`; a view kept longer shows another tensor.
-   * @throws TensorError as `zeros`; `too-large` when the engine's memory is full
+   * Allocates a tensor of zeros in memory that this engine uses without copying. On WebAssembly, the tensor's `data` is
+   * backed by a SharedArrayBuffer, and only the tensor's `dispose()` frees the memory; a view that is kept longer may
+   * show another tensor.
+   * @throws TensorError the errors of `zeros`, and `too-large` if the engine's memory is full
    */
   alloc<D extends DType, const S extends readonly number[]>(
     dtype: D,
     shape: S,
   ): Tensor<D, Mutable<S>>;
   /**
-   * Ends the engine's threads and frees the memory of disposed results, after all pending asynchronous calls. The engine
-   * can still be used: threads start again when they are needed. An engine that is dropped ends its threads too.
+   * Ends the engine's threads and frees the memory of disposed results, after all pending asynchronous calls. The
+   * engine remains usable, and starts threads again when it needs them. The threads of an engine also end when it is
+   * garbage-collected.
    */
   dispose(): void;
 }
 
 /**
- * Creates an engine with its own memory for results.
+ * Creates an engine that has its own memory for results.
  *
  * @param options the kind of engine and the number of threads
  * @throws TensorError `attribute` for an unknown option
@@ -198,7 +203,7 @@ const isKind = (kind: unknown): kind is EngineKind => ENGINE_KINDS.some((one) =>
 const isThreads = (threads: unknown): threads is number =>
   Number.isSafeInteger(threads) && Number(threads) >= 1 && Number(threads) <= MOST_THREADS;
 
-/** The functions of the package over an executor. */
+/** Creates an engine whose functions run on the given executor. */
 export function engineOf({ executor, why }: Choice): Engine {
   const functions = forEach(
     FUNCTIONS,

@@ -1,11 +1,12 @@
 /**
- * The one error class of the package, its codes and its fields. The package throws nothing else on purpose.
+ * The package's only error class, with its codes and fields. The package deliberately throws nothing else.
  *
- * A message is one sentence that a stranger can act on; the fields carry the same facts for programs.
+ * An error message is one sentence that tells a first-time user what to do; the error's fields hold the same facts for
+ * programs.
  */
 
 /**
- * Every error code, with its meaning. The union `ErrorCode` is derived from this table.
+ * All error codes, with their meanings. The union type `ErrorCode` is derived from this table.
  *
  * @example
  * ```ts
@@ -31,31 +32,31 @@ export const ERROR_CODES = Object.freeze({
   engine: "an engine failed",
 } as const);
 
-/** The kind of an error: a key of {@link ERROR_CODES}. */
+/** Code of an error: a key of {@link ERROR_CODES}. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The facts of an error. A field that does not apply is absent. */
+/** Facts about an error. A field that does not apply is absent. */
 export interface ErrorFields {
-  /** The operator's name, such as `ScatterND`. */
+  /** Name of the operator, such as `ScatterND`. */
   readonly op?: string | undefined;
-  /** The version to which the opset resolved; absent in errors of the plain functions. */
+  /** Operator version that the opset resolved to; absent in errors of the plain functions. */
   readonly opset?: number | undefined;
-  /** The name of the wrong input, or `out`. */
+  /** Name of the input that is wrong, or `out`. */
   readonly input?: string | undefined;
-  /** Coordinates in that input, such as `[2, 0]` in `indices`. */
+  /** Coordinates of the wrong element in its input, such as `[2, 0]` in `indices`. */
   readonly at?: readonly number[] | undefined;
-  /** An axis of `data`, counted from 0. */
+  /** Number of an axis of `data`, counted from 0. */
   readonly axis?: number | undefined;
-  /** The value that was found; a bigint if it is not a safe integer. */
+  /** Value that was found; a bigint if it is not a safe integer. */
   readonly got?: number | bigint | undefined;
-  /** `[low, high]` for an index, the shape for a shape. */
+  /** Allowed range `[low, high]` if an index is wrong; expected shape if a shape is wrong. */
   readonly expected?: readonly number[] | undefined;
 }
 
 const FIELD_NAMES = ["op", "opset", "input", "at", "axis", "got", "expected"] as const;
 
 /**
- * The class of every error of this package; `code` gives the kind, {@link ErrorFields} the location.
+ * Class of every error that this package throws; `code` says what is wrong, and {@link ErrorFields} say where.
  *
  * @example
  * ```ts
@@ -77,7 +78,10 @@ export class TensorError extends Error implements ErrorFields {
   declare readonly got?: number | bigint;
   declare readonly expected?: readonly number[];
 
-  /** `sentence` leaves the operator's name out: `fields.op` and `fields.opset` put that in front. */
+  /**
+   * Creates an error. `sentence` must not contain the operator name, because the message begins with `fields.op` and
+   * `fields.opset`.
+   */
   constructor(
     code: ErrorCode,
     sentence: string,
@@ -89,29 +93,29 @@ export class TensorError extends Error implements ErrorFields {
     for (const field of FIELD_NAMES) {
       const value = fields[field];
       if (value === undefined) continue;
-      // Copied, so that changes to the error do not change a list of the package.
+      // Lists are copied, so that changes to an error do not affect the package's own lists.
       const own = isArray(value) ? [...value] : value;
       Object.defineProperty(this, field, { value: own, enumerable: true });
     }
   }
 }
 
-/** `ScatterND-18: `, which stands before the sentence of an error that knows its operator. */
+/** Returns the prefix of an error message, such as `ScatterND-18: `; the prefix is empty if the operator is unknown. */
 const prefixOf = ({ op, opset }: ErrorFields): string =>
   op === undefined ? "" : opset === undefined ? `${op}: ` : `${op}-${opset}: `;
 
-/** The sentence of an error without the operator's name in front, for those that name the operator themselves. */
+/** Returns the error message without the operator prefix, for callers that print the operator name themselves. */
 export function sentenceOf(error: TensorError): string {
   const { message } = error;
   const prefix = prefixOf(error);
   return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
 
-/** The text of a thrown value: the message of an error, any other value converted to a string. */
+/** Returns the text of a thrown value: the message of an error, or any other value converted to a string. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
-/** The error of every format for a file that breaks the format's rules. */
+/** Creates the error that all formats throw for a file that breaks the format's rules. */
 export const malformed = (
   sentence: string,
   fields?: ErrorFields,
@@ -119,11 +123,11 @@ export const malformed = (
 ): TensorError => new TensorError("malformed-file", sentence, fields, options);
 
 /**
- * True if `error` is an error of this package, with one of `codes` if any are given. The test compares the name, not
- * the class, so errors of another copy of the package pass too.
+ * Returns true if `error` is an error of this package and, if `codes` are given, has one of these codes. The function
+ * compares the class name, not the class, so it also recognizes errors from another copy of the package.
  *
- * @param error any value, such as one that was caught
- * @param codes the codes to test for; all codes by default
+ * @param error any value, such as a caught error
+ * @param codes the error codes to accept; all codes by default
  *
  * @example
  * ```ts
@@ -144,19 +148,19 @@ export function isTensorError<C extends ErrorCode = ErrorCode>(
     if (typeof code !== "string") return false;
     return codes.length === 0 ? Object.hasOwn(ERROR_CODES, code) : codes.includes(code as C);
   } catch {
-    // A Proxy or a getter threw, and no error of this package has either.
+    // Reading the value threw, so the value has a Proxy or a getter, which errors of this package never have.
     return false;
   }
 }
 
 /**
- * Reads a value that may run its owner's code: a getter, a Proxy, a method. An exception from that code becomes the
- * cause of a TensorError, so callers of this package need to expect one class only.
+ * Reads a value whose reading may run user code: a getter, a Proxy or a method. An exception from user code becomes the
+ * cause of a TensorError, so callers of this package need to handle only one error class.
  *
- * Each kind of value is read in one place: shapes by `shapeOf`, bytes by `plainBytes`, options in `tensor/options.ts`,
- * rows in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in
+ * Each kind of value is read in a single place: shapes by `shapeOf`, bytes by `plainBytes`, options in
+ * `tensor/options.ts`, rows in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in
  * `model/foreign-model.ts`, constants by `readConstant`. `test/hostile-values.test.ts` and
- * `test/foreign-models.test.ts` try odd values everywhere.
+ * `test/foreign-models.test.ts` pass hostile values to every function.
  */
 export function readForeign<T>(
   read: () => T,
@@ -172,10 +176,13 @@ export function readForeign<T>(
   }
 }
 
-/** Longer text is cut: a message quotes it so that a reader recognizes it, and a string has an end (2^29 in V8). */
+/**
+ * Maximum length of text quoted in a message. A beginning is enough to recognize the text, and the whole text could
+ * exceed the maximum string length (2^29 in V8).
+ */
 const LONGEST_QUOTE = 200;
 
-/** Prints any value for use in a sentence. */
+/** Prints any value for use in an error message. */
 export function printValue(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -192,13 +199,13 @@ export function printValue(value: unknown): string {
   }
 }
 
-/** A DataView is a view too, but has no elements. */
+/** Returns true for arrays and typed arrays, but not for a DataView, which is a view without elements. */
 const isListLike = (value: object): boolean =>
   isArray(value) || (ArrayBuffer.isView(value) && "length" in value);
 
 /**
- * True if `value` is an array or a Proxy of an array. `Array.isArray` throws for a revoked Proxy, which counts as
- * false.
+ * Returns true if `value` is an array or a Proxy of an array, and false for a revoked Proxy, for which `Array.isArray`
+ * throws.
  */
 export function isArray(value: unknown): value is readonly unknown[] {
   try {

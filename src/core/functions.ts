@@ -1,8 +1,9 @@
 /**
- * The operators as plain functions. They have no version, so they take every data type, int32 or int64 indices and
- * every reduction. The compiler checks known shapes (`typed-shape.ts`); everything else is checked at run time.
+ * The operators as plain functions. Plain functions have no version, so they accept every data type, int32 or int64
+ * indices, and every reduction. The compiler checks known shapes (`typed-shape.ts`); everything else is checked at run
+ * time.
  *
- * Every function checks everything before the first write: `out` is unchanged after an error.
+ * Every function completes all checks before its first write, so `out` is unchanged after an error.
  */
 
 import type { DType } from "./tensor/dtype.ts";
@@ -33,13 +34,14 @@ import type {
 import type { Nested, ScalarInput } from "./tensor/values.ts";
 
 /**
- * A copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update. Tuples
- * are applied in row-major order: the last of repeated tuples wins, and a reduction combines all of them.
+ * Returns a copy of `data` in which each index tuple's element or slice is replaced by, or combined with, its update.
+ * Updates are applied in the row-major order of their tuples. If tuples repeat, the last update wins, or a reduction
+ * combines all updates.
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k <= r indices,
- * each in [-s, s-1] of its axis of size s
- * @param updates of data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
+ * each in [-s, s-1] for an axis of size s
+ * @param updates data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
  * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as
  * described in `ScatterOptions`
  * @returns `options.out`, or a new tensor of data's type and shape
@@ -84,17 +86,17 @@ export function scatterND(
 }
 
 /**
- * A copy of `data` in which each update replaces, or is combined with, the element at its own coordinates, with the
- * coordinate along `axis` replaced by its index: `output[indices[i][j]][j] = updates[i][j]` for rank 2 and axis 0.
- * Updates are applied in row-major order.
+ * Returns a copy of `data` in which each update replaces, or is combined with, one element. The element's coordinates
+ * are those of the update, except that the index replaces the coordinate along `axis`: `output[indices[i][j]][j] =
+ * updates[i][j]` for rank 2 and axis 0. Updates are applied in row-major order.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; on other axes not
- * larger than data
- * @param updates of data's type and the shape of indices
- * @param options `axis` in [-r, r-1], 0 by default; otherwise as {@link scatterND}
+ * @param indices int32 or int64 tensor or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
+ * larger than data along the other axes
+ * @param updates data's type and the shape of indices
+ * @param options `axis` in [-r, r-1], 0 by default, and the options of {@link scatterND}
  * @returns `options.out`, or a new tensor of data's type and shape
- * @throws TensorError as {@link scatterND}, and `axis`
+ * @throws TensorError the errors of {@link scatterND}, and `axis`
  * @see ScatterElements-18 of ai.onnx, Summary
  *
  * @example
@@ -134,15 +136,15 @@ export function scatterElements(
 }
 
 /**
- * The elements or slices of `data` that the index tuples address, batch by batch.
+ * Returns the elements or slices of `data` that the index tuples address, batch by batch.
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k indices, 1 <= k
- * <= r - b, each in [-s, s-1] of its axis of size s
- * @param options `batchDims` b, below q and r, 0 by default: the first b axes of data and indices are equal, and each
- * tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
+ * <= r - b, each in [-s, s-1] for an axis of size s
+ * @param options `batchDims` b, less than q and r, 0 by default: data and indices have equal sizes along the first b
+ * axes, and each tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
  * @returns `options.out`, or a new tensor of data's type and the shape `indices.shape[:-1] ++ data.shape[b+k:]`
- * @throws TensorError as {@link scatterND}, except `reduction` and `duplicate-index`
+ * @throws TensorError the errors of {@link scatterND}, except `reduction` and `duplicate-index`
  * @see GatherND-13 of ai.onnx, Summary
  *
  * @example
@@ -166,7 +168,7 @@ export function gatherND<
     | Nested<number | bigint>
     | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, GatherNDShape<S, I, B>, DO, O> & {
-    /** Number of leading axes of data and indices that are batches; 0 by default. */
+    /** Number of leading axes of data and indices that are batch axes; 0 by default. */
     readonly batchDims?: B | undefined;
   },
 ): Tensor<NoInfer<D>, GatherNDShape<S, I, B>>;
@@ -175,15 +177,15 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
 }
 
 /**
- * For each index, the element of `data` at the index's own coordinates, with the coordinate along `axis` replaced by
- * the index: `output[i][j] = data[indices[i][j]][j]` for rank 2 and axis 0.
+ * Returns one element of `data` for each index. The element's coordinates are those of the index, except that the
+ * index's value replaces the coordinate along `axis`: `output[i][j] = data[indices[i][j]][j]` for rank 2 and axis 0.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of rank r, in [-s, s-1] of the axis of size s; on other axes not
- * larger than data
+ * @param indices int32 or int64 tensor or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
+ * larger than data along the other axes
  * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in {@link gatherND}
  * @returns `options.out`, or a new tensor of data's type and the shape of indices
- * @throws TensorError as {@link gatherND}, and `axis`
+ * @throws TensorError the errors of {@link gatherND}, and `axis`
  * @see GatherElements-13 of ai.onnx, Summary
  *
  * @example
@@ -212,17 +214,17 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
 }
 
 /**
- * One slice of `data` along `axis` for each index, such as rows of an embedding table by number.
+ * Returns one slice of `data` along `axis` for each index, such as rows of an embedding table selected by row number.
  *
  * @param data rank r >= 1, any data type
- * @param indices int32 or int64 tensor or nested list of any rank q, in [-s, s-1] of the axis of size s; a scalar drops
- * the axis
- * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: the first b axes of data
- * and indices are equal, and each index picks from its own batch (negative counts from q);
- * `bounds`, `negative` and `out` as in {@link gatherND}
- * @returns `options.out`, or a new tensor of data's type and the shape
- * `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`
- * @throws TensorError as {@link gatherND}, and `axis`
+ * @param indices int32 or int64 tensor or nested list of any rank q, with values in [-s, s-1] for an axis of size s; a
+ * scalar index removes the axis
+ * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: data and indices have
+ * equal sizes along the first b axes, and each index selects from its own batch (a negative b counts from q); `bounds`,
+ * `negative` and `out` as in {@link gatherND}
+ * @returns `options.out`, or a new tensor of data's type and the shape `data.shape[:axis] ++ indices.shape[b:] ++
+ * data.shape[axis+1:]`
+ * @throws TensorError the errors of {@link gatherND}, and `axis`
  * @see Gather-13 of ai.onnx, Summary; for batchDims Gather-8 of openvino
  *
  * @example
@@ -244,9 +246,9 @@ export function gather<
   data: Tensor<D, S> | RuntimeTensor,
   indices: (Tensor<DI, I> & GatherIndicesMust<S, DI>) | Nested<number | bigint> | RuntimeTensor,
   options?: GatherOptions<NoInfer<D>, GatherShape<S, I, A, B>, DO, O> & {
-    /** The axis that the indices address, from -r to r - 1; 0 by default. */
+    /** Axis that the indices address, from -r to r - 1; 0 by default. */
     readonly axis?: A | undefined;
-    /** Number of leading axes of data and indices that are batches; 0 by default. */
+    /** Number of leading axes of data and indices that are batch axes; 0 by default. */
     readonly batchDims?: B | undefined;
   },
 ): Tensor<NoInfer<D>, GatherShape<S, I, A, B>>;
@@ -255,7 +257,7 @@ export function gather(data: unknown, indices: unknown, options?: object): Tenso
 }
 
 /**
- * {@link scatterElements} under the name that it had in ONNX before version 11.
+ * Runs {@link scatterElements}. ONNX named this operator Scatter before version 11.
  *
  * @example
  * ```ts
@@ -275,15 +277,16 @@ export const scatter: typeof scatterElements = (
   >;
 
 /**
- * A copy of a cache with a new sequence written for each sample b of the batch (axis 0), beginning at position
- * `writeIndices[b]` of `axis`. Use it for the KV cache of a transformer whose samples have different lengths.
+ * Returns a copy of a cache in which each sample b of the batch (axis 0) has a new sequence, written from position
+ * `writeIndices[b]` of `axis`. Use `tensorScatter` for a transformer's KV cache if the samples have different lengths.
  *
- * @param pastCache of the shape (batch, ..., max sequence length, ...), any data type
- * @param update of the cache's type and shape, but along `axis` as long as the sequence, at most as long as the cache
- * @param writeIndices int32 or int64 tensor or list of the shape (batch); `undefined` for 0 everywhere
- * @param options `axis` in [-r, r-1] but not 0, -2 by default; `mode` `"linear"`, the default, where sequences must
- * fit, or `"circular"`, where positions wrap around at the end of the axis
- * @returns `options.out`, which may be the cache itself, or a new tensor of its type and shape
+ * @param pastCache shape (batch, ..., max sequence length, ...), any data type
+ * @param update the cache's type and shape, except along `axis`, where its size is the sequence length, at most that of
+ * the cache
+ * @param writeIndices int32 or int64 tensor or list of shape (batch); `undefined` means 0 for every sample
+ * @param options `axis` in [-r, r-1] except 0, -2 by default; `mode`: `"linear"`, the default, requires sequences to
+ * fit, and `"circular"` wraps positions at the end of the axis
+ * @returns `options.out`, which may be the cache itself, or a new tensor of the cache's type and shape
  * @throws TensorError `attribute`, `dtype`, `rank`, `axis`, `shape-mismatch`, `overlap`, `disposed`,
  * `index-out-of-range`, `too-large`
  * @see TensorScatter-24 of ai.onnx, Summary
@@ -312,12 +315,13 @@ export function tensorScatter(
 
 /** Options of {@link tensorScatter}. */
 export interface TensorScatterOptions {
-  /** The axis of the sequence, from -r to r - 1 but not 0, the batch; -2 by default. */
+  /** Axis of the sequence, from -r to r - 1 except 0, which is the batch axis; -2 by default. */
   readonly axis?: number | undefined;
   /**
-   * `"circular"` wraps positions around at the end of the axis; `"linear"`, the default, requires that sequences fit.
+   * Treatment of positions beyond the end of the axis: `"circular"` wraps them; `"linear"`, the default, requires
+   * sequences to fit.
    */
   readonly mode?: "linear" | "circular" | undefined;
-  /** The tensor to write the result to, of the cache's data type and shape; may be the cache itself. */
+  /** Tensor to write the result to, with the cache's data type and shape; it may be the cache itself. */
   readonly out?: Tensor | RuntimeTensor | undefined;
 }

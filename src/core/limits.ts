@@ -1,397 +1,391 @@
 /**
- * Internal limits: the sizes from which the package works in another way, and how much it processes at once or keeps. A
- * limit changes the speed and the memory of a call, never its result, and no option sets a limit. Tests shrink the limits
- * (`test/support/limits.ts` has the extreme of each), so that tensors of a hundred elements reach every path. Code
- * therefore reads a limit when it runs, outside loops: a constant of a module would keep the value that tests replace.
+ * Internal limits: sizes at which the package switches to another method, and amounts that it processes at once or
+ * keeps. A limit changes the speed and memory use of a call, never the result, and users cannot set limits. Tests lower
+ * the limits (`test/support/limits.ts` has the extreme value of each), so that tensors of a hundred elements reach
+ * every path. Code must therefore read a limit at run time, outside loops: a module constant would keep the value that
+ * tests replace.
  *
- * One record for each part of the package, so that bundlers keep what a page uses. The limits are plain numbers, because
- * esbuild keeps every record that holds an expression such as `2 ** 18`.
+ * Each part of the package has its own record, so that bundlers keep only the records a page uses. The limits are plain
+ * numbers, because esbuild keeps every record that contains an expression such as `2 ** 18`.
  */
 
 /** Sizes above which WebAssembly and threads pay off. */
 export const WASM = {
-  /** Bytes of a window. A window should stay in the cache from when it is copied in until it is used. */
+  /** Size of a window, in bytes. A window should stay in the cache between being copied in and being used. */
   window: 262_144,
-  /** Below this many elements to move or combine, the call of a kernel costs more than it saves. */
+  /** Minimum number of elements to move or combine in a kernel; for fewer, the kernel call costs more than it saves. */
   work: 128,
-  /** Below this many elements an asynchronous call is not given to workers: waking them costs more than it saves. */
+  /** Minimum elements of an asynchronous call that uses workers; for fewer, waking them costs more than it saves. */
   submit: 4096,
-  /** Below this many indices JavaScript reads them just as fast. */
+  /** Minimum number of indices to read in a kernel; JavaScript reads fewer indices equally fast. */
   indices: 256,
-  /** Slices of up to this many bytes move faster in WebAssembly, even with copies of both tensors. */
+  /** Longest slice, in bytes, that moves faster in WebAssembly even if both tensors must be copied. */
   slice: 1024,
-  /**
-   * Moving an element in WebAssembly saves the time of copying this many bytes; combining an element saves twice as much.
-   */
+  /** Time that WebAssembly saves per moved element, in bytes copied; a combined element saves twice as much. */
   element: 32,
-  /** A reduction on copies costs as much as copying this many bytes, before any element. A move costs three times that. */
+  /** Fixed cost of a reduction on copies, in bytes copied in the same time; a move costs three times as much. */
   call: 12_288,
-  /** Single updates are sorted by region if data on the heap has at least this many bytes. */
+  /** Minimum size of heap data, in bytes, for sorting single-element updates by region. */
   regions: 16_777_216,
-  /** Waking the workers pays off for at least this many bytes of moves or indices. */
+  /** Minimum bytes of moves or indices for which waking the workers pays off. */
   share: 262_144,
-  /** Heap results of at least this many bytes are gathered on several threads: 16 MB of rows gain 1.2 to 1.4. */
+  /** Minimum bytes of a heap result to gather on several threads: 16 MB of rows are 1.2 to 1.4 times faster. */
   heap: 8_388_608,
-  /** Bytes of a window in memory that is shared with threads, which are woken for each window. */
+  /** Size of a window in memory shared with threads, in bytes. The threads are woken for each window. */
   shared: 2_097_152,
-  /** Single updates are partitioned by destination for targets of at least this many bytes, which no cache holds. */
+  /** Minimum bytes of targets to partition single-element updates by destination; caches hold less than this. */
   partition: 67_108_864,
-  /** For rows of at least this many indices, a kernel checks whether all indices of a row are equal. */
+  /** Minimum row length, in indices, for which a kernel checks whether all indices in a row are equal. */
   row: 8,
 };
 
-/** Cached checks of earlier calls of plain functions. */
+/** Limits for cached checks of earlier plain function calls. */
 export const CALLS = {
-  /** Calls kept for each function, and forms of tensors kept for each call. Comparing one takes about 10 ns. */
+  /** Maximum cached calls per function, and cached tensor forms per call. Comparing an entry takes about 10 ns. */
   kept: 4,
 };
 
-/** Nested lists as inputs. */
+/** Limits for nested lists as inputs. */
 export const LISTS = {
-  /** Lists of up to this many numbers are first read as their most common kind: people type short lists. */
+  /** Maximum length of a list that is first read as its most common kind, because people type short lists. */
   numbers: 4096,
 };
 
 export type WasmLimits = Readonly<typeof WASM>;
 
-/** Calls on a GPU. */
+/** Limits for calls on a GPU. */
 export const GPU = {
-  /** Bytes of free memory that are kept for later calls. Buffers beyond them are destroyed. */
+  /** Maximum bytes of free GPU memory kept for later calls. Buffers beyond this limit are destroyed. */
   kept: 268_435_456,
-  /** A free buffer serves a call if it is at most this many bytes longer than four times the requested size. */
+  /** Maximum bytes by which a reused buffer may exceed four times the requested size. */
   spare: 65_536,
-  /** Bytes for the parameters of dispatches. When they are full, the recorded dispatches are submitted. */
+  /** Size of the buffer for dispatch parameters, in bytes. When it is full, the recorded dispatches are submitted. */
   params: 65_536,
-  /** Slots for the status of calls at the beginning. Their number doubles when all are in use. */
+  /** Initial number of slots for call status. The number doubles when all slots are in use. */
   slots: 64,
-  /** Calls that may be pending before the engine asks for their outcome by itself. */
+  /** Maximum number of pending calls before the engine requests their outcomes without being asked. */
   pending: 256,
-  /** Workgroups of one dispatch: as many as every device allows. */
+  /** Maximum number of workgroups in a dispatch, which every device supports. */
   workgroups: 65_535,
-  /** Invocations of one dispatch of atomic updates. All may change one word in turn, and each may wait 1 µs. */
+  /** Maximum invocations in a dispatch of atomic updates. All may update one word in turn, each within 1 µs. */
   atomics: 1_048_576,
-  /** In a table with more entries per position only used entries are cleared: a random access costs as much. */
+  /** Maximum table entries per position if the whole table is cleared: clearing 16 costs one random access. */
   sparse: 16,
-  /** Up to this many indices are checked by one workgroup, in one dispatch. */
+  /** Maximum number of indices that a single workgroup checks in one dispatch. */
   alone: 256,
-  /** Sorted positions in a block. Drivers end what takes seconds, and llvmpipe ends loops silently after 65,535 rounds. */
+  /**
+   * Sorted positions in a block. Drivers kill dispatches that take seconds, and llvmpipe silently ends loops after
+   * 65,535 rounds.
+   */
   block: 15_360,
-  /** Blocks of one target in one command buffer. An invocation applies their updates one by one, two in a round. */
+  /** Maximum blocks of one target in a command buffer. One invocation applies all their updates, two per loop round. */
   blocks: 8,
-  /** Positions that one invocation of the sort on the GPU places in a pass. */
+  /** Positions that one invocation of the GPU sort places in a pass. */
   run: 32,
-  /** Bits of a digit of the sort on the GPU at most; workgroup memory holds counts of 10 bits. */
+  /** Maximum bits in a digit of the GPU sort; workgroup memory has space for the counts of a 10-bit digit. */
   bits: 10,
-  /** Up to this many positions the host sorts by comparisons, which take less time than counting the values of a digit. */
+  /** Maximum number of positions that the host sorts by comparison, which is then faster than counting digit values. */
   few: 1024,
-  /** Bits of a digit of the host's sort. */
+  /** Bits in a digit of the host's sort. */
   digit: 16,
 };
 
-/** Sizes from which the kernels of WebAssembly work in another way. The host writes them into the kernels' memory. */
+/** Sizes at which WebAssembly kernels switch to another method. The host writes them into the kernels' memory. */
 export const KERNELS = {
-  /** Bytes that are prefetched at once. They have to stay in the first cache until they are used. */
+  /** Bytes to prefetch at once, which must stay in the L1 cache until they are used. */
   ahead: 16_384,
   /**
-   * Targets are prefetched if they lie in at least this many bytes; fewer bytes stay in the caches. Adding 1,000,000
-   * float32 at random takes 2.9 ms in 4 MB, and 4.0 with prefetching; in 16 MB it takes 10, and 8.4 with prefetching.
+   * Minimum bytes of target memory for prefetching; smaller memory stays in the caches. Adding 1,000,000 random float32
+   * in 4 MB takes 2.9 ms without and 4.0 ms with prefetching; in 16 MB, 10 ms without and 8.4 ms with it.
    */
   far: 8_388_608,
-  /** For slices of at least this many bytes `memory.copy` is faster than a loop; for shorter ones the call costs more. */
+  /** Minimum slice length, in bytes, for `memory.copy`; a loop copies shorter slices faster than the call. */
   long: 2048,
-  /** For slices of at least this many bytes a gather is faster if it prefetches them. */
+  /** Minimum slice length, in bytes, for which prefetching makes a gather faster. */
   prefetched: 256,
-  /** Indices into axes of up to this many elements are read in SIMD lanes of 32 bits, which hold no more. */
+  /** Maximum axis size for reading indices in 32-bit SIMD lanes, which cannot hold larger values. */
   narrow: 2_147_483_647,
 };
 
-/** Sizes from which moves in JavaScript work in another way. */
+/** Sizes at which JavaScript moves switch to another method. */
 export const MOVE = {
   /**
-   * Up to this many elements are moved without views of their bits. Views take 0.2 µs, and asking for the buffer of a new
-   * array of up to 64 bytes moves the array out of the heap, which takes 0.3 µs. Moving 128 elements in place takes 0.5 µs
-   * instead of 1.
+   * Maximum number of elements to move without creating views of their bits. Views take 0.2 µs, and accessing the
+   * buffer of a new array of up to 64 bytes moves the array out of the heap, which takes 0.3 µs. Moving 128 elements in
+   * place takes 0.5 µs instead of 1 µs.
    */
   few: 512,
-  /** Slices of at least this many units are moved by `set`: 37 ns for 32 units and for 64, the loop 28 and 52. */
+  /** Minimum slice length, in units, for `set`, which takes 37 ns for 32 or 64 units; a loop takes 28 ns and 52 ns. */
   long: 48,
   /**
-   * Slices are prefetched if the side that is accessed at random has at least this many bytes: more than caches and the
-   * processor's list of pages cover. A slice of 256 bytes takes 237 ns in 16 MB, and 142 with prefetching; in 64 MB 267 and
-   * 160.
+   * Minimum size of the randomly accessed side, in bytes, for prefetching slices: more than the caches and the TLB
+   * cover. A 256-byte slice takes 237 ns without and 142 ns with prefetching in 16 MB, and 267 ns and 160 ns in 64 MB.
    */
   far: 8_388_608,
   /**
-   * The processor itself prefetches slices of more bytes than this. In 64 MB, 512 bytes take 299 ns, and 214 with
-   * prefetching; 768 bytes 269 and 265.
+   * Maximum slice length, in bytes, for prefetching; the processor prefetches longer slices itself. In 64 MB, 512 bytes
+   * take 299 ns without and 214 ns with prefetching; 768 bytes take 269 ns and 265 ns.
    */
   followed: 512,
-  /** Bytes that are prefetched at once. They have to stay in the first cache; any size from 2 to 32 kB is equally fast. */
+  /** Bytes to prefetch at once, which must stay in the L1 cache; any size from 2 to 32 kB is equally fast. */
   ahead: 4096,
 };
 
 /** Limits for offsets. */
 export const OFFSETS = {
-  /** Up to this many offsets are kept in a reused array: making a new array of 64 takes 0.2 µs, of 256 it takes 0.5. */
+  /** Maximum number of offsets in a reused array: creating an array of 64 takes 0.2 µs, and one of 256 takes 0.5 µs. */
   scratch: 1024,
-  /**
-   * Repeated targets are found by a bit for each target, or by a Set if the bits would take more than this many bytes for
-   * each offset.
-   */
+  /** Maximum bytes per offset of a bit set that finds repeated targets; a larger bit set is replaced by a Set. */
   bits: 64,
-  /** The bits may always take this many bytes more, even for few offsets. */
+  /** Bytes that a bit set may always take in addition to `bits` bytes per offset, even for few offsets. */
   leastBits: 1024,
 };
 
 /**
- * Gradients: elements of data for each element of updates above which targets are packed, because a table of them takes
- * less time than a copy of data; the fewest elements of updates that kernels are called for; the most bytes that these
- * copy; and the bytes of data and of updates, which stay in the cache, that they copy at once.
+ * Limits for gradients. `dense`: data elements per update element above which targets are packed, because a table of
+ * targets then takes less time than a copy of data. `kernels`: minimum update elements to call kernels. `scratch`:
+ * maximum bytes that kernels copy. `group`: bytes of data and updates that kernels copy at once, which stay in the
+ * cache.
  */
 export const GRADIENTS = { dense: 4, kernels: 1024, scratch: 33_554_432, group: 131_072 };
 
-/** Memory of WebAssembly. */
+/** Limits for WebAssembly memory. */
 export const SCRATCH = {
-  /** Bytes of the block that all calls use, one after the other. */
+  /** Size of the block that all calls use, one at a time, in bytes. */
   block: 1_048_576,
-  /** Pages of 64 KiB of the scratch memory for tensors of the heap, until a call needs more: 64 MiB. */
+  /** Initial scratch memory for heap tensors, in pages of 64 KiB: 64 MiB, until a call needs more. */
   pages: 1024,
-  /** Pages of an engine's memory, and of the largest scratch memory: 4 GiB, the limit of 32-bit addresses. */
+  /** Maximum memory of an engine, and maximum scratch memory, in pages: 4 GiB, the limit of 32-bit addresses. */
   mostPages: 65_536,
-  /** The fewest pages that make sense, 16 MiB: a platform that refuses them is treated as one without WebAssembly. */
+  /** Minimum useful memory, in pages: 16 MiB. A platform that refuses it is treated as if it had no WebAssembly. */
   leastPages: 256,
 };
 
-/** Workers. */
+/** Limits for worker threads. */
 export const THREADS = {
-  /**
-   * Updates that are partitioned at once, so that they stay in the cache; more if this would give more than `blocks`
-   * blocks.
-   */
+  /** Updates to partition at once, so that they stay in the cache; more if `blocks` blocks would not be enough. */
   partitioned: 16_384,
   blocks: 256,
-  /** Checks for work before a thread sleeps. Sleeping costs more than a short wait. */
+  /** Number of checks for work before a thread sleeps, because sleeping costs more than a short wait. */
   spins: 2000,
-  /** Milliseconds that a round may take without progress. One kernel takes a second at most. */
+  /** Maximum time without progress in a round, in ms. A kernel takes at most a second. */
   patience: 5000,
-  /** Milliseconds in which at least one more worker must start. */
+  /** Maximum time, in ms, within which at least one more worker must start. */
   start: 5000,
 };
 
-/** Chunked jobs. */
+/** Limits for chunked jobs. */
 export const CHUNKED = {
-  /** Updates are combined early only if at least one in this many entries of a block repeats a target. */
+  /** Maximum block entries per repeated target for combining updates early. */
   share: 8,
-  /** The most entries in a table of a chunk's rows: 16 MB. */
+  /** Maximum number of entries in a chunk's row table: 16 MB. */
   rows: 4_194_304,
-  /** Indices that are read at once where no position uses them and they are only checked. */
+  /** Number of indices to read at once if they are only checked, because no position uses them. */
   indices: 1_048_576,
-  /** Up to this many fragments, the starts of all of them are read at once: 4 kB, which the disk reads anyway. */
+  /** Maximum number of fragments whose start positions are read at once: 4 kB, which the disk reads anyway. */
   fragments: 1000,
-  /** Files that are examined or read at the same time. */
+  /** Number of files that are examined or read concurrently. */
   reads: 8,
-  /** Chunks of data of at most this many bytes share tasks: a task takes about 2 ms beside what it does for each chunk. */
+  /** Maximum bytes of a data chunk that shares a task: a task takes about 2 ms in addition to its chunks. */
   small: 65_536,
-  /** Bytes of updates that are read at once for the small chunks of a task. */
+  /** Bytes of updates to read at once for the small chunks of a task. */
   ahead: 4_194_304,
-  /** The most chunks of a task. */
+  /** Maximum number of chunks in a task. */
   group: 64,
-  /** Small chunks share tasks only where so many tasks remain: for threads, and for other machines. */
+  /** Minimum number of tasks in which small chunks are grouped, so that all threads and machines have work. */
   groups: 16,
   /**
-   * Bytes that a disk reads in the time in which it finds another place: a gather reads what lies between two rows where it
-   * is less, and whole chunks where it wants a row of each so many bytes.
+   * Bytes that a disk reads in the time of one seek. A gather reads the bytes between two rows if they are fewer, and
+   * whole chunks if it needs at least one row in every span of this size.
    */
   gap: 65_536,
-  /** Files whose times are read to compute the speed of a stage. */
+  /** Maximum number of files whose times are read to compute the speed of a stage. */
   rated: 500,
-  /** Jobs whose arrays a thread keeps open. */
+  /** Maximum number of jobs whose arrays a thread keeps open. */
   jobs: 4,
-  /** Milliseconds between two records of a process that works on a job, and after which one is passed over. */
+  /** Interval, in ms, at which a process that works on a job records its presence; older records are ignored. */
   record: 5000,
   stale: 60_000,
 };
 
-/** Memory of results that is kept for later results. */
+/** Limits for result memory that is kept for later results. */
 export const POOL = {
-  /** Bytes of all buffers that are kept. Further buffers are left to the garbage collector. */
+  /** Maximum total bytes of kept buffers. Any other buffers are left to the garbage collector. */
   most: 536_870_912,
-  /**
-   * Bytes of the shortest buffer that is kept: in Node 20 making a shorter one takes at most 0.6 µs, and transferring it
-   * 0.8.
-   */
+  /** Minimum bytes of a kept buffer: in Node 20, creating a shorter one takes 0.6 µs, and transferring it 0.8 µs. */
   least: 4096,
 };
 
 /**
- * Memory of the next large result: bytes of the shortest and longest (up to 32 MB the allocator hands pages out again: 28 MB
- * cost 2.5 ms, 51 MB 25), and milliseconds after which its worker ends, and which a call waits for it (0.1 on a free core).
+ * Limits for memory prepared for the next large result. `least` and `most`: bytes (the allocator reuses pages up to 32
+ * MB, so 28 MB take 2.5 ms and 51 MB take 25 ms). `idle`: ms until the worker ends. `wait`: ms for which a call waits
+ * for the worker, which takes 0.1 ms on a free core.
  */
 export const RESERVE = { least: 33_554_433, most: 536_870_912, idle: 1000, wait: 1 };
 
-/** External data of a model's tensors. */
+/** Limits for a model's external tensor data. */
 export const EXTERNAL = {
-  /** Bytes that are read at once. 2.7 GB take as long in parts of 16 MiB as in one part, and half the memory. */
+  /** Bytes to read at once. Reading 2.7 GB in parts of 16 MiB takes as long as in one part, and half the memory. */
   part: 16_777_216,
 };
 
-/** Limits of a diagnosis. */
+/** Limits for a diagnosis. */
 export const DIAGNOSE = {
-  /** In outputs of more cells than this a fault is tried on a sample of the differing cells first. */
+  /** Maximum cells of an output without sampling; otherwise, a fault is first tried on a sample of differing cells. */
   whole: 2e4,
-  /** Cells of the sample. */
+  /** Number of cells in the sample. */
   sampled: 1000,
-  /** In calls of at most this many cells and indices all pairs of faults are tried, each on all cells: at most 0.3 s. */
+  /** Maximum cells and indices for trying all pairs of faults, each on all cells, which takes at most 0.3 s. */
   allPairs: 2e4,
-  /** In larger calls only this many faults are tried in pairs: those that explain most cells alone. */
+  /** Number of faults to try in pairs in larger calls: the faults that individually explain the most cells. */
   partners: 10,
-  /** In larger calls at most this many pairs are tried. Each takes 30 ms for 10^6 cells. */
+  /** Maximum number of pairs to try in larger calls. A pair takes 30 ms for 10^6 cells. */
   pairs: 40,
-  /** The most values that a cell may have if some of its updates are lost. More values would fit nearly any result. */
+  /** Maximum number of values that a cell with lost updates may have. More values would match nearly any result. */
   values: 262_144,
-  /** The most such values of all cells together, which take 1 s. */
+  /** Maximum number of such values in all cells together, which takes 1 s. */
   steps: 3e7,
 };
 
-/** Limits for running a node alone that may race. */
+/** Limits for rerunning a single node that may have a race. */
 export const VERIFY = {
-  /** The most runs: of 100, 53 differ for a node of a graph network, and a third for 40,000 rows added into 8. */
+  /** Maximum number of runs: of 100, 53 differ for a graph network's node, and a third for 40,000 rows added into 8. */
   reruns: 200,
-  /** Milliseconds after which no further run begins. 100 runs of the graph network's node take 1.1 s. */
+  /** Time, in ms, after which no new run begins. 100 runs of the graph network's node take 1.1 s. */
   rerunTime: 2000,
-  /** The most runs with one thread. If all of them are exact, threads are the reason. */
+  /** Maximum number of runs with one thread. If all are exact, threads cause the differences. */
   oneThreadRuns: 20,
 };
 
-/** Limits for measuring a cure. */
+/** Limits for timing a cure. */
 export const FIX = {
-  /** The most runs of a faulty node, and of the whole model. */
+  /** Maximum number of runs of a faulty node, and of the whole model. */
   runs: 100,
-  /** Milliseconds after which no further run of a faulty node begins, for all faulty nodes together. */
+  /** Time, in ms, after which no new run of a faulty node begins, for all faulty nodes together. */
   nodeTime: 1000,
-  /** Milliseconds after which no further run of the whole model begins. */
+  /** Time, in ms, after which no new run of the whole model begins. */
   modelTime: 1000,
-  /** Milliseconds of a run that a dearer cure must save to be chosen: medians of shorter runs vary by as much. */
+  /** Minimum ms per run that a costlier cure must save to be chosen; medians of short runs vary by as much. */
   saving: 1,
 };
 
-/** Files by ranges. */
+/** Limits for reading and writing file ranges. */
 export const FILES = {
-  /** Bytes that are read or written at once. The system takes less than 2 GiB; signals are handled between two parts. */
+  /** Bytes to read or write at once. System calls handle less than 2 GiB, and signals are handled between parts. */
   atOnce: 1_073_741_824,
-  /** Reads and writes of more bytes do not block a thread. */
+  /** Maximum bytes of a read or write that may block a thread. */
   short: 65_536,
-  /** Milliseconds, on average, above which calls do not block a thread: a promise costs at most 0.25. */
+  /** Maximum average time, in ms, of calls that block a thread; a promise costs at most 0.25 ms. */
   slowCall: 0.5,
-  /** The same for syncs, and for reads: a small file takes 0.38 ms in a group of 8 syncs, and 0.55 by itself. */
+  /** Maximum average ms of a blocking sync or read: a small file takes 0.38 ms in a group of 8 syncs, 0.55 ms alone. */
   slowSync: 0.1,
   slowRead: 0.1,
-  /** Calls that do not block before one is tried again. */
+  /** Number of non-blocking calls before a blocking call is tried again. */
   rest: 1000,
 };
 
-/** Boxes of arrays, and NPY files. */
+/** Limits for boxes of arrays, and for NPY files. */
 export const ARRAYS = {
   /**
-   * Elements of 4 bytes that are transposed together: a cache line of 64 bytes. Without this a line is loaded for each
-   * element of it, which takes 2 to 4 times as long.
+   * Number of 4-byte elements to transpose together: a 64-byte cache line. Loading a line per element takes 2 to 4
+   * times as long.
    */
   tile: 16,
-  /** Runs of fewer bytes are copied word by word, because `set` and `subarray` take as long as copying 200 bytes. */
+  /** Minimum run length, in bytes, for `set` and `subarray`, which take as long as copying 200 bytes word by word. */
   run: 256,
-  /** Runs of a file of fewer bytes are read in one piece with the bytes between them. */
+  /** Minimum bytes of a run that is read separately; shorter runs are read together with the bytes between them. */
   fileRun: 65_536,
-  /** Bytes of the longest such piece. */
+  /** Maximum size of a piece that contains several runs, in bytes. */
   span: 4_194_304,
-  /** Bytes of a chunk of an NPY file, unless the caller gives a chunk shape. */
+  /** Chunk size of an NPY file, in bytes, unless the caller specifies a chunk shape. */
   chunk: 67_108_864,
-  /** Code points of text that become a string at once: adding characters one by one costs 32 bytes each. */
+  /** Code points to convert to a string at once: appending characters one by one costs 32 bytes each. */
   codes: 4096,
 };
 
-/** Chunks of Zarr. */
+/** Limits for Zarr chunks. */
 export const ZARR = {
-  /** Bytes of fill values that are written at once to pad a chunk at the end of an axis. */
+  /** Bytes of fill values to write at once when padding a chunk at the end of an axis. */
   padding: 65_536,
-  /** Parts of a chunk of up to this many bytes together are joined and written at once. */
+  /** Maximum total size, in bytes, of chunk parts that are joined and written at once. */
   joined: 1_048_576,
-  /** Buffers that an array keeps for its next chunks. */
+  /** Number of buffers that an array keeps for its next chunks. */
   buffers: 2,
-  /** Bytes of a block of blosc, which fit into a processor's cache. */
+  /** Size of a blosc block, in bytes, which fits in a processor's cache. */
   block: 262_144,
-  /** Runs of more bytes are copied by a call of the JavaScript engine, which takes as long as copying this many bytes. */
+  /** Maximum run length, in bytes, for copying in a loop; an engine call takes as long as copying this many bytes. */
   run: 32,
-  /** Requests of a store of files that are under way at once. */
+  /** Maximum number of concurrent requests in a file store. */
   requests: 4,
-  /** Buffers of more bytes are freed at once instead of kept, although new memory costs a page fault for each 4 kB. */
+  /** Maximum bytes of a kept buffer. Larger ones are freed, although new memory costs a page fault per 4 kB. */
   keep: 4_194_304,
-  /** Results of codecs of at least this many bytes are freed after their last use, which takes 1 to 10 µs. */
+  /** Minimum size of a codec result, in bytes, that is freed after its last use; freeing takes 1 to 10 µs. */
   release: 65_536,
-  /** Bytes of the buffers in which zlib returns compressed data. They are joined at the end. */
+  /** Size of the buffers in which zlib returns compressed data, in bytes. The buffers are joined at the end. */
   piece: 1_048_576,
 };
 
-/** Requests to servers. Times are milliseconds. */
+/** Limits for requests to servers. Times are in ms. */
 export const HTTP = {
-  /** Attempts of a request after the first. */
+  /** Maximum number of retries of a request. */
   retries: 5,
-  /** The longest wait before the first retry, doubled for each further retry. The wait is a random part of it. */
+  /** Maximum wait before the first retry, doubled for each later retry. The actual wait is a random fraction of it. */
   first: 100,
-  /** The longest wait, whatever a server asks for. */
+  /** Maximum wait before a retry, even if a server asks for more. */
   longest: 20_000,
-  /** The longest of all waits of a request together. */
+  /** Maximum total wait for all retries of a request. */
   total: 60_000,
-  /** Bytes of the longest object that is held in memory because its server sends no ranges. */
+  /** Maximum bytes of an object that is held in memory because its server does not support ranges. */
   whole: 67_108_864,
-  /** Requests for ranges of one file that are under way at once. */
+  /** Maximum number of concurrent range requests for one file. */
   ranges: 4,
 };
 
-/** Jobs of a queue. Times are milliseconds. */
+/** Limits for jobs in a queue. Times are in ms. */
 export const DISTRIBUTED = {
-  /** The most queue jobs of a stage: each takes 1 kB of Redis, and 10,000 keep 1,000 threads busy to the end. */
+  /** Maximum queue jobs of a stage: each takes 1 kB of Redis, and 10,000 keep 1,000 threads busy to the end. */
   jobs: 10_000,
-  /** Queue jobs that one command adds. Redis does nothing else meanwhile. */
+  /** Maximum number of queue jobs added by one command, during which Redis does nothing else. */
   batch: 500,
-  /** The time before the first retry of a task. The time doubles with each retry. */
+  /** Delay before the first retry of a task, doubled for each later retry. */
   backoff: 1000,
   /**
-   * The lifetime of a lock, which is renewed after half of it. Other workers look for expired locks every `stalled`, so a
-   * killed worker is noticed after 3 to 9 seconds.
+   * Lifetime of a lock, which is renewed after half of this time. Other workers look for expired locks at intervals of
+   * `stalled`, so a killed worker is noticed after 3 to 9 seconds.
    */
   lock: 6000,
   stalled: 3000,
-  /** The wait of a worker that does not see a job's folder, so that other workers may take the task. */
+  /** Delay of a worker that cannot see a job's folder, so that other workers can take the task. */
   blind: 2000,
-  /** Between two checks of the folder. */
+  /** Interval between checks of a job's folder. */
   period: 200,
-  /** Between two signs of life of a worker, and the time without them after which a worker is reported as silent. */
+  /** Interval between a worker's heartbeats. A worker is reported as silent after `silent` without a heartbeat. */
   sign: 2000,
   silent: 7000,
-  /** Between two counts of workers. */
+  /** Interval between worker counts. */
   count: 3000,
-  /** The most checks that may find the queue's root job complete but this machine's view of the folder incomplete. */
+  /** Maximum checks that see a complete root job in the queue but an incomplete job folder on this machine. */
   differences: 30,
-  /** The longest wait for Redis when a job is taken out of the queue. */
+  /** Maximum wait for Redis when a job is removed from the queue. */
   withdrawal: 3000,
-  /** The time for which Redis remembers that a job was withdrawn: a week, longer than tasks stay in the queue. */
+  /** Time for which Redis remembers that a job was withdrawn: a week, which is longer than tasks stay in the queue. */
   takenBack: 604_800_000,
-  /** The longest wait of an ending worker for a Redis that is gone. */
+  /** Maximum time that a closing worker waits for an unreachable Redis. */
   goodbye: 3000,
-  /** The time in which Redis must answer. */
+  /** Maximum response time of Redis. */
   answer: 5000,
 };
 
-/** Progress reports of the command during long work. */
+/** Limits for progress reports of the `ndscatter` command. */
 export const CLI = {
-  /** Milliseconds before the first line of progress, and between two lines that replace each other. */
+  /** Delay, in ms, before the first line of progress, and between lines that replace each other. */
   progress: 1000,
-  /** Milliseconds between two lines of progress if the output is not a terminal. */
+  /** Interval between lines of progress, in ms, if the output is not a terminal. */
   lines: 10_000,
-  /** A stage of a job is reported with its rate from this many seconds on. Shorter ones say nothing about the disk. */
+  /** Minimum duration of a job stage, in seconds, for reporting its rate; shorter stages say nothing about the disk. */
   stage: 1,
-  /** The disk is measured for jobs of at least this many seconds, because measuring takes a moment too. */
+  /** Minimum duration of a job, in seconds, for measuring the disk, because measuring takes time too. */
   long: 10,
-  /** Bytes of a chunk when another array is copied into an NPY file. */
+  /** Chunk size, in bytes, when another array is copied into an NPY file. */
   npy: 67_108_864,
 };

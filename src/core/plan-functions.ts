@@ -1,4 +1,4 @@
-/** Kept plans: the indices of a call are compiled once, for the plain functions that take them. */
+/** Functions that compile the indices of a plain function once, into a kept plan. */
 
 import { keepPlan, type KeptPlan } from "./call/kept-plan.ts";
 import { defaultExecutor } from "./engines/default.ts";
@@ -14,13 +14,13 @@ import type { AxisOption, BatchOption } from "./typed-shape.ts";
 type Indices = Tensor | RuntimeTensor | Nested<number | bigint>;
 
 /**
- * The Plan of ScatterND's indices into data of `dataShape`, to be applied many times. A Plan can gather as well as
- * scatter.
+ * Compiles ScatterND indices into a plan that can be applied many times to data of shape `dataShape`. A plan can gather
+ * as well as scatter.
  *
- * @param dataShape the shape of the data of later calls
- * @param indices a tensor of int32 or int64 whose last axis holds index tuples, or a nested list
- * @param options none: an empty object
- * @throws TensorError as {@link scatterND}, for what the indices and the shape of data determine
+ * @param dataShape the shape of data in later calls
+ * @param indices an int32 or int64 tensor, or a nested list, whose last axis holds index tuples
+ * @param options an empty object, because ScatterND has no options that affect its indices
+ * @throws TensorError the errors of {@link scatterND} that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -35,12 +35,13 @@ export const planScatterND = (
 ): KeptPlan => keepPlan(defaultExecutor(), scatterNDOperator, dataShape, indices, options);
 
 /**
- * {@link planScatterND} for {@link scatterElements}; `options` holds `axis`.
+ * Compiles the indices of {@link scatterElements} into a plan that can be applied many times, like {@link
+ * planScatterND}.
  *
- * @param dataShape the shape of the data of later calls
- * @param indices a tensor of int32 or int64 with the rank of data, or a nested list
- * @param options `axis`, 0 by default
- * @throws TensorError as {@link scatterElements}
+ * @param dataShape the shape of data in later calls
+ * @param indices an int32 or int64 tensor, or a nested list, with the rank of data
+ * @param options `axis`, which is 0 by default
+ * @throws TensorError the errors of {@link scatterElements} that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -56,12 +57,12 @@ export const planScatterElements = (
 ): KeptPlan => keepPlan(defaultExecutor(), scatterElementsOperator, dataShape, indices, options);
 
 /**
- * {@link planScatterND} for {@link gatherND}; `options` holds `batchDims`.
+ * Compiles the indices of {@link gatherND} into a plan that can be applied many times, like {@link planScatterND}.
  *
- * @param dataShape the shape of the data of later calls
- * @param indices a tensor of int32 or int64 whose last axis holds index tuples, or a nested list
- * @param options `batchDims`, 0 by default
- * @throws TensorError as {@link gatherND}
+ * @param dataShape the shape of data in later calls
+ * @param indices an int32 or int64 tensor, or a nested list, whose last axis holds index tuples
+ * @param options `batchDims`, which is 0 by default
+ * @throws TensorError the errors of {@link gatherND} that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -76,12 +77,13 @@ export const planGatherND = (
 ): KeptPlan => keepPlan(defaultExecutor(), gatherNDOperator, dataShape, indices, options);
 
 /**
- * {@link planScatterND} for {@link gatherElements}; `options` holds `axis`.
+ * Compiles the indices of {@link gatherElements} into a plan that can be applied many times, like {@link
+ * planScatterND}.
  *
- * @param dataShape the shape of the data of later calls
- * @param indices a tensor of int32 or int64 with the rank of data, or a nested list
- * @param options `axis`, 0 by default
- * @throws TensorError as {@link gatherElements}
+ * @param dataShape the shape of data in later calls
+ * @param indices an int32 or int64 tensor, or a nested list, with the rank of data
+ * @param options `axis`, which is 0 by default
+ * @throws TensorError the errors of {@link gatherElements} that depend only on the indices and the shape of data
  *
  * @example
  * ```ts
@@ -96,12 +98,12 @@ export const planGatherElements = (
 ): KeptPlan => keepPlan(defaultExecutor(), gatherElementsOperator, dataShape, indices, options);
 
 /**
- * {@link planScatterND} for {@link gather}; `options` holds `axis` and `batchDims`.
+ * Compiles the indices of {@link gather} into a plan that can be applied many times, like {@link planScatterND}.
  *
- * @param dataShape the shape of the data of later calls
- * @param indices a tensor of int32 or int64 of any shape, or a nested list
+ * @param dataShape the shape of data in later calls
+ * @param indices an int32 or int64 tensor, or a nested list, of any shape
  * @param options `axis` and `batchDims`, both 0 by default
- * @throws TensorError as {@link gather}
+ * @throws TensorError the errors of {@link gather} that depend only on the indices and the shape of data
  *
  * @example
  * ```ts

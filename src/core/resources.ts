@@ -1,25 +1,26 @@
 /**
- * Counts of open resources, and a hook for released memory. The package only counts. Tests require that every count is
- * zero at their end, and fill released memory with a pattern, so that code which still reads it gives wrong results.
+ * Counts open resources, and provides a hook for released memory. Only tests use the counts and the hook: every test
+ * must end with all counts at zero, and released memory is filled with a pattern, so that code that still reads it
+ * produces wrong results.
  */
 
-/** The number of open resources of each kind. */
+/** Number of open resources of each kind. */
 export const OPEN = {
-  /** Files that were opened and not closed. */
+  /** Files that were opened and have not been closed. */
   files: 0,
-  /** Sessions of a runtime that were made and not released. */
+  /** Runtime sessions that were created and have not been released. */
   sessions: 0,
   /** Threads that were started and have not ended. */
   workers: 0,
-  /** Slots for the status of calls on a GPU that were taken and not given back. */
+  /** Status slots of GPU calls that were reserved and have not been released. */
   slots: 0,
-  /** Buffers of a GPU that were made and not destroyed. */
+  /** GPU buffers that were created and have not been destroyed. */
   buffers: 0,
-  /** Allocations of scratch memory that were not freed. */
+  /** Allocations of scratch memory that have not been freed. */
   scratch: 0,
 };
 
 export type Resource = keyof typeof OPEN;
 
-/** `onRelease` is called with released memory before it is used again. Null outside tests. */
+/** Hook that is called with released memory before the memory is reused; null outside tests. */
 export const MEMORY: { onRelease: ((bytes: Uint8Array) => void) | null } = { onRelease: null };

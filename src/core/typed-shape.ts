@@ -1,19 +1,20 @@
 /**
- * The specification's rules for shapes and data types, as types, for the signatures in `functions.ts`. This file holds
- * types only; every rule is checked again at run time.
+ * The specification's rules for shapes and data types, written as types for the signatures in `functions.ts`. This file
+ * contains only types; every rule is checked again at run time.
  *
- * Each parameter's type is intersected with the verdict of its rule. The verdict is `unknown`, which changes nothing,
- * or a string literal: no tensor is a string, so the compiler reports an error and prints the literal as the reason.
- * - Shapes are compared by intersection: `[2, 4] & [2, 3]` is `never`; `[2, number] & [2, 3]` and
- *   `number[] & [2, 3]` are not. Only a certain mismatch is an error. Data types are compared in the same way, so a
- * tensor that was read from a file (`Tensor`, of any type and shape) is accepted everywhere.
- * - A rule is the only member of a tuple (`Verdict[0]`) that first distributes over every parameter
- *   (`S extends Shape ? ... : never`). Only then does TypeScript replace a caller's own type parameter by its
- * constraint `readonly number[]`, which breaks no rule. A bare conditional type would have to hold on both branches,
- * and no function that is generic in a shape would compile.
- * - Recursion runs over axes, never over sizes: a rank is the length of a tuple; nothing is added or multiplied.
- *   `Take` and `Drop` distribute over both parameters at each step: otherwise the compiler looks for the constraint of
- * an unknown `N` for ever.
+ * Each parameter's type is intersected with its rule's verdict. The verdict is either `unknown`, which changes nothing,
+ * or a string literal. Because a tensor is never a string, the compiler then reports an error and prints the literal as
+ * the reason.
+ * - Shapes are compared by intersection: `[2, 4] & [2, 3]` is `never`; `[2, number] & [2, 3]` and `number[] & [2, 3]`
+ *   are not. Only a definite mismatch is an error. Data types are compared in the same way, so a tensor that was read
+ *   from a file (`Tensor`, with any type and shape) is accepted everywhere.
+ * - A rule is the only member of a tuple (`Verdict[0]`) that first distributes over every parameter (`S extends Shape ?
+ *   ... : never`). Only then does TypeScript replace a caller's own type parameter by its constraint `readonly
+ *   number[]`, which breaks no rule. With a bare conditional type, both branches would have to hold, and a function
+ *   that is generic in a shape would not compile.
+ * - Recursion is over axes, never over sizes: a rank is the length of a tuple; nothing is added or multiplied. `Take`
+ *   and `Drop` distribute over both parameters at each step: otherwise the compiler never stops looking for the
+ *   constraint of an unknown `N`.
  *
  * Type parameters: `D` and `S` are the data type and the shape of data, `DI` and `I` those of indices, `DU` and `U`
  * those of updates, `DO` and `O` those of out; `B` is batchDims, and `K` is k, the last dimension of indices.
@@ -22,28 +23,30 @@
 import type { DType, Reduction } from "./tensor/dtype.ts";
 import type { RuntimeTensor, Tensor } from "./tensor/tensor.ts";
 
-/** A shape at compile time: a tuple of literals or of `number`, or a list of any length. */
+/** A shape known at compile time: a tuple of literals or `number`, or a list of any length. */
 export type Shape = readonly number[];
 
 /** A shape of unknown rank. */
 type AnyShape = number[];
 
 /**
- * A shape inside these types. TypeScript cannot decide whether a caller's type parameter matches `number`, so no
- * pattern below tests for it.
+ * A shape, as the types in this file match it. TypeScript cannot decide whether a caller's type parameter matches
+ * `number`, so no pattern in this file tests for `number`.
  */
 type List = readonly unknown[];
 
-/** The data types that indices may have. */
+/** Data types that indices may have. */
 export type IndexDType = "int32" | "int64";
 
-/** `shape[:-1]`. */
+/** All dimensions except the last: `shape[:-1]`. */
 type Leading<I extends List> = I extends readonly [...infer Head, unknown] ? Head : AnyShape;
 
-/** `shape[-1]`: for indices that are tuples this is k, the number of axes that a tuple addresses. */
+/**
+ * The last dimension, `shape[-1]`. For index tuples, this dimension is k, the number of axes that a tuple addresses.
+ */
 type Last<I extends List> = I extends readonly [...unknown[], infer K] ? K & number : number;
 
-/** `shape[:n]`; `never` for a shape of fewer axes. */
+/** The first n dimensions, `shape[:n]`; `never` if the shape has fewer axes. */
 type Take<S extends List, N extends number, Taken extends List = []> = S extends List
   ? N extends number
     ? number extends N | S["length"]
@@ -56,7 +59,7 @@ type Take<S extends List, N extends number, Taken extends List = []> = S extends
     : never
   : never;
 
-/** `shape[n:]`; `never` for a shape of fewer axes. */
+/** The dimensions after the first n, `shape[n:]`; `never` if the shape has fewer axes. */
 type Drop<S extends List, N extends number, Dropped extends List = []> = S extends List
   ? N extends number
     ? number extends N | S["length"]
@@ -69,13 +72,13 @@ type Drop<S extends List, N extends number, Dropped extends List = []> = S exten
     : never
   : never;
 
-/** ScatterND: the shape of updates is `indices.shape[:-1] ++ data.shape[k:]`. */
+/** Shape of ScatterND updates: `indices.shape[:-1] ++ data.shape[k:]`. */
 type ScatterNDUpdatesShape<I extends List, K extends number, S extends List> = [
   ...Leading<I>,
   ...Drop<S, K>,
 ];
 
-/** GatherND: the output's shape is `indices.shape[:-1] ++ data.shape[b+k:]`, of unknown rank if b or k is unknown. */
+/** Shape of a GatherND output: `indices.shape[:-1] ++ data.shape[b+k:]`; the rank is unknown if b or k is unknown. */
 export type GatherNDShape<S extends Shape, I extends Shape, B extends number> = S extends Shape
   ? I extends Shape
     ? B extends number
@@ -90,7 +93,10 @@ type Gathered<I extends List, Slice extends List> = number extends Slice["length
 
 type Numbers<S extends List> = { [Axis in keyof S]: S[Axis] & number };
 
-/** ScatterND: indices are int32 or int64; data and indices have rank 1 or more; k is at most the rank of data. */
+/**
+ * Rules for ScatterND indices: indices are int32 or int64; data and indices have rank 1 or more; k is at most the rank
+ * of data.
+ */
 export type ScatterNDIndicesMust<
   S extends Shape,
   DI extends DType,
@@ -107,7 +113,7 @@ type ScatterNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape,
     : unknown
   ] : never : never : never : never;
 
-/** ScatterND: updates have data's data type and the shape `indices.shape[:-1] ++ data.shape[k:]`. */
+/** Rules for ScatterND updates: data's data type, and the shape `indices.shape[:-1] ++ data.shape[k:]`. */
 export type ScatterNDUpdatesMust<
   D extends DType,
   S extends Shape,
@@ -121,11 +127,14 @@ type ScatterNDUpdatesVerdict<
   D extends DType, S extends Shape, I extends Shape, K extends number, DU extends DType, U extends Shape
 > =
   D extends DType ? S extends Shape ? I extends Shape ? K extends number ? DU extends DType ? U extends Shape ? [
-    // Wrong indices have a verdict of their own.
+    // `ScatterNDIndicesMust` reports wrong indices, so no second error is needed here.
     [Drop<S, K>] extends [never] ? unknown : Match<"updates", D, ScatterNDUpdatesShape<I, K, S>, DU, U>
   ] : never : never : never : never : never : never;
 
-/** ScatterElements and GatherElements: indices are int32 or int64; data and indices have one rank, 1 or more. */
+/**
+ * Rules for ScatterElements and GatherElements indices: indices are int32 or int64; data and indices have the same
+ * rank, 1 or more.
+ */
 export type ElementsIndicesMust<
   S extends Shape,
   DI extends DType,
@@ -142,7 +151,7 @@ type ElementsIndicesVerdict<S extends Shape, DI extends DType, I extends Shape> 
     : unknown
   ] : never : never : never;
 
-/** ScatterElements: updates have data's data type and the shape of indices, whose rank is data's. */
+/** Rules for ScatterElements updates: data's data type, and the shape of indices, which have data's rank. */
 export type ElementsUpdatesMust<
   D extends DType,
   S extends Shape,
@@ -158,8 +167,8 @@ type ElementsUpdatesVerdict<D extends DType, S extends Shape, I extends Shape, D
   ] : never : never : never : never : never;
 
 /**
- * GatherND: indices are int32 or int64; data and indices have rank 1 or more; b is below both ranks; the first b
- * dimensions of both are equal; k is from 1 to the rank of data - b.
+ * Rules for GatherND indices: indices are int32 or int64; data and indices have rank 1 or more; b is less than both
+ * ranks; data and indices have equal first b dimensions; k is from 1 to the rank of data minus b.
  */
 export type GatherNDIndicesMust<
   S extends Shape,
@@ -191,7 +200,7 @@ type BatchDimsMessage<
 
 type LessBatchDims<B extends number> = B extends 0 ? "" : " less batchDims";
 
-/** `out` has the data type `D` and the shape `S` of the result. */
+/** Rules for `out`: the result's data type `D` and shape `S`. */
 export type OutMust<
   D extends DType,
   S extends Shape,
@@ -205,7 +214,7 @@ type OutVerdict<D extends DType, S extends Shape, DO extends DType, O extends Sh
     Match<"out", D, S, DO, O>
   ] : never : never : never : never;
 
-/** The verdict on a tensor that must have the data type `D` and the shape `S`. */
+/** Verdict on a tensor that must have data type `D` and shape `S`. */
 type Match<
   Name extends string,
   D extends DType,
@@ -224,7 +233,7 @@ type RankMessage<Name extends string> = `${Name} must have rank 1 or more, got s
 
 type Rank<S extends List> = S["length"] & number;
 
-/** `[2, ?, 4]`, or `[2, ...]` for an unknown rank. */
+/** A printed shape, such as `[2, ?, 4]`, or `[2, ...]` if the rank is unknown. */
 type Print<S extends List> = string & PrintFrom<S, "", "">;
 
 type PrintFrom<S extends List, Text extends string, Comma extends string> = S extends readonly []
@@ -233,7 +242,7 @@ type PrintFrom<S extends List, Text extends string, Comma extends string> = S ex
     ? PrintFrom<Rest, `${Text}${Comma}${number extends First ? "?" : First & number}`, ", ">
     : `[${Text}${Comma}...]`;
 
-/** Gather: the shape of the output is `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`. */
+/** Shape of a Gather output: `data.shape[:axis] ++ indices.shape[b:] ++ data.shape[axis+1:]`. */
 export type GatherShape<
   S extends Shape,
   I extends Shape,
@@ -251,7 +260,7 @@ export type GatherShape<
     : never
   : never;
 
-/** Three shapes one after the other; of unknown rank if one of them is. */
+/** Three shapes concatenated; the rank is unknown if any of the three ranks is unknown. */
 type Around<Before extends List, Own extends List, Behind extends List> = number extends
   | Before["length"]
   | Own["length"]
@@ -259,7 +268,7 @@ type Around<Before extends List, Own extends List, Behind extends List> = number
   ? AnyShape
   : [...Before, ...Own, ...Behind];
 
-/** Gather: indices are int32 or int64; data has rank 1 or more. */
+/** Rules for Gather indices: indices are int32 or int64; data has rank 1 or more. */
 export type GatherIndicesMust<S extends Shape, DI extends DType> = GatherIndicesVerdict<S, DI>[0];
 
 // prettier-ignore
@@ -270,64 +279,73 @@ type GatherIndicesVerdict<S extends Shape, DI extends DType> =
     : unknown
   ] : never : never;
 
-/** Options of a scatter except `out`. */
+/** Scatter options except `out`. */
 export interface ScatterChoices {
   /**
-   * The way to combine an update with the value at its target: `"none"`, the default, replaces the value; `"mean"`
+   * Operation that combines an update with the value at its target: `"none"`, the default, replaces the value; `"mean"`
    * divides the sum of all values by their number, rounding integers toward minus infinity.
    */
   readonly reduction?: Reduction | undefined;
   /**
-   * Treatment of two updates of one target under `"none"`: `"last"`, the default, keeps the last update; `"error"`
+   * Treatment of repeated targets if the reduction is `"none"`: `"last"`, the default, keeps the last update; `"error"`
    * throws `duplicate-index`.
    */
   readonly duplicates?: "last" | "error" | undefined;
-  /** True, the default, starts a reduction from the value of data; false from the first update of a target. */
+  /**
+   * Start of a reduction: with the value in data if true (the default), or with the first update of each target if
+   * false.
+   */
   readonly includeSelf?: boolean | undefined;
-  /** An index outside its axis is an error, the default, or is clipped to the axis, or drops its update. */
+  /**
+   * Treatment of an index outside its axis: `"error"`, the default, throws; `"clip"` clips the index to the axis;
+   * `"drop"` skips the update.
+   */
   readonly bounds?: "error" | "clip" | "drop" | undefined;
-  /** A negative index counts from the end of its axis, the default, or is an error. */
+  /** Treatment of a negative index: `"wrap"`, the default, counts from the end of the axis; `"error"` throws. */
   readonly negative?: "wrap" | "error" | undefined;
 }
 
-/** Options of a gather except `out`. */
+/** Gather options except `out`. */
 export interface GatherChoices {
-  /** An index outside its axis is an error, the default, or is clipped to the axis, or gives 0, `""` or false. */
+  /**
+   * Treatment of an index outside its axis: `"error"`, the default, throws; `"clip"` clips the index to the axis;
+   * `"fill"` returns 0, `""` or false.
+   */
   readonly bounds?: "error" | "clip" | "fill" | undefined;
-  /** A negative index counts from the end of its axis, the default, or is an error. */
+  /** Treatment of a negative index: `"wrap"`, the default, counts from the end of the axis; `"error"` throws. */
   readonly negative?: "wrap" | "error" | undefined;
 }
 
-/** Options of a scatter: `out` may be data itself. */
+/** Scatter options, with an `out` that may be data itself. */
 export interface ScatterOptions<
   D extends DType = DType,
   S extends Shape = Shape,
   DO extends DType = DType,
   O extends Shape = Shape,
 > extends ScatterChoices {
-  /** The tensor that the result is written to, of data's data type and shape; it may be data itself. */
+  /** Tensor to write the result to, with data's data type and shape; it may be data itself. */
   readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | RuntimeTensor | undefined;
 }
 
-/** Options of a gather whose result has the data type `D` and the shape `S`. */
+/** Gather options, for a result with data type `D` and shape `S`. */
 export interface GatherOptions<
   D extends DType = DType,
   S extends Shape = Shape,
   DO extends DType = DType,
   O extends Shape = Shape,
 > extends GatherChoices {
-  /** The tensor that the result is written to, of data's data type and the result's shape; never an input. */
+  /** Tensor to write the result to, with data's data type and the result's shape; it must not be an input. */
   readonly out?: (Tensor<DO, O> & OutMust<D, S, DO, O>) | RuntimeTensor | undefined;
 }
 
-/** The option of `scatterElements` and `gatherElements`. */
+/** Axis option of `scatterElements` and `gatherElements`. */
 export interface AxisOption {
-  /** The axis that the indices address, from -r to r - 1 for data of rank r; 0 by default. */
+  /** Axis that the indices address, from -r to r - 1 for data of rank r; 0 by default. */
   readonly axis?: number | undefined;
 }
 
-/** The option of `gatherND` and `gather`. */
+/** Batch option of `gatherND` and `gather`. */
 export interface BatchOption {
-  /** Number of leading axes of data and indices that are batches; 0 by default. */
+  /** Number of leading axes of data and indices that are batch axes; 0 by default. */
   readonly batchDims?: number | undefined;
 }
