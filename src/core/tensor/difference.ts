@@ -1,4 +1,4 @@
-/** The comparison of two tensors of one type and shape, bit by bit. */
+/** Compares two tensors of the same data type and shape, bit by bit. */
 
 import {
   DTYPES,
@@ -14,7 +14,7 @@ interface Elements {
   readonly data: Storage;
 }
 
-/** The position of the first element in which two tensors of one type and shape differ, or -1. */
+/** Returns the position of the first element in which two tensors of the same data type and shape differ, or -1. */
 export function differenceAt({ dtype, data }: Elements, other: Elements): number {
   if (!isNumericStorage(data)) {
     return data.findIndex((text, position) => text !== other.data[position]);
@@ -27,7 +27,7 @@ export function differenceAt({ dtype, data }: Elements, other: Elements): number
   return -1;
 }
 
-/** Number of equal words of 4 bytes before the first difference; 0 if an address is not a multiple of 4. */
+/** Returns the number of equal 4-byte words before the first difference; 0 if an address is not a multiple of 4. */
 function equalWords(a: Uint8Array, b: Uint8Array): number {
   if (a.byteOffset % 4 !== 0 || b.byteOffset % 4 !== 0) return 0;
   const count = Math.floor(a.length / 4);

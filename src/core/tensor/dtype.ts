@@ -1,11 +1,11 @@
 /**
- * The table of data types. Each data type has one row, and every fact about a data type is derived from that row. The
- * table of reductions, and the data types that have them, is here too; the arithmetic itself is in `kernels/`.
+ * The table of data types. Each data type has one row, from which every fact about the data type is derived. This file
+ * also lists the reductions, and the data types that support each; the arithmetic itself is in `kernels/`.
  */
 
 import { TensorError } from "../errors.ts";
 
-/** Groups data types with the same arithmetic: each family has one kernel in `kernels/combine.ts`. */
+/** Family of data types with the same arithmetic, and so with the same kernel in `kernels/combine.ts`. */
 export type Family =
   | "float"
   | "half"
@@ -17,19 +17,19 @@ export type Family =
   | "minifloat";
 
 interface Row {
-  /** Number and name in ONNX's `TensorProto.DataType`, and the typed field of a `TensorProto` that may hold values. */
+  /** Number and name in ONNX's `TensorProto.DataType`, and the typed `TensorProto` field that may hold values. */
   readonly onnx: { readonly number: number; readonly name: string; readonly field: OnnxField };
-  /** Name in OpenVINO (`element_type`); absent where OpenVINO lacks the type. */
+  /** Name in OpenVINO (`element_type`); absent if OpenVINO does not have the data type. */
   readonly openvino?: string;
-  /** NPY type string without the byte order, and for text without the length; absent where NPY lacks the type. */
+  /** NPY type string without the byte order, and for text without the length; absent if NPY does not have the type. */
   readonly npy?: string;
-  /** True if tensors of onnxruntime-common have the type (`Tensor.DataTypeMap`), under the same name. */
+  /** True if onnxruntime-common tensors have the data type (`Tensor.DataTypeMap`), under the same name. */
   readonly runtime?: true;
-  /** Bytes of one element in memory, and in files unless `bits` is present; 0 if the length varies. */
+  /** Size of an element in memory, in bytes, and in files unless `bits` is present; 0 if the size varies. */
   readonly bytes: number;
-  /** Bits of one element in files, for types of which a byte in a file holds several elements. A divisor of 8. */
+  /** Size of an element in files, in bits, if a byte of a file holds several elements. Always a divisor of 8. */
   readonly bits?: 1 | 2 | 4;
-  /** The class of the array that holds elements, and the number of its entries per element. */
+  /** Class of the array that stores elements, and the number of array entries per element. */
   readonly storage: StorageConstructor;
   readonly lanes: 1 | 2;
   readonly family: Family;
@@ -57,8 +57,8 @@ type StorageConstructor =
   | ArrayConstructor;
 
 /**
- * The name of a data type. The union is written out because editors then show `DType`; of a union that is derived from
- * the table they show every name. The compiler compares the names with the rows of the table.
+ * Name of a data type. The union is written out because editors would show a derived union as a list of all names,
+ * instead of as `DType`. The compiler checks that the names match the rows of the table.
  */
 // prettier-ignore
 export type DType =
@@ -71,7 +71,7 @@ export type DType =
 
 // prettier-ignore
 /**
- * The data types by name, each with its size, its storage class and its names in ONNX, OpenVINO and NPY.
+ * All data types by name, with each type's size, storage class, and names in ONNX, OpenVINO and NPY.
  *
  * @example
  * ```ts
@@ -134,21 +134,23 @@ export const DTYPES = {
     bytes: 1, bits: 2, storage: Int8Array, lanes: 1, family: "int" },
 } as const satisfies Record<DType, Row>;
 
-// The table is public, and everything relies on it.
+// Frozen, because the table is public and all code relies on it.
 for (const row of Object.values(DTYPES)) Object.freeze(Object.freeze(row).onnx);
 Object.freeze(DTYPES);
 
 export const DTYPE_NAMES = Object.freeze(Object.keys(DTYPES)) as readonly DType[];
 
-/** The array that holds elements of `D`: bits for floats of at most 16 bits, interleaved pairs for complex. */
+/**
+ * Array that stores elements of type `D`: bits for floats of at most 16 bits, interleaved pairs for complex numbers.
+ */
 export type Storage<D extends DType = DType> = D extends "string"
   ? string[]
   : (typeof DTYPES)[D]["storage"]["prototype"];
 
-/** The storage of any data type except string. */
+/** Storage of any data type except string. */
 export type NumericStorage = Storage<Exclude<DType, "string">>;
 
-/** The JavaScript value of one element. */
+/** JavaScript value of one element. */
 export type Scalar<D extends DType = DType> = D extends "bool"
   ? boolean
   : D extends "string"
@@ -160,7 +162,7 @@ export type Scalar<D extends DType = DType> = D extends "bool"
         : number;
 
 /**
- * True for the name of a data type, such as `float16`.
+ * Returns true for the name of a data type, such as `float16`.
  *
  * @param name any value
  *
@@ -173,15 +175,18 @@ export type Scalar<D extends DType = DType> = D extends "bool"
 export const isDType = (name: unknown): name is DType =>
   typeof name === "string" && Object.hasOwn(DTYPES, name);
 
-/** True if the storage is a typed array, as for all data types except string. */
+/** Returns true if the storage is a typed array, which is the case for all data types except string. */
 export const isNumericStorage = (storage: Storage): storage is NumericStorage =>
   ArrayBuffer.isView(storage);
 
-/** The data types whose rows pass `test`, in the order of the table. */
+/** Returns the data types whose rows pass `test`, in table order. */
 export const dtypesWhere = (test: (row: Row, name: DType) => boolean): readonly DType[] =>
   DTYPE_NAMES.filter((name) => test(DTYPES[name], name));
 
-/** The row of a data type; unlike `DTYPES[dtype]`, its type has the columns that only some rows have. */
+/**
+ * Returns the row of a data type. Unlike the type of `DTYPES[dtype]`, the type `Row` includes columns that only some
+ * rows have.
+ */
 export const rowOf = (dtype: DType): Row => DTYPES[dtype];
 
 export const isUnsigned = (dtype: DType): boolean => dtype.startsWith("uint");
@@ -192,7 +197,7 @@ const INTEGER_RANGES: ReadonlyMap<DType, IntegerRange | null> = new Map(
   DTYPE_NAMES.map((dtype) => [dtype, rangeOf(dtype)]),
 );
 
-/** The least and the greatest integer of an integer type; null for other types. */
+/** Returns the smallest and largest integers of an integer type; null for other types. */
 export const integerRange = (dtype: DType): IntegerRange | null =>
   INTEGER_RANGES.get(dtype) ?? null;
 
@@ -205,7 +210,10 @@ function rangeOf(dtype: DType): IntegerRange | null {
     : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
 }
 
-/** The range of storage entries of a type that uses a part of its array class's range; null for other types. */
+/**
+ * Returns the range of valid storage entries if a data type uses only part of its array class's range; null for other
+ * types.
+ */
 export function storedRange(dtype: DType): readonly [low: number, high: number] | null {
   const { family, bits } = rowOf(dtype);
   if (family === "bool") return [0, 1];
@@ -215,8 +223,8 @@ export function storedRange(dtype: DType): readonly [low: number, high: number] 
 }
 
 /**
- * New storage for `size` elements: zeros, or empty strings.
- * @throws TensorError `too-large` when memory does not hold that many
+ * Allocates storage for `size` elements, filled with zeros or empty strings.
+ * @throws TensorError `too-large` if the elements do not fit in memory
  */
 export function allocate<D extends DType>(dtype: D, size: number): Storage<D>;
 export function allocate(dtype: DType, size: number): Storage {
@@ -229,13 +237,16 @@ export function allocate(dtype: DType, size: number): Storage {
   }
 }
 
-/** V8 ends the process when a list does not fit in its heap; a list of this many entries takes half a gigabyte. */
+/**
+ * Maximum number of strings. V8 ends the process if a list does not fit in its heap; a list of this length takes 0.5
+ * GB.
+ */
 const MOST_STRINGS = 2 ** 26;
 
 const tooLarge = (dtype: DType, size: number, cause?: unknown): TensorError =>
   new TensorError("too-large", `${size} elements of ${dtype} do not fit in memory`, {}, { cause });
 
-/** Storage of a numeric type over a part of a buffer, by default over all of it. */
+/** Creates storage of a numeric type over part of a buffer; over the whole buffer by default. */
 export function viewOf(
   dtype: DType,
   buffer: ArrayBufferLike,
@@ -246,7 +257,7 @@ export function viewOf(
 }
 
 /**
- * The reductions: the ways to combine an update with the value at its target.
+ * All reductions, which are the operations that combine an update with the value at its target.
  *
  * @example
  * ```ts
@@ -263,13 +274,18 @@ export const REDUCTIONS = Object.freeze([
   "mean",
 ] as const);
 
-/** The name of a reduction: an element of {@link REDUCTIONS}. */
+/** Name of a reduction: an element of {@link REDUCTIONS}. */
 export type Reduction = (typeof REDUCTIONS)[number];
 
-/** The effect of one update on one value. A mean has no step of its own: it adds, and divides at the end. */
+/**
+ * Operation that one update performs on one value. `mean` is not a step: a mean adds updates, and divides at the end.
+ */
 export type Step = Exclude<Reduction, "mean">;
 
-/** The step of a target's first update, the step of later updates, and whether a division by their number follows. */
+/**
+ * The step for the first update of a target, the step for later updates, and whether the sum is finally divided by the
+ * number of values.
+ */
 export interface Steps {
   readonly first: Step;
   readonly later: Step;
@@ -277,7 +293,7 @@ export interface Steps {
 }
 
 /**
- * True if a data type has arithmetic. Floats of 8 bits and all types of 4 and 2 bits have none: their elements are only
+ * Returns true if a data type has arithmetic. Elements of 8-bit floats, and of all 4-bit and 2-bit types, can only be
  * moved.
  */
 export const isArithmetic = (dtype: DType): boolean => {
@@ -286,8 +302,8 @@ export const isArithmetic = (dtype: DType): boolean => {
 };
 
 /**
- * The reductions of a data type: `none` alone without arithmetic; with arithmetic all of them, except that booleans
- * have no mean, and text can only be replaced, concatenated and compared.
+ * Returns the reductions that a data type supports. Types without arithmetic support only `none`; types with arithmetic
+ * support all reductions, except that booleans have no mean, and text can only be replaced, concatenated and compared.
  */
 export function reductionsOf(dtype: DType): readonly Reduction[] {
   if (!isArithmetic(dtype)) return ["none"];
@@ -300,6 +316,9 @@ const TAKEN: ReadonlyMap<DType, ReadonlySet<unknown>> = new Map(
   DTYPE_NAMES.map((dtype) => [dtype, new Set(reductionsOf(dtype))]),
 );
 
-/** Every data type has `none`, the choice of most calls. */
+/**
+ * Returns true if a data type supports a reduction. `none`, which every data type supports, is tested first, because
+ * most calls use it.
+ */
 export const hasReduction = (dtype: DType, word: unknown): word is Reduction =>
   word === "none" || TAKEN.get(dtype)?.has(word) === true;

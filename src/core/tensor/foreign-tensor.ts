@@ -1,4 +1,4 @@
-/** The parts of a tensor of another library: data type, shape and elements. */
+/** Reads the parts of another library's tensor: data type, shape and elements. */
 
 import { readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import { isFloat16Array, isList } from "./values.ts";
@@ -6,7 +6,7 @@ import { isFloat16Array, isList } from "./values.ts";
 /** An object that may be a tensor, or an array. */
 interface Holder {
   readonly data?: unknown;
-  /** The location of an onnxruntime tensor's elements. */
+  /** Location of an onnxruntime tensor's elements. */
   readonly location?: unknown;
 }
 
@@ -17,8 +17,8 @@ interface Parts {
 }
 
 /**
- * The parts of an object that may be a tensor, each read once.
- * @throws TensorError `dtype` when a part is missing, `disposed` when the data cannot be read
+ * Reads the parts of an object that may be a tensor, each once.
+ * @throws TensorError `dtype` if a part is missing, `disposed` if the data cannot be read
  */
 export function partsOf(value: unknown, fields: ErrorFields): Parts {
   const none = `${fields.input ?? "the value"} must be a tensor`;
@@ -29,7 +29,8 @@ export function partsOf(value: unknown, fields: ErrorFields): Parts {
 }
 
 /**
- * The data type and shape of a tensor-like object, and the object that holds its data; null if the value is not an object.
+ * Reads the data type and shape of a tensor-like object, and finds the object that holds its data. Returns null if the
+ * value is not an object.
  */
 function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: Holder }) | null {
   if (isFloat16Array(value)) {
@@ -44,8 +45,8 @@ function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: Holder }) | nu
 }
 
 /**
- * The elements of a tensor-like object. onnxruntime throws its own errors for a tensor that was disposed of or is in a
- * device's memory.
+ * Reads the elements of a tensor-like object. onnxruntime throws its own errors if a tensor was disposed of or is in
+ * device memory.
  */
 function listIn(holder: Holder, fields: ErrorFields): unknown {
   const who = fields.input ?? "the tensor";

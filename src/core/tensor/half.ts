@@ -1,9 +1,12 @@
 /**
- * float16 and bfloat16: bits to numbers and back, rounding to nearest, ties to even. Node 20 has no Float16Array and no
- * JavaScript engine has bfloat16, so both types are computed from the description of their format.
+ * Converts float16 and bfloat16 between bits and numbers, rounding to nearest, ties to even. Node 20 does not have
+ * Float16Array, and no JavaScript engine has bfloat16, so both types are computed from a description of their format.
  */
 
-/** A binary format of 16 bits (IEEE 754-2019, section 3.4): fraction bits, and the exponent of the smallest normal. */
+/**
+ * A 16-bit binary format (IEEE 754-2019, section 3.4): number of fraction bits, and exponent of the smallest normal
+ * number.
+ */
 export interface HalfFormat {
   readonly fractionBits: number;
   readonly minExponent: number;
@@ -12,22 +15,21 @@ export interface HalfFormat {
 export const FLOAT16: HalfFormat = { fractionBits: 10, minExponent: -14 };
 export const BFLOAT16: HalfFormat = { fractionBits: 7, minExponent: -126 };
 
-// One value as a double and as its bits. The value is written and read within one call, so nothing stays here between
-// calls.
+// A value as a double and as its bits. Each call writes the value before reading it, so no state is kept between calls.
 const scratch = new Float64Array(1);
 const words = new Uint32Array(scratch.buffer);
-// Every platform that runs JavaScript today is little-endian; the whole package assumes so.
+// The whole package assumes a little-endian platform, as are all that run JavaScript today.
 const LOW = 0;
 const HIGH = 1;
 
-/** 2 to the power `exponent`, in the normal range of a double. `2 ** n` is several times slower in a loop. */
+/** Returns 2 to the power `exponent`, in the normal range of a double. `2 ** n` is several times slower in a loop. */
 function powerOfTwo(exponent: number): number {
   words[LOW] = 0;
   words[HIGH] = (exponent + 1023) << 20;
   return scratch[0];
 }
 
-/** The number for 16 bits of `format`; NaN for every NaN, whatever its payload. */
+/** Returns the number that 16 bits of `format` represent; NaN for every NaN, regardless of its payload. */
 export function decodeHalf(bits: number, { fractionBits, minExponent }: HalfFormat): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const biased = (bits & 0x7fff) >> fractionBits;
@@ -39,7 +41,7 @@ export function decodeHalf(bits: number, { fractionBits, minExponent }: HalfForm
   );
 }
 
-/** The 16 bits of `format` nearest to `value`, ties to even; the canonical quiet NaN (7E00, 7FC0) for NaN. */
+/** Returns the 16 bits of `format` nearest to `value`, ties to even; the canonical quiet NaN (7E00, 7FC0) for NaN. */
 export function encodeHalf(value: number, { fractionBits, minExponent }: HalfFormat): number {
   const infinity = 0x7fff & (-1 << fractionBits);
   if (value !== value) return infinity | (1 << (fractionBits - 1));
@@ -47,8 +49,8 @@ export function encodeHalf(value: number, { fractionBits, minExponent }: HalfFor
   const sign = (words[HIGH] >>> 16) & 0x8000;
   const exponent = Math.max(((words[HIGH] >>> 20) & 0x7ff) - 1023, minExponent);
   if (exponent > 1 - minExponent) return sign | infinity;
-  // In units of the last place the magnitude is below 2^(fractionBits + 1). Adding 2^52 rounds it to an integer, to
-  // nearest even. A carry out of the fraction increments the exponent, up to infinity, which is the right result.
+  // In units of the last place, the magnitude is less than 2^(fractionBits + 1). Adding 2^52 rounds it to the nearest
+  // integer, ties to even. A carry out of the fraction correctly increments the exponent, up to infinity.
   const units = Math.abs(value) * powerOfTwo(fractionBits - exponent);
   const rounded = units + 2 ** 52 - 2 ** 52;
   return sign | (((exponent - minExponent) << fractionBits) + rounded);

@@ -3,25 +3,30 @@
 import { isNumericStorage, type NumericStorage, type Storage } from "./dtype.ts";
 import { isDetached } from "./storage.ts";
 
-/** An engine that made the memory of a tensor, and can use it again. */
+/** An engine that allocated a tensor's memory, and can reuse it. */
 export interface MemoryOwner {
   recycle(data: Storage): void;
 }
 
-/** Uses of a tensor before it gets a view of its bytes: making the view costs more than many lookups of a length. */
+/**
+ * Number of uses after which a tensor gets a view of its bytes: creating the view costs more than many length lookups.
+ */
 const OFTEN = 64;
 
-/** The memory of one tensor. Proxies and clones of the tensor share it. */
+/** Memory of one tensor, shared by proxies and clones of the tensor. */
 export class Memory {
   readonly #data: Storage;
-  /** Number of array entries when the tensor was made. */
+  /** Number of array entries when the tensor was created. */
   readonly #length: number;
   #owner: MemoryOwner | undefined;
   #hasEnded = false;
-  // Cached after first use: reading an array's buffer takes 30 ns, and making a view takes as long.
+  // Cached after the first use: reading an array's buffer takes 30 ns, and so does creating a view.
   #buffer: ArrayBufferLike | null | undefined;
   #pairs: Int32Array | undefined;
-  /** Number of uses at first; later the array's bytes, whose length can be read without testing the array's class. */
+  /**
+   * Number of uses, until it is replaced by the array's bytes, whose length can be read without testing the array's
+   * class.
+   */
   #bytes: Uint8Array | number = 0;
 
   constructor(data: Storage, owner?: MemoryOwner) {
@@ -30,7 +35,7 @@ export class Memory {
     this.#owner = owner;
   }
 
-  /** True if `value` was made here. A deep clone has the class but not the private fields. */
+  /** Returns true if this class constructed `value`. A deep clone has the class but not the private fields. */
   static isMemory(value: unknown): value is Memory {
     return typeof value === "object" && value !== null && #data in value;
   }
@@ -39,12 +44,15 @@ export class Memory {
     return this.#hasEnded;
   }
 
-  /** True if these elements may no longer be used. */
+  /** Returns true if these elements may no longer be used. */
   hasEndedFor(data: unknown): boolean {
     return this.#hasEnded && this.#data === data;
   }
 
-  /** True if the elements exist, disposed of or not: not transferred, resized or otherwise detached. */
+  /**
+   * True if the elements still exist: their memory was not transferred, resized or otherwise detached. Elements of a
+   * disposed tensor still exist.
+   */
   get isThere(): boolean {
     const bytes = this.#bytes;
     if (typeof bytes === "object") return bytes.length > 0;
@@ -52,7 +60,7 @@ export class Memory {
     return this.#data.length === this.#length && (this.#length > 0 || !isDetached(this.#data));
   }
 
-  /** The bytes, if their number changes only when their buffer is detached; otherwise 0. */
+  /** Returns the bytes if their number changes only when their buffer is detached; otherwise returns 0. */
   #fixedBytes(): Uint8Array | number {
     const buffer: (ArrayBufferLike & { resizable?: boolean; growable?: boolean }) | null =
       this.buffer;
@@ -62,18 +70,18 @@ export class Memory {
       : new Uint8Array(buffer, byteOffset, byteLength);
   }
 
-  /** The buffer that holds the elements; null for text. */
+  /** Buffer that holds the elements; null for text. */
   get buffer(): ArrayBufferLike | null {
     if (this.#buffer !== undefined) return this.#buffer;
     return (this.#buffer = isNumericStorage(this.#data) ? this.#data.buffer : null);
   }
 
-  /** The elements of 64 bits as pairs of words, low word first. */
+  /** Elements of a 64-bit type as pairs of words, low word first. */
   get pairs(): Int32Array {
     return (this.#pairs ??= pairsOf(this.#data as BigInt64Array));
   }
 
-  /** True if writing the elements of one memory changes those of the other. */
+  /** Returns true if writing elements of one memory changes elements of the other. */
   overlaps(other: Memory): boolean {
     const a = this.#data;
     const b = other.#data;
@@ -87,7 +95,7 @@ export class Memory {
     );
   }
 
-  /** True if both are the same elements. */
+  /** Returns true if both memories hold the same elements. */
   isSame(other: Memory): boolean {
     const a = this.#data;
     const b = other.#data;
@@ -98,7 +106,7 @@ export class Memory {
     );
   }
 
-  /** Gives the memory back, the first time. */
+  /** Returns the memory to its owner when called for the first time. */
   end(): void {
     this.#hasEnded = true;
     const owner = this.#owner;
@@ -107,6 +115,6 @@ export class Memory {
   }
 }
 
-/** Integers of 64 bits as pairs of words, low word first. */
+/** Returns a view of 64-bit integers as pairs of words, low word first. */
 export const pairsOf = ({ buffer, byteOffset, length }: BigInt64Array): Int32Array =>
   new Int32Array(buffer, byteOffset, 2 * length);

@@ -1,9 +1,10 @@
 /**
- * Floats of 8 and 4 bits: bits to numbers and back. Numbers are rounded to nearest, ties to even, or up in a format
- * without a fraction, where no last bit could be even. A format has at most 256 values, so it is kept as their list.
+ * Converts 8-bit and 4-bit floats between bits and numbers. Numbers are rounded to nearest, ties to even; in a format
+ * without fraction bits, where evenness is undefined, ties round up. A format has at most 256 values, so it is stored
+ * as a list of values.
  */
 
-/** The special values: infinity and NaN as in IEEE 754, NaN alone (for `fnuz` in the place of -0), or none. */
+/** Special values of a format: infinity and NaN as in IEEE 754, only NaN (which replaces -0 in `fnuz`), or none. */
 type Ends = "ieee" | "fn" | "fnuz" | "finite";
 
 interface BitLayout {
@@ -28,16 +29,19 @@ const LAYOUTS = {
 export type MinifloatName = keyof typeof LAYOUTS;
 
 export interface Minifloat {
-  /** The number of each bit pattern. */
+  /** Number that each bit pattern represents. */
   readonly values: Float64Array;
-  /** The bit pattern nearest to a number; null for NaN in float4e2m1, and for 0 and below in float8e8m0. */
+  /**
+   * Returns the bit pattern nearest to a number; null for NaN in float4e2m1, and for 0 and negative numbers in
+   * float8e8m0.
+   */
   encode(value: number): number | null;
 }
 
-// A cache: a format never changes once it is made.
+// Cached, because a format never changes after it is created.
 const made = new Map<MinifloatName, Minifloat>();
 
-/** A format. Its list of values is made on first use, so that importing this file costs nothing. */
+/** Returns a format. Its list of values is created on first use, so that importing this file costs nothing. */
 export function minifloat(name: MinifloatName): Minifloat {
   let format = made.get(name);
   if (format === undefined) made.set(name, (format = formatOf(LAYOUTS[name])));
@@ -52,11 +56,11 @@ function formatOf(layout: BitLayout): Minifloat {
     const magnitude = magnitudeOf(code & (signBit - 1), layout);
     return code >= signBit ? -magnitude : magnitude;
   });
-  // Bit patterns of finite magnitudes ascend with the magnitudes, so the last finite one is the greatest.
+  // Finite magnitudes increase with their bit patterns, so the last finite bit pattern has the largest magnitude.
   const finite = values.subarray(0, signBit).findLastIndex(Number.isFinite);
   const nan = values.findIndex(Number.isNaN);
   const beyond = ends === "ieee" ? finite + 1 : ends === "finite" ? finite : nan;
-  // IEEE 754 has several NaNs; the canonical one is quiet, and has its first fraction bit set.
+  // IEEE 754 formats have several NaNs; the canonical NaN is quiet, so its first fraction bit is set.
   const canonicalNaN = ends === "ieee" ? beyond + (1 << (fractionBits - 1)) : nan;
 
   return {
@@ -79,12 +83,15 @@ function magnitudeOf(code: number, { exponentBits, fractionBits, bias, ends }: B
   const isLast = exponent === (1 << exponentBits) - 1;
   if (ends === "ieee" && isLast) return fraction === 0 ? Infinity : NaN;
   if (ends === "fn" && isLast && fraction === (1 << fractionBits) - 1) return NaN;
-  // A format without a fraction has neither zero nor subnormals.
+  // A format without fraction bits has neither zero nor subnormals.
   if (exponent === 0 && fractionBits > 0) return fraction * 2 ** (1 - bias - fractionBits);
   return (1 + fraction / 2 ** fractionBits) * 2 ** (exponent - bias);
 }
 
-/** The code from 0 to `finite` of the value nearest to `magnitude`; `beyond` if that rounds past the last value. */
+/**
+ * Returns the code, from 0 to `finite`, of the value nearest to `magnitude`; `beyond` if rounding goes past the last
+ * value.
+ */
 function nearest(
   values: Float64Array,
   finite: number,
@@ -99,7 +106,7 @@ function nearest(
     if (values[middle] <= magnitude) low = middle;
     else high = middle - 1;
   }
-  // Past the last value, rounding goes by the value that would come next.
+  // Magnitudes above the last value are rounded as if the next value existed.
   const next = low < finite ? values[low + 1] : 2 * values[finite] - values[finite - 1];
   const half = values[low] + (next - values[low]) / 2;
   const roundsUp = magnitude > half || (magnitude === half && (tiesGoUp || low % 2 === 1));

@@ -1,21 +1,21 @@
 /**
- * Options and attributes as callers give them. Options are copied once, because an object may have getters or be a
- * Proxy: the checked values must be the used values.
+ * Reads options and attributes that callers pass. Options are copied once, because an object may have getters or be a
+ * Proxy: the values that are used must be the values that were checked.
  */
 
 import { isTensorError, printValue, TensorError, type ErrorFields } from "../errors.ts";
 
 /**
- * A copy of `value`: its own properties, and properties inherited from objects and from getters of its class.
+ * Copies the properties of `value`: its own, and those inherited from other objects or from getters of its class.
  * @param name the object's name in errors
- * @throws TensorError `attribute` for anything except an object of named values, such as a Map, a list or text
+ * @throws TensorError `attribute` if `value` is not an object of named values: a Map, a list or text, for example
  */
 export function objectOf(
   name: string,
   value: unknown,
   fields: ErrorFields,
 ): Record<string, unknown> {
-  // Every call with options runs this, so nothing is made that only an error needs.
+  // Every call with options runs this code, so nothing is allocated that only an error needs.
   let copy: Record<string, unknown> | string;
   try {
     copy = copyOrKindOf(value);
@@ -27,13 +27,13 @@ export function objectOf(
   throw new TensorError("attribute", `${name} must be an object, got ${copy}`, fields);
 }
 
-/** A copy of an object of named values; any other value is printed for a sentence. */
+/** Copies an object of named values; prints any other value for an error message. */
 function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   if (typeof value !== "object" || value === null) return printValue(value);
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Nearly every object is a literal.
+  // Nearly every object is a literal, so this case comes first.
   if (prototype === Object.prototype || prototype === null) return { ...value };
-  // Collections, arrays, promises and the like have a tag of their own, and would look empty.
+  // Collections, arrays, promises and similar objects, which would look empty, are recognized by their tags.
   const [, tag] = /^\[object (.{1,40})/.exec(Object.prototype.toString.call(value)) ?? [];
   if (tag !== "Object]") {
     const kind = printValue(value);
@@ -46,7 +46,10 @@ function copyOrKindOf(value: unknown): Record<string, unknown> | string {
   return copy;
 }
 
-/** The names of values that prototypes up to Object's hold for their instances; methods are left out. */
+/**
+ * Returns the names of values that an object inherits from its prototypes, up to but excluding Object's; methods are
+ * omitted.
+ */
 function inheritedNames(first: unknown): string[] {
   const names: string[] = [];
   let prototype = first;
@@ -61,7 +64,7 @@ function inheritedNames(first: unknown): string[] {
 }
 
 /**
- * {@link objectOf} that allows only `known` names.
+ * Copies options like {@link objectOf}, and allows only `known` names.
  * @throws TensorError `attribute` if the value is not an object or has an unknown name
  */
 export function optionsOf(
@@ -70,7 +73,7 @@ export function optionsOf(
   fields: ErrorFields,
 ): Record<string, unknown> {
   const given = objectOf("options", options, fields);
-  // This loop creates no list of names.
+  // A loop, because calling `Object.keys` would create a list of names.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const sentence = `unknown option ${printValue(name)}; the options are ${known.join(", ")}`;

@@ -1,7 +1,7 @@
 /**
- * Elements as ONNX's `raw_data` and OpenVINO's `.bin` hold them: one after the other, little-endian as in memory. Only
- * elements of fewer than 8 bits differ: a byte holds several, the first in its lowest bits. NPY files have their own
- * layout, and Zarr gives each element a byte.
+ * Converts elements to and from the layout of ONNX's `raw_data` and OpenVINO's `.bin`: contiguous and little-endian, as
+ * in memory. Only elements of fewer than 8 bits differ: several share a byte, with the first in the lowest bits. NPY
+ * files have their own layout, and Zarr stores such elements in one byte each.
  */
 
 import {
@@ -14,21 +14,24 @@ import {
 } from "./dtype.ts";
 import { bytesOf } from "./storage.ts";
 
-/** Bytes of `size` elements in a file, for any type except string. */
+/** Returns the number of bytes that `size` elements take in a file, for any type except string. */
 export function packedBytes(dtype: DType, size: number): number {
   const { bytes, bits } = rowOf(dtype);
   return bits === undefined ? size * bytes : Math.ceil((size * bits) / 8);
 }
 
 /**
- * The bytes for a file: a view of `data` if memory and file agree, otherwise a copy; spare bits of the last byte are 0.
+ * Returns the bytes to write to a file: a view of `data` if the layouts in memory and in the file are equal, otherwise
+ * a copy. Unused bits of the last byte are 0.
  */
 export function pack(dtype: DType, data: NumericStorage): Uint8Array {
   const { bits } = rowOf(dtype);
   return bits === undefined ? bytesOf(data) : packBits(bytesOf(data), bits);
 }
 
-/** Packs the low `bits` of each byte: a byte of the result holds several, the first in its lowest bits. */
+/**
+ * Packs the low `bits` of each byte, so that a byte of the result holds several elements, the first in its lowest bits.
+ */
 export function packBits(bytes: Uint8Array, bits: number): Uint8Array {
   const packed = new Uint8Array(Math.ceil((bytes.length * bits) / 8));
   const mask = 2 ** bits - 1;
@@ -40,7 +43,7 @@ export function packBits(bytes: Uint8Array, bits: number): Uint8Array {
 }
 
 /**
- * New storage with `size` elements of `packed`, which holds {@link packedBytes} bytes and need not be aligned.
+ * Creates storage with `size` elements from `packed`, which has {@link packedBytes} bytes and need not be aligned.
  * @throws TensorError `too-large`
  */
 export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage {
@@ -53,7 +56,10 @@ export function unpack(dtype: DType, size: number, packed: Uint8Array): Storage 
   return data;
 }
 
-/** Undoes {@link packBits}. @param hasSign true if the highest bit is a sign, which is then extended */
+/**
+ * Reverses {@link packBits}.
+ * @param hasSign true if the highest bit of an element is a sign bit, which must be extended
+ */
 export function unpackBits(
   packed: Uint8Array,
   into: Uint8Array,
@@ -67,12 +73,12 @@ export function unpackBits(
   keepBits(into, bits, hasSign);
 }
 
-/** Keeps the low `bits` of each byte, and extends their sign if `hasSign`. */
+/** Clears all but the low `bits` of each byte, or extends the sign bit into the other bits if `hasSign`. */
 export function keepBits(bytes: Uint8Array, bits: number, hasSign: boolean): void {
   const shift = 32 - bits;
   if (hasSign) for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] << shift) >> shift;
   else for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] << shift) >>> shift;
 }
 
-/** The position of the first byte that is neither 0 nor 1 and thus not a bool; -1 if all bytes are valid. */
+/** Returns the position of the first byte that is not a valid bool (0 or 1); -1 if all bytes are valid. */
 export const findNonBool = (bytes: Uint8Array): number => bytes.findIndex((byte) => byte > 1);

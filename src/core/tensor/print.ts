@@ -1,6 +1,6 @@
 /**
- * A tensor as text for people: printed as NumPy 2.2 prints an array under its default options, with `tensor(` for
- * `array(` and the data type always named. Only the elements that are shown are read. `npy/` writes tensors for
+ * Prints tensors for people, in the format of NumPy 2.2 with default print options, except that `tensor(` replaces
+ * `array(` and the data type is always shown. Only elements that are shown are read. `npy/` writes tensors for
  * programs.
  */
 
@@ -10,7 +10,7 @@ import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./ha
 import { pairOf, reader } from "./scalar.ts";
 import { product } from "./shape.ts";
 
-/** The parts of a tensor that printing needs. */
+/** Parts of a tensor that printing needs. */
 export interface Printable {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -18,23 +18,24 @@ export interface Printable {
   readonly data: Storage;
 }
 
-// NumPy's default print options, under its names for them.
+// Default print options of NumPy, with NumPy's names.
 const PRECISION = 8;
 const THRESHOLD = 1000;
 const EDGE_ITEMS = 3;
 const LINE_WIDTH = 75;
 
 /**
- * NumPy abbreviates axis by axis, so of 20 axes of size 2 it prints a million elements: 47 MB of text, which took 18 s
- * and 0.9 GB here. Above this many elements, or characters of text, the brackets hold dots alone.
+ * Maximum number of elements, or characters of text, to print. NumPy abbreviates each axis separately, so it would
+ * print a million elements of a tensor with 20 axes of size 2: 47 MB of text, which took 18 s and 0.9 GB here. Above
+ * this limit, the brackets contain only dots.
  */
 const MOST_ELEMENTS = 1e5;
 const MOST_CHARACTERS = 1e6;
 
 const PREFIX = "tensor(";
 
-// The format determines the digits that identify a value: the float32 nearest to 0.1 is another double, but prints as
-// 0.1.
+// The format determines how many digits identify a value: the float32 nearest to 0.1 is not the double 0.1, but prints
+// as 0.1.
 const FLOAT32: HalfFormat = { fractionBits: 23, minExponent: -126 };
 const FLOAT64: HalfFormat = { fractionBits: 52, minExponent: -1022 };
 const NARROW_FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
@@ -46,21 +47,24 @@ const NARROW_FORMATS: Readonly<Partial<Record<DType, HalfFormat>>> = {
 
 const formatOf = (dtype: DType): HalfFormat => NARROW_FORMATS[dtype] ?? FLOAT64;
 
-/** The text that `toString` and Node's `console.log` show: every element up to 1000 of them, the corners above. */
+/**
+ * Returns the text that `toString` and Node's `console.log` show: all elements of tensors up to size 1000, and the
+ * corners of larger tensors.
+ */
 export function printTensor({ dtype, shape, size, data }: Printable): string {
   const isAbbreviated = size > THRESHOLD;
   const elements = printElements(dtype, shape, data, isAbbreviated);
-  // The shape is named if the brackets do not show it.
+  // The shape is printed only if the brackets do not show it.
   const isNamed = elements === null || isAbbreviated || (size === 0 && shape.length > 1);
   const dots = shape.length === 0 ? "..." : "[...]";
   return printFacts(elements ?? dots, dtype, isNamed ? shape : null);
 }
 
-/** {@link printTensor} for a tensor whose memory is gone. */
+/** Prints a tensor whose memory is gone. */
 export const printDisposed = ({ dtype, shape }: Omit<Printable, "size" | "data">): string =>
   printFacts("<disposed>", dtype, shape);
 
-/** The text of a tensor from its parts, on one line where they fit; a shape of null is not named. */
+/** Joins the printed parts of a tensor, on one line if they fit; a null shape is omitted. */
 function printFacts(elements: string, dtype: DType, shape: readonly number[] | null): string {
   const facts = `${shape === null ? "" : `shape=${printTuple(shape)}, `}dtype=${dtype})`;
   const text = `${PREFIX}${elements},`;
@@ -70,12 +74,13 @@ function printFacts(elements: string, dtype: DType, shape: readonly number[] | n
 }
 
 /**
- * Prints an element as in messages: the shortest digits that identify it in its own type, spelled as JavaScript reads
- * them (`2.5`, `NaN`, `true`, `"a"`), complex as the pair `[re, im]`, 64-bit integers without the `n`.
+ * Prints an element as error messages do: with the shortest digits that identify the element in its own type, in
+ * JavaScript syntax (`2.5`, `NaN`, `true`, `"a"`). Complex numbers print as pairs `[re, im]`, and 64-bit integers
+ * without the `n`.
  *
  * @param dtype the name of a data type
  * @param value an element of this data type, as `toArray` returns it
- * @throws TensorError `dtype` for an unknown data type, and for a value that is not an element of any type
+ * @throws TensorError `dtype` for an unknown data type, or a value that cannot be an element of any type
  *
  * @example
  * ```ts
@@ -110,7 +115,7 @@ function printNumber(dtype: DType, given: number): string {
   return String(Math.sign(value) * Number(`${digits[0]}.${digits.slice(1)}e${exponent}`));
 }
 
-/** The nested brackets with the elements between them; null for too many elements. */
+/** Prints the elements in nested brackets; returns null if the tensor has too many elements. */
 function printElements(
   dtype: DType,
   shape: readonly number[],
@@ -141,13 +146,13 @@ function printElements(
     const indent = " ".repeat(PREFIX.length + 1 + axis);
     const axesBelow = shape.length - 1 - axis;
     if (axesBelow > 0) return `[${items.join(`,${"\n".repeat(axesBelow)}${indent}`)}]`;
-    // A line reserves columns for its closing brackets and a comma.
+    // Each line reserves columns for closing brackets and a comma.
     return `[${fill(items, indent, LINE_WIDTH - 2 - axis)}]`;
   };
   return printBlock(0);
 }
 
-/** Words with commas between them, on lines of at most `width` characters unless a single word is longer. */
+/** Joins words with commas, on lines of at most `width` characters unless a single word is longer. */
 function fill(words: readonly string[], indent: string, width: number): string {
   let text = "";
   let column = indent.length;
@@ -164,11 +169,11 @@ function fill(words: readonly string[], indent: string, width: number): string {
   return text;
 }
 
-/** The code points in `text`, which NumPy counts: those outside the basic plane take two units of a string. */
+/** Counts the code points in `text`, as NumPy does; code points outside the basic plane take two string units. */
 const lengthOf = (text: string): number =>
   text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
-/** The elements at `positions` of any type but string, each as a word that fills its column. */
+/** Prints the elements at `positions`, of any type except string, each padded to the width of its column. */
 function printNumbers(
   dtype: DType,
   data: Storage,
@@ -195,7 +200,7 @@ function printNumbers(
       const real = positions.map((position) => Number(data[2 * position]));
       const imaginary = positions.map((position) => Number(data[2 * position + 1]));
       const right = printFloats(imaginary, formatOf(dtype), "+");
-      // NumPy puts the unit before the spaces that fill the column.
+      // NumPy puts the imaginary unit before the padding.
       return printFloats(real, formatOf(dtype)).map(
         (left, i) => left + right[i].replace(/ *$/, "j$&"),
       );
@@ -203,7 +208,7 @@ function printNumbers(
   }
 }
 
-/** A column of floats with aligned decimal points; `plus` stands before those without a minus. */
+/** Prints a column of floats with aligned decimal points; `plus` precedes numbers without a minus sign. */
 function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "+" = ""): string[] {
   const magnitudes = values.map((value) => Math.abs(value));
   const finite = magnitudes.filter((magnitude) => Number.isFinite(magnitude));
@@ -218,8 +223,9 @@ function printFloats(values: readonly number[], format: HalfFormat, plus: "" | "
 }
 
 /**
- * True if a column is printed with exponents, by NumPy's three conditions on the nonzero values, in the arithmetic of
- * their type. (NumPy 2.3 changed the first: exponents from 10^6 for float32, from 10^3 for float16.)
+ * Returns true if a column is printed with exponents, according to NumPy's three conditions on the nonzero values,
+ * computed in their own type. (NumPy 2.3 changed the first condition: float32 values have exponents from 10^6, and
+ * float16 values from 10^3.)
  */
 function needsExponent(magnitudes: readonly number[], format: HalfFormat): boolean {
   const nonzero = magnitudes.filter((magnitude) => magnitude > 0);
@@ -236,7 +242,7 @@ function roundTo(value: number, format: HalfFormat): number {
 
 function printPositional(magnitudes: readonly number[], format: HalfFormat): string[] {
   const parts = magnitudes.map((magnitude) => {
-    // All whole digits are printed, even if fewer would identify the value.
+    // All digits before the decimal point are printed, even if fewer would identify the value.
     const { digits, exponent } = toDecimal(magnitude, format, (e) => [e + 1, e + 1 + PRECISION]);
     if (exponent < 0) return { whole: "0", fraction: "0".repeat(-1 - exponent) + digits };
     const point = exponent + 1;
@@ -248,7 +254,7 @@ function printPositional(magnitudes: readonly number[], format: HalfFormat): str
 
 function printScientific(magnitudes: readonly number[], format: HalfFormat): string[] {
   const shortest = magnitudes.map((one) => toDecimal(one, format, () => [1, 1 + PRECISION]));
-  // All values show as many digits as the longest needs: their own further digits, not zeros.
+  // Every value shows as many digits as the longest value needs: its own digits, not zeros.
   const count = longest(shortest.map(({ digits }) => digits));
   const decimals = magnitudes.map((one) => toDecimal(one, format, () => [count, count]));
   const powers = decimals.map(({ exponent }) => String(Math.abs(exponent)).padStart(2, "0"));
@@ -260,10 +266,10 @@ function printScientific(magnitudes: readonly number[], format: HalfFormat): str
 }
 
 /**
- * The shortest decimal that reads back as `value` (finite, not negative) in its format, with as many digits as `limits`
- * allows for the exponent; the last digit is rounded to nearest, ties to even. The first digit counts 10^exponent, and
- * trailing zeros are dropped. The algorithm is Steele & White's digit generation in exact integers: JavaScript's own
- * digits are those of a double, and its `toFixed` rounds ties up.
+ * Returns the shortest decimal that reads back as `value` (finite, not negative) in its format, with as many digits as
+ * `limits` allows for the exponent; the last digit is rounded to nearest, ties to even. The first digit has the place
+ * value 10^exponent, and trailing zeros are dropped. The algorithm is Steele & White's digit generation in exact
+ * integers, because JavaScript prints the digits of a double, and its `toFixed` rounds ties up.
  */
 function toDecimal(
   value: number,
@@ -272,18 +278,19 @@ function toDecimal(
 ): { readonly digits: string; readonly exponent: number } {
   if (value === 0) return { digits: "0", exponent: 0 };
   let binade = Math.floor(Math.log2(value));
-  // The logarithm of a number just below a power of two is rounded up.
+  // Corrects the logarithm, which is rounded up for a number just below a power of two.
   if (2 ** binade > value) binade--;
   const last = Math.max(binade, minExponent) - fractionBits;
   const significand = BigInt(Math.round(value / 2 ** last));
-  // Ties round to the even significand, so the ends of its rounding interval belong to the interval.
+  // Ties round to the even significand, so the rounding interval of an even significand includes its endpoints.
   const isEven = significand % 2n === 0n;
-  // Below a power of two, numbers are half as far apart as above.
+  // Numbers just below a power of two are half as far apart as numbers above it.
   const isDenseBelow = 2 ** binade === value && binade > minExponent;
-  // The exponent is one too large if the double's own digits were rounded up to a power of ten: then the first digit is
+  // If the digits of the double were rounded up to a power of ten, the exponent is 1 too large, and the first digit is
   // 0.
   const exponent = Number(value.toExponential().split("e")[1]);
-  // value = significand * 2^last = rest / one * 10^exponent; `below` and `above` are half the way to a neighbour.
+  // value = significand * 2^last = rest / one * 10^exponent; `below` and `above` are half the distances to the
+  // neighbouring numbers.
   const one = power(2n, 2 - last) * power(10n, exponent);
   const unit = power(2n, last - 2) * power(10n, -exponent);
   let rest = 4n * significand * unit;
@@ -307,10 +314,13 @@ function toDecimal(
   }
 }
 
-/** `base` to the power `exponent`, or 1 for a negative exponent, whose power is on the other side of the fraction. */
+/**
+ * Returns `base` to the power `exponent`; returns 1 for a negative exponent, whose power is on the other side of the
+ * fraction.
+ */
 const power = (base: bigint, exponent: number): bigint => base ** BigInt(Math.max(exponent, 0));
 
-/** Text in quotes, as Python writes it: invisible characters are escaped. */
+/** Prints text in quotes, as Python does, with invisible characters escaped. */
 function printText(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escape = (character: string): string => {
@@ -325,7 +335,7 @@ function printText(text: string): string {
   return quote + text.replace(/[\\'\p{C}\p{Z}]/gu, escape) + quote;
 }
 
-/** `(2, 3)`, and `(2,)` for one axis. */
+/** Prints a shape as a Python tuple: `(2, 3)`, or `(2,)` for a single axis. */
 const printTuple = (shape: readonly number[]): string =>
   shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
 

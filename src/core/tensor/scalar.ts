@@ -1,6 +1,6 @@
 /**
  * Converts an element of storage to and from its JavaScript value, for creating and printing tensors. Kernels do not
- * use this file: they work on the storage itself.
+ * use this file, because they work directly on the storage.
  */
 
 import { isArray } from "../errors.ts";
@@ -10,7 +10,7 @@ import { minifloat, type MinifloatName } from "./minifloat.ts";
 
 export const halfFormat = (dtype: DType): HalfFormat => (dtype === "float16" ? FLOAT16 : BFLOAT16);
 
-/** A function that reads the element at a position of `data`. */
+/** Returns a function that reads the element at a position in `data`. */
 export function reader<D extends DType>(
   dtype: D,
   data: Storage<D>,
@@ -35,14 +35,14 @@ export function reader(dtype: DType, data: Storage): (position: number) => Scala
 }
 
 /**
- * A function that writes `value` at a position of `data` and returns true, or returns false if the type cannot hold the
- * value: whole numbers must fit exactly, floats are rounded to nearest.
+ * Returns a function that writes `value` at a position in `data` and returns true, or returns false if the type cannot
+ * hold the value. Integers must fit exactly; floats are rounded to nearest.
  */
 export function writer(dtype: DType, data: Storage): (position: number, value: unknown) => boolean {
-  // Each branch stores values of the row's array class, which the compiler cannot see.
+  // The casts are needed because the compiler cannot see that each branch stores values of the row's array class.
   const store = data as Record<number, unknown>;
   const { family, bytes, lanes } = DTYPES[dtype];
-  // Number rounds to a double, so a double needs no other rounding.
+  // `Number` already rounds to a double, so float64 needs no other rounding.
   const toNumber = bytes / lanes === 8 ? Number : nearest;
   const keep = (position: number, value: unknown): true => {
     store[position] = value;
@@ -97,7 +97,7 @@ export function writer(dtype: DType, data: Storage): (position: number, value: u
 const isNumber = (value: unknown): value is number | bigint =>
   typeof value === "number" || typeof value === "bigint";
 
-/** The two numbers of a list or a typed array, each read once. */
+/** Reads the two numbers of a list or typed array, each once. */
 export function pairOf(value: unknown): readonly [number | bigint, number | bigint] | null {
   if (!isArray(value) && !ArrayBuffer.isView(value)) return null;
   const list: Partial<ArrayLike<unknown>> = value as readonly unknown[];
@@ -107,12 +107,12 @@ export function pairOf(value: unknown): readonly [number | bigint, number | bigi
 }
 
 /**
- * A double to round to a float. Rounding twice must give the same result as rounding once, so a bigint keeps its upper
- * 53 bits, and the last of them is set if any lower bit was set ("round to odd").
+ * Returns a double that can then be rounded to a float. Rounding twice must give the same result as rounding once, so a
+ * bigint keeps its upper 53 bits, and the lowest of these is set if any dropped bit was set ("round to odd").
  */
 function nearest(value: number | bigint): number {
   if (typeof value === "number" || BigInt.asIntN(54, value) === value) return Number(value);
-  // The length of a negative value counts the sign, so the value keeps 52 bits: still more than a float needs.
+  // The length of a negative value includes the sign, so a negative value keeps 52 bits, still more than a float needs.
   const excess = BigInt(value.toString(2).length - 53);
   const kept = value >> excess;
   const odd = kept << excess === value ? kept : kept | 1n;

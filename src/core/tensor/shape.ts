@@ -1,37 +1,38 @@
 /**
- * Shape arithmetic on known and on partly known shapes. Shapes at compile time are in `typed-shape.ts`.
+ * Arithmetic on known and partly known shapes; `typed-shape.ts` has compile-time shapes.
  *
- * Shapes are walked in loops: the shapes of tensors are frozen, and on a frozen array V8 takes 56 ns for `every`
- * instead of 4, and 100 for `slice` instead of 17.
+ * Shapes are processed in loops, because tensor shapes are frozen, and on a frozen array V8 takes 56 ns instead of 4 ns
+ * for `every`, and 100 ns instead of 17 ns for `slice`.
  */
 
 import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 
-/** A dimension of a partly known shape: a size, a name that stands for a size, or null for an unknown size. */
+/** A dimension of a partly known shape: a size, a name for a size, or null for an unknown size. */
 export type Dim = number | string | null;
 
 /** A shape of known rank, or null for an unknown rank. */
 export type PartialShape = readonly Dim[] | null;
 
-/** Offsets are 32-bit: no tensor has more elements. */
+/** Maximum number of elements in a tensor, because offsets have 32 bits. */
 export const MAX_SIZE = 2 ** 32 - 1;
 
-/** NumPy's limit too; only hostile files ask for more axes. */
+/** Maximum rank, which is also NumPy's limit; only hostile files have more axes. */
 export const MAX_RANK = 64;
 
-/** A checked shape that nobody can change, and its number of elements. */
+/** A checked and frozen shape, and its number of elements. */
 export interface CheckedShape {
   readonly shape: readonly number[];
   readonly size: number;
 }
 
 /**
- * A shape from outside the package: copied first, then checked, so the checked dimensions are the used ones. `given`
- * may be a Proxy or have getters, and answer differently the next time; each dimension is read once.
+ * Copies a shape from outside the package, then checks the copy, so that the dimensions used are the dimensions
+ * checked. `given` may be a Proxy or have getters that return different values each time, so each dimension is read
+ * once.
  *
  * @param given a list of non-negative integers
  * @returns a frozen copy (with 0 for -0) and its number of elements
- * @throws TensorError as {@link sizeOf}; `shape-mismatch` too when reading the list throws
+ * @throws TensorError the errors of {@link sizeOf}, and `shape-mismatch` if reading the list throws
  */
 export function shapeOf(given: unknown, fields?: ErrorFields): CheckedShape {
   const shape = copyOf(given, fields);
@@ -41,8 +42,8 @@ export function shapeOf(given: unknown, fields?: ErrorFields): CheckedShape {
 }
 
 /**
- * A partly known shape from outside the package, copied and then checked as {@link shapeOf} does.
- * @param name the owner of the shape in errors, such as the name of an input
+ * Copies a partly known shape from outside the package, then checks the copy, like {@link shapeOf}.
+ * @param name the owner of the shape as named in errors, such as an input
  * @throws TensorError `rank` above 64 dimensions, `shape-mismatch` if the value is not a partly known shape
  */
 export function partialShapeOf(given: unknown, name: string, fields?: ErrorFields): PartialShape {
@@ -60,7 +61,7 @@ const isDim = (dim: unknown): boolean => dim === null || typeof dim === "string"
 
 const isSize = (dim: unknown): boolean => Number.isSafeInteger(dim) && Number(dim) >= 0;
 
-/** The entries of a list, each read once. */
+/** Reads the entries of a list, each once. */
 function copyOf(given: unknown, fields?: ErrorFields): unknown[] {
   checkList(given, fields);
   const read = (): unknown[] => {
@@ -79,7 +80,8 @@ function checkList(given: unknown, fields?: ErrorFields): asserts given is reado
 }
 
 /**
- * The number of elements of `shape`, a list that only the package can change; {@link shapeOf} is for other lists.
+ * Returns the number of elements in `shape`, which must be a list that only the package can change; use {@link shapeOf}
+ * for other lists.
  * @throws TensorError `shape-mismatch` if `shape` is not a list or a dimension is not a non-negative integer, `rank`
  * above 64 dimensions, `too-large` above 2^32 - 1 elements
  */
@@ -98,7 +100,10 @@ export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
   throw new TensorError("too-large", sentence, fields);
 }
 
-/** @throws TensorError `rank` above 64 dimensions */
+/**
+ * Checks that a shape has at most 64 dimensions.
+ * @throws TensorError `rank`
+ */
 export function checkRankLimit(shape: { readonly length: number }, fields?: ErrorFields): void {
   const { length: got } = shape;
   if (got <= MAX_RANK) return;
@@ -107,8 +112,8 @@ export function checkRankLimit(shape: { readonly length: number }, fields?: Erro
 }
 
 /**
- * The product of the dimensions from axis `start` to `end`. Exact as long as the product is a safe integer; 0 if a
- * dimension is 0, even if the others multiply to Infinity.
+ * Returns the product of the dimensions from axis `start` to `end`, which is exact if it is a safe integer. The product
+ * is 0 if a dimension is 0, even if the other dimensions multiply to Infinity.
  */
 export function product(dims: readonly number[], start = 0, end = dims.length): number {
   let size = 1;
@@ -119,14 +124,14 @@ export function product(dims: readonly number[], start = 0, end = dims.length): 
   return size;
 }
 
-/** Row-major strides in elements. */
+/** Returns row-major strides, in elements. */
 export function stridesOf(shape: readonly number[]): number[] {
   const strides = shape.map(() => 1);
   for (let d = shape.length - 2; d >= 0; d--) strides[d] = strides[d + 1] * shape[d + 1];
   return strides;
 }
 
-/** The coordinates of the `position`-th element in row-major order. */
+/** Returns the coordinates of the element at `position` in row-major order. */
 export function coordinatesOf(position: number, shape: readonly number[]): number[] {
   const coordinates = shape.map(() => 0);
   for (let d = shape.length - 1; d >= 0; d--) {
@@ -143,25 +148,25 @@ export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   return true;
 }
 
-/** True if every dimension is known. */
+/** Returns true if every dimension of a shape is known. */
 export function isKnown(shape: PartialShape): shape is readonly number[] {
   if (shape === null) return false;
   for (let d = 0; d < shape.length; d++) if (typeof shape[d] !== "number") return false;
   return true;
 }
 
-/** The dimensions from axis `start` to `end`. */
+/** Copies the dimensions from axis `start` to `end`. */
 export function part<D extends Dim>(shape: readonly D[], start: number, end = shape.length): D[] {
   const dims: D[] = [];
   for (let d = start; d < end; d++) dims.push(shape[d]);
   return dims;
 }
 
-/** True if two partly known shapes may be equal: their ranks are equal and no two known sizes differ. */
+/** Returns true if two partly known shapes may be equal: their ranks are equal and no two known sizes differ. */
 export const compatible = (a: readonly Dim[], b: readonly Dim[]): boolean =>
   a.length === b.length && compatibleFrom(0, a, b);
 
-/** True if the dimensions of a partly known shape from axis `start` on may be those of `part`. */
+/** Returns true if a partly known shape may have the dimensions `part`, starting at axis `start`. */
 export function compatibleFrom(
   start: number,
   shape: readonly Dim[],
@@ -174,7 +179,7 @@ export function compatibleFrom(
   return true;
 }
 
-/** True if `count` dimensions of two partly known shapes, from the axes `from` and `start` on, may be equal. */
+/** Returns true if `count` dimensions of two partly known shapes, starting at axes `from` and `start`, may be equal. */
 export function compatibleRanges(
   a: readonly Dim[],
   from: number,
@@ -186,18 +191,18 @@ export function compatibleRanges(
   return true;
 }
 
-/** Only two numbers can contradict each other: two names may stand for one size. */
+/** Returns true unless both dimensions are numbers and differ: two different names may have the same size. */
 const compatibleDims = (a: Dim, b: Dim): boolean =>
   typeof a !== "number" || typeof b !== "number" || a === b;
 
-/** The more precise of two equal dimensions: a size before a name, a name before null. */
+/** Returns the more precise of two equal dimensions: a size before a name, and a name before null. */
 export const unifyDims = (a: Dim, b: Dim): Dim =>
   typeof a === "number" ? a : typeof b === "number" ? b : (a ?? b);
 
 /**
- * A shape as text: `[2, N, ?]` for a size, a name and an unknown size. Axes after the 64th are left out.
+ * Prints a shape: `[2, N, ?]` has a size, a name and an unknown size. Axes after the 64th are omitted.
  *
- * @param shape sizes, names of dimensions, and null for an unknown size
+ * @param shape sizes, dimension names, and null for unknown sizes
  * @throws TensorError `shape-mismatch` if `shape` is not a list or cannot be read
  *
  * @example

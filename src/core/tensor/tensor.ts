@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * A tensor: a data type, a shape and the array that holds the elements in row-major order. This file alone checks the
- * three against each other; everything behind it may rely on them.
+ * A tensor: a data type, a shape, and an array that stores the elements in row-major order. Only this file checks that
+ * the three match; all other code may rely on it.
  */
 
 import {
@@ -39,20 +39,20 @@ import {
   type Values,
 } from "./values.ts";
 
-/** A literal shape as the compiler should show it: `[2, 3]` rather than `readonly [2, 3]`. */
+/** A literal shape, which the compiler shows as `[2, 3]` instead of `readonly [2, 3]`. */
 export type Mutable<S extends readonly number[]> = { -readonly [Axis in keyof S]: S[Axis] };
 
-/** A tensor of onnxruntime, which has the same parts under other names. */
+/** An onnxruntime tensor, which has the same parts with different names. */
 export interface RuntimeTensor {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: NumericStorage | Uint8ClampedArray | Float16Like | readonly string[];
 }
 
-/** The key under which a Proxy or a clone of a tensor finds its memory; neither has the tensor's private fields. */
+/** Key under which a tensor's Proxy or clone finds its memory, because neither has the tensor's private fields. */
 const MEMORY: unique symbol = Symbol("memory");
 
-/** The key of `using`. In runtimes without it, compiled code looks for the registered symbol, as esbuild's does. */
+/** Key for `using`. In runtimes without it, compiled code, such as esbuild's, looks for the registered symbol. */
 const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 interface Remembered {
@@ -60,11 +60,11 @@ interface Remembered {
 }
 
 /**
- * A data type and a shape over elements that live in `data`. Created by {@link tensor}, {@link zeros} and {@link full};
- * `S` carries a literal shape to the compiler.
+ * A data type and a shape, with elements in `data`. Create tensors with {@link tensor}, {@link zeros} and {@link full}.
+ * The compiler knows a literal shape from `S`.
  *
- * A tensor is frozen: the facts checked at its creation stay true, except that the memory of `data` can be detached.
- * Its methods also work on a Proxy of it, as Vue's `reactive` and MobX make, and on a clone by `Object.create`.
+ * A tensor is frozen: everything checked at its creation stays true, except that the memory of `data` can be detached.
+ * Its methods also work on a Proxy, such as Vue's `reactive` and MobX create, and on a clone made with `Object.create`.
  *
  * @example
  * ```ts
@@ -73,20 +73,20 @@ interface Remembered {
  */
 export class Tensor<D extends DType = DType, S extends readonly number[] = readonly number[]> {
   readonly dtype: D;
-  /** The dimensions; `[]` is a scalar. */
+  /** Dimensions of the tensor; `[]` for a scalar. */
   readonly shape: Readonly<S>;
-  /** The number of elements. */
+  /** Number of elements. */
   readonly size: number;
-  /** The elements in row-major order: bits for float16 and bfloat16, interleaved pairs for complex. */
+  /** Elements in row-major order: bits for float16 and bfloat16, interleaved pairs for complex numbers. */
   readonly data: Storage<D>;
   readonly #memory: Memory;
   readonly #dims: readonly number[];
 
   /**
-   * For the package alone: nothing is checked here.
-   * @param shape kept and frozen, so never pass a caller's own list
-   * @param owner takes the memory back; absent if no engine made the memory
-   * @param dims those of the tensor whose own shape this is
+   * Creates a tensor without any checks, so it is only for use inside the package.
+   * @param shape a list that is kept and frozen, so it must not be a caller's own list
+   * @param owner the engine to return the memory to; absent if no engine allocated it
+   * @param dims the `dimsOf` list of another tensor that has the same `shape` object
    */
   constructor(
     dtype: D,
@@ -106,12 +106,12 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     Object.freeze(this);
   }
 
-  /** True if `value` is a tensor of this package, whose fields can be trusted, and not a Proxy or a clone of one. */
+  /** Returns true for a tensor of this package, whose fields can be trusted, but not for its Proxies or clones. */
   static isTensor(value: unknown): value is Tensor {
     return typeof value === "object" && value !== null && #memory in value;
   }
 
-  /** True if the memory of `tensor` may be used: neither disposed of nor detached. */
+  /** Returns true if the memory of `tensor` is usable: neither disposed of nor detached. */
   static isAlive(tensor: Tensor): boolean {
     return !tensor.#memory.hasEnded && tensor.#memory.isThere;
   }
@@ -120,22 +120,22 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     return tensor.#memory;
   }
 
-  /** The shape as a list that only the package sees: V8 takes 8 ns for an entry of a frozen one, and 1 for others. */
+  /** Returns the shape as an internal, unfrozen list: V8 reads an entry in 1 ns instead of 8 ns for a frozen list. */
   static dimsOf(tensor: Tensor): readonly number[] {
     return tensor.#dims;
   }
 
-  /** A tensor of the data type and shape of another, as the constructor makes it. */
+  /** Creates a tensor with the data type and shape of another, without any checks. */
   static like(tensor: Tensor, data: Storage, owner: MemoryOwner): Tensor {
     const { dtype, shape, size } = tensor;
     return new Tensor(dtype, shape, size, data, owner, tensor.#dims);
   }
 
   /**
-   * The elements as nested lists: bigint for 64-bit integers, boolean, string, `[re, im]` for complex, number for
-   * the rest; the bare value at rank 0.
-   * @throws TensorError `disposed` when the memory is gone, `too-large` for a shape such as `[4000000000, 0]`, which
-   * has no elements but more than 100,000 lists
+   * Returns the elements as nested lists of bigint (64-bit integers), boolean, string, `[re, im]` (complex) or number
+   * (all other types). A scalar returns the bare value.
+   * @throws TensorError `disposed` if the memory is gone, `too-large` for a shape such as `[4000000000, 0]`, which has
+   * no elements but more than 100,000 lists
    */
   toArray(): Lists<Scalar<D>, S>;
   toArray(): AnyLists<Scalar> {
@@ -155,25 +155,25 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   }
 
   /**
-   * Ends the use of this tensor, so that its engine can use the memory for another result; later use of the tensor is
-   * an error. A buffer supplied by the caller is never taken. Calling `dispose` is optional, and calling it twice is
-   * allowed.
+   * Ends the use of this tensor, so that its engine can reuse the memory for another result; using the tensor
+   * afterwards is an error. Buffers that callers supplied are never reused. Calling `dispose` is optional, and repeated
+   * calls are allowed.
    */
   dispose(): void {
     memoryOf(this)?.end();
   }
 
-  /** {@link dispose} at the end of a block, where the tensor is declared by `using`. */
+  /** Calls {@link dispose} at the end of a block in which `using` declares the tensor. */
   [DISPOSE](): void {
     this.dispose();
   }
 
-  /** True after {@link dispose} was called. */
+  /** True if {@link dispose} was called. */
   get isDisposed(): boolean {
     return memoryOf(this)?.hasEnded ?? false;
   }
 
-  /** The elements as NumPy prints them, abbreviated above 1000. */
+  /** Prints the elements as NumPy does, abbreviated above 1000 elements. */
   toString(): string {
     try {
       return printTensor(asTensor(this, {}));
@@ -183,21 +183,21 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     }
   }
 
-  /** The text that Node's `console.log` shows. */
+  /** Returns the text that Node's `console.log` shows. */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return this.toString();
   }
 }
 
 /**
- * A tensor of `dtype` and `shape` over `values`.
+ * Creates a tensor of `dtype` and `shape` with `values`.
  *
- * An array of the type's own storage class is kept, not copied (a Uint16Array is the bits of float16 and bfloat16, a
- * Float16Array is kept too). Any other typed array, flat list or nested list is converted; rank 0 takes a bare value;
- * complex takes `[re, im]` pairs or `2 * size` flat numbers. Floats are rounded to nearest even.
+ * An array of the data type's storage class is kept, not copied; float16 and bfloat16 keep a Uint16Array of bits, and
+ * float16 also a Float16Array. Any other typed array, flat list or nested list is converted. Rank 0 accepts a bare
+ * value; complex accepts `[re, im]` pairs or `2 * size` flat numbers. Floats are rounded to nearest even.
  *
- * @param dtype the name of a data type
- * @param shape the dimensions; `[]` is a scalar
+ * @param dtype a data type name
+ * @param shape the dimensions; `[]` for a scalar
  * @param values a flat or nested list, a typed array of the storage class, or one value for a scalar
  * @throws TensorError `dtype` for an unknown data type or a value that it cannot hold (256 in uint8, 1.5 or NaN in an
  * integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension that is
@@ -218,10 +218,10 @@ export function tensor<D extends DType, const S extends readonly number[]>(
 }
 
 /**
- * A tensor of zeros, of false, or of empty strings. Errors as {@link tensor}.
+ * Creates a tensor of zeros, `false` or empty strings. Throws the same errors as {@link tensor}.
  *
- * @param dtype the name of a data type
- * @param shape the dimensions; `[]` is a scalar
+ * @param dtype a data type name
+ * @param shape the dimensions; `[]` for a scalar
  *
  * @example
  * ```ts
@@ -238,11 +238,11 @@ export function zeros<D extends DType, const S extends readonly number[]>(
 }
 
 /**
- * A tensor with every element equal to `value`. Errors as {@link tensor}.
+ * Creates a tensor in which every element is `value`. Throws the same errors as {@link tensor}.
  *
- * @param dtype the name of a data type
- * @param shape the dimensions; `[]` is a scalar
- * @param value the value of every element
+ * @param dtype a data type name
+ * @param shape the dimensions; `[]` for a scalar
+ * @param value the value for every element
  *
  * @example
  * ```ts
@@ -265,10 +265,10 @@ export function full<D extends DType, const S extends readonly number[]>(
 }
 
 /**
- * True if two tensors have the same data type, shape and bits (so NaN equals the same NaN, and 0 is not -0).
+ * Returns true if two tensors have equal data types, shapes and bits; equal NaN bits are equal, but 0 is not -0.
  *
- * @param a a tensor, or one of onnxruntime
- * @param b a tensor, or one of onnxruntime
+ * @param a a tensor, of this package or of onnxruntime
+ * @param b a tensor, of this package or of onnxruntime
  * @throws TensorError `dtype` for a value that is not a tensor, `disposed`
  *
  * @example
@@ -284,10 +284,10 @@ export function equals(a: Tensor | RuntimeTensor, b: Tensor | RuntimeTensor): bo
 }
 
 /**
- * The coordinates of the first element in which two tensors differ in a bit, or null if all bits are equal.
+ * Returns the coordinates of the first element in which two tensors differ in any bit; null if all bits are equal.
  *
- * @param a a tensor, or one of onnxruntime
- * @param b a tensor, or one of onnxruntime
+ * @param a a tensor, of this package or of onnxruntime
+ * @param b a tensor, of this package or of onnxruntime
  * @throws TensorError `dtype` or `shape-mismatch` for tensors of different types or shapes, `disposed`
  *
  * @example
@@ -312,24 +312,25 @@ export function firstDifference(
 }
 
 /**
- * Any tensor as a tensor of this package, over the same memory: a {@link Tensor} as it is; a Proxy or a clone of one,
- * an onnxruntime tensor, or another object with `dtype`, `shape` and `data`, each of which is read once.
- * @param input the name of `value` in errors
- * @throws TensorError `dtype` if `value` is not a tensor, `disposed` if its memory is gone, and as {@link tensor}
+ * Returns any tensor as a tensor of this package, over the same memory: a {@link Tensor} unchanged, or the parts, read
+ * once, of a Proxy, a clone, an onnxruntime tensor or another object with `dtype`, `shape` and `data`.
+ * @param input the name of `value` in error messages
+ * @throws TensorError the errors of {@link tensor}, `dtype` if `value` is not a tensor, `disposed` if its memory is
+ * gone
  */
 export function asTensor(value: unknown, who: ErrorFields, input?: string): Tensor {
-  // Nearly every value takes this path, which therefore creates no object.
+  // Nearly every value takes this path, which therefore allocates nothing.
   if (Tensor.isTensor(value) && Tensor.isAlive(value)) return value;
   return viewAsTensor(value, who, input).tensor;
 }
 
-/** A tensor; `isView` is true if it uses the memory of the original value, false for a converted copy. */
+/** A tensor; `isView` is true if the tensor uses the original value's memory, and false if it is a converted copy. */
 interface TensorView {
   readonly tensor: Tensor;
   readonly isView: boolean;
 }
 
-/** {@link asTensor} for a value that may be written to. */
+/** Returns a tensor like {@link asTensor}, and whether writing to it changes the original value. */
 export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): TensorView {
   if (Tensor.isTensor(value)) {
     if (Tensor.isAlive(value)) return { tensor: value, isView: true };
@@ -341,7 +342,7 @@ export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): 
   return build(dtype, shape, data, fields);
 }
 
-/** The memory of a tensor, also through a Proxy or a clone; undefined for other values. */
+/** Returns the memory of a tensor, its Proxy or its clone; undefined for other values. */
 function memoryOf(value: unknown): Memory | undefined {
   const read = (): unknown => (value as Partial<Remembered> | null | undefined)?.[MEMORY];
   const memory = readForeign(read, "dtype", "the value must be a tensor");
@@ -349,24 +350,24 @@ function memoryOf(value: unknown): Memory | undefined {
 }
 
 /**
- * A tensor from a nested list, of the shape of its nesting. A typed array is a list too.
- * @throws TensorError as {@link tensor}
+ * Creates a tensor whose shape is the nesting of a list. A typed array is also a list.
+ * @throws TensorError the errors of {@link tensor}
  */
 export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): Tensor {
   const nesting = (): number[] => nestingOf(values);
   const shape = readForeign(nesting, "dtype", "the values cannot be read", fields);
   if (DTYPES[dtype].family === "complex") {
-    // The entries of a typed array are parts; of other lists the innermost is a pair, if any exists.
+    // A complex typed array has two entries per element; in other lists, the innermost list is a pair, if any exists.
     if (classOf(values) !== undefined) shape[0] /= 2;
     else if (shape[shape.length - 1] !== 0) shape.pop();
   }
   return build(dtype, shape, values, fields).tensor;
 }
 
-/** Such lists cost memory that no element stands for: a file of 192 bytes could ask for gigabytes. */
+/** Maximum number of lists without elements, because a file of 192 bytes could otherwise ask for gigabytes of lists. */
 const MAX_EMPTY_LISTS = 1e5;
 
-/** Number of lists that a shape without elements nests, on all levels. */
+/** Returns the number of nested lists, on all levels, of a shape without elements. */
 function countLists(shape: readonly number[]): number {
   let count = 1;
   let lists = 1;
@@ -384,14 +385,14 @@ const gone = (what: string, fields: ErrorFields): TensorError =>
     fields,
   );
 
-/** @throws TensorError `dtype` for anything except the name of a data type */
+/** @throws TensorError `dtype` if the value is not a data type name */
 export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
   if (isDType(dtype)) return;
   const sentence = `the data type must be one of ${DTYPE_NAMES.join(", ")}, got ${printValue(dtype)}`;
   throw new TensorError("dtype", sentence, fields);
 }
 
-/** {@link tensor} for unchecked arguments. */
+/** Creates a tensor from unchecked arguments. */
 function build(dtype: unknown, given: unknown, values: unknown, fields: ErrorFields): TensorView {
   checkDType(dtype, fields);
   const { shape, size } = shapeOf(given, fields);

@@ -1,29 +1,29 @@
-/** Tensors of this package as onnxruntime takes them. The other direction is `asTensor`. */
+/** Converts this package's tensors for onnxruntime; `asTensor` converts in the other direction. */
 
 import { TensorError } from "../errors.ts";
 import { DTYPES, dtypesWhere, isNumericStorage, rowOf, type DType, type Storage } from "./dtype.ts";
 import { pack } from "./packing.ts";
 import { asTensor, type Tensor } from "./tensor.ts";
 
-/** The data types that tensors of onnxruntime-common have; it calls them as this package does. */
+/** Data types of onnxruntime-common tensors, which have the same names in this package. */
 export type RuntimeDType = {
   [D in DType]: (typeof DTYPES)[D] extends { readonly runtime: true } ? D : never;
 }[DType];
 
-/** A tensor as onnxruntime-node takes it in feeds, and with the three parts that `new Tensor(type, data, dims)` takes. */
+/** A tensor that onnxruntime-node accepts as a feed, with the three parts that `new Tensor(type, data, dims)` needs. */
 export interface ToRuntime<D extends RuntimeDType = RuntimeDType> {
   readonly type: D;
   readonly dims: readonly number[];
-  /** Bits for float16, and 0 or 1 for bool; two elements in a byte for int4 and uint4, the first in its low bits. */
+  /** Elements: bits for float16, 0 or 1 for bool; for int4 and uint4, two per byte, the first in the low bits. */
   readonly data: D extends "int4" | "uint4" ? Uint8Array : Storage<D>;
   readonly location: "cpu";
 }
 
 /**
- * A tensor for onnxruntime, of the same data type. The data is not copied, except for int4 and uint4, so it must be used
- * before the tensor is disposed of.
+ * Converts a tensor for onnxruntime, with the same data type. The data is not copied, except for int4 and uint4, so use
+ * the result before disposing of the tensor.
  *
- * @param tensor of a data type that onnxruntime has
+ * @param tensor a tensor with a data type that onnxruntime has
  *
  * @example
  * ```ts
@@ -31,7 +31,8 @@ export interface ToRuntime<D extends RuntimeDType = RuntimeDType> {
  * console.log(type, data, dims); // float32 Float32Array(2) [1, 2] [2]
  * // A feed of a session: new ort.Tensor(type, data, dims)
  * ```
- * @throws TensorError `dtype` for a data type that tensors of onnxruntime lack, such as bfloat16 and complex64, `disposed`
+ * @throws TensorError `dtype` for a data type that onnxruntime tensors do not have, such as bfloat16 or complex64;
+ * `disposed`
  */
 export function toRuntime<D extends DType>(
   tensor: Tensor<D> & ([D & RuntimeDType] extends [never] ? `onnxruntime has no ${D}` : unknown),

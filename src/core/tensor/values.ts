@@ -1,9 +1,9 @@
 /**
- * The accepted forms of a tensor's values, and their conversion to storage. Only the edge of the package handles
+ * Accepted forms of a tensor's values, and their conversion to storage. Only the package's public functions handle
  * values; all other code handles storage.
  *
- * Lists may be Proxies or have getters, and answer differently each time: lengths are read once and then relied on, and
- * each element is checked as it is written.
+ * Lists may be Proxies or have getters that return different values each time, so each length is read once, and each
+ * element is checked as it is written.
  */
 
 import {
@@ -26,8 +26,8 @@ import { classOf, isDetached, plainArray, typedLength } from "./storage.ts";
 export type Nested<T> = T | readonly Nested<T>[];
 
 /**
- * Elements `T` in lists nested by the shape `S`: `T[][]` for rank 2. If the compiler does not know the rank, use
- * `Array.isArray` to distinguish lists from elements, unless the elements are complex and thus lists themselves.
+ * Elements `T` in lists that are nested like the shape `S`: `T[][]` for rank 2. If the compiler does not know the rank,
+ * use `Array.isArray` to distinguish lists from elements, except complex elements, which are lists themselves.
  */
 export type Lists<T, S extends readonly unknown[]> = S extends readonly []
   ? T
@@ -35,10 +35,10 @@ export type Lists<T, S extends readonly unknown[]> = S extends readonly []
     ? Lists<T, Rest>[]
     : AnyLists<T>;
 
-/** Lists of any rank. */
+/** Lists of elements `T`, of any rank. */
 export type AnyLists<T> = T | AnyLists<T>[];
 
-/** The accepted values of an element. Whole numbers may be number or bigint, booleans also 0 and 1. */
+/** Accepted values of an element. Integers may be number or bigint; booleans may also be 0 or 1. */
 export type ScalarInput<D extends DType = DType> = D extends "string"
   ? string
   : D extends "complex64" | "complex128"
@@ -47,7 +47,7 @@ export type ScalarInput<D extends DType = DType> = D extends "string"
       ? boolean | number
       : number | bigint;
 
-/** A Float16Array, which not every platform has. */
+/** A Float16Array, which some platforms do not have. */
 export interface Float16Like {
   readonly BYTES_PER_ELEMENT: number;
   readonly buffer: ArrayBufferLike;
@@ -56,7 +56,7 @@ export interface Float16Like {
   readonly [Symbol.toStringTag]: "Float16Array";
 }
 
-/** The values that {@link tensor} accepts. */
+/** Values that {@link tensor} accepts. */
 export type Values<D extends DType = DType> =
   | NumericStorage
   | Uint8ClampedArray
@@ -64,13 +64,13 @@ export type Values<D extends DType = DType> =
   | Nested<ScalarInput<D>>
   | (D extends "complex64" | "complex128" ? readonly number[] : never);
 
-/** Storage; `isView` is true if it is the memory of the values themselves. */
+/** Storage of values; `isView` is true if the storage is the memory of the given values. */
 export interface StoredValues {
   readonly data: Storage;
   readonly isView: boolean;
 }
 
-/** The tensor that values are for: its type, its checked shape, and the fields of its errors. */
+/** The tensor to create from values: its data type, checked shape, and error fields. */
 interface Destination {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -79,7 +79,8 @@ interface Destination {
 }
 
 /**
- * The storage that holds `values`: the array itself if it has the type's own class, otherwise a converted copy.
+ * Returns storage that holds `values`: the array itself if it has the data type's storage class, otherwise a converted
+ * copy.
  * @throws TensorError `dtype`, `shape-mismatch`, `disposed`, `too-large`
  */
 export function storageFor(
@@ -107,24 +108,24 @@ function store(target: Destination, values: unknown): StoredValues {
 }
 
 /**
- * True if a list can be a tensor's storage unchanged. A list of text can if it is flat and not frozen, because a tensor
- * may be written to; any other list must be converted.
+ * Returns true if a list can be used as a tensor's storage without conversion. A list of strings can be used if it is
+ * flat and, because a tensor may be written to, not frozen.
  */
 function isOwnStorage({ dtype, size }: Destination, list: unknown): list is Storage {
   if (dtype !== "string") return classOf(list) === DTYPES[dtype].storage.name;
-  // The count comes first: a Proxy may answer for any number of entries.
+  // The length is checked first, because a Proxy may claim any number of entries.
   if (!isArray(list) || list.length !== size || Object.isFrozen(list)) return false;
   for (let p = 0; p < size; p++) if (typeof list[p] !== "string") return false;
   return true;
 }
 
-/** The arrays that {@link numbersOf} writes: their classes take numbers unchanged. */
+/** Arrays that {@link numbersOf} writes; their classes store numbers unchanged. */
 type Plain = Float32Array | Float64Array | Int32Array;
 
 /**
- * The shape and the elements of a nested list of numbers, as people type them: a fifth of the time that {@link
- * storageFor} takes. Null for everything unusual, such as a number that the type cannot hold, text, or lists of two
- * lengths; then {@link storageFor} reads the list again and reports the error.
+ * Returns the shape and the elements of a nested list of ordinary numbers, in a fifth of the time that {@link
+ * storageFor} takes. Returns null for anything unusual, such as a number that the type cannot hold, text, or lists of
+ * different lengths; {@link storageFor} then reads the list again and reports the error.
  */
 export function numbersOf(
   dtype: "float32" | "float64" | "int32",
@@ -141,13 +142,14 @@ export function numbersOf(
     const data = allocate(dtype, size) as Plain;
     return writeNumbers(data, 0, values, shape, 0) === size ? { shape, size, data } : null;
   } catch {
-    // A getter or a Proxy that throws.
+    // A getter or a Proxy threw.
     return null;
   }
 }
 
 /**
- * Writes the numbers of a list from position `at` on, and returns the position behind them; -1 if a number is unusual.
+ * Writes the numbers of a list, starting at position `at`, and returns the position after them; -1 if a number is
+ * unusual.
  */
 function writeNumbers(
   data: Plain,
@@ -172,7 +174,7 @@ function writeNumbers(
   return at;
 }
 
-/** Fresh storage with the elements of a flat or nested list, or of a bare value. */
+/** Creates storage with the elements of a flat or nested list, or with a bare value. */
 function convert(target: Destination, values: unknown): Storage {
   const { dtype, shape, size } = target;
   const isComplex = DTYPES[dtype].family === "complex";
@@ -192,7 +194,7 @@ function convert(target: Destination, values: unknown): Storage {
     }
     return data;
   }
-  // Checked before anything is visited, because a list may hold itself many times over.
+  // The depth is checked before any element is visited, because a list may contain itself many times.
   if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
     throw wrongNesting(`the lists are ${nesting.length} deep`, target);
   }
@@ -208,8 +210,8 @@ function convert(target: Destination, values: unknown): Storage {
 }
 
 /**
- * Checks that the lists are nested like the shape. In a shape without elements each list is examined only once, however
- * often it occurs: 62 lists that each hold the next one twice are 2^62 lists.
+ * Checks that the lists are nested like the shape. If the shape has no elements, each list is checked only once, no
+ * matter how often it occurs: 62 lists that each contain the next one twice would count as 2^62 lists.
  */
 function checkNesting(values: unknown, target: Destination): void {
   const { shape, size } = target;
@@ -235,7 +237,10 @@ function eachElement(values: unknown, target: Destination, visit: (value: unknow
   if (size > 0) enter(values, 0);
 }
 
-/** @throws TensorError `shape-mismatch` if the value is not a list as long as the axis */
+/**
+ * Returns a value as a list that is as long as the axis.
+ * @throws TensorError `shape-mismatch` if the value is not such a list
+ */
 function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<unknown> {
   const length = lengthOf(value);
   if (length === target.shape[axis]) return value as ArrayLike<unknown>;
@@ -243,7 +248,7 @@ function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<u
   throw wrongNesting(`${found} stands where axis ${axis} has ${target.shape[axis]}`, target);
 }
 
-/** The error for a value that the data type cannot hold. */
+/** Creates the error for a value that the data type cannot hold. */
 function refusal(value: unknown, position: number, target: Destination): TensorError {
   const { dtype, shape, fields } = target;
   const at = coordinatesOf(position, shape);
@@ -270,7 +275,7 @@ function checkCount(count: number, needed: number, { shape, fields }: Destinatio
   throw new TensorError("shape-mismatch", sentence, { ...fields, got: count, expected: shape });
 }
 
-/** Checks the elements of types that use a part of their storage's range, such as bool and int4. */
+/** Checks the elements of data types that use only part of their storage's range, such as bool and int4. */
 function checkRange({ dtype, shape, fields }: Destination, data: Storage): void {
   const range = storedRange(dtype);
   if (range === null) return;
@@ -284,22 +289,28 @@ function checkRange({ dtype, shape, fields }: Destination, data: Storage): void 
   }
 }
 
-/** True if `value` is an array or a typed array. */
+/** Returns true if `value` is an array or a typed array. */
 export const isList = (value: unknown): value is ArrayLike<unknown> =>
   isArray(value) || classOf(value) !== undefined;
 
-/** The length that a list reports; null if the value is not a list. A Proxy of an array may say anything. */
+/**
+ * Returns the length that a list reports, or null if the value is not a list. A Proxy of an array may report any
+ * length.
+ */
 const lengthOf = (value: unknown): number | null =>
   isArray(value) ? Number(value.length) : classOf(value) === undefined ? null : typedLength(value);
 
-/** The test reads the tag: not every platform has the class, and polyfills have their own. */
+/**
+ * Returns true for a Float16Array. The test reads the tag, because some platforms do not have the class, and polyfills
+ * have their own.
+ */
 export const isFloat16Array = (value: unknown): value is Float16Like =>
   Object.prototype.toString.call(value) === "[object Float16Array]";
 
 const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorFields): Storage =>
   readForeign(
-    // A polyfill's array is not a typed array. DataView refuses anything except a buffer; a typed array would allocate
-    // one.
+    // A polyfill's array is not a typed array. DataView accepts only a buffer, whereas a typed array constructor would
+    // allocate one.
     () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
     "disposed",
     "the memory of the values is gone",
@@ -309,8 +320,8 @@ const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorFields
 const componentOf = (dtype: DType): DType => (dtype === "complex64" ? "float32" : "float64");
 
 /**
- * The length of a list, of the first list in it, and so on. A list that holds itself ends beyond every rank; {@link
- * shapeOf} refuses a length that is not a count.
+ * Returns the length of a list, of the first list in it, and so on. The result for a list that contains itself is
+ * longer than the maximum rank; {@link shapeOf} refuses a length that is not a count.
  */
 export function nestingOf(values: unknown): number[] {
   const lengths: number[] = [];
