@@ -1,10 +1,10 @@
 /**
- * Combines slices by a Plan: scatters with a reduction. Each family of data types has one kernel. Reduction `none` is a
- * move: see `move.ts`.
+ * Combines slices according to a Plan, for scatters with a reduction. Each family of data types has one kernel. For
+ * reduction `none`, which is a move, see `move.ts`.
  *
- * Each loop handles at most four array classes: with five or more, the time in V8 grows from 2 ns an element to at
- * least 28. Loops test the reduction for each element: the answer never changes within a call, so the branch is
- * predicted and costs a fraction of a nanosecond. Calling a function value instead costs several nanoseconds.
+ * Each loop handles at most four array classes, because V8 takes at least 28 ns per element instead of 2 ns if there
+ * are five or more. Loops test the reduction for each element: the result never changes within a call, so the branch is
+ * predicted and costs a fraction of a nanosecond, whereas calling a function value costs several nanoseconds.
  */
 
 import {
@@ -20,26 +20,26 @@ import { decodeHalf, encodeHalf } from "../tensor/half.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { halfFormat } from "../tensor/scalar.ts";
 
-/** The arguments of a kernel beside the two arrays. */
+/** Arguments of a kernel in addition to the two arrays. */
 interface CombineArgs {
   readonly dtype: DType;
   readonly reduction: Step;
-  /** Elements per offset. */
+  /** Number of elements per offset. */
   readonly slice: number;
-  /** The beginning of each slice in the output. */
+  /** Start of each slice in the output. */
   readonly offsets: Uint32Array;
-  /** The slice of updates for each offset; by default the p-th offset takes the p-th slice. */
+  /** Number of the update slice for each offset; by default, the p-th offset uses the p-th slice. */
   readonly source: Uint32Array | undefined;
 }
 
-/** The families with arithmetic. */
+/** Families of data types with arithmetic. */
 type Combined = Exclude<Family, "minifloat">;
 
 type CombineKernel<S extends Storage> = (out: S, updates: S, args: CombineArgs) => void;
 
 /**
- * `out[offset p] = f(out[offset p], updates[p])` in the order of p, rounded to the data type at each step.
- * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
+ * Computes `out[offset p] = f(out[offset p], updates[p])` in the order of p, and rounds to the data type at each step.
+ * @throws TensorError `too-large` if text exceeds the maximum string length; `out` is then partly written
  */
 export function scatterCombine(
   plan: Plan,
@@ -55,8 +55,9 @@ export function scatterCombine(
 }
 
 /**
- * IEEE 754. Each step is computed as a double, and storing it rounds to float32. Rounding twice gives the same bits as
- * rounding once, because the 53 bits of a double are at least 2 * 24 + 2.
+ * Combines float32 and float64 as IEEE 754 specifies. Each step is computed as a double, which is rounded to float32
+ * when it is stored. Rounding twice gives the same bits as rounding once, because a double has 53 bits, which is at
+ * least 2 * 24 + 2.
  */
 function combineFloat(
   out: Float32Array | Float64Array,
@@ -64,7 +65,7 @@ function combineFloat(
   { reduction, slice, offsets, source }: CombineArgs,
 ): void {
   let nan: NaNWriter | null = null;
-  // A loop for single updates alone: 3.3 ns each instead of 4.2.
+  // Single-element updates have their own loop, which takes 3.3 ns per update instead of 4.2 ns.
   if (slice === 1 && source === undefined) {
     for (let p = 0; p < offsets.length; p++) {
       const t = offsets[p];
@@ -85,7 +86,10 @@ function combineFloat(
   }
 }
 
-/** One step of floats, before rounding. V8 inlines it. Math.max and Math.min treat NaN and -0 as IEEE 754 requires. */
+/**
+ * Computes one step on floats, before rounding. V8 inlines this function. Math.max and Math.min treat NaN and -0 as
+ * IEEE 754 requires.
+ */
 function combineNumbers(reduction: Step, a: number, b: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return a * b;
@@ -97,9 +101,9 @@ function combineNumbers(reduction: Step, a: number, b: number): number {
 type NaNWriter = (position: number) => void;
 
 /**
- * A function that writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, at a position. The function writes
- * bits, because the bits of a computed NaN depend on the machine. Create it at the first NaN: reading the buffer of a
- * small new array takes 0.3 µs.
+ * Returns a function that writes the canonical quiet NaN, 7FC00000 or 7FF80000 00000000, at a position. The returned
+ * function writes bits, because the bits of a computed NaN depend on the machine. Call `nanWriter` only at the first
+ * NaN, because reading the buffer of a small new array takes 0.3 µs.
  */
 export function nanWriter(out: Float32Array | Float64Array): NaNWriter {
   const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
@@ -113,7 +117,7 @@ export function nanWriter(out: Float32Array | Float64Array): NaNWriter {
   };
 }
 
-/** float16 and bfloat16: each step is computed in float32 and rounded to nearest even. */
+/** Combines float16 and bfloat16: computes each step in float32, and rounds it to nearest even. */
 function combineHalf(
   out: Uint16Array,
   updates: Uint16Array,
@@ -132,8 +136,9 @@ function combineHalf(
 }
 
 /**
- * Integers of 8, 16 and 32 bits, which wrap. The low bits of sums and products do not depend on the sign, so signed and
- * unsigned types share the three signed array classes. `flip` inverts the sign bit of unsigned types for comparisons.
+ * Combines integers of 8, 16 and 32 bits, with wraparound. The low bits of sums and products do not depend on the sign,
+ * so signed and unsigned types share the three signed array classes. `flip` inverts the sign bit of unsigned types for
+ * comparisons.
  */
 function combineInt(
   out: Storage,
@@ -152,7 +157,7 @@ function combineInt(
   }
 }
 
-/** One step of integers, before wrapping. V8 inlines it. */
+/** Computes one step on integers, before wraparound. V8 inlines this function. */
 function combineInts(reduction: Step, a: number, b: number, flip: number): number {
   if (reduction === "add") return a + b;
   if (reduction === "mul") return Math.imul(a, b);
@@ -174,7 +179,9 @@ function signed(data: IntStorage): Int8Array | Int16Array | Int32Array {
   }
 }
 
-/** int64 and uint64 as two 32-bit words, low word first: a bigint would be an allocation for each element. */
+/**
+ * Combines int64 and uint64 as two 32-bit words, low word first, because a bigint would need an allocation per element.
+ */
 function combineInt64(
   out: BigInt64Array | BigUint64Array,
   updates: BigInt64Array | BigUint64Array,
@@ -212,7 +219,7 @@ function combineInt64(
   }
 }
 
-/** The high word of the 64-bit product of two unsigned words, from the products of their halves. */
+/** Returns the high word of the 64-bit product of two unsigned words, computed from the products of their halves. */
 function highProduct(a: number, b: number): number {
   const aLow = a & 0xffff;
   const aHigh = a >>> 16;
@@ -223,7 +230,7 @@ function highProduct(a: number, b: number): number {
   return (aHigh * bHigh + (middle >>> 16) + (carry >>> 16)) | 0;
 }
 
-/** Booleans are 0 or 1: add and max are OR, mul and min are AND, sub is XOR. */
+/** Combines booleans, which are 0 or 1: add and max are OR, mul and min are AND, and sub is XOR. */
 function combineBool(
   out: Uint8Array,
   updates: Uint8Array,
@@ -243,8 +250,9 @@ function combineBool(
 }
 
 /**
- * Complex numbers as interleaved pairs. Every product and every sum is rounded to the type of the parts, never fused.
- * max and min compare lexicographically. An operand with a NaN part is the result; if both have one, it is data's.
+ * Combines complex numbers, which are interleaved pairs. Every product and sum is rounded to the type of the parts, and
+ * never fused. max and min compare lexicographically. If an operand has a NaN part, it is the result; if both have one,
+ * the result is the operand from data.
  */
 function combineComplex(
   out: Float32Array | Float64Array,
@@ -288,7 +296,9 @@ function combineComplex(
   }
 }
 
-/** True if a + bi comes before c + di: compared by value, and if all values are equal, by the signs of zeros. */
+/**
+ * Returns true if a + bi comes before c + di, compared by value and, if all values are equal, by the signs of zeros.
+ */
 function isBefore(a: number, b: number, c: number, d: number): boolean {
   if (a !== c) return a < c;
   if (b !== d) return b < d;
@@ -297,8 +307,8 @@ function isBefore(a: number, b: number, c: number, d: number): boolean {
 }
 
 /**
- * Text: add appends, max and min compare code points.
- * @throws TensorError `too-large` where a text outgrows what a string holds; earlier updates are in `out` by then
+ * Combines text: add appends, and max and min compare code points.
+ * @throws TensorError `too-large` if a text exceeds the maximum string length; `out` then contains the earlier updates
  */
 function combineString(
   out: string[],

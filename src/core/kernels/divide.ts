@@ -1,4 +1,4 @@
-/** The last step of a mean: divides each sum by the number of values that were added. */
+/** Performs the last step of a mean: divides each sum by the number of values that were added. */
 
 import {
   DTYPES,
@@ -12,8 +12,9 @@ import { halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 
 /**
- * `data[offset p] /= counts[p]` for slices of `slice` elements. The quotient is computed as a double and rounded to the
- * data type; quotients of integers are rounded toward minus infinity. `dtype` must be a type that has a mean.
+ * Computes `data[offset p] /= counts[p]` for slices of `slice` elements. The quotient is computed as a double and
+ * rounded to the data type; integer quotients are rounded toward minus infinity. `dtype` must be a type that has a
+ * mean.
  */
 export function divide(
   dtype: DType,
@@ -31,7 +32,7 @@ export function divide(
   }
 }
 
-/** A function that divides the array entry at a position. A complex number is two entries. */
+/** Returns a function that divides the array entry at a position. A complex number has two entries. */
 export function divider(dtype: DType, data: NumericStorage): (at: number, count: number) => void {
   switch (DTYPES[dtype].family) {
     case "int64": {
@@ -39,7 +40,8 @@ export function divider(dtype: DType, data: NumericStorage): (at: number, count:
       return (at, count) => void (wide[at] = floorDivide(wide[at], BigInt(count)));
     }
     case "int":
-      // Sum and count are below 2^32, so the double nearest to the quotient never crosses an integer.
+      // The sum and the count are less than 2^32, so rounding the quotient to a double never moves it across an
+      // integer.
       return (at, count) => void (data[at] = Math.floor(Number(data[at]) / count));
     case "half": {
       const format = halfFormat(dtype);

@@ -1,6 +1,6 @@
 /**
- * Turns indices into offsets in plain JavaScript. Each index is wrapped and compared with its own axis. Rows are never
- * merged; a job allows merging but does not require it.
+ * Converts indices to offsets in JavaScript. Each index is wrapped and compared with its own axis. Rows are never
+ * merged, because a job allows merging but does not require it.
  */
 
 import {
@@ -12,7 +12,10 @@ import {
   type TupleJob,
 } from "../plan/index-job.ts";
 
-/** @param offsets the array to fill, with one offset for each index or tuple */
+/**
+ * Reads the indices of a job.
+ * @param offsets the array to fill, with one offset for each index or tuple
+ */
 export const readIndices = (
   job: IndexJob,
   offsets: Uint32Array = new Uint32Array(job.count),
@@ -41,7 +44,7 @@ function readTupleIndices(
   return offsets;
 }
 
-/** Tuples of one index, which need no list of axes. */
+/** Reads tuples of one index, which do not need a list of axes. */
 function readIndicesOfOne(
   words: Int32Array,
   step: 1 | 2,
@@ -72,7 +75,7 @@ function readElementIndices(
       if (!(index >= 0 && index < dim)) return { bad: p };
       offsets[p] = place + index * stride;
     }
-    // Advance to the next row: the axes before the last count up like an odometer.
+    // Advances to the next row: the axes before the last count up like an odometer.
     for (let d = last - 1; d >= 0; d--) {
       base += steps[d];
       if (++counters[d] < shape[d]) break;

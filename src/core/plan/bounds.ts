@@ -1,4 +1,4 @@
-/** Indices outside their axes: their treatment by the rules, and the error that names such an index. */
+/** Handles indices outside their axes according to the rules, and creates the error that names such an index. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import type { Storage } from "../tensor/dtype.ts";
@@ -12,17 +12,17 @@ import {
   type ReadIndices,
 } from "./index-job.ts";
 
-/** The offsets of a job, and a byte for each offset: 1 where its update or element is left out. */
+/** Offsets of a job, with a byte for each offset that is 1 if its update or element is omitted. */
 export interface CheckedOffsets {
   readonly offsets: Uint32Array;
-  /** Null if none is left out. */
+  /** Bytes that mark omitted offsets with 1; null if none is omitted. */
   readonly outside: Uint8Array | null;
 }
 
 /**
- * The offsets of a job by the rules.
+ * Computes the offsets of a job according to the rules.
  * @param indices the tensor that the job reads
- * @param axis of data, which the job's first axis is
+ * @param axis the number of the job's first axis in data
  * @throws TensorError `index-out-of-range` for the first index that the rules refuse
  */
 export function readOffsets(
@@ -43,7 +43,7 @@ export function readOffsets(
   });
 }
 
-/** The offsets of a job that has an index outside its axis, the first of them at `bad`. */
+/** Computes the offsets of a job that has indices outside their axes, the first of which is at `bad`. */
 function offsetsByRules(
   job: IndexJob,
   bad: number,
@@ -56,14 +56,15 @@ function offsetsByRules(
     throw errorAt(bad);
   }
   const { words, outside } = boundedWords(job, rules, errorAt);
-  // Marks are per index, so rows must not be merged.
+  // Indices are marked individually, so rows must not be merged.
   const unmerged = job.kind === "elements" ? { merge: false } : {};
   const again = read({ ...job, ...unmerged, words, step: 2 });
-  // In an axis without elements even 0 is outside, so all of these indices are; their offsets are never used.
+  // In an axis without elements, even index 0 is outside. All indices are then omitted, so their offsets are never
+  // used.
   return { offsets: again instanceof Uint32Array ? again : new Uint32Array(job.count), outside };
 }
 
-/** Reports every bad index of a job. Engines find only the first. */
+/** Reports every bad index of a job, because engines find only the first bad index. */
 function reportBad(
   job: IndexJob,
   onBad: NonNullable<IndexRules["onBad"]>,
@@ -79,8 +80,8 @@ function reportBad(
 }
 
 /**
- * A copy of a job's indices, each two words, in which an index outside its axis is the nearest one (`clip`), or is 0
- * and marked. Slow, but reached only by jobs with an index outside its axis.
+ * Copies a job's indices, as two words each, and replaces every index outside its axis: by the nearest valid index
+ * (`clip`), or by 0 with a mark. This function is slow, but only jobs with an index outside its axis call it.
  */
 function boundedWords(
   job: IndexJob,
@@ -106,11 +107,11 @@ function boundedWords(
   return { words, outside };
 }
 
-/** The axis of each index of a tuple; an element index is a tuple of one index. */
+/** Returns the axis for each index in a tuple; an element index counts as a tuple of one index. */
 const axesOf = (job: IndexJob): readonly IndexAxis[] =>
   job.kind === "tuples" ? job.axes : [job.axis];
 
-/** The error for the index at `position`. Slow, because it prints the exact value. */
+/** Creates the error for the index at `position`. This function is slow, because it prints the exact value. */
 function outOfRangeError(
   indices: Tensor,
   position: number,
@@ -135,7 +136,10 @@ function outOfRangeError(
 export const printKnown = (shape: PartialShape): string =>
   shape === null ? "[...]" : printShape(shape);
 
-/** An index as errors print it: its coordinates, its exact value, and the value as a number where a number is exact. */
+/**
+ * Describes an index for error messages: its coordinates, its exact value, and the value as a number if a number is
+ * exact.
+ */
 export function describeIndex(
   indices: Tensor,
   position: number,

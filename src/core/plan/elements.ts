@@ -1,4 +1,4 @@
-/** Plans from an index for each element: ScatterElements, GatherElements and their variants. */
+/** Creates Plans for operators with one index per element: ScatterElements, GatherElements and their variants. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product, stridesOf } from "../tensor/shape.ts";
@@ -7,9 +7,9 @@ import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
 import { without, type Plan, type Planner } from "./plan.ts";
 
 /**
- * Makes Plans in which each index addresses the element of data at the index's own coordinates, with the coordinate along
- * `axis` replaced by the index. Shapes must have been checked.
- * @param shape of indices
+ * Creates a planner for indices that each address one element of data. The element has the coordinates of the index,
+ * except that the index's value replaces the coordinate along `axis`. Shapes must have been checked.
+ * @param shape the shape of indices
  */
 export function elementPlanner(
   shape: readonly number[],
@@ -21,14 +21,15 @@ export function elementPlanner(
   const count = product(shape);
   const strides = stridesOf(dataShape);
   const batchAxes = countBatchAxes(shape, dataShape, axis);
-  // An offset within its batch: the batch axes add nothing, the axis adds the index, other axes add their coordinates.
+  // Offsets are relative to their batch: batch axes add nothing, `axis` adds the index, and other axes add their
+  // coordinates.
   const steps = strides.map((stride, d) => (d < batchAxes || d === axis ? 0 : stride));
   const along = indexAxis(dataShape, axis, rules);
   const { merge } = rules;
   const batches = product(shape, 0, batchAxes);
   const size = product(dataShape);
   const span = product(dataShape, batchAxes);
-  // Two elements of data are different if their coordinates behind the axis are.
+  // Elements of data whose coordinates differ on an axis after `axis` are different elements.
   const lanes = product(shape, axis + 1);
   return (indices, read) => {
     const { words, step } = indexWordsOf(indices);
@@ -41,7 +42,7 @@ export function elementPlanner(
       fields,
       read,
     );
-    // Fewer offsets than indices mean that rows were merged.
+    // If there are fewer offsets than indices, rows were merged.
     const slice = offsets.length === 0 ? 1 : count / offsets.length;
     const perBatch = batches === 0 ? 0 : offsets.length / batches;
     const merged: Plan = { offsets, slice, count: perBatch, size, batches, span };
@@ -51,8 +52,8 @@ export function elementPlanner(
 }
 
 /**
- * The number of leading axes that can be batches. Batch axes come before `axis`, and their batches must be contiguous
- * in data, so indices must cover data along every batch axis except the first.
+ * Returns the number of leading axes that can be batch axes. Batch axes come before `axis`, and each batch must be
+ * contiguous in data, so indices must cover data along every batch axis except the first.
  */
 function countBatchAxes(
   shape: readonly number[],

@@ -1,25 +1,28 @@
 /**
- * Repeated targets: positions of a Plan that write where an earlier position has written.
+ * Finds repeated targets: positions of a Plan that write where an earlier position has written.
  *
- * Duplicates are detected per index, so runs must not be merged first: these functions take Plans as operators make
- * them, never what `coarsen` returns, whose slices may overlap in part.
+ * Duplicates are detected per index, so runs must not be merged first: these functions accept Plans that operators
+ * create, but not results of `coarsen`, whose slices may partly overlap.
  */
 
 import { OFFSETS } from "../limits.ts";
 import { absoluteOffsets, type Plan } from "./plan.ts";
 
-/** Two positions of a Plan with the same target. Positions count indices, or tuples, in row-major order. */
+/**
+ * Two positions of a Plan with the same target. A position is the number of an index, or of a tuple, in row-major
+ * order.
+ */
 export interface Repeat {
   readonly position: number;
-  /** The first position with the same target. */
+  /** First position with the same target. */
   readonly earlier: number;
-  /** The beginning of the target, in elements of the random side. */
+  /** Start of the target on the random side, in elements. */
   readonly target: number;
 }
 
-/** The first position whose target an earlier position has; null where no target is repeated. */
+/** Finds the first position with the same target as an earlier position; returns null if no target is repeated. */
 export function firstRepeat(plan: Plan): Repeat | null {
-  // Empty slices have no elements to write twice.
+  // Empty slices have no elements, so nothing is written twice.
   if (plan.slice === 0) return null;
   const offsets = absoluteOffsets(plan);
   const isNew = targetSet(plan, offsets.length);
@@ -33,8 +36,8 @@ export function firstRepeat(plan: Plan): Repeat | null {
 }
 
 /**
- * Two Plans that together do the work of one: `first` has the first position of each target, `later` all other
- * positions, both in the order of `plan`. Each has one batch, and `source` gives the update of each offset.
+ * Splits a Plan in two: `first` has the first position of each target, and `later` has all other positions, both in the
+ * order of `plan`. Each part has one batch, and its `source` gives the update for each offset.
  */
 export function split(plan: Plan): { first: Plan; later: Plan } {
   const { slice, size } = plan;
@@ -46,7 +49,7 @@ export function split(plan: Plan): { first: Plan; later: Plan } {
   const filled = { first: 0, later: 0 };
   for (let p = 0; p < total; p++) {
     const target = offsets[p];
-    // Empty slices have no elements to write twice.
+    // Empty slices have no elements, so nothing is written twice.
     const part = slice === 0 || isNew(target) ? "first" : "later";
     positions[part][filled[part]] = plan.source?.[p] ?? p;
     targets[part][filled[part]++] = target;
@@ -63,7 +66,9 @@ export function split(plan: Plan): { first: Plan; later: Plan } {
   return { first: planOf("first"), later: planOf("later") };
 }
 
-/** The number of positions of each target in both parts of a {@link split}, in the order of `first`. */
+/**
+ * Returns the number of positions with each target, in both parts of a {@link split} together, in the order of `first`.
+ */
 export function countTargets(first: Plan, later: Plan): Uint32Array {
   const repeats = new Map<number, number>();
   for (const target of later.offsets) repeats.set(target, (repeats.get(target) ?? 0) + 1);
@@ -71,8 +76,8 @@ export function countTargets(first: Plan, later: Plan): Uint32Array {
 }
 
 /**
- * Returns a function that is true for an offset that it has not received before. One bit for each slice of the random
- * side is fastest; if the bits would take far more memory than the offsets, a Set holds the offsets received.
+ * Returns a function that returns true for an offset that it has not seen before. One bit per slice of the random side
+ * is fastest; if the bits would take far more memory than the offsets, a Set stores the offsets seen.
  */
 export function targetSet({ slice, size }: Plan, count: number): (offset: number) => boolean {
   const targets = slice === 0 ? 0 : size / slice;

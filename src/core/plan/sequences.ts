@@ -1,4 +1,4 @@
-/** Plans from the positions of sequences: TensorScatter. */
+/** Creates Plans for TensorScatter, whose indices are the start positions of sequences. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { printShape, product } from "../tensor/shape.ts";
@@ -8,9 +8,9 @@ import type { IndexRules } from "./index-job.ts";
 import type { Planner } from "./plan.ts";
 
 /**
- * Makes Plans in which sample b of the batch, axis 0 of data, addresses `length` slices along `axis`, beginning at
- * position `indices[b]`. If `circular`, positions wrap around at the end of the axis. Shapes must have been checked. A
- * planner throws `index-out-of-range` for a sequence that does not fit into the axis, unless `circular`.
+ * Creates a planner in which sample b of the batch (axis 0 of data) addresses `length` slices along `axis`, starting at
+ * position `indices[b]`. If `circular`, positions wrap around at the end of the axis. Shapes must have been checked.
+ * The planner throws `index-out-of-range` for a sequence that does not fit in the axis, unless `circular`.
  */
 export function sequencePlanner(
   dataShape: readonly number[],
@@ -23,7 +23,7 @@ export function sequencePlanner(
   const dim = dataShape[axis];
   const slice = product(dataShape, axis + 1);
   const batches = product(dataShape, 0, axis);
-  // Empty slices do nothing, and a sequence may have any number of them, so they get no offsets.
+  // Empty slices do nothing, and a sequence may have any number of empty slices, so they get no offsets.
   const count = batches === 0 || slice === 0 ? 0 : length;
   const most = dim - length;
   const { data = dataShape, updates } = shown ?? {};
@@ -45,7 +45,7 @@ export function sequencePlanner(
     let bad = -1;
     const starts = Array.from({ length: indices.size }, (_, sample) => {
       const { exact } = describeIndex(indices, sample);
-      // If the axis is empty, the sequence is empty too: its length was checked against the axis.
+      // If the axis is empty, so is the sequence, because its length was checked against the axis.
       if (circular) return dim === 0 ? 0 : Number(modulo(BigInt(exact), BigInt(dim)));
       if (exact >= 0 && exact <= most) return Number(exact);
       if (bad === -1) bad = sample;
@@ -62,5 +62,5 @@ export function sequencePlanner(
   };
 }
 
-/** The remainder with the sign of the divisor. */
+/** Returns the remainder, with the sign of the divisor. */
 const modulo = (value: bigint, divisor: bigint): bigint => ((value % divisor) + divisor) % divisor;

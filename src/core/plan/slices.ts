@@ -1,4 +1,4 @@
-/** Plans from indices along one axis: Gather and ScatterUpdate. */
+/** Creates Plans for operators with indices along one axis: Gather and ScatterUpdate. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
@@ -7,9 +7,10 @@ import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
 import { without, type Planner } from "./plan.ts";
 
 /**
- * Makes Plans in which each index addresses the slice `data[before..., index, ...]`, once for each place before the axis.
- * The first `batchDims` axes of data and indices, which lie before `axis`, are batches. Shapes must have been checked.
- * @param shape of indices
+ * Creates a planner in which each index addresses the slice `data[before..., index, ...]`, once for each position on
+ * the axes before `axis`. The first `batchDims` axes of data and indices, which come before `axis`, are batch axes.
+ * Shapes must have been checked.
+ * @param shape the shape of indices
  */
 export function slicePlanner(
   shape: readonly number[],
@@ -23,12 +24,13 @@ export function slicePlanner(
   const indexCount = product(shape);
   const axes = [indexAxis(dataShape, axis, rules)];
   const batches = product(dataShape, 0, axis);
-  // Empty slices do nothing, and a few indices may stand for any number of them, so they get no offsets.
+  // Empty slices do nothing, and a few indices may address any number of empty slices, so they get no offsets.
   const isEmpty = batches === 0 || slice === 0;
   const count = isEmpty ? 0 : product(shape, batchDims);
   const between = product(dataShape, batchDims, axis);
-  // All places before the axis are batches of the Plan. Without batch axes they share their offsets, which a Plan can
-  // say. With batch axes only the places of one batch share, which it cannot, so their offsets are repeated.
+  // Every position on the axes before `axis` is a batch of the Plan. Without batch axes, all batches share their
+  // offsets, which a Plan can express. With batch axes, only groups of batches share offsets, which a Plan cannot
+  // express, so the offsets are repeated.
   const isShared = batchDims === 0 || between === 1 || isEmpty;
   const size = product(dataShape);
   const span = product(dataShape, axis);
@@ -51,7 +53,7 @@ export function slicePlanner(
 
 const NO_OFFSETS = new Uint32Array();
 
-/** Each run of `length` offsets, and its marks, `times` times in a row. */
+/** Repeats each run of `length` offsets, with its marks, `times` times. */
 function repeatRuns(
   { offsets, outside }: CheckedOffsets,
   length: number,

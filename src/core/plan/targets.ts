@@ -1,13 +1,13 @@
 /**
- * The targets of a Plan, as gradients need them: the updates replaced by later ones, and the targets alone. These
- * functions take Plans as operators make them, never what `coarsen` returns.
+ * Computes what gradients need to know about a Plan's targets: which updates later updates replace, and a packed form
+ * of the targets. These functions accept Plans that operators create, but not results of `coarsen`.
  */
 
 import { GRADIENTS, OFFSETS } from "../limits.ts";
 import { absoluteOffsets, type Plan } from "./plan.ts";
 import { targetSet } from "./repeats.ts";
 
-/** A function of a Plan that computes its result once for a kept Plan. */
+/** Wraps a function of a Plan so that it computes its result only once for a kept Plan. */
 const once =
   <T>(make: (plan: Plan) => T): ((plan: Plan) => T) =>
   (plan) => {
@@ -19,13 +19,14 @@ const once =
   };
 
 /**
- * The slices of the sequential side that a later slice replaces: those of every position except the last of its target.
+ * Returns the slices of the sequential side that later slices replace: the slices of all positions that are not the
+ * last with their target.
  */
 export const replacedSlices: (plan: Plan) => Uint32Array = /* @__PURE__ */ once((plan) => {
   const { source, slice, batches, count } = plan;
-  // Empty slices have no elements to write twice.
+  // Empty slices have no elements, so nothing is written twice.
   if (slice === 0) return new Uint32Array();
-  // Offsets that batches share repeat in every batch or in none.
+  // If batches share offsets, a target is repeated in every batch or in none.
   const isShared = plan.offsets.length === count;
   const offsets = isShared ? plan.offsets : absoluteOffsets(plan);
   const isNew = targetSet(plan, offsets.length);
@@ -42,21 +43,21 @@ export const replacedSlices: (plan: Plan) => Uint32Array = /* @__PURE__ */ once(
   });
 });
 
-/** A Plan whose targets lie side by side, in the order in which they are first addressed. */
+/** A Plan whose targets are contiguous, in the order in which they are first addressed. */
 export interface PackedPlan {
-  /** The positions of the Plan, with offsets into the packed targets. The Plan has one batch. */
+  /** Original Plan with one batch, and with offsets into the packed targets. */
   readonly plan: Plan;
-  /** The positions of the packed targets in data: a gather by this Plan packs them. No target repeats. */
+  /** Plan for packing the targets by a gather from data. No target is repeated. */
   readonly targets: Plan;
-  /** The number of positions of each target. */
+  /** Number of positions with each target. */
   readonly counts: Uint32Array;
-  /** A byte for each position: 1 where it is the first of its target. */
+  /** A byte for each position, which is 1 if the position is the first with its target. */
   readonly isFirst: Uint8Array;
 }
 
 /**
- * Like {@link packTargets}, but packs all of data if that is faster. The packed elements then include untouched ones,
- * so use it only for gradients in which an untouched element has its own gradient.
+ * Packs targets like {@link packTargets}, or packs all of data if that is faster. The packed elements may then include
+ * elements that no update changes, so use `packMost` only for gradients that handle such elements separately.
  */
 export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
   const { slice, source, size } = plan;
@@ -70,7 +71,7 @@ export function packMost(plan: Plan): Omit<PackedPlan, "counts"> {
 
 const NONE = new Uint8Array();
 
-/** Packs the targets of a Plan, so that work on a few slices takes no memory of data's size. */
+/** Packs the targets of a Plan, so that work on a few slices does not need memory of data's size. */
 export const packTargets = /* @__PURE__ */ once((plan): PackedPlan => {
   const { slice, source } = plan;
   const offsets = absoluteOffsets(plan);
@@ -108,28 +109,31 @@ export const packTargets = /* @__PURE__ */ once((plan): PackedPlan => {
   };
 });
 
-/** The positions of a Plan by target, in the order of the Plan. */
+/** The positions of a Plan, grouped by target, in Plan order within each group. */
 export interface SortedPlan {
-  /** The targets in data, in elements. */
+  /** Start of each target in data, in elements. */
   readonly targets: Uint32Array;
-  /** The end of each target's positions. */
+  /** End of each target's group in `positions`. */
   readonly ends: Uint32Array;
-  /** Slices of the sequential side. */
+  /** Slices of the sequential side, grouped by target. */
   readonly positions: Uint32Array;
-  /** True if the targets are all slices of data, in order, including those without a position. */
+  /** True if the targets are all slices of data, in order, including slices without a position. */
   readonly isWhole: boolean;
 }
 
-/** Without targets that have no position. */
+/** Groups the positions of a Plan by target, for targets that have positions. */
 export const sortByTarget = /* @__PURE__ */ once((plan) => sorted(plan, false));
 
-/** With all slices of data as targets, which takes less time unless most of them have no position. */
+/**
+ * Groups the positions of a Plan by target, with all slices of data as targets. This takes less time unless most slices
+ * have no position.
+ */
 export const sortAllTargets = /* @__PURE__ */ once((plan) => sorted(plan, true));
 
 function sorted(plan: Plan, wantsAll: boolean): SortedPlan {
   const { slice, size, source } = plan;
   const offsets = absoluteOffsets(plan);
-  // Merged rows may begin between the multiples of their length.
+  // Merged rows may begin at offsets that are not multiples of their length.
   const isWhole = wantsAll && size % slice === 0 && offsets.every((at) => at % slice === 0);
   const packed = isWhole ? null : packTargets(plan);
   const targets = packed?.targets.offsets ?? new Uint32Array(size / slice);
@@ -138,7 +142,7 @@ function sorted(plan: Plan, wantsAll: boolean): SortedPlan {
   const ends = new Uint32Array(targets.length + 1);
   for (let p = 0; p < packedOffsets.length; p++) ends[packedOffsets[p] / slice + 1]++;
   for (let t = 1; t < ends.length; t++) ends[t] += ends[t - 1];
-  // Each begin of a target moves to its end.
+  // Each entry of `ends` advances from the start of its target's group to the end.
   const positions = new Uint32Array(packedOffsets.length);
   for (let p = 0; p < packedOffsets.length; p++) {
     positions[ends[packedOffsets[p] / slice]++] = source === undefined ? p : source[p];
@@ -147,8 +151,8 @@ function sorted(plan: Plan, wantsAll: boolean): SortedPlan {
 }
 
 /**
- * Returns a function that gives the number of an offset's target, or `next` for a new offset. A table of all targets is
- * fastest; if the table would take far more memory than the offsets, a Map holds the offsets received.
+ * Returns a function that returns the number of an offset's target, or `next` for a new offset. A table of all targets
+ * is fastest; if the table would take far more memory than the offsets, a Map stores the offsets seen.
  */
 function slotTable({ slice, size }: Plan, count: number): (offset: number, next: number) => number {
   const targets = slice === 0 ? 0 : Math.ceil(size / slice);
@@ -162,7 +166,8 @@ function slotTable({ slice, size }: Plan, count: number): (offset: number, next:
   }
   const slots = new Uint32Array(targets);
   return (offset, next) => {
-    // Merged rows may begin between the multiples of their length, but never two at one multiple.
+    // Merged rows may begin at offsets that are not multiples of their length, but different rows have different
+    // quotients.
     const target = Math.floor(offset / slice);
     if (slots[target] === 0) slots[target] = next + 1;
     return slots[target] - 1;

@@ -1,4 +1,4 @@
-/** Plans from index tuples: ScatterND, GatherND and their variants. */
+/** Creates Plans for operators with index tuples: ScatterND, GatherND and their variants. */
 
 import type { ErrorFields } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
@@ -7,9 +7,9 @@ import { indexAxis, indexWordsOf, type IndexAxis, type IndexRules } from "./inde
 import { without, type Planner } from "./plan.ts";
 
 /**
- * Makes Plans in which each tuple `indices[..., :]` addresses the slice `data[batch..., tuple...]`. The first `batchDims`
- * axes of data and indices are batches. Shapes must have been checked.
- * @param shape of indices
+ * Creates a planner in which each tuple `indices[..., :]` addresses the slice `data[batch..., tuple...]`. The first
+ * `batchDims` axes of data and indices are batch axes. Shapes must have been checked.
+ * @param shape the shape of indices
  */
 export function tuplePlanner(
   shape: readonly number[],
@@ -21,8 +21,8 @@ export function tuplePlanner(
   const last = shape.length - 1;
   const k = shape[last];
   const slice = product(dataShape, batchDims + k);
-  // Indices of shape [2^32 - 1, 0] cost no memory, but an offset for each would. If slices are empty too, the offsets
-  // would do nothing, so none are made.
+  // Indices of shape [2^32 - 1, 0] take no memory, but their offsets would. If slices are also empty, offsets would
+  // have no effect, so none are created.
   const count = k === 0 && slice === 0 ? 0 : product(shape, 0, last);
   const axes: IndexAxis[] = k === 0 ? [] : [indexAxis(dataShape, batchDims, rules)];
   for (let j = 1; j < k; j++) axes.push(indexAxis(dataShape, batchDims + j, rules));

@@ -63,8 +63,8 @@ interface Remembered {
  * A data type and a shape, with elements in `data`. Create tensors with {@link tensor}, {@link zeros} and {@link full}.
  * The compiler knows a literal shape from `S`.
  *
- * A tensor is frozen: everything checked at its creation stays true, except that the memory of `data` can be detached.
- * Its methods also work on a Proxy, such as Vue's `reactive` and MobX create, and on a clone made with `Object.create`.
+ * A tensor is frozen: what was checked at its creation stays true, except that the memory of `data` can be detached.
+ * Its methods also work on a Proxy, such as Vue's `reactive` or MobX creates, and on a clone made with `Object.create`.
  *
  * @example
  * ```ts
@@ -190,11 +190,10 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
 }
 
 /**
- * Creates a tensor of `dtype` and `shape` with `values`.
- *
- * An array of the data type's storage class is kept, not copied; float16 and bfloat16 keep a Uint16Array of bits, and
- * float16 also a Float16Array. Any other typed array, flat list or nested list is converted. Rank 0 accepts a bare
- * value; complex accepts `[re, im]` pairs or `2 * size` flat numbers. Floats are rounded to nearest even.
+ * Creates a tensor with the given data type, shape and values. An array of the data type's storage class is kept, not
+ * copied; float16 and bfloat16 keep a Uint16Array of bits, and float16 also a Float16Array. Any other typed array, flat
+ * list or nested list is converted. Rank 0 accepts a bare value; complex accepts `[re, im]` pairs or `2 * size` flat
+ * numbers. Floats are rounded to nearest even.
  *
  * @param dtype a data type name
  * @param shape the dimensions; `[]` for a scalar
