@@ -202,7 +202,7 @@ test("ranges that are none are refused", () => {
   };
   refuse(
     "rank",
-    /^a slice must have at most 2 ranges, one an axis of \[4, 3\], got 3$/,
+    /^a slice must have at most 2 ranges, one per axis of \[4, 3\], got 3$/,
     null,
     null,
     null,

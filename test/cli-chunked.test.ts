@@ -136,7 +136,7 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND t.zarr[:,:,:] i.npy u.npy -o x.zarr",
-    part("a slice must have at most 2 ranges, one an axis of [40, 6], got 3"),
+    part("a slice must have at most 2 ranges, one per axis of [40, 6], got 3"),
   ),
   fails(
     `${ADD} part.zarr[0:5] bad.npy u.npy --in-place`,

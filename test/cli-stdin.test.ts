@@ -33,7 +33,7 @@ const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
   ["y.npy", prints("run add.onnx d.npy i.npy u.npy --expect -", "y: float32[4, 2]\n  equals standard input\n")],
   ["wrong.npy", fails("run add.onnx d.npy i.npy u.npy --expect y=-", /standard input/, /differs from standard input\n  why: nothing known explains it\n$/)],
   ["i.npy", prints("explain ScatterND d.npy - u.npy", /output: float32\[4, 2\]/)],
-  ["cut.npy", fails("run ScatterND d.npy i.npy -", /^standard input: the NPY file promises 32 bytes .* but 12 follow/)],
+  ["cut.npy", fails("run ScatterND d.npy i.npy -", /^standard input: the NPY file declares 32 bytes .* but 12 follow/)],
   ["add.onnx", fails("run ScatterND d.npy i.npy -", /^standard input: /)],
   ["empty", fails("run ScatterND d.npy i.npy -", "standard input is empty; pipe a file into the command, or name one")],
   // Models.

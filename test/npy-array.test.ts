@@ -144,7 +144,7 @@ test("arguments are checked before a file is read or changed", async () => {
     ],
     [
       "dtype",
-      /values must be float32, as the array is, got int32/,
+      /values must be float32, the data type of the array, got int32/,
       () => array.write(full("int32", [1, 4], 0)),
     ],
   ] as const) {

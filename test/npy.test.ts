@@ -139,7 +139,7 @@ test("a file may hold as many empty strings as it has bytes, and no more", () =>
   const { length } = file(100);
   assert.equal(file(length - 1).length, length - 1);
   assert.equal(readNpy(file(length - 1)).size, length - 1);
-  assertRefused("malformed-file", /strings of no characters, more than it has bytes/, () =>
+  assertRefused("malformed-file", /empty strings, more than it has bytes/, () =>
     readNpy(file(length + 1)),
   );
 });

@@ -319,8 +319,10 @@ test("arguments are checked before anything is read or written", async () => {
   await assertRejected("index-out-of-range", /along axis 1/, () =>
     array.write(full("float32", [1, 4], 0), [0, 1]),
   );
-  await assertRejected("dtype", /values must be float32, as the array is, got float64/, () =>
-    array.write(full("float64", [1, 4], 0) as never),
+  await assertRejected(
+    "dtype",
+    /values must be float32, the data type of the array, got float64/,
+    () => array.write(full("float64", [1, 4], 0) as never),
   );
   await assertRejected(
     "rank",

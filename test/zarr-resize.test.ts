@@ -248,8 +248,10 @@ test("values and shapes that do not fit are refused, and so is an array that has
     /^the values must have the shape of the array, \[4, 3\], except along axis 0, got \[3\]$/,
     () => append(array, rows([3])),
   );
-  await assertRejected("dtype", /^the values must be int32, as the array is, got int64$/, () =>
-    append(array, tensor("int64", [1, 3], [1, 2, 3])),
+  await assertRejected(
+    "dtype",
+    /^the values must be int32, the data type of the array, got int64$/,
+    () => append(array, tensor("int64", [1, 3], [1, 2, 3])),
   );
   for (const axis of [2, -3, 0.5, "x", null, NaN]) {
     await assertRejected("axis", /^the axis of memory must be from -2 to 1, or a name, got /, () =>

@@ -107,7 +107,7 @@ function fileAdvice(sentence: string, command: string): string {
   const [, ending = ""] = /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(sentence) ?? [];
   switch (ending.toLowerCase()) {
     case "npy":
-      return / promises | ends after /.test(sentence)
+      return / declares | ends after /.test(sentence)
         ? "the file is cut short, so copy it again or save it again with np.save"
         : "save it again with np.save";
     case "onnx":

@@ -1,13 +1,13 @@
 /**
- * Boxes of row-major arrays as bytes: copied, filled, transposed, and divided by a grid of chunks. Elements are moved
- * by width, so the payload of a NaN survives. Nothing here checks that a box lies within its array: callers check boxes
- * that come from outside.
+ * Copies, fills and transposes boxes of row-major arrays as bytes, and divides boxes along a grid of chunks. Elements
+ * are moved by width, so NaN payloads are kept. The functions do not check that a box lies within its array, so callers
+ * must check boxes from outside.
  */
 
 import { stridesOf } from "../../core/tensor/shape.ts";
 import { ARRAYS } from "../../core/limits.ts";
 
-/** A position in a row-major array, at which a box begins. */
+/** Memory of a row-major array, and the position at which a box begins. */
 export interface Place {
   readonly bytes: Uint8Array;
   /** The shape of the whole array. */
@@ -26,11 +26,11 @@ export interface ChunkPart {
   readonly shape: readonly number[];
 }
 
-/** The number of chunks along each axis. */
+/** Returns the number of chunks along each axis. */
 export const gridOf = (shape: readonly number[], chunkShape: readonly number[]): number[] =>
   shape.map((dim, axis) => Math.ceil(dim / chunkShape[axis]));
 
-/** The shape of the chunk `at`, clipped to the array. */
+/** Returns the shape of the chunk at `at`, clipped to the array. */
 export const clippedShape = (
   at: readonly number[],
   shape: readonly number[],
@@ -38,7 +38,7 @@ export const clippedShape = (
 ): number[] =>
   shape.map((dim, axis) => Math.min(chunkShape[axis], dim - at[axis] * chunkShape[axis]));
 
-/** The parts of the box that begins at `start` and has `shape`, chunk by chunk in row-major order. */
+/** Divides the box of `shape` that begins at `start` along the chunks, in row-major order. */
 export function* chunksOf(
   start: readonly number[],
   shape: readonly number[],
@@ -78,14 +78,14 @@ function partOf(
   };
 }
 
-/** The element at which a box begins, counted from the first of the array. */
+/** Returns the flat index of a box's first element. */
 export function offsetOf(start: readonly number[], shape: readonly number[]): number {
   let offset = 0;
   for (let axis = 0; axis < shape.length; axis++) offset = offset * shape[axis] + start[axis];
   return offset;
 }
 
-/** True if a box of `shape` is contiguous in an array of shape `whole`. */
+/** Returns true if a box of `shape` is contiguous in an array of shape `whole`. */
 export function isRun(shape: readonly number[], whole: readonly number[]): boolean {
   let axis = shape.length - 1;
   while (axis > 0 && shape[axis] === whole[axis]) axis--;
@@ -93,13 +93,13 @@ export function isRun(shape: readonly number[], whole: readonly number[]): boole
   return true;
 }
 
-/** Copies a box of `shape` between two arrays of elements of `width` bytes. They must not share memory. */
+/** Copies a box of `shape` between two arrays with `width` bytes per element. The arrays must not share memory. */
 export function copyBox(from: Place, into: Place, shape: readonly number[], width: number): void {
   copySteps(from, null, into, null, shape, width);
 }
 
 /**
- * Copies elements as {@link copyBox} does, but with a step along each axis on either side.
+ * Copies elements like {@link copyBox}, but with a step along each axis of the source and of the target.
  * @param shape the number of elements copied along each axis
  */
 export function copySteps(
@@ -125,7 +125,7 @@ function stridedOf({ bytes, shape, start }: Place, steps: readonly number[] | nu
 
 /**
  * Copies a box into an array whose axes are in a different order.
- * @param from the elements of the box, row-major; axis i of `from` is axis `order[i]` of the box
+ * @param from the box's elements, row-major; axis i of `from` is axis `order[i]` of the box
  * @param shape the shape of `from`
  */
 export function copyTransposed(
@@ -149,7 +149,7 @@ export function copyTransposed(
   );
 }
 
-/** Elements in memory: the position of the first, and the step along each axis, in elements. */
+/** Strided elements in memory: the position of the first element, and the step along each axis, in elements. */
 interface Strided {
   readonly bytes: Uint8Array;
   readonly at: number;
@@ -157,7 +157,7 @@ interface Strided {
 }
 
 function copyStrided(from: Strided, into: Strided, shape: readonly number[], width: number): void {
-  // Axes at the end that are contiguous in both arrays are one run.
+  // Trailing axes that are contiguous in both arrays are copied as a single run.
   let run = 1;
   let axes = shape.length;
   while (axes > 0 && isNext(axes - 1, run, shape, from) && isNext(axes - 1, run, shape, into)) {
@@ -165,7 +165,7 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
   }
   const copy = runCopier(from.bytes, into.bytes, run * width, width);
   if (axes === 0) return copy(from.at, into.at, 1, 0, 0, 1, 0, 0);
-  // The axis along which elements are closest, in each memory: the same axis unless the copy transposes.
+  // In each array, the axis along which elements are closest; the two axes differ only if the copy transposes.
   const row = closestAxis(from, shape, axes);
   const column = closestAxis(into, shape, axes);
   const outer = Array.from({ length: axes }, (_, axis) => axis).filter(
@@ -186,7 +186,7 @@ function copyStrided(from: Strided, into: Strided, shape: readonly number[], wid
   });
 }
 
-/** The axis with the smallest steps among the first `axes`; axes of one element have none. */
+/** Returns the axis with the smallest step among the first `axes`; axes of size 1 have no step. */
 function closestAxis({ strides }: Strided, shape: readonly number[], axes: number): number {
   let closest = axes - 1;
   for (let axis = axes - 1; axis >= 0; axis--) {
@@ -197,8 +197,9 @@ function closestAxis({ strides }: Strided, shape: readonly number[], axes: numbe
 }
 
 /**
- * True if the elements along an axis are contiguous, `run` elements apart. Always true for an axis of one element: a
- * box [200000, 1, 2] of [200000, 3, 5] takes 8 ns per row, and 90 ns if its middle axis is not part of the run.
+ * Returns true if an axis continues the run, because its elements are `run` apart. Always true for an axis of size 1:
+ * copying a box [200000, 1, 2] of [200000, 3, 5] takes 8 ns per row, or 90 ns if its middle axis is not part of the
+ * run.
  */
 const isNext = (
   axis: number,
@@ -208,7 +209,7 @@ const isNext = (
 ): boolean => shape[axis] === 1 || strides[axis] === run;
 
 /**
- * Visits the elements of an array of `shape` in row-major order, with their distances from the first element in two
+ * Visits the elements of an array of `shape` in row-major order, with each element's distance from the first in both
  * memories.
  */
 function walk(
@@ -233,7 +234,7 @@ function walk(
   }
 }
 
-/** Copies `rows` times `count` runs; positions and steps are in elements. */
+/** Copies `rows` rows of `count` runs each; positions and steps are in elements. */
 type CopyRuns = (
   from: number,
   into: number,
@@ -296,7 +297,7 @@ function copyWords(
     let at = fromAt + r * fromRow;
     let to = intoAt + r * intoRow;
     if (run === 1) {
-      // For a single word, an inner loop would take longer than the copy.
+      // For a run of one word, the inner loop would take longer than the copy.
       for (let i = 0; i < count; i++, at += fromStep, to += intoStep) into[to] = from[at];
       continue;
     }
@@ -306,13 +307,13 @@ function copyWords(
   }
 }
 
-/** The largest word, 1, 2 or 4 bytes, that divides the element width and both addresses. */
+/** Returns the largest word size of 1, 2 or 4 bytes that divides the element width and both addresses. */
 function wordOf(from: number, into: number, width: number): 1 | 2 | 4 {
   const bits = from | into | width;
   return bits % 4 === 0 ? 4 : bits % 2 === 0 ? 2 : 1;
 }
 
-/** The whole words of `bytes`; trailing bytes are left out. */
+/** Returns a view of the whole words in `bytes`; trailing bytes are omitted. */
 function wordsOf(bytes: Uint8Array, word: 1 | 2 | 4): Words {
   const { buffer, byteOffset, length } = bytes;
   if (word === 1) return bytes;
@@ -345,7 +346,7 @@ export function fillBox(into: Place, shape: readonly number[], element: Uint8Arr
   walk(shape.slice(0, -1), strides, strides, (at) => into.bytes.set(run, (first + at) * width));
 }
 
-/** True if `bytes` consists of copies of `element`. */
+/** Returns true if `bytes` consists of copies of `element`. */
 export function isFilled(bytes: Uint8Array, element: Uint8Array): boolean {
   const width = element.length;
   for (let i = 0; i < width; i++) if (bytes[i] !== element[i]) return false;

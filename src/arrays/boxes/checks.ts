@@ -1,4 +1,4 @@
-/** Argument checks that every array makes before it reads or writes. */
+/** Checks the arguments of an array's methods before anything is read or written. */
 
 import { isArray, printValue, TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
@@ -9,7 +9,7 @@ import type { ArrayType } from "./array.ts";
 import { gridOf } from "./boxes.ts";
 import { Grid } from "./grid.ts";
 
-/** A list of integers of 0 or more, as long as the array's rank. Copied, because the caller may change the list. */
+/** Checks a list of non-negative integers, one per axis. Returns a copy, because the caller may change the list. */
 export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
   if (!isArray(given) || given.length !== rank) {
     const got = isArray(given) ? given.length : printValue(given);
@@ -22,13 +22,13 @@ export function checkCoordinates(given: unknown, rank: number, name: string): nu
   });
 }
 
-/** The coordinates at which a box begins; zeros by default. */
+/** Returns the checked coordinates at which a box begins; zeros by default. */
 export const checkStart = (given: unknown, { shape }: ArrayType): number[] =>
   given === undefined
     ? shape.map(() => 0)
     : checkCoordinates(given, shape.length, "the start of a box");
 
-/** Elements in memory, and the box of the array that they are read from or written to. */
+/** A box of the array, and the memory that its elements are read into or written from. */
 export interface CheckedBox {
   readonly start: readonly number[];
   readonly shape: readonly number[];
@@ -53,7 +53,7 @@ export function checkRead(
 export function checkWrite(values: unknown, start: unknown, array: ArrayType): CheckedBox {
   const { dtype, shape, data } = asTensor(values, {}, "values");
   if (dtype !== array.dtype || !isNumericStorage(data)) {
-    const sentence = `the values must be ${array.dtype}, as the array is, got ${dtype}`;
+    const sentence = `the values must be ${array.dtype}, the data type of the array, got ${dtype}`;
     throw new TensorError("dtype", sentence, { input: "values" });
   }
   const from = checkStart(start, array);
@@ -82,7 +82,7 @@ export function checkChunkBytes(
   };
 }
 
-/** Checks that the box of `shape` that begins at `start` lies in an array. */
+/** Checks that the box of `shape` that begins at `start` lies within an array. */
 function checkBox(
   start: readonly number[],
   shape: readonly number[],
@@ -98,7 +98,7 @@ function checkBox(
   );
 }
 
-/** The coordinates of a chunk, checked against the grid. */
+/** Returns a chunk's coordinates, checked against the grid. */
 export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): number[] {
   const checked = checkCoordinates(at, shape.length, "coordinates of a chunk");
   const grid = gridOf(shape, chunkShape);
@@ -112,7 +112,7 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
 }
 
 /**
- * The part of `bytes` that holds a box; `bytes` may be longer.
+ * Checks `bytes`, and returns the part that holds a box; `bytes` may be longer.
  * @param name the name of the bytes in errors
  */
 function checkBytes(

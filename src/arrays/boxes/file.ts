@@ -1,4 +1,4 @@
-/** Reads and writes files by ranges. The system moves at most 2 GiB per call, and may move less. */
+/** Reads and writes byte ranges of files. The operating system moves at most 2 GiB per call, and may move less. */
 
 import type * as Fs from "node:fs";
 import type * as Path from "node:path";
@@ -9,18 +9,18 @@ import { files, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 import { TRAFFIC } from "./traffic.ts";
 
-// Not null, because this module is loaded only in environments with files.
+// Never null, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** True for a location in object storage, or any other URL. */
+/** Returns true for any URL, for example a location in object storage. */
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(location);
 
-/** True for a system error with one of these codes, such as `ENOENT`. */
+/** Returns true for a system error with one of these codes, such as `ENOENT`. */
 export const isCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && "code" in error && codes.includes(String(error.code));
 
-/** True if a file or folder exists at this path. */
+/** Returns true if a file or folder exists at this path. */
 export async function isThere(file: string): Promise<boolean> {
   try {
     await files.access(file);
@@ -32,31 +32,35 @@ export async function isThere(file: string): Promise<boolean> {
 }
 
 /**
- * The size and the modification time of a file, which differ after a change. Times are rounded to
- * milliseconds, because some programs copy them with this precision.
+ * Prints a file's size and modification time, which differ after a change. Times are rounded to milliseconds, because
+ * some programs copy them with this precision.
  */
 export const printState = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string =>
   `${size} ${Math.round(mtimeMs)}`;
 
-/** Opens a file. Close it with {@link closeFile}, which counts open files. */
+/** Opens a file, and counts it as open until {@link closeFile} closes it. */
 export async function openFile(file: string, flags: string): Promise<OpenFile> {
   const handle = await files.open(file, flags === "r" ? readFlags() : flags);
   OPEN.files++;
   return handle;
 }
 
-/** Does not block: opening a pipe instead of a file would wait until another process writes to the pipe. */
+/**
+ * Flags for opening without blocking: if the path is a pipe, opening would otherwise wait for another process to write
+ * to the pipe.
+ */
 function readFlags(): number {
   const { O_NONBLOCK = 0, O_RDONLY } = fs.constants;
   return O_RDONLY | O_NONBLOCK;
 }
 
-/** Maximum bytes of a text; the longest is the mark of a task with 4096 chunks. */
+/** Maximum size of a text file, in bytes; the longest text is the mark of a task with 4096 chunks. */
 const MOST_TEXT = 2 ** 20;
 
 /**
- * The text of an open file.
- * @throws TensorError `malformed-file` for more than 1 MiB, and for a folder, a pipe or a device, which may be endless
+ * Reads the text of an open file.
+ * @throws TensorError `malformed-file` for more than 1 MiB, and for a folder, pipe or device, because a device may be
+ * endless
  */
 export async function readText(handle: OpenFile, file: string): Promise<string> {
   const stat = await handle.stat();
@@ -64,14 +68,14 @@ export async function readText(handle: OpenFile, file: string): Promise<string> 
     throw malformed(`${file} must be a file, got a folder, a pipe or a device; remove it`);
   if (stat.size > MOST_TEXT)
     throw malformed(
-      `${file} must have at most ${MOST_TEXT} bytes, as a task writes, got ${stat.size}`,
+      `${file} must have at most ${MOST_TEXT} bytes, the limit for a job's files, got ${stat.size}`,
     );
   const bytes = new Uint8Array(stat.size);
   await fill(handle, bytes, 0);
   return new TextDecoder().decode(bytes);
 }
 
-/** Reads a small file as {@link readText} does; null if the file does not exist. */
+/** Reads a small file like {@link readText}; returns null if the file does not exist. */
 export async function findText(file: string): Promise<string | null> {
   try {
     return await withFile(file, "r", (handle) => readText(handle, file));
@@ -93,7 +97,7 @@ const WRONG_PLACE = [
   "ENXIO",
 ];
 
-/** Turns a system error that every retry would repeat into an error about the file. */
+/** Converts a system error that would recur on every retry into an error about the file. */
 export function placeError(error: unknown): unknown {
   if (!isCode(error, ...WRONG_PLACE)) return error;
   const { code, path: place = "a file" } = error as NodeJS.ErrnoException;
@@ -101,10 +105,10 @@ export function placeError(error: unknown): unknown {
   return malformed(sentence, {}, { cause: error });
 }
 
-/** Makes an empty file, as {@link makeNew} does. */
+/** Creates an empty file, like {@link makeNew}. */
 export const makeEmpty = (file: string): Promise<void> => makeNew(file, "");
 
-/** Makes a file at a path that must not exist. A link is not followed, so no other file is changed. */
+/** Creates a file at a path that must not exist. Links are not followed, so no other file is changed. */
 export async function makeNew(file: string, text: string): Promise<void> {
   await files.writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     if (!isCode(error, "EEXIST")) throw error;
@@ -117,8 +121,8 @@ export async function closeFile(handle: OpenFile): Promise<void> {
 }
 
 /**
- * Makes a folder and its missing parents. Node's option `recursive` is not used: it reports "no such file" on a
- * read-only file system.
+ * Creates a folder and its missing parents. Node's option `recursive` is not used, because it reports "no such file" on
+ * a read-only file system.
  */
 export async function makeFolders(folder: string): Promise<void> {
   const parent = path.dirname(folder);
@@ -129,7 +133,7 @@ export async function makeFolders(folder: string): Promise<void> {
       await files.mkdir(folder);
     });
   } catch (error) {
-    // A read-only file system throws the same error for a folder that exists.
+    // A read-only file system throws the same error even if the folder exists.
     const isFolder = await files.stat(folder).then(
       (stat) => stat.isDirectory(),
       () => false,
@@ -138,7 +142,7 @@ export async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** Opens a file, returns what `use` returns, and closes the file. The file's path is added to errors of the system. */
+/** Opens a file, returns the result of `use`, and closes the file. System errors get the file's path. */
 export async function withFile<T>(
   file: string,
   flags: "r" | "r+" | "w" | "wx",
@@ -155,7 +159,7 @@ export async function withFile<T>(
 }
 
 /**
- * Adds the file's path to an error of the system: errors of an open file, such as a full disk, do not name the file.
+ * Adds the file's path to a system error, because errors about an open file, such as a full disk, do not name the file.
  */
 export function withPath(error: unknown, file: string): unknown {
   // `errno` cannot be tested, because Deno's errors lack it.
@@ -167,7 +171,7 @@ export function withPath(error: unknown, file: string): unknown {
   return isBare ? Object.assign(error, { path: file }) : error;
 }
 
-/** Syncs the names in a folder to disk; does nothing on systems that cannot open folders. */
+/** Syncs a folder's entries to disk; does nothing on systems that cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await openFile(folder, "r").catch(() => null);
   if (handle === null) return;
@@ -179,8 +183,8 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Fills `into` from byte `at` on.
- * @throws TensorError `malformed-file` if the file ends first
+ * Fills `into` with the bytes from position `at`.
+ * @throws TensorError `malformed-file` if the file ends before `into` is full
  */
 export async function readFully(
   handle: Pick<OpenFile, "read">,

@@ -1,9 +1,9 @@
 /**
- * The file system calls that tasks make for each chunk. On the main thread they are Node's promises. On any other
- * thread a call blocks: Node hands a call that returns a promise to another thread, which costs 60 to 250 µs, while the
- * call itself takes 10 to 25 µs on a local disk. If calls prove slow, as on a network, promises are used again, because
- * several calls can then wait at once: syncs of a disk share its journal, and reads its queue. Long reads and writes
- * never block.
+ * File system calls that tasks make for each chunk. The main thread uses Node's promise API. Other threads use blocking
+ * calls: Node hands a call that returns a promise to another thread, which costs 60 to 250 µs, while the call itself
+ * takes 10 to 25 µs on a local disk. If calls are slow, as on a network, promises are used again, because several calls
+ * can then wait at once: concurrent syncs share the disk's journal, and concurrent reads share its queue. Long reads
+ * and writes never block.
  */
 
 import type * as Fs from "node:fs";
@@ -12,7 +12,7 @@ import type { Stats } from "node:fs";
 import { FILES } from "../../core/limits.ts";
 import { moduleOfNode } from "./node.ts";
 
-// Not null, because this module is loaded only in environments with files.
+// Never null, because this module is loaded only in environments with files.
 const sync = moduleOfNode("node:fs") as typeof Fs;
 const promises = moduleOfNode("node:fs/promises") as typeof FsPromises;
 const isMainThread = moduleOfNode("node:worker_threads")?.isMainThread ?? true;
@@ -58,22 +58,22 @@ export interface Files extends Pick<typeof FsPromises, (typeof NAMES)[number]> {
   open(file: string, flags: string | number): Promise<OpenFile>;
 }
 
-/** Decides from the time of earlier calls whether the next call blocks. */
+/** Decides whether the next call blocks, based on the duration of earlier calls. */
 export class Pace {
   readonly #slow: number;
   readonly #now: () => number;
-  /** Milliseconds per call, weighted toward the latest calls. */
+  /** Mean duration of a call, in ms, weighted toward recent calls. */
   #mean = 0;
-  /** The number of calls left that do not block, before a blocking call is tried again. */
+  /** The number of promise-based calls left before a blocking call is tried again. */
   #rest = 0;
 
-  /** @param slow milliseconds per call above which calls do not block */
+  /** @param slow mean duration, in ms, above which calls stop blocking */
   constructor(slow: number, now = () => performance.now()) {
     this.#slow = slow;
     this.#now = now;
   }
 
-  /** True if the next call blocks. */
+  /** Returns true if the next call should block. */
   next(): boolean {
     if (this.#rest === 0) return true;
     this.#rest--;
@@ -85,7 +85,8 @@ export class Pace {
     try {
       return action();
     } finally {
-      // A single call that waits for the disk's journal must not make all calls count as slow.
+      // The duration is capped, so that a single call that waits for the disk's journal does not make all calls count
+      // as slow.
       const time = Math.min(this.#now() - begin, 2 * this.#slow);
       this.#mean += (time - this.#mean) / 16;
       if (this.#mean > this.#slow) [this.#mean, this.#rest] = [0, FILES.rest];
@@ -93,7 +94,7 @@ export class Pace {
   }
 }
 
-/** Files of a thread whose calls block as long as they are fast. */
+/** Returns file system calls that block while they are fast. */
 export function blockingFiles(): Files {
   const pace = new Pace(FILES.slowCall);
   const paces = { reads: new Pace(FILES.slowRead), syncs: new Pace(FILES.slowSync) };
@@ -115,7 +116,7 @@ export function blockingFiles(): Files {
   return { ...(Object.fromEntries(calls) as Omit<Files, "open">), open };
 }
 
-/** A call through Node's callback interface, as a promise. */
+/** Makes a call through Node's callback API, and returns a promise. */
 const byCallback = <T>(call: (done: (error: Error | null, value: T) => void) => void): Promise<T> =>
   new Promise((resolve, reject) =>
     call((error, value) => {
@@ -184,5 +185,5 @@ class BlockingFile implements OpenFile {
   }
 }
 
-/** The files of this thread. */
+/** The file system calls for this thread. */
 export const files: Files = isMainThread ? promises : blockingFiles();

@@ -1,5 +1,6 @@
 /**
- * A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered row-major.
+ * A regular grid of boxes over a shape: the chunks of an array, or the blocks of a list. Boxes are numbered in
+ * row-major order.
  */
 
 import { coordinatesOf, product, stridesOf } from "../../core/tensor/shape.ts";
@@ -26,7 +27,7 @@ export class Grid {
     this.size = product(this.counts);
   }
 
-  /** The coordinates of a box in the grid. */
+  /** Returns the coordinates of a box in the grid. */
   at(number: number): number[] {
     return coordinatesOf(number, this.counts);
   }
@@ -35,7 +36,7 @@ export class Grid {
     return this.boxAt(this.at(number));
   }
 
-  /** The start and shape of a box, clipped at the end of an axis. */
+  /** Returns a box's start and shape, clipped at the end of an axis. */
   boxAt(at: readonly number[]): Box {
     const { shape, chunkShape } = this;
     const start = at.map((coordinate, d) => coordinate * chunkShape[d]);
@@ -44,7 +45,8 @@ export class Grid {
 }
 
 /**
- * The shape of the largest chunk that is one run of row-major memory and has at most `most` elements, but at least one.
+ * Returns the shape of the largest chunk that is contiguous in row-major memory and has at most `most` elements, but at
+ * least one.
  */
 export function contiguousChunks(shape: readonly number[], most: number): number[] {
   const strides = stridesOf(shape);
@@ -55,8 +57,8 @@ export function contiguousChunks(shape: readonly number[], most: number): number
 }
 
 /**
- * True if every chunk is contiguous in row-major memory: its shape is ones, then any size, then whole axes. The
- * elements of all chunks in order are then row-major too.
+ * Returns true if every chunk is contiguous in row-major memory: its shape is ones, then any size, then whole axes.
+ * Chunks in order then hold all elements in row-major order.
  */
 export function areContiguous(chunkShape: readonly number[], shape: readonly number[]): boolean {
   if (chunkShape.length !== shape.length) return false;
@@ -66,7 +68,7 @@ export function areContiguous(chunkShape: readonly number[], shape: readonly num
   return wide === -1 || chunkShape.every((dim, d) => d <= wide || dim >= dims[d]);
 }
 
-/** True if every block of a grid consists of whole chunks, so that no two blocks share a chunk. */
+/** Returns true if every block of a grid consists of whole chunks, so that no two blocks share a chunk. */
 export const areWhole = (
   blockShape: readonly number[],
   shape: readonly number[],
@@ -77,6 +79,6 @@ export const areWhole = (
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, high));
 
-/** The chunk shape of an array without chunks of its own: contiguous, and of about 64 MiB. */
+/** Returns the chunk shape for arrays whose format does not define chunks: contiguous, and about 64 MiB. */
 export const defaultChunks = (shape: readonly number[], elementBytes: number): number[] =>
   contiguousChunks(shape, Math.max(1, Math.floor(ARRAYS.chunk / Math.max(1, elementBytes))));

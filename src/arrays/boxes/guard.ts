@@ -1,7 +1,7 @@
 /**
- * A check of a file before it is opened, written or removed. In a file of its own, because declarations without Node's
- * types use it.
+ * Type of the check that is made before a file is opened, written or removed. The type has a separate file, because
+ * declarations without Node's types use it.
  */
 
-/** @throws TensorError for a file that a link puts outside of the allowed folders */
+/** @throws TensorError if a link leads outside the allowed folders */
 export type Guard = (file: string) => Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * NPY files as arrays of chunks, read and written by ranges. NPY has no chunks: the caller who opens a file chooses
- * boxes that are contiguous in the file. Only files in C order are accepted, because such boxes are not contiguous in
- * Fortran order.
+ * Reads and writes NPY files as arrays of chunks, by byte ranges. NPY does not define chunks, so the caller chooses a
+ * chunk shape that is contiguous in the file. Only files in C order are accepted, because such chunks are not
+ * contiguous in Fortran order.
  */
 
 import type * as Fs from "node:fs/promises";
@@ -40,25 +40,25 @@ import {
 } from "./runs.ts";
 import { sliceOf } from "./slice.ts";
 
-// Not null, because this module is loaded only in environments with files.
+// Never null, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 
-/** Larger counts of elements are not exact. */
+/** Maximum number of elements; larger numbers are not exact. */
 const MAX_ELEMENTS = Number.MAX_SAFE_INTEGER;
 
-/** Maximum bytes of a header; those that NumPy writes are shorter: 64 dimensions take 1.4 kB. */
+/** Maximum size of a header, in bytes. NumPy's headers are shorter: 64 dimensions take 1.4 kB. */
 const MAX_HEADER_BYTES = 2 ** 20;
 
-/** The suffix of a file that is not complete. */
+/** Suffix of an incomplete file. */
 const PENDING = ".part";
 
 /**
  * Opens an NPY file.
- * @param chunkShape ones, then any size, then whole axes, such as `[1, 1000, 128]` for `[8, 50000, 128]`; by default
- *   chunks of about 64 MiB
+ * @param chunkShape a shape of ones, then any size, then whole axes, such as `[1, 1000, 128]` for an array of shape
+ * `[8, 50000, 128]`; by default, chunks have about 64 MiB
  * @throws TensorError `malformed-file` unless the file is NPY in C order, `dtype` for text, `shape-mismatch` for chunks
- *   that are not contiguous; errors of the file system unchanged
+ * that are not contiguous; errors of the file system unchanged
  */
 export async function openNpyArray(
   file: string,
@@ -71,9 +71,9 @@ export async function openNpyArray(
 }
 
 /**
- * Begins a new NPY file, which has a temporary path until it is published. Its chunks need not be contiguous.
+ * Creates an NPY file, which has a temporary path until it is published. Chunks need not be contiguous.
  * @param part the temporary path
- * @throws TensorError `dtype` for text, and for a data type that NPY lacks; `EEXIST` of the file system
+ * @throws TensorError `dtype` for text, and for a data type that NPY lacks; the file system's `EEXIST`
  */
 export async function createPendingNpy(
   file: string,
@@ -92,7 +92,7 @@ export async function createPendingNpy(
   return openPendingNpy(absolute, type.chunkShape, part);
 }
 
-/** Opens a file begun, and perhaps published, by {@link createPendingNpy}. */
+/** Opens a file that {@link createPendingNpy} created, even if it was published. */
 export async function openPendingNpy(
   file: string,
   chunkShape?: readonly number[],
@@ -115,7 +115,7 @@ export interface Head {
   readonly fingerprint: string;
 }
 
-/** Reads the header of a file and nothing else. */
+/** Reads only the header of a file. */
 const headOf = (file: string): Promise<Head> =>
   withFile(file, "r", async (handle) => {
     const { size, mtimeMs } = await handle.stat();
@@ -123,16 +123,16 @@ const headOf = (file: string): Promise<Head> =>
     return headIn({ size, state: `${size} ${mtimeMs}`, read }, path.basename(file));
   });
 
-/** A file in any location that is read by ranges. */
+/** A file in any location, which is read by byte ranges. */
 export interface NpySource {
-  /** The size in bytes. */
+  /** File size, in bytes. */
   readonly size: number;
-  /** A text that changes when the file does. */
+  /** Text that changes when the file changes. */
   readonly state: string;
   readonly read: ReadAt;
 }
 
-/** Reads the header from the first bytes of the file. @param name of the file, for error messages */
+/** Reads the header from the first bytes of the file. @param name the file's name in error messages */
 export async function headIn(
   { size: fileSize, state, read }: NpySource,
   name: string,
@@ -150,7 +150,7 @@ export async function headIn(
   const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
   const { type, shape, start, fortranOrder } = contents;
   checkNumeric(type.dtype, name);
-  // With fewer than two axes longer than 1, both orders are the same.
+  // With fewer than two axes longer than 1, C order and Fortran order are the same.
   if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
     const advice = "save it again with np.save(path, np.ascontiguousarray(array))";
     throw malformed(
@@ -183,13 +183,13 @@ export class NpyArray implements ChunkedArray {
     this.file = file;
     const bytes = product(chunkShape) * head.type.bytes;
     this.mostStored = bytes;
-    // Big-endian elements are byte-swapped in a copy.
+    // Big-endian elements are copied before their bytes are swapped.
     this.held = { read: 0, write: head.type.bigEndian ? bytes : 0 };
     this.#head = head;
     this.dtype = dtype;
     this.shape = head.shape;
     this.chunkShape = chunkShape;
-    // The default chunks are not recorded, so others can be chosen later.
+    // A default chunk shape is not recorded, so another shape can be chosen later.
     this.location = { format: "npy", path: file, ...(given !== undefined && { chunkShape }) };
     this.fingerprint = head.fingerprint;
   }
@@ -237,7 +237,7 @@ export class NpyArray implements ChunkedArray {
     await this.writeTo(await this.place(), at, from);
   }
 
-  /** The file that is read and written. */
+  /** Returns the path of the file to read and write. */
   protected async place(): Promise<string> {
     return this.file;
   }
@@ -276,7 +276,7 @@ export class NpyArray implements ChunkedArray {
     }
   }
 
-  /** The byte ranges of the file that a box covers. */
+  /** Returns the byte ranges that a box covers in the file. */
   #runs(start: readonly number[], shape: readonly number[]): Run[] {
     const { bytes } = this.#head.type;
     return contiguousRuns(this.shape, start, shape).map(({ at, place, length }) => ({
@@ -287,7 +287,9 @@ export class NpyArray implements ChunkedArray {
   }
 }
 
-/** Writes chunks directly into the file: no reader sees the file before it is published. */
+/**
+ * An unpublished NPY file. Chunks are written directly into the file, because no reader sees it before it is published.
+ */
 class PendingNpyArray extends NpyArray implements PendingArray {
   readonly #part: string;
 
@@ -333,13 +335,14 @@ class PendingNpyArray extends NpyArray implements PendingArray {
   }
 }
 
-/** @throws TensorError `shape-mismatch` unless chunks are contiguous in a file of `shape` */
+/** @throws TensorError `shape-mismatch` unless the chunks are contiguous in a file of shape `shape` */
 export function checkContiguous(chunkShape: readonly number[], shape: readonly number[]): void {
   if (areContiguous(chunkShape, shape)) return;
   throw new TensorError(
     "shape-mismatch",
     `the chunks of an NPY file of shape ${printShape(shape)} must be contiguous, got ${printShape(chunkShape)}; ` +
-      "give 1 along the first axes, then one size, then whole axes, such as [1000, 128] for [50000, 128]",
+      "leading dimensions must be 1, the next may be any size, and the rest must be whole axes, " +
+      "such as [1, 1000, 128] for [8, 50000, 128]",
     { got: chunkShape.length, expected: shape },
   );
 }

@@ -1,4 +1,4 @@
-/** Maps coordinates and shapes between a part of an array and the array. Nothing is read here. */
+/** Maps coordinates and shapes between an array and a part of the array. This file reads no elements. */
 
 import { TensorError } from "../../core/errors.ts";
 import { greatestCommonDivisor, printShape, sameShape } from "../../core/tensor/shape.ts";
@@ -8,7 +8,7 @@ import type { Box } from "./grid.ts";
 import { pairsAlong, type AxisBoxes } from "./axis-boxes.ts";
 import { NONE } from "./ranges.ts";
 
-/** An axis: coordinate i of the part is `start + i * step` of the array. */
+/** An axis: coordinate i of the part is coordinate `start + i * step` of the array. */
 interface Along {
   readonly start: number;
   readonly step: number;
@@ -21,19 +21,19 @@ const alongOf = (part: AxisPart): Along =>
     ? { start: part, step: 1, count: 1, isDropped: true }
     : { start: part[0], step: part[1], count: part[2], isDropped: false };
 
-/** The elements of a box of the part that lie in one chunk of the array. All shapes have the rank of the array. */
+/** Elements of a box of the part that lie in one chunk of the array. All shapes have the rank of the array. */
 interface BasePart {
   readonly at: readonly number[];
-  /** The first coordinates within the chunk of the array. */
+  /** The first coordinates, relative to the chunk of the array. */
   readonly chunkStart: readonly number[];
-  /** The first coordinates within the box of the part. */
+  /** The first coordinates, relative to the box of the part. */
   readonly boxStart: readonly number[];
   /** The number of elements along each axis. */
   readonly shape: readonly number[];
 }
 
 export class PartAxes {
-  /** The axes of the array that the part keeps. */
+  /** Array axes that the part keeps. */
   readonly kept: readonly number[];
   readonly shape: readonly number[];
   readonly steps: readonly number[];
@@ -51,7 +51,7 @@ export class PartAxes {
   }
 
   /**
-   * The shape of a chunk of the part.
+   * Returns the part's chunk shape.
    * @param isExclusive true if no two chunks may share a chunk of the array; such chunks may be as long as the part
    */
   chunkShape(isExclusive: boolean): number[] {
@@ -71,14 +71,14 @@ export class PartAxes {
     });
   }
 
-  /** The parts of a box, one for each chunk of the array that has elements of it. */
+  /** Divides a box along the array's chunks; chunks without elements of the box are skipped. */
   *partsOf(box: Box): Generator<BasePart> {
     const { chunkShape } = this.#base;
     const start = this.first(box.start);
     const shape = this.span(box.shape);
     for (const { at, boxStart, chunkStart, shape: own } of chunksOf(start, shape, chunkShape)) {
       const { steps } = this;
-      // The first element at or after the beginning of the chunk's range, and the end of those in the range.
+      // The first element in the chunk's range, and the position after the last.
       const first = boxStart.map((from, axis) => Math.ceil(from / steps[axis]));
       const end = own.map((dim, axis) => Math.ceil((boxStart[axis] + dim) / steps[axis]));
       const counts = end.map((to, axis) => to - first[axis]);
@@ -94,14 +94,13 @@ export class PartAxes {
     }
   }
 
-  /** True if a box of the part includes every array element between its first and its last. */
+  /** Returns true if no step skips elements of the array within a box of `shape`. */
   isRun(shape: readonly number[]): boolean {
     return sameShape(this.span(shape), this.whole(shape));
   }
 
   /**
-   * Returns a value per axis of the array: from `value` for the part's axes, from `dropped` for the axes that the part
-   * drops.
+   * Returns a value per axis of the array: from `value` for axes that the part keeps, from `dropped` for the others.
    */
   #spread(
     values: readonly number[],
@@ -114,7 +113,7 @@ export class PartAxes {
     );
   }
 
-  /** The coordinates in the array of the first element of a box. */
+  /** Returns the array coordinates of a box's first element. */
   first(start: readonly number[]): number[] {
     return this.#spread(
       start,
@@ -123,7 +122,7 @@ export class PartAxes {
     );
   }
 
-  /** The shape that a box of the part spans in the array. */
+  /** Returns the shape that a box of the part spans in the array, including skipped elements. */
   span(shape: readonly number[]): number[] {
     return this.#spread(
       shape,
@@ -133,7 +132,7 @@ export class PartAxes {
   }
 
   /**
-   * Boxes of the part as boxes of the array, along each of its axes.
+   * Converts boxes of the part to boxes of the array, axis by axis.
    * @param cut the shape of the pieces in which a box is read if the part skips elements
    */
   boxesOf(boxes: readonly AxisBoxes[], cut: readonly number[]): AxisBoxes[] {
@@ -156,7 +155,7 @@ export class PartAxes {
     });
   }
 
-  /** A shape of the part as a shape of the array, with 1 for dropped axes. */
+  /** Converts a shape of the part to a shape of the array, with 1 for dropped axes. */
   whole(shape: readonly number[]): number[] {
     return this.#spread(
       shape,
@@ -165,7 +164,7 @@ export class PartAxes {
     );
   }
 
-  /** The start of a box relative to an enclosing box. */
+  /** Returns the start of a box, relative to the start of an enclosing box. */
   within(start: readonly number[], box: readonly number[]): number[] {
     const inner = start.map((from, axis) => from - box[axis]);
     return this.#spread(
@@ -192,11 +191,11 @@ function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray)
   throw new TensorError("index-out-of-range", sentence, { expected: shape });
 }
 
-/** The size of a chunk of the part along one axis. */
+/** Returns the part's chunk size along one axis. */
 function chunkAlong({ start, step, count }: Along, chunk: number, isExclusive: boolean): number {
   const most = Math.max(1, count);
   if (!isExclusive) return Math.min(most, Math.max(1, Math.floor(chunk / step)));
-  // The part begins with the first of its steps in a chunk, so its chunks can begin where those of the array do.
+  // The preceding step would lie in another chunk, so the part's chunks can begin at chunk boundaries of the array.
   if (start % chunk < step) return Math.min(most, chunk / greatestCommonDivisor(chunk, step));
   return most;
 }

@@ -1,17 +1,17 @@
-/** Ranges of axes, as Python writes them and as a job's file stores them. */
+/** Converts axis ranges from Python's notation to the form that a job's file stores. */
 
 import { isArray, printValue, TensorError } from "../../core/errors.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, AxisRange } from "./array.ts";
 
 /**
- * Resolves ranges against a shape, axis by axis; an axis without a range is taken whole.
+ * Resolves ranges against a shape, axis by axis; an axis without a range is included in full.
  * @throws TensorError `rank` for more ranges than axes, `index-out-of-range` for a coordinate outside its axis,
- *   `attribute` for a malformed range
+ * `attribute` for a malformed range
  */
 export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
   if (ranges.length > shape.length) {
-    const sentence = `a slice must have at most ${shape.length} ranges, one an axis of ${printShape(shape)}, got ${ranges.length}`;
+    const sentence = `a slice must have at most ${shape.length} ranges, one per axis of ${printShape(shape)}, got ${ranges.length}`;
     throw new TensorError("rank", sentence, { got: ranges.length });
   }
   return shape.map((dim, axis) => partOf(ranges[axis] ?? null, dim, axis));
@@ -38,7 +38,7 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
     const sentence = `the range of axis ${axis} must be a coordinate, or [start, stop, step] with a step of 1 or more`;
     throw new TensorError("attribute", `${sentence}, got ${printValue(range)}`, { axis });
   }
-  // Clips as Python does.
+  // Python also clips ranges that extend beyond the axis.
   const placeOf = (end: number): number => Math.min(dim, Math.max(0, end < 0 ? end + dim : end));
   const start = placeOf(from ?? 0);
   const count = Math.ceil((placeOf(to ?? dim) - start) / step);
@@ -46,8 +46,8 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
 }
 
 /**
- * True if the ranges of some axis do not overlap, so that the two parts share no element. False is not proof of a
- * shared element, because steps may interleave.
+ * Returns true if the two parts have disjoint ranges along some axis, so that they share no element. A result of false
+ * does not prove that they share one, because steps may interleave.
  */
 export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolean =>
   a.some((one, axis) => {
@@ -56,11 +56,11 @@ export const areApart = (a: readonly AxisPart[], b: readonly AxisPart[]): boolea
     return last < start || end < first;
   });
 
-/** The first and the last coordinate of a part of an axis. */
+/** Returns the first and last coordinates of a part of an axis. */
 const endsOf = (part: AxisPart): readonly [first: number, last: number] =>
   typeof part === "number" ? [part, part] : [part[0], part[0] + (part[2] - 1) * part[1]];
 
-/** A text such as `[10:20:2, 3]`. */
+/** Prints parts of axes, for example `[10:20:2, 3]`. */
 export const printParts = (parts: readonly AxisPart[]): string =>
   `[${parts.map((part) => (typeof part === "number" ? part : printRange(part))).join(", ")}]`;
 

@@ -1,4 +1,4 @@
-/** A box of a row-major array as runs of contiguous elements. */
+/** Divides a box of a row-major array into runs of contiguous elements. */
 
 import { ARRAYS } from "../../core/limits.ts";
 import { product, stridesOf } from "../../core/tensor/shape.ts";
@@ -11,7 +11,10 @@ export interface Run {
   readonly length: number;
 }
 
-/** The longest contiguous runs, in order, of the box of shape `box` that begins at `start` in an array of `shape`. */
+/**
+ * Divides a box into its longest contiguous runs, in order. The box has shape `box` and begins at `start` in an array
+ * of shape `shape`.
+ */
 export function contiguousRuns(
   shape: readonly number[],
   start: readonly number[],
@@ -20,7 +23,7 @@ export function contiguousRuns(
   const size = product(box);
   if (size === 0) return [];
   const strides = stridesOf(shape);
-  // Axes that the box covers completely extend the run of the axis before them.
+  // Trailing axes that the box covers completely belong to the run of the preceding axis.
   let axis = shape.length - 1;
   while (axis > 0 && box[axis] === shape[axis]) axis--;
   const length = product(box, Math.max(axis, 0));
@@ -39,10 +42,10 @@ export function contiguousRuns(
   return runs;
 }
 
-/** Fills `into` with the bytes of a file from `at` on. */
+/** Fills `into` with a file's bytes from position `at`. */
 export type ReadAt = (at: number, into: Uint8Array) => Promise<void>;
 
-/** Groups of runs that are read at once: a long run alone, or short runs close together. */
+/** Groups runs that are read with one call: a single long run, or short runs that are close together. */
 export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {
   const { fileRun, span: most } = ARRAYS;
   for (let first = 0, last = 0; first < runs.length; first = ++last) {
@@ -55,7 +58,7 @@ export function* groupsOf(runs: readonly Run[]): Generator<readonly Run[]> {
 
 const spanOf = (first: Run, last: Run): number => last.at + last.length - first.at;
 
-/** Reads the runs of a group to their positions in `into`. */
+/** Reads a group's runs into their positions in `into`. */
 export async function readGroup(
   read: ReadAt,
   group: readonly Run[],
@@ -71,8 +74,9 @@ export async function readGroup(
 }
 
 /**
- * Maximum bytes read for a grid of boxes of an array of `shape`, when the runs of each box are read in groups.
- * @param width bytes of an element
+ * Returns the maximum bytes read for a grid of boxes in an array of shape `shape`, if each box's runs are read in
+ * groups.
+ * @param width element size, in bytes
  */
 export function mostInGroups(
   shape: readonly number[],
@@ -86,7 +90,8 @@ export function mostInGroups(
   while (axis > 0 && lengths[axis] === shape[axis]) axis--;
   const run = product(lengths, Math.max(axis, 0)) * width;
   if (elements === 0 || axis <= 0 || run >= fileRun) return elements;
-  // The bytes from the first to the last of a possible group. An axis with too large a step ends the group.
+  // `group` counts the bytes from the start of the first run to the end of the last. An axis with too large a step ends
+  // the group.
   let group = run;
   for (axis--; axis >= 0; axis--) {
     const step = product(shape, axis + 1) * width;

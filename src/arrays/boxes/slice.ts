@@ -1,5 +1,6 @@
 /**
- * A part of an array as an array: some coordinates of each axis, with steps. Reads and writes go to the array itself.
+ * Presents part of an array as an array: a range of coordinates along each axis, with steps. Reads and writes go to the
+ * underlying array.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -24,7 +25,7 @@ import { Grid, type Box } from "./grid.ts";
 import { PartAxes } from "./part-axes.ts";
 import { partsOf, printParts } from "./ranges.ts";
 
-/** The part of an array that the ranges select. @throws TensorError as {@link partsOf} */
+/** Returns the part of an array that the ranges select. @throws TensorError like {@link partsOf} */
 export const sliceOf = (array: ChunkedArray, ranges: readonly AxisRange[]): SlicedArray =>
   new SlicedArray(array, partsOf(ranges, array.shape));
 
@@ -40,14 +41,14 @@ export class SlicedArray implements StagedArray {
   readonly dimensionNames: readonly (string | null)[] | null;
   readonly #axes: PartAxes;
   readonly #width: number;
-  /** The number of array chunks in which this object has staged something, by staged name. */
+  /** The number of array chunks that this object has staged, by staged name. */
   readonly #staged = new Map<string, number>();
 
   /**
-   * Internal.
+   * For internal use.
    * @param isExclusive true if no two chunks of the slice may share a chunk of the array, so that each can be written
-   *   alone. Such chunks may be as long as the slice.
-   * @param readAs the chunk shape of the slice, if it does not follow from that of the array
+   * independently; such chunks may be as long as the slice
+   * @param readAs the chunk shape of the slice; derived from the array's chunk shape by default
    */
   constructor(
     base: ChunkedArray,
@@ -76,9 +77,11 @@ export class SlicedArray implements StagedArray {
     this.#width = rowOf(base.dtype).bytes;
     const chunk = product(base.chunkShape) * this.#width;
     const { read, write } = base.held;
-    // Elements that a step skips are read too; a partly covered chunk of the array is read before it is written.
+    // Reading includes the elements that a step skips; an array chunk that is partly covered is read before it is
+    // written.
     const span = product(this.#axes.span(this.chunkShape)) * this.#width;
-    // A box that covers part of a chunk's rows is copied out of whole rows; in an NPY file, out of a piece of the file.
+    // A box that covers only part of a chunk's rows is copied from whole rows, or in an NPY file, from a range of the
+    // file.
     const rows = base.location.format === "npy" ? ARRAYS.span : chunk;
     const isRun = this.#axes.isRun(this.chunkShape);
     this.held = {
@@ -87,17 +90,17 @@ export class SlicedArray implements StagedArray {
     };
   }
 
-  /** The same slice in chunks that share no chunk of the array. */
+  /** Returns the same slice with chunks that share no chunk of the array. */
   exclusive(): SlicedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], true);
   }
 
-  /** The same slice in chunks of any shape: each is read from all array chunks that it overlaps. */
+  /** Returns the same slice with chunks of any shape; each chunk is read from all array chunks that it overlaps. */
   readAs(chunkShape: readonly number[]): SlicedArray {
     return new SlicedArray(this.base, this.location.slice ?? [], false, chunkShape);
   }
 
-  /** A part of this part, as a part of the array. */
+  /** Returns a part of this part, as a part of the underlying array. */
   slice(...ranges: readonly AxisRange[]): SlicedArray {
     return new SlicedArray(this.base, this.#axes.inner(partsOf(ranges, this.shape)));
   }
@@ -128,7 +131,7 @@ export class SlicedArray implements StagedArray {
     return this.base.mostRead(this.#axes.boxesOf(boxes, this.chunkShape));
   }
 
-  /** Includes reading a chunk of the array that this part covers only partly. */
+  /** Staging limits; include reading array chunks that this part covers only partly. */
   get mostStaged(): Staged {
     const { base, chunkShape } = this;
     const own = this.shape.map((dim, axis) => tiled(dim, chunkShape[axis]));
@@ -141,7 +144,7 @@ export class SlicedArray implements StagedArray {
       return tiled(extent === 0 ? 0 : end - first, chunk, first);
     });
     const reads = product(whole.map(({ count }) => count));
-    // An array chunk shared by two chunks of this part is read once for each.
+    // An array chunk that two chunks of this part share is read twice.
     const read = reads === 0 ? 0 : (base.mostRead(whole) / reads) * files;
     return { read: Math.ceil(read), written: files * base.mostStored, files };
   }
@@ -280,7 +283,7 @@ export class SlicedArray implements StagedArray {
     }
   }
 
-  /** Divides a box along the chunks of this slice. */
+  /** Divides a box along the slice's chunks. */
   *#pieces({ start, shape }: Box): Generator<Box> {
     for (const part of chunksOf(start, shape, this.chunkShape)) {
       yield { start: start.map((from, axis) => from + part.boxStart[axis]), shape: part.shape };

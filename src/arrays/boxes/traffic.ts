@@ -1,8 +1,8 @@
 /**
- * Bytes that this thread has read and written, of arrays and of files between the stages of jobs. Counts stored bytes,
- * so a compressed chunk counts at its size in the file. Excludes job files and metadata.
+ * Bytes of arrays, and of files between the stages of jobs, that this thread has read and written. Stored bytes are
+ * counted, so a compressed chunk counts with its size in the file. Job files and metadata are excluded.
  */
 export const TRAFFIC = { read: 0, written: 0 };
 
-/** Bytes read and written. */
+/** Number of bytes read and written. */
 export type Traffic = Readonly<typeof TRAFFIC>;

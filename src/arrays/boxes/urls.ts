@@ -1,27 +1,27 @@
 /**
- * Composes and prints URLs of arrays. A user, a password or a query may be secret (a presigned URL has its signature in
- * the query), so errors, files and messages omit them.
+ * Composes and prints array URLs. A user, a password or a query may be secret (a presigned URL has its signature in the
+ * query), so errors, files and messages omit them.
  */
 
 import { TensorError } from "../../core/errors.ts";
 
-/** Replaces a secret. */
+/** Text that replaces a secret. */
 const HIDDEN = "***";
 
 interface UrlParts {
   /** The scheme, with its slashes. */
   readonly scheme: string;
-  /** The user, with the `@`; may be empty. */
+  /** The user and the `@`; may be empty. */
   readonly user: string;
   /** The host and the path. */
   readonly place: string;
-  /** The query, with its question mark; may be empty. */
+  /** The query and its question mark; may be empty. */
   readonly query: string;
 }
 
-/** The parts of a URL without its fragment, which servers do not see; null for a path. */
+/** Splits a URL into parts, without the fragment, which servers do not see; returns null for a path. */
 function partsOf(location: string): UrlParts | null {
-  // An unencoded password may contain slashes. A number before the first slash is a port.
+  // An unencoded password may contain slashes. Digits between a colon and the first slash are a port, not a password.
   const pattern =
     /^([a-z][a-z0-9+.-]+:\/\/)([^/?#]*@|[^/?#[]*:(?!\d*\/)[^?#]*@)?([^?#]*)(\?[^#]*)?/is;
   const [, scheme, user = "", place = "", query = ""] = pattern.exec(location) ?? [];
@@ -30,7 +30,7 @@ function partsOf(location: string): UrlParts | null {
 
 const print = ({ scheme, user, place, query }: UrlParts): string => scheme + user + place + query;
 
-/** A location without its secrets. A path is returned unchanged. */
+/** Returns a location without its secrets. Paths are returned unchanged. */
 export function shownUrl(location: string): string {
   const parts = partsOf(location);
   if (parts === null) return location;
@@ -43,29 +43,29 @@ export function shownUrl(location: string): string {
 }
 
 /**
- * A text in which the URLs have no secrets. The length of a scheme is limited, because 100 kB of letters took 9 seconds
- * without a limit.
+ * Removes secrets from the URLs in a text. The scheme's length is limited, because without a limit, 100 kB of letters
+ * took 9 seconds.
  */
 export const withoutSecrets = (text: string): string =>
   text.replaceAll(/[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>]*[^\s"'<>:;,.)]/gi, shownUrl);
 
-/** True for a URL that has a user or a query, hidden or not. */
+/** Returns true for a URL that has a user or a query, hidden or not. */
 export function hasSecrets(location: string): boolean {
   const parts = partsOf(location);
   return parts !== null && parts.user + parts.query !== "";
 }
 
-/** True for a URL whose secrets are hidden, so that it cannot be opened. */
+/** Returns true for a URL that cannot be opened, because its secrets are hidden. */
 export const isHidden = (location: string): boolean =>
   hasSecrets(location) && shownUrl(location) === print(partsOf(location) as UrlParts);
 
-/** A location without user, query and fragment; its ending tells the format. */
+/** Returns a location without user, query and fragment; the suffix shows the format. */
 export const placeOfUrl = (location: string): string => {
   const parts = partsOf(location);
   return parts === null ? location : parts.scheme + parts.place;
 };
 
-/** The location of `name` in a folder or a group. The query stays after the path. */
+/** Returns the location of `name` in a folder or a group. The query stays after the path. */
 export function within(location: string, name: string): string {
   const parts = partsOf(location);
   if (parts === null) return `${location}/${name}`;
@@ -86,7 +86,7 @@ export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    const sentence = `${JSON.stringify(text)} is not percent-encoded; write %25 for %`;
+    const sentence = `${JSON.stringify(text)} is not valid percent-encoding; write %25 for %`;
     throw new TensorError("attribute", sentence, {}, { cause });
   }
 }

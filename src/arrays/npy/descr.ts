@@ -1,6 +1,6 @@
 /**
- * `descr`, NumPy's name for a data type and its byte order: `<f4`, `>i8`, `|b1`, `<U12`. The table of data types has
- * the letters of the types; this file handles the byte order before them and the length after them.
+ * Parses and prints `descr`, NumPy's code for a data type and its byte order: `<f4`, `>i8`, `|b1`, `<U12`. The table of
+ * data types lists the letter codes; this file handles the byte order before a letter and the length after it.
  */
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
@@ -9,35 +9,36 @@ import { malformed, TensorError } from "../../core/errors.ts";
 /** The storage format of a file's elements. */
 export interface ElementType {
   readonly dtype: DType;
-  /** Bytes of one element. For strings a multiple of 4, possibly 0. */
+  /** Size of one element, in bytes. For strings, a multiple of 4, possibly 0. */
   readonly bytes: number;
   /**
-   * Bytes that a change of byte order reverses together: two such units in a complex number, one unit per character.
+   * Size, in bytes, of the unit that is reversed to change the byte order: complex numbers have two units, text has one
+   * per character.
    */
   readonly unit: number;
   readonly bigEndian: boolean;
 }
 
-/** Bytes of one character of text: NumPy stores code points (UCS-4). */
+/** Bytes per character of text: NumPy stores code points (UCS-4). */
 export const BYTES_PER_CHARACTER = 4;
 
-/** NumPy counts the bytes of an element in 31 bits. */
+/** Maximum text length, because NumPy stores the byte size of an element in 31 bits. */
 const MAX_CHARACTERS = Math.floor((2 ** 31 - 1) / BYTES_PER_CHARACTER);
 
-/** Advice for NumPy data types that this package lacks. */
+/** Error text for NumPy data types that this package does not support. */
 const UNREAD: Readonly<Record<string, string>> = {
-  O: "Python objects, which need pickle and are not read: save numbers or text instead, as with array.astype('U')",
-  S: "byte strings, which are not read: save text instead, as with array.astype('U')",
-  a: "byte strings, which are not read: save text instead, as with array.astype('U')",
-  V: "raw bytes, which are read only as V2 (bfloat16)",
-  M: "dates, which are not read: save them as integers instead, as with array.view('int64')",
-  m: "durations, which are not read: save them as integers instead, as with array.view('int64')",
+  O: "Python objects, which need pickle and cannot be read; save numbers or text, for example array.astype('U')",
+  S: "byte strings, which cannot be read; save text, for example array.astype('U')",
+  a: "byte strings, which cannot be read; save text, for example array.astype('U')",
+  V: "raw bytes, which can be read only as V2 (bfloat16)",
+  M: "dates, which cannot be read; save integers, for example array.view('int64')",
+  m: "durations, which cannot be read; save integers, for example array.view('int64')",
 };
 
 /**
- * The element type that `descr` names. A missing byte order, `=` and `|` mean little-endian, which is the byte order of
- * every machine that this package runs on.
- * @throws TensorError `malformed-file` if the table of data types lacks the type
+ * Parses `descr` into an element type. A missing byte order, `=` and `|` mean little-endian, the byte order of every
+ * machine that this package supports.
+ * @throws TensorError `malformed-file` if the type is not in the table of data types
  */
 export function parseDescr(descr: string): ElementType {
   const order = "<>=|".includes(descr.charAt(0)) ? descr.charAt(0) : "";
@@ -52,22 +53,26 @@ export function parseDescr(descr: string): ElementType {
   const dtype = DTYPE_NAMES.find((one) => one !== "string" && rowOf(one).npy === npy);
   if (dtype === undefined) {
     const known = DTYPE_NAMES.flatMap((one) => rowOf(one).npy ?? []).join(" ");
-    const why = UNREAD[name.charAt(0)] ?? `unknown; the types that are read are ${known}`;
-    throw malformed(`the descr of the NPY file, '${descr}', is ${why}`);
+    const why = UNREAD[name.charAt(0)] ?? `an unknown data type; the supported types are ${known}`;
+    throw malformed(`the descr of the NPY file, '${descr}', means ${why}`);
   }
   const { bytes, lanes } = DTYPES[dtype];
   return { dtype, bytes, unit: bytes / lanes, bigEndian };
 }
 
 /**
- * The descr of a little-endian file. `characters` is the length of text, ignored for other types. Types of one byte
- * have no byte order. bfloat16 is `<V2`, not `|V2`, because ml_dtypes registers it with NumPy in this form.
- * @throws TensorError `dtype` for a type that NPY lacks
+ * Returns the `descr` for a little-endian file. `characters` is the text length, and is ignored for other types.
+ * One-byte types have no byte order. bfloat16 is `<V2`, not `|V2`, because ml_dtypes registers it with NumPy in this
+ * form.
+ * @throws TensorError `dtype` for a type that NPY does not support
  */
 export function printDescr(dtype: DType, characters: number): string {
   const { npy, bytes } = rowOf(dtype);
   if (npy === undefined) {
-    throw new TensorError("dtype", `NPY has no data type for ${dtype}; save it as ONNX (.pb)`);
+    throw new TensorError(
+      "dtype",
+      `NPY has no data type for ${dtype}; save the tensor as ONNX (.pb)`,
+    );
   }
   if (dtype === "string") return `<${npy}${characters}`;
   return bytes === 1 ? `|${npy}` : `<${npy}`;

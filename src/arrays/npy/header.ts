@@ -1,9 +1,9 @@
 /**
- * The part of an NPY file before the elements: `\x93NUMPY`, a version, the length of the header (two bytes in version
- * 1.0, four in 2.0 and 3.0), the header itself. Versions 2.0 and 3.0 differ in the encoding of field names, which only
- * structured data types have.
+ * Reads and writes the part of an NPY file before the elements: `\x93NUMPY`, a version, the header length (two bytes in
+ * version 1.0, four in 2.0 and 3.0), and the header itself. Versions 2.0 and 3.0 differ in the encoding of field names,
+ * which only structured data types have.
  *
- * All sizes in the header are compared with the length of the file before anything is allocated.
+ * All sizes in the header are compared with the file length before anything is allocated.
  */
 
 import { malformed, TensorError } from "../../core/errors.ts";
@@ -11,7 +11,7 @@ import { MAX_SIZE, printShape, product } from "../../core/tensor/shape.ts";
 import { parseDescr, type ElementType } from "./descr.ts";
 import { parseDictionary } from "./literal.ts";
 
-/** The contents of a file. Its elements occupy bytes `start` to `end`. */
+/** Contents of an NPY file. The elements occupy bytes `start` to `end`. */
 export interface NpyContents {
   readonly type: ElementType;
   readonly shape: readonly number[];
@@ -26,24 +26,27 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59] as const;
 const VERSION_AT = MAGIC.length;
 const LENGTH_AT = VERSION_AT + 2;
 
-/** Bytes of the header's length field, by version. */
+/** Size of the header's length field, in bytes, by version. */
 const LENGTH_BYTES: Readonly<Record<string, 2 | 4>> = { "1.0": 2, "2.0": 4, "3.0": 4 };
 
-/** Headers end at a multiple of this many bytes. */
+/** Alignment of the header's end, in bytes. */
 const HEADER_ALIGNMENT = 64;
 
-/** NumPy reserves space for the first dimension to grow to this many digits in place. */
+/** Number of digits for which NumPy reserves space, so that the first dimension can grow in place. */
 const DIMENSION_DIGITS = 21;
 
-/** The size of a file whose first bytes are given, and the maximum number of its elements. */
+/**
+ * Limits for reading a header from the first bytes of a file: the size of the whole file, and the maximum number of
+ * elements.
+ */
 export interface NpyLimits {
-  /** In bytes. */
+  /** File size, in bytes. */
   readonly fileSize: number;
   readonly maxSize: number;
 }
 
 /**
- * @param limits for a file that is read in parts; by default `file` is the whole file, which becomes one tensor
+ * @param limits for a file that is read in parts; by default, `file` is the whole file and becomes one tensor
  * @throws TensorError `malformed-file`, or `too-large` for more than `maxSize` elements
  */
 export function readNpyHeader(
@@ -55,7 +58,7 @@ export function readNpyHeader(
   const width = LENGTH_BYTES[version];
   if (width === undefined) {
     throw malformed(
-      `the NPY file is of version ${version}, but the versions that are read are 1.0, 2.0 and 3.0`,
+      `the NPY file has version ${version}, but the supported versions are 1.0, 2.0 and 3.0`,
     );
   }
   const from = LENGTH_AT + width;
@@ -71,8 +74,8 @@ export function readNpyHeader(
 }
 
 /**
- * Bytes of a file's header, computed from the first twelve.
- * @throws TensorError `malformed-file` for another format; {@link readNpyHeader} checks the rest
+ * Computes the header size of a file, in bytes, from the first twelve bytes.
+ * @throws TensorError `malformed-file` if the file is not NPY; {@link readNpyHeader} checks the rest
  */
 export function parseNpyHeaderLength(first: Uint8Array): number {
   checkMagic(first);
@@ -108,7 +111,7 @@ function checkLength(file: Uint8Array, end: number, what: string): void {
   );
 }
 
-/** The number of elements, after checking that the file holds all of them. */
+/** Returns the number of elements, after checking that the file holds all of them. */
 function checkElements(
   { fileSize, maxSize }: NpyLimits,
   start: number,
@@ -120,41 +123,42 @@ function checkElements(
     const most = maxSize === MAX_SIZE ? "a tensor has at most 2^32" : "an array has at most 2^53";
     throw new TensorError(
       "too-large",
-      `the NPY file promises the shape ${printShape(shape)}, but ${most} - 1 elements`,
+      `the NPY file declares the shape ${printShape(shape)}, but ${most} - 1 elements`,
       { expected: shape },
     );
   }
   const present = fileSize - start;
   if (size * bytes > present) {
     throw malformed(
-      `the NPY file promises ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
+      `the NPY file declares ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
         `but ${present} follow its header`,
       { got: present, expected: shape },
     );
   }
-  // Text of length 0 takes no bytes of the file, so only this check keeps a small file from 2^32 empty strings.
+  // Strings of length 0 take no bytes, so only this check prevents a small file from creating 2^32 empty strings.
   if (bytes === 0 && size > fileSize) {
-    throw malformed(
-      `the NPY file promises ${size} strings of no characters, more than it has bytes`,
-      { got: size, expected: shape },
-    );
+    throw malformed(`the NPY file declares ${size} empty strings, more than it has bytes`, {
+      got: size,
+      expected: shape,
+    });
   }
   return size;
 }
 
 /**
- * The bytes before the elements of a C-ordered file, exactly as NumPy writes them: version 1.0, padded to a multiple of
- * 64. With at most 64 dimensions the header stays far below 65536 bytes, above which version 2.0 is needed.
+ * Returns the bytes before the elements of a C-ordered file, exactly as NumPy writes them: version 1.0, padded to full
+ * blocks of 64 bytes. With at most 64 dimensions, the header is far shorter than 65536 bytes, the length that would
+ * require version 2.0.
  */
 export function printNpyHeader(descr: string, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
-  // A scalar has no such reserve, but its header ends at byte 128 either way.
+  // NumPy reserves no digits for a scalar, but the header ends at byte 128 either way.
   const growth = DIMENSION_DIGITS - String(shape[0]).length;
   const header =
     `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }` + " ".repeat(growth);
   const from = LENGTH_AT + 2;
   const unpadded = from + header.length + 1;
-  // NumPy adds a whole block even if no padding is needed.
+  // NumPy adds a full block of padding to a header that is already aligned.
   const end = unpadded + HEADER_ALIGNMENT - (unpadded % HEADER_ALIGNMENT);
   const bytes = new Uint8Array(end).fill(0x20);
   bytes.set(MAGIC);

@@ -1,11 +1,11 @@
 /**
- * Converts file elements whose byte order or axis order differs from that of a tensor. The functions move bits through
- * integer views, so the payload of a NaN survives.
+ * Converts elements in a file's byte order and axis order to those of a tensor. Bits are moved through integer views,
+ * so NaN payloads are kept.
  */
 
 import type { NumericStorage } from "../../core/tensor/dtype.ts";
 
-/** Reverses the bytes of every unit in place, at any alignment. `unit` is 1, 2, 4 or 8 bytes. */
+/** Reverses the bytes of each unit in place; `array` may be unaligned. `unit` is 1, 2, 4 or 8 bytes. */
 export function swapBytes(array: NumericStorage, unit: number): void {
   const { buffer, byteOffset, byteLength } = array;
   if (byteOffset % unit !== 0) {
@@ -44,7 +44,7 @@ export function toRowMajor(
 ): void {
   const from = cellsOf(source, bytes);
   const to = cellsOf(target, bytes);
-  // Axes of one element change no position. Among the others the first varies fastest in the source.
+  // Axes of size 1 do not affect positions. The first of the other axes varies fastest in the source.
   const axes = shape.filter((dim) => dim !== 1);
   if (axes.length < 2) return to.set(from);
   const words = bytes / from.BYTES_PER_ELEMENT;
@@ -59,7 +59,7 @@ export function toRowMajor(
       for (let word = 0; word < words; word++) to[out++] = from[at + word];
     }
     let axis = last - 1;
-    // The loop ends with the first axis, so its coordinate is not checked.
+    // Elements run out before the first axis can overflow, so the first coordinate is not checked.
     for (; axis > 0 && ++coordinates[axis] === axes[axis]; axis--) {
       start -= (axes[axis] - 1) * strides[axis];
       coordinates[axis] = 0;
@@ -69,8 +69,8 @@ export function toRowMajor(
 }
 
 /**
- * The storage as words of 1, 2 or 4 bytes, the largest that divides an element. Limited to three typed-array classes,
- * because a loop that sees five takes 28 ns per element instead of 2.
+ * Returns a view of the storage with the largest word of 1, 2 or 4 bytes that divides an element. Only three
+ * typed-array classes are used, because a loop that sees five takes 28 ns per element instead of 2 ns.
  */
 function cellsOf(
   { buffer, byteOffset, byteLength }: NumericStorage,

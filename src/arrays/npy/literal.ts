@@ -1,6 +1,7 @@
 /**
- * The dictionary in the header of an NPY file: the tokens of a Python literal that NumPy writes there, and no others.
- * The parser reads each byte once, so the file bounds its time and memory. `descr.ts` knows what a `descr` means.
+ * Parses the dictionary in the header of an NPY file. Only those tokens of Python literals that NumPy writes are
+ * accepted. Each byte is read once, so time and memory are bounded by the file size. `descr.ts` parses the value of
+ * `descr`.
  */
 
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -13,13 +14,13 @@ export interface HeaderFields {
 }
 
 /**
- * The longest quoted text that is accepted; keys and valid `descr` are shorter. The limit also bounds how much of the
- * file a message quotes.
+ * Maximum length of quoted text; keys and valid `descr` values are shorter. The limit also bounds how much of the file
+ * an error message quotes.
  */
 const MAX_QUOTED = 64;
 
 /**
- * The fields of the dictionary in `bytes` from `start` to `end`, where only blanks may surround it.
+ * Parses the dictionary in `bytes` from `start` to `end`. Only blanks may surround the dictionary.
  * @throws TensorError `malformed-file`, or `too-large` for a dimension of 2^53 or more
  */
 export function parseDictionary(bytes: Uint8Array, start: number, end: number): HeaderFields {
@@ -30,7 +31,7 @@ export function parseDictionary(bytes: Uint8Array, start: number, end: number): 
   while (!cursor.accept("}")) {
     const key = cursor.text("a key in quotes");
     if (seen.includes(key)) {
-      throw malformed(`the header of the NPY file gives '${key}' twice`);
+      throw malformed(`the header of the NPY file has the key '${key}' twice`);
     }
     seen.push(key);
     cursor.expect(":");
@@ -58,8 +59,8 @@ export function parseDictionary(bytes: Uint8Array, start: number, end: number): 
 function parseTypeName(cursor: LiteralCursor): string {
   if (cursor.accept("[") || cursor.accept("(")) {
     throw malformed(
-      "the descr of the NPY file is a structured data type, which is not read: save each field on its own, " +
-        "as with np.save(path, array['field'])",
+      "the descr of the NPY file is a structured data type, which cannot be read; save each field separately, " +
+        "for example np.save(path, array['field'])",
     );
   }
   return cursor.text("a data type in quotes");
@@ -71,7 +72,7 @@ function parseBoolean(cursor: LiteralCursor): boolean {
   throw cursor.unexpected("True or False");
 }
 
-/** A tuple: `()`, `(3,)`, `(2, 3)`, `(2, 3,)`; not `(3)`, which is a number. */
+/** Parses a tuple: `()`, `(3,)`, `(2, 3)` or `(2, 3,)`, but not `(3)`, which is a number. */
 function parseTuple(cursor: LiteralCursor): number[] {
   const shape: number[] = [];
   cursor.expect("(");
@@ -110,7 +111,7 @@ function parseDimension(cursor: LiteralCursor): number {
   return dimension;
 }
 
-/** A position in the header. Every method skips blanks before its token. */
+/** Cursor in the header. Every method skips blanks before its token. */
 class LiteralCursor {
   readonly bytes: Uint8Array;
   readonly end: number;
@@ -122,7 +123,7 @@ class LiteralCursor {
     this.end = end;
   }
 
-  /** The next byte that is not blank, or -1 at the end. */
+  /** Returns the next byte that is not blank, or -1 at the end. */
   peek(): number {
     while (this.at < this.end && isBlank(this.bytes[this.at])) this.at++;
     return this.at < this.end ? this.bytes[this.at] : -1;
@@ -144,10 +145,10 @@ class LiteralCursor {
   }
 
   expectEnd(): void {
-    if (this.peek() !== -1) throw this.unexpected("nothing but blanks");
+    if (this.peek() !== -1) throw this.unexpected("only blanks");
   }
 
-  /** Text in single or double quotes, of printable ASCII without escapes. */
+  /** Parses printable ASCII text in single or double quotes, without escapes. */
   text(what: string): string {
     const quote = this.peek();
     if (quote !== 0x27 && quote !== 0x22) throw this.unexpected(what);
@@ -167,11 +168,11 @@ class LiteralCursor {
     throw this.unexpected(`the quote that ends ${printValue(text)}`);
   }
 
-  /** A decimal number. A number of 2^53 or more loses digits, but stays above the safe integers. */
+  /** Parses a decimal number. Numbers of 2^53 or more lose digits, but never round down into the safe integers. */
   digits(): number {
     if (!isDigit(this.peek())) throw this.unexpected("a number");
     let number = 0;
-    // Above 2^53 each digit multiplies by ten, so rounding cannot bring the number back below.
+    // Above 2^53, each digit multiplies the number by ten, so rounding cannot bring it below 2^53 again.
     for (; this.at < this.end && isDigit(this.bytes[this.at]); this.at++) {
       number = number * 10 + (this.bytes[this.at] - 0x30);
     }
@@ -187,13 +188,13 @@ class LiteralCursor {
           ? `has ${JSON.stringify(String.fromCharCode(byte))}`
           : `has the byte 0x${byte.toString(16).padStart(2, "0")}`;
     return malformed(
-      `the header of the NPY file ${found} at byte ${this.at}, where ${what} should stand`,
+      `the header of the NPY file ${found} at byte ${this.at}, but expected ${what}`,
     );
   }
 }
 
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** Space, tab, newline, carriage return. */
+/** Returns true for a space, tab, newline or carriage return. */
 const isBlank = (byte: number): boolean =>
   byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;

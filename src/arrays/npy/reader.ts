@@ -17,18 +17,18 @@ import { swapBytes, toRowMajor } from "./layout.ts";
 import { decodeUcs4 } from "./text.ts";
 
 /**
- * The tensor in an NPY file of version 1.0, 2.0 or 3.0, in C or Fortran order and either byte order, as NEP 1 and
- * `numpy.lib.format` specify it.
+ * Reads the tensor in an NPY file of version 1.0, 2.0 or 3.0, in C or Fortran order and either byte order (NEP 1,
+ * `numpy.lib.format`).
  *
- * The descr is one of `f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1` and `U` with a length; `V2` is bfloat16. All bits
- * are kept, including a NaN's payload. Trailing NULs of text are dropped, as in NumPy. The elements are copied, so
- * `bytes` may be reused. Bytes after the last element are ignored, as `np.load` does.
+ * Supported `descr` values are `f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1` and `U` with a length; `V2` is bfloat16.
+ * All bits are kept, including NaN payloads. Trailing NULs in text are dropped, as in NumPy. The elements are copied,
+ * so `bytes` may be reused. Bytes after the last element are ignored, as `np.load` does.
  *
  * @param bytes the whole file
- * @throws TensorError `malformed-file` for bytes that are not such a file (cut short, structured, of Python objects, a
- *   bool other than 0 or 1, text that is not Unicode); `too-large` for more than 2^32 - 1 elements or if memory is
- *   exhausted; `disposed` for bytes whose memory was released. Nothing is allocated before the file is known to hold
- *   all elements that its header announces.
+ * @throws TensorError `malformed-file` if `bytes` is not a supported NPY file (a truncated file, structured data types,
+ * Python objects, a bool other than 0 or 1, text that is not Unicode); `too-large` for more than 2^32 - 1 elements or
+ * if memory is exhausted; `disposed` if the memory of `bytes` was released. Nothing is allocated until the file is
+ * known to hold all the elements that its header declares.
  *
  * @example
  * ```ts
@@ -54,8 +54,8 @@ export function readNpy(bytes: Uint8Array): Tensor {
 }
 
 /**
- * The file's elements as `count` values of type `cells` (characters, for text), converted to little-endian, row-major
- * order.
+ * Copies the file's elements as `count` values of type `cells` (characters, for text), converted to little-endian,
+ * row-major order.
  */
 function copyElements<D extends Exclude<DType, "string">>(
   file: Uint8Array,

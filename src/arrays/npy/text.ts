@@ -1,9 +1,10 @@
 /**
- * Text as NumPy stores it: all elements have the same number of code points (UCS-4), that of the longest, padded with
+ * Converts text to and from NumPy's storage: each element has as many code points (UCS-4) as the longest, padded with
  * NULs.
  *
- * NumPy treats a lone surrogate as a code point, so it is read and written unchanged. A high surrogate before a low one
- * is two characters in Python but one in JavaScript, so a file with such a pair is refused.
+ * NumPy treats a lone surrogate as a code point, so lone surrogates are read and written unchanged. A high surrogate
+ * followed by a low surrogate is two characters in Python but one in JavaScript, so a file with such a pair is
+ * rejected.
  */
 
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -13,9 +14,9 @@ import { ARRAYS } from "../../core/limits.ts";
 const MAX_CODE_POINT = 0x10ffff;
 
 /**
- * The strings in `codes`, `length` code points each, without trailing NULs.
+ * Decodes the strings in `codes`, which have `length` code points each, without trailing NULs.
  * @throws TensorError `malformed-file` for a number that is not a code point, `too-large` for a string longer than the
- *   JavaScript engine allows
+ * JavaScript engine allows
  */
 export function decodeUcs4(
   codes: Uint32Array,
@@ -23,7 +24,7 @@ export function decodeUcs4(
   size: number,
   shape: readonly number[],
 ): string[] {
-  // The array grows because V8 makes a hash table of an array that is created with more than 2^25 elements (12 s
+  // The array is grown, because V8 turns an array that is created with more than 2^25 elements into a hash table (12 s
   // instead of 0.8 s for 4e7 texts).
   const texts: string[] = [];
   for (let position = 0; position < size; position++) {
@@ -48,7 +49,7 @@ function textOf(codes: Uint32Array, start: number, end: number): string {
       );
     }
   } catch (cause) {
-    const sentence = `the NPY file holds a text of ${end - start} characters, which does not fit in a string`;
+    const sentence = `the NPY file has a text of ${end - start} characters, too long for a JavaScript string`;
     throw new TensorError("too-large", sentence, {}, { cause });
   }
   return text;
@@ -68,8 +69,8 @@ function checkCodes(
     if (code > MAX_CODE_POINT || isPair) {
       const at = coordinatesOf(position, shape);
       const what = isPair
-        ? "half of a surrogate pair instead of the one character"
-        : `beyond the greatest code point, 0x${MAX_CODE_POINT.toString(16)}`;
+        ? "half of a surrogate pair, which must be stored as a single character"
+        : `greater than the largest code point, 0x${MAX_CODE_POINT.toString(16)}`;
       throw malformed(
         `the NPY file has the code 0x${code.toString(16)} in the text at ${printShape(at)}, which is ${what}`,
         { at, got: code },
@@ -79,12 +80,12 @@ function checkCodes(
   }
 }
 
-/** True if `code` is one of the 1,024 surrogates that begin with `first`. */
+/** Returns true if `code` is one of the 1,024 surrogates that begin with `first`. */
 const isSurrogate = (code: number, first: number): boolean => code >= first && code < first + 0x400;
 
 /**
- * The greatest length of `texts` in code points; at least 1, because NumPy makes no shorter text.
- * @throws TensorError `dtype` for text that ends in a NUL, which readers drop as padding
+ * Returns the length of the longest of `texts`, in code points; at least 1, NumPy's minimum.
+ * @throws TensorError `dtype` for text that ends in a NUL, because readers would drop the NUL as padding
  */
 export function longestText(texts: readonly string[], shape: readonly number[]): number {
   let longest = 1;
@@ -114,7 +115,7 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-/** Writes `texts` into `codes`, which must hold zeros, with `length` code points each. */
+/** Writes `texts` into `codes`, with `length` code points each; `codes` must be filled with zeros. */
 export function encodeUcs4(texts: readonly string[], length: number, codes: Uint32Array): void {
   for (let position = 0; position < texts.length; position++) {
     let out = position * length;

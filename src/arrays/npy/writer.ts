@@ -8,21 +8,22 @@ import { printNpyHeader } from "./header.ts";
 import { encodeUcs4, longestText } from "./text.ts";
 
 /**
- * `Uint8Array<ArrayBuffer>`, which `Blob` and `fetch` accept, expressed so that TypeScript before 5.7 compiles it too.
+ * The type `Uint8Array<ArrayBuffer>`, which `Blob` and `fetch` accept, in a form that TypeScript before 5.7 also
+ * compiles.
  */
 type OwnBytes = ReturnType<typeof Uint8Array.of>;
 
 /**
- * The bytes of an NPY file that holds `tensor`: version 1.0, C order, little-endian, byte for byte as `np.save` writes
- * it (NEP 1, `numpy.lib.format`).
+ * Returns the bytes of an NPY file that holds `tensor`: version 1.0, C order, little-endian, byte for byte as `np.save`
+ * writes it (NEP 1, `numpy.lib.format`).
  *
- * Text is `<U` with the greatest length in code points, at least 1. bfloat16 is `<V2`, as ml_dtypes writes it; NumPy
- * without ml_dtypes reads that as raw bytes. All bits are kept.
+ * Text is stored as `<U` with the length of the longest string in code points, at least 1. bfloat16 is stored as `<V2`,
+ * as in ml_dtypes; NumPy without ml_dtypes reads `<V2` as raw bytes. All bits are kept.
  *
- * @param tensor of any data type but int4, uint4 and other types that NPY lacks
- * @throws TensorError `dtype` for text that ends in a NUL, which the format cannot keep, for a data type that NPY lacks
- *   and for an argument that is not a tensor; `disposed` for a tensor whose memory was released; `too-large` if memory
- *   does not suffice for the file.
+ * @param tensor of any data type that NPY supports; int4 and uint4, for example, are not supported
+ * @throws TensorError `dtype` for text that ends in a NUL, which the format cannot keep, for a data type that NPY does
+ * not support, and for an argument that is not a tensor; `disposed` if the tensor's memory was released; `too-large` if
+ * there is not enough memory for the file.
  *
  * @example
  * ```ts
@@ -44,7 +45,7 @@ export function writeNpy(tensor: Tensor | RuntimeTensor): OwnBytes {
   if (isNumericStorage(data)) {
     file.set(bytesOf(data), header.length);
   } else {
-    // The header ends on a multiple of 64, so the characters are aligned.
+    // The header ends at a multiple of 64, so the characters are aligned.
     encodeUcs4(data, length, new Uint32Array(file.buffer, header.length));
   }
   return file;

@@ -140,7 +140,7 @@ function axisOf({ shape, dimensionNames, location }: ZarrArray, given: unknown):
 function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number): void {
   const { dtype, shape } = values;
   if (dtype !== own.dtype) {
-    const sentence = `the values must be ${own.dtype}, as the array is, got ${dtype}`;
+    const sentence = `the values must be ${own.dtype}, the data type of the array, got ${dtype}`;
     throw new TensorError("dtype", sentence, { input: "values" });
   }
   const fits =
