@@ -1,4 +1,4 @@
-/** A Zarr array in a store: reads and writes boxes and chunks, and stages chunks. */
+/** Reads and writes boxes and chunks of a Zarr array in a store, and stages chunks. */
 
 import type {
   ArrayLocation,
@@ -40,15 +40,13 @@ import { makePipeline, mostStored, type Pipeline } from "./chunks/pipeline.ts";
 import { inParallel, type Staging, type Store } from "./stores/store.ts";
 import { ZARR } from "../../core/limits.ts";
 
-/** The number of stored chunks, and their bytes. */
+/** Number and total size of the stored chunks. */
 export interface StoredChunks {
   readonly chunks: number;
   readonly bytes: number;
 }
 
-/**
- * An array of Zarr v3 or v2, in files or in object storage, as {@link openArray} and {@link createArray} return it.
- */
+/** A Zarr v3 or v2 array in files or in object storage. Returned by {@link openArray} and {@link createArray}. */
 export class ZarrArray implements PendingArray {
   readonly location: ArrayLocation;
   readonly fingerprint: string;
@@ -60,17 +58,18 @@ export class ZarrArray implements PendingArray {
   readonly chunkShape: readonly number[];
   /** The shape of the chunks in a shard; null without shards. */
   readonly innerChunkShape: readonly number[] | null;
-  /** The version of Zarr. */
+  /** The Zarr version. */
   readonly version: 2 | 3;
-  /** As in `zarr.json`; those of Zarr v2 are translated to v3. */
+  /** Codecs in the form of `zarr.json`; Zarr v2 codecs are translated to v3. */
   readonly codecs: readonly Codec[];
   readonly attributes: JsonObject;
   readonly dimensionNames: readonly (string | null)[] | null;
-  /** Internal. */
+  /** For internal use. */
   readonly metadata: Metadata;
   readonly store: Store;
   /**
-   * False once this object has changed the array's shape, because chunks at the end of the old shape would be padded.
+   * False once the array's metadata is known to have changed, because this object would pad chunks at the end of the
+   * old shape.
    */
   isCurrent = true;
   readonly #isDurable: boolean;
@@ -80,7 +79,7 @@ export class ZarrArray implements PendingArray {
   #encoding: string | null = null;
 
   /**
-   * Internal: callers check the array.
+   * For internal use: callers check the arguments.
    * @param isDurable true if a chunk must be synced before it replaces another; otherwise a crash may leave it empty
    */
   constructor(store: Store, metadata: Metadata, fingerprint: string, isDurable = false) {
@@ -309,7 +308,7 @@ export class ZarrArray implements PendingArray {
     );
   }
 
-  /** The number of stored chunks, and the bytes that they take. Lists all chunks without reading any. */
+  /** Counts the stored chunks and their bytes. Lists all chunks, but reads none. */
   async stored(): Promise<StoredChunks> {
     const grid = gridOf(this.shape, this.chunkShape);
     let [chunks, bytes] = [0, 0];
@@ -323,7 +322,7 @@ export class ZarrArray implements PendingArray {
   }
 
   /**
-   * Internal.
+   * For internal use.
    * @throws TensorError `attribute` for a compressor that can only be read, and for an array whose shape has changed
    */
   checkWritable(): void {
@@ -337,7 +336,7 @@ export class ZarrArray implements PendingArray {
   }
 
   #staging(name: string): Staging {
-    // Names become file names, and may come from another machine.
+    // Staged names become file names, and may come from another machine.
     if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
       const must = "must be letters, digits, dots, _ and -, and may not begin with a dot";
       throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`);
@@ -349,14 +348,14 @@ export class ZarrArray implements PendingArray {
   }
 }
 
-/** The error for an array whose metadata has changed since it was opened. */
+/** Returns the error for an array whose metadata has changed since the array was opened. */
 export const changedSince = ({ path }: Store): TensorError =>
   new TensorError(
     "attribute",
     `the metadata of ${path} has changed since the array was opened; open it again`,
   );
 
-/** `missing` bytes filled with copies of an element, in pieces. */
+/** Returns `missing` bytes of padding, filled with copies of an element, in pieces. */
 function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
   const { padding: most } = ZARR;
   const piece = new Uint8Array(Math.min(missing, most));
@@ -365,6 +364,6 @@ function padding(missing: number, fill: Uint8Array): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, at) => piece.subarray(0, missing - at * most));
 }
 
-/** The metadata that determine the bytes of a chunk. */
+/** Prints the metadata that determines a chunk's encoded bytes. */
 const printEncoding = ({ dtype, chunkShape, codecs, fill }: Metadata): string =>
   printJson([dtype, chunkShape, codecs.map((codec): JsonObject => ({ ...codec })), [...fill]]);

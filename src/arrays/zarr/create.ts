@@ -1,4 +1,4 @@
-/** Turns the options of a new array into metadata. */
+/** Converts the options for a new array to metadata. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
 import { isArray, isTensorError, printValue, TensorError } from "../../core/errors.ts";
@@ -25,24 +25,24 @@ import type { S3Options } from "./stores/s3-client.ts";
 
 /** Options of {@link createArray}. */
 export interface CreateOptions {
-  /** An array whose data type, chunks, codecs and fill value are the defaults of the new one. */
+  /** An array that provides defaults for the new array: data type, chunk shape, codecs and fill value. */
   readonly like?: ChunkedArray;
   readonly dtype?: DType;
   readonly shape?: readonly number[];
-  /** The shape of a chunk; with shards, of a chunk within a shard. */
+  /** The chunk shape; with shards, the shape of the chunks within a shard. */
   readonly chunkShape?: readonly number[];
-  /** The shape of a shard, a multiple of the chunk shape: one file holds a shard of chunks. */
+  /** The shape of a shard, a multiple of the chunk shape. Each file holds a shard of chunks. */
   readonly shards?: readonly number[] | null;
   /**
-   * Codec names, or names with configurations, as in Zarr v3; `bytes` may be left out. By default the chunks are not
+   * Codec names, or names with configurations, as in Zarr v3; `bytes` may be omitted. By default, chunks are not
    * compressed.
    */
   readonly codecs?: readonly (string | Codec)[];
-  /** The value of elements that were never written, zero by default. */
+  /** The value of elements that were never written; zero by default. */
   readonly fillValue?: ScalarInput;
   readonly attributes?: JsonObject;
   readonly dimensionNames?: readonly (string | null)[];
-  /** True replaces an existing array, except in object storage. */
+  /** True to replace an existing array, except in object storage. */
   readonly overwrite?: boolean;
   /** Settings for `s3://bucket/key`. */
   readonly s3?: S3Options;
@@ -71,7 +71,7 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   try {
     return newMetadata(options, where);
   } catch (error) {
-    // An error in a file is "malformed"; here it is an error in an option.
+    // The parser reports a malformed file, but here the error is in an option.
     if (!isTensorError(error, "malformed-file")) throw error;
     throw new TensorError("attribute", error.message, {}, { cause: error });
   }
@@ -116,7 +116,7 @@ const needed = (value: readonly number[] | undefined, name: string): Json => {
 
 const isName = (one: unknown): boolean => one === null || typeof one === "string";
 
-/** The names given, or those of another array of the same rank. */
+/** Returns the given dimension names, or those of the array in `like` if it has the same rank. */
 function namesOf(
   names: unknown,
   rank: number,
@@ -127,7 +127,7 @@ function namesOf(
   throw new TensorError("attribute", `dimensionNames must be a list of ${rank} names or nulls`);
 }
 
-/** The defaults that another array provides for a new one. */
+/** Defaults that the array in `like` provides for a new array. */
 interface Pattern {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -153,7 +153,7 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
   if (array instanceof SlicedArray) return likeSlice(array, pattern);
   if (!(array instanceof ZarrArray)) return { ...pattern, fill: undefined, attributes: {} };
   const { codecs, attributes, metadata, dimensionNames } = array;
-  // zlib is a codec of Zarr v2; gzip is the same compression in another container.
+  // zlib is a Zarr v2 codec; gzip is the same compression in another container.
   const newer = codecs.map((codec) => (codec.name === "zlib" ? { ...codec, name: "gzip" } : codec));
   const [first] = newer;
   const isSharded = newer.length === 1 && first.name === "sharding_indexed";
@@ -164,7 +164,7 @@ function likeOf(array: ChunkedArray | undefined): Pattern | null {
 }
 
 /**
- * A part of an array provides the defaults of its array. Codecs that transpose axes suit only an array of the same
+ * Takes a slice's defaults from the underlying array. Codecs that transpose axes are used only for arrays of the same
  * rank.
  */
 function likeSlice(
@@ -177,7 +177,7 @@ function likeSlice(
   return { ...own, codecs: kept, fill, attributes, dimensionNames };
 }
 
-/** The codecs, with `bytes` added unless one of them turns elements into bytes. */
+/** Returns the codecs, and adds `bytes` unless a codec already converts elements to bytes. */
 function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
   if (!isArray(given)) {
     throw new TensorError("attribute", `codecs must be a list, got ${printValue(given)}`);
@@ -193,7 +193,7 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
   return codecs.toSpliced(transposes, 0, withDefaults({ name: "bytes" }, dtype));
 }
 
-/** Completes codecs that need a configuration, with the defaults of zarr-python. */
+/** Completes codec configurations with zarr-python's defaults. */
 function withDefaults(codec: Codec, dtype: DType): Codec {
   const { bytes, lanes } = rowOf(dtype);
   const defaults: Readonly<Record<string, JsonObject>> = {
@@ -202,7 +202,7 @@ function withDefaults(codec: Codec, dtype: DType): Codec {
     zstd: { level: 0, checksum: false },
     blosc: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: bytes, blocksize: 0 },
   };
-  // A byte order for single bytes would mislead other readers.
+  // One-byte elements have no byte order, so an `endian` setting would mislead other readers.
   if (codec.name === "bytes" && bytes / lanes === 1) return { name: "bytes" };
   const known = Object.hasOwn(defaults, codec.name) ? defaults[codec.name] : {};
   const configuration = { ...known, ...codec.configuration };
@@ -211,7 +211,7 @@ function withDefaults(codec: Codec, dtype: DType): Codec {
     : { name: codec.name, configuration };
 }
 
-/** Shards with the index that the specification recommends. */
+/** Returns a sharding codec with the index codecs that the specification recommends. */
 const shardsOf = (inner: readonly number[], codecs: readonly Codec[]): Codec => ({
   name: "sharding_indexed",
   configuration: {

@@ -1,4 +1,4 @@
-/** Data types by their names in Zarr, and fill values in all of Zarr's forms. */
+/** Converts Zarr's data type names, and fill values in all of Zarr's forms. */
 
 import { isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
 import {
@@ -14,8 +14,8 @@ import { bytesOf } from "../../core/tensor/storage.ts";
 import { isObject, type Json } from "./json.ts";
 
 /**
- * Zarr's names of data types, from the specification or the registry of its extensions. Null for text, which is not
- * supported in Zarr. `float8_e4m3fn` is not registered; TensorStore writes it.
+ * Zarr's data type names, from the specification or the registry of extensions. Null for text, which this package does
+ * not support in Zarr. `float8_e4m3fn` is not registered, but TensorStore writes this name.
  */
 const NAMES: Readonly<Record<DType, string | null>> = {
   bool: "bool",
@@ -52,7 +52,7 @@ const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
   ["complex_float64", "complex128"],
 ]);
 
-/** Advice for data types that this package lacks, by the beginning of their names. */
+/** Advice for unsupported data types, by the beginning of the name. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^string$|utf32|^bytes$|^r\d+$|null_terminated/, "save the text as numbers, such as ids"],
   [/datetime|timedelta/, "save them as int64"],
@@ -70,8 +70,8 @@ const unreadType = (name: string, where: string): TensorError => {
 };
 
 /**
- * The data type that `data_type` names.
- * @throws TensorError `dtype` for a type that this package lacks, `malformed-file` for a value that is not a data type
+ * Parses `data_type`.
+ * @throws TensorError `dtype` for an unsupported data type, `malformed-file` for a value that is not a data type
  */
 export function parseDataType(value: Json | undefined, where: string): DType {
   const named = isObject(value) ? value.name : value;
@@ -83,7 +83,7 @@ export function parseDataType(value: Json | undefined, where: string): DType {
   return dtype;
 }
 
-/** Zarr's name of a data type. @throws TensorError `dtype` for text */
+/** Returns Zarr's name for a data type. @throws TensorError `dtype` for text */
 export function printDataType(dtype: DType): string {
   const name = NAMES[dtype];
   if (name !== null) return name;
@@ -93,7 +93,7 @@ export function printDataType(dtype: DType): string {
   );
 }
 
-/** NumPy's letters, as in Zarr v2. */
+/** NumPy's type codes, which Zarr v2 uses. */
 const NUMPY: ReadonlyMap<string, DType> = new Map(
   DTYPE_NAMES.flatMap((dtype): (readonly [string, DType])[] => {
     const { npy } = rowOf(dtype);
@@ -101,7 +101,7 @@ const NUMPY: ReadonlyMap<string, DType> = new Map(
   }),
 );
 
-/** A data type of Zarr v2, such as `<f4`, and its byte order. */
+/** Parses a Zarr v2 data type, such as `<f4`, and its byte order. */
 export function parseNumpyType(
   value: Json | undefined,
   where: string,
@@ -133,10 +133,10 @@ export function parseNumpyType(
   );
 }
 
-/** The bytes of one zero element. */
+/** Returns the bytes of a zero element. */
 export const zeroOf = (dtype: DType): Uint8Array => new Uint8Array(DTYPES[dtype].bytes);
 
-/** Special values of floats as written in metadata. */
+/** Special floating-point values as metadata spells them. */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ["NaN", NaN],
   ["Infinity", Infinity],
@@ -144,8 +144,9 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The bytes of one element from a `fill_value`. Null, which zarrita and Zarr v2 write for a missing value, means zero.
- * @throws TensorError `malformed-file` for a value outside of the data type
+ * Parses a `fill_value` into the bytes of one element. Null, which zarrita and Zarr v2 write for a missing value, means
+ * zero.
+ * @throws TensorError `malformed-file` for a value that the data type cannot represent
  */
 export function parseFillValue(dtype: DType, value: Json | undefined, where: string): Uint8Array {
   const { family, lanes, bytes } = rowOf(dtype);
@@ -166,7 +167,7 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
   throw malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`);
 }
 
-/** A number, or a part of a complex number, as bytes; null if the type cannot represent it. */
+/** Encodes a number, or a part of a complex number, as bytes; returns null if the type cannot represent the value. */
 function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   const { family, bytes } = rowOf(dtype);
   const isFloat = family === "float" || family === "half" || family === "minifloat";
@@ -177,7 +178,7 @@ function encodePart(dtype: DType, value: Json | undefined): Uint8Array | null {
   return isTaken && isNumericStorage(storage) ? bytesOf(storage) : null;
 }
 
-/** Big-endian digits as little-endian bytes. */
+/** Converts big-endian hexadecimal digits to little-endian bytes. */
 function parseHex(text: string, bytes: number): Uint8Array | null {
   const digits = text.slice(2);
   if (!/^[0-9a-fA-F]+$/.test(digits) || digits.length > 2 * bytes) return null;
@@ -188,7 +189,7 @@ function parseHex(text: string, bytes: number): Uint8Array | null {
   });
 }
 
-/** A fill value in the form of metadata, which {@link parseFillValue} converts back to the same bits. */
+/** Prints a fill value for metadata; {@link parseFillValue} converts the text back to the same bits. */
 export function printFillValue(dtype: DType, element: Uint8Array): Json {
   const { family } = rowOf(dtype);
   if (family === "complex") {
@@ -205,7 +206,7 @@ function printPart(dtype: DType, element: Uint8Array): Json {
   bytesOf(storage).set(element);
   const value = reader(dtype, storage)(0) as number | bigint | boolean;
   if (typeof value !== "number") return value;
-  // JavaScript prints -0 as 0, so it needs another form.
+  // JSON prints -0 as 0, so -0 needs another form.
   const shown = Number.isFinite(value) ? (Object.is(value, -0) ? null : value) : String(value);
   const again = shown === null ? null : encodePart(dtype, shown);
   if (again?.every((byte, at) => byte === element[at]) === true) return shown;

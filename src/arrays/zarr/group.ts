@@ -1,6 +1,6 @@
 /**
- * Groups of Zarr: folders of arrays and groups. Their consolidated metadata, a list of all members, is read and
- * written.
+ * Opens and creates Zarr groups, which are folders of arrays and groups, and reads and writes their consolidated
+ * metadata, a list of all members.
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
@@ -25,7 +25,7 @@ import type { Source, Store } from "./stores/store.ts";
 export interface GroupOptions {
   /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
-  /** Aborts requests to servers and the waits between them, also those of later uses of the group. */
+  /** Aborts requests to servers and the waits between them, including those of later operations on the group. */
   readonly signal?: AbortSignal;
 }
 
@@ -34,29 +34,29 @@ export interface CreateGroupOptions extends GroupOptions {
   readonly attributes?: JsonObject;
 }
 
-/** An array or a group in a group, at any depth. */
+/** An array or a group inside a group, at any depth. */
 export interface GroupMember {
-  /** The names of its enclosing groups and its own, separated by slashes. */
+  /** The member's path: the names of enclosing groups and the member's name, separated by slashes. */
   readonly name: string;
   readonly kind: "array" | "group";
-  /** The member's own metadata: for an array, its shape and its data type among others. */
+  /** The member's metadata; an array's includes its shape and data type. */
   readonly metadata: JsonObject;
 }
 
-/** A group of Zarr v3 or v2, as {@link openGroup} and {@link createGroup} return it. */
+/** A Zarr v3 or v2 group. Returned by {@link openGroup} and {@link createGroup}. */
 export class ZarrGroup {
   /** An absolute path, or a URL. */
   readonly path: string;
-  /** The version of Zarr. */
+  /** The Zarr version. */
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** True if the group has a list of its members, which may be out of date. */
+  /** True if the group has a list of its members; the list may be out of date. */
   readonly isConsolidated: boolean;
   readonly #store: Store;
   readonly #own: OwnMetadata;
   readonly #opened: Opened;
 
-  /** Internal. */
+  /** For internal use. */
   constructor(store: Store, own: OwnMetadata, opened: Opened) {
     this.path = store.path;
     this.version = own.version;
@@ -68,9 +68,9 @@ export class ZarrGroup {
   }
 
   /**
-   * All arrays and groups below this one, by name: those in the consolidated metadata or, if the group
-   * has none, those found in the store.
-   * @throws TensorError `engine` without consolidated metadata on a server that cannot list objects
+   * Lists all arrays and groups below this group, by name. The list comes from the consolidated metadata, or without
+   * such metadata, from searching the store.
+   * @throws TensorError `engine` if the group has no consolidated metadata and the server cannot list objects
    */
   async members(): Promise<readonly GroupMember[]> {
     return this.#own.members ?? findMembers(this.#store, this.version);
@@ -79,7 +79,7 @@ export class ZarrGroup {
   /**
    * Opens an array below this group by its name. Reads the array's own metadata, because consolidated metadata may be
    * out of date.
-   * @throws TensorError `attribute` for a name that leads out of the group; otherwise as {@link openArray}
+   * @throws TensorError `attribute` for a name that leads out of the group; other errors as in {@link openArray}
    */
   async open(name: string): Promise<ChunkedArray> {
     checkName(name);
@@ -88,9 +88,9 @@ export class ZarrGroup {
   }
 
   /**
-   * Writes the metadata of all members into the group's own, where readers find them at once.
+   * Writes the metadata of all members into the group's metadata, so that readers need a single request.
    * @returns the updated group
-   * @throws TensorError `too-large` if the metadata exceed the limit for one file
+   * @throws TensorError `too-large` if the metadata exceeds the limit for one file
    */
   async consolidate(): Promise<ZarrGroup> {
     const store = this.#store;
@@ -101,7 +101,8 @@ export class ZarrGroup {
       const must = `one file of metadata may have ${MAX_JSON_BYTES}; consolidate the groups in it`;
       throw new TensorError("too-large", `${sentence}, but ${must}`, { got: text.length });
     }
-    // Metadata nested too deeply as a list are refused here, because the group could not be opened afterwards.
+    // Metadata that would be nested too deeply in the list is rejected here, because the group could not be opened
+    // afterwards.
     parseJson(text, `${key} of ${store.path}`);
     await store.put(key, [text], true);
     return openGroup(this.#opened.location, this.#opened.options);
@@ -117,15 +118,15 @@ interface Opened {
 interface OwnMetadata {
   readonly version: 2 | 3;
   readonly attributes: JsonObject;
-  /** The members in the consolidated metadata; null without consolidated metadata. */
+  /** Members in the consolidated metadata; null without consolidated metadata. */
   readonly members: readonly GroupMember[] | null;
 }
 
 /**
- * Opens a group of Zarr v3 or v2.
+ * Opens a Zarr v3 or v2 group.
  *
  * @param location a path, or a URL of an object store
- * @param options settings of the store
+ * @param options settings for the store
  * @throws TensorError `malformed-file` unless the location holds a group
  *
  * @example
@@ -144,11 +145,11 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
 }
 
 /**
- * Makes an empty group of Zarr v3. Arrays and groups are made in it by their paths.
+ * Creates an empty Zarr v3 group. Arrays and groups inside a group are created by their paths.
  *
  * @param location a path, or a URL of an object store
- * @param options `attributes`, and settings of the store
- * @throws TensorError `attribute` if an array or a group exists there, or an option is wrong
+ * @param options `attributes`, and settings for the store
+ * @throws TensorError `attribute` if the location holds an array or a group, or an option is wrong
  *
  * @example
  * ```ts
@@ -194,7 +195,7 @@ const readMetadata = async (
   return text === null ? null : parseJson(text, `${key} of ${store.path}`);
 };
 
-/** The text of a metadata object; null if it does not exist. */
+/** Reads the text of a metadata object; returns null if the object does not exist. */
 async function readText(store: Store, key: string): Promise<string | null> {
   const text = await readKey(store, key, (name) => store.open(name));
   if (text === null) return null;
@@ -202,7 +203,7 @@ async function readText(store: Store, key: string): Promise<string | null> {
   return new TextDecoder().decode(text);
 }
 
-/** The group at `prefix`, or null. */
+/** Reads the metadata of the group at `prefix`; returns null if there is no group. */
 async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | null> {
   const forbidden = new Forbidden();
   const json = await readMetadata(store, `${prefix}zarr.json`, forbidden);
@@ -238,7 +239,7 @@ function parseGroup(json: JsonObject, where: string): OwnMetadata {
   return { version: 3, attributes, members };
 }
 
-/** Consolidated metadata of another kind are treated as missing. */
+/** Parses the list of members in a group's metadata. Consolidated metadata of an unknown kind is treated as missing. */
 function parseInline(list: unknown, where: string): GroupMember[] | null {
   const { kind, metadata } = isObject(list as JsonObject) ? (list as JsonObject) : {};
   if (kind !== "inline") return null;
@@ -257,7 +258,7 @@ function parseInline(list: unknown, where: string): GroupMember[] | null {
     .toSorted(byName);
 }
 
-/** The members in Zarr v2's `.zmetadata`, which maps file names to contents. */
+/** Parses the members in Zarr v2's `.zmetadata`, which maps file names to contents. */
 function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
   if (!isObject(metadata))
     throw malformed(`the .zmetadata of ${where} must have an object "metadata"`);
@@ -274,7 +275,7 @@ function parseOldList({ metadata }: JsonObject, where: string): GroupMember[] {
     .toSorted(byName);
 }
 
-/** A file of consolidated metadata. */
+/** A file with consolidated metadata. */
 interface MemberList {
   readonly key: string;
   readonly text: Uint8Array;
@@ -282,7 +283,7 @@ interface MemberList {
 
 type Listed = Pick<GroupMember, "name" | "kind">;
 
-/** The `zarr.json` of a group, with a list of its members. */
+/** Returns a group's `zarr.json` with a list of the group's members. */
 async function newList(store: Store, members: readonly Listed[]): Promise<MemberList> {
   const [key, file] = ["zarr.json", `zarr.json of ${store.path}`];
   const metadata = await textsOf(
@@ -294,7 +295,7 @@ async function newList(store: Store, members: readonly Listed[]): Promise<Member
   return { key, text: withMember(encodeText(own), file, "consolidated_metadata", list) };
 }
 
-/** The `.zmetadata` of a group of Zarr v2. */
+/** Returns the `.zmetadata` of a Zarr v2 group. */
 async function oldList(store: Store, members: readonly Listed[]): Promise<MemberList> {
   const keys = members.flatMap(({ name, kind }) => [
     `${name}/${kind === "array" ? ".zarray" : ".zgroup"}`,
@@ -309,8 +310,8 @@ async function oldList(store: Store, members: readonly Listed[]): Promise<Member
 }
 
 /**
- * A JSON object of the metadata at keys, each as the text of its file, because numbers that are parsed and printed
- * again may change their meaning.
+ * Reads the metadata at several keys into a JSON object. Each file's text is copied unparsed, because a number that is
+ * parsed and printed again may change its meaning.
  */
 async function textsOf(
   store: Store,
@@ -327,10 +328,13 @@ async function textsOf(
 
 const byName = (a: GroupMember, b: GroupMember): number => (a.name < b.name ? -1 : 1);
 
-/** Maximum depth of nested groups; real ones have two or three levels. A link to a parent folder would be endless. */
+/**
+ * Maximum depth of nested groups; real files have two or three levels. Without a limit, a link to a parent folder would
+ * be followed endlessly.
+ */
 const MAX_DEPTH = 16;
 
-/** The arrays and groups below a group. The contents of arrays are not searched. */
+/** Finds the arrays and groups below a group. The contents of arrays are not searched. */
 async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<GroupMember[]> {
   if (prefix.split("/").length > MAX_DEPTH) {
     throw malformed(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`);
@@ -349,7 +353,7 @@ async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<G
     found.push(member);
     // oxlint-disable-next-line no-await-in-loop
     const below = member.kind === "group" ? await findMembers(store, version, `${place}/`) : [];
-    // Not spread, because a call takes some hundred thousand arguments at most.
+    // Spread syntax is not used, because a call accepts only some hundred thousand arguments.
     for (const one of below) found.push(one);
   }
   return prefix === "" ? found.toSorted(byName) : found;
@@ -373,8 +377,8 @@ async function readMember(store: Store, version: 2 | 3, name: string): Promise<G
 }
 
 /**
- * True if a name stays in its group: it comes from a file and becomes a path. In Windows a colon follows a drive
- * letter, or precedes a stream of a file.
+ * Returns true if a name stays inside its group. The check is needed because names come from a file and become paths.
+ * On Windows, a colon follows a drive letter, or precedes the name of a file stream.
  */
 const isInside = (name: string): boolean => {
   const odd = moduleOfNode("node:path")?.sep === "\\" ? /[\\\0:]/ : /[\\\0]/;

@@ -1,11 +1,11 @@
 /**
- * Parses and prints JSON as metadata uses it. `JSON.parse` rounds integers beyond 2^53, such as the fill value of an
- * int64, and refuses the NaN and Infinity that Python writes into attributes. The parser reads each byte once.
+ * Parses and prints the JSON of metadata. `JSON.parse` rounds integers beyond 2^53, such as an int64 fill value, and
+ * rejects the NaN and Infinity that Python writes into attributes. The parser reads each byte once.
  */
 
 import { isArray, malformed, printValue } from "../../core/errors.ts";
 
-/** A value of JSON. An integer that a number cannot hold exactly is a bigint. */
+/** A JSON value. Integers that a number cannot hold exactly are bigints. */
 export type Json =
   | null
   | boolean
@@ -15,18 +15,21 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json };
 
-/** An object as JSON has them, such as the attributes of a group. */
+/** A JSON object, such as the attributes of a group. */
 export type JsonObject = { readonly [name: string]: Json };
 
-/** Real metadata nests five levels, and attributes perhaps ten; deeper ones could overflow the stack. */
+/**
+ * Maximum nesting depth, because deeper input could overflow the stack. Real metadata nests five levels, and attributes
+ * perhaps ten.
+ */
 const MAX_DEPTH = 100;
 
-/** The limit for a metadata file; real metadata takes 1 kB. */
+/** Maximum size of a metadata file, in bytes; real metadata takes 1 kB. */
 export const MAX_JSON_BYTES = 2 ** 24;
 
 /**
- * The object in `bytes`.
- * @param file its name in errors
+ * Parses the object in `bytes`.
+ * @param file the file's name in errors
  * @throws TensorError `malformed-file`
  */
 export const parseJson = (bytes: Uint8Array, file: string): JsonObject =>
@@ -72,7 +75,7 @@ class Parser {
   readonly #text: string;
   readonly #file: string;
   #at = 0;
-  /** The ranges of text that the values of the outermost object occupy. */
+  /** The text range of each value in the outermost object. */
   readonly spans = new Map<string, readonly [from: number, to: number]>();
 
   constructor(text: string, file: string) {
@@ -106,7 +109,7 @@ class Parser {
   }
 
   #object(depth: number): Json {
-    // Without a prototype, so that a member "__proto__" is an ordinary one.
+    // The object has no prototype, so that "__proto__" is an ordinary member.
     const object: Record<string, Json> = Object.create(null) as Record<string, Json>;
     this.#members("}", () => {
       this.#skip();
@@ -127,7 +130,7 @@ class Parser {
     return list;
   }
 
-  /** The items between a bracket and its `end`, separated by commas. */
+  /** Reads comma-separated items up to the closing bracket `end`. */
   #members(end: string, read: () => void): void {
     this.#at++;
     this.#skip();
@@ -149,7 +152,10 @@ class Parser {
     }
   }
 
-  /** The end of quoted text; -1 if none begins here. A regular expression would overflow the stack on megabytes. */
+  /**
+   * Returns the end of the quoted text that begins here; -1 if there is none. A regular expression would overflow the
+   * stack on megabytes of text.
+   */
   #endOfText(): number {
     if (this.#text.charAt(this.#at) !== '"') return -1;
     let quote = this.#at;
@@ -196,10 +202,10 @@ class Parser {
 }
 
 /**
- * The text of an object with one member replaced or added. The rest of the text stays as it is, because a number that
- * is parsed and printed may change for its reader: 1.0 is a float to Python, and 1 is not.
- * @param value of the member, as JSON
- * @throws TensorError as {@link parseJson}
+ * Replaces or adds one member in the text of an object. The rest of the text is unchanged, because parsing and printing
+ * may change a number's type for other readers: Python reads 1.0 as a float, but 1 as an int.
+ * @param value the member's value, as JSON
+ * @throws TensorError like {@link parseJson}
  */
 export function withMember(
   bytes: Uint8Array,
@@ -216,12 +222,12 @@ export function withMember(
   return new TextEncoder().encode(text.slice(0, from) + put + text.slice(to));
 }
 
-/** No integer type has more digits, and BigInt takes quadratic time. */
+/** Maximum number of digits, because BigInt takes quadratic time to parse them; no integer type has more. */
 const MAX_DIGITS = 40;
 
 /**
- * `value` as JSON, with bigints as digits, and numbers outside JSON in the form that Python and this parser accept:
- * NaN.
+ * Prints `value` as JSON. Bigints are printed as digits, and values that JSON lacks, such as NaN, in the form that
+ * Python and this parser accept.
  */
 export function printJson(value: Json, indent = ""): string {
   if (typeof value === "bigint") return value.toString();

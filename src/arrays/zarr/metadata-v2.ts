@@ -1,4 +1,7 @@
-/** Translates Zarr v2's `.zarray` to the terms of v3. Changing such an array writes its chunks and its shape. */
+/**
+ * Translates Zarr v2's `.zarray` to v3 metadata. Writing to a v2 array changes only chunks and the shape, never other
+ * metadata.
+ */
 
 import { malformed, printValue } from "../../core/errors.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
@@ -14,8 +17,8 @@ import {
 } from "./metadata.ts";
 
 /**
- * @param attributes of `.zattrs`, if it exists
- * @throws TensorError as `parseMetadata`
+ * @param attributes the contents of `.zattrs`, if it exists
+ * @throws TensorError like `parseMetadata`
  */
 export function parseMetadataV2(
   json: JsonObject,
@@ -52,7 +55,7 @@ export function parseMetadataV2(
   };
 }
 
-/** The axis names that xarray writes among the attributes, because v2 has no field for them. */
+/** Returns the axis names that xarray writes into the attributes, because v2 has no field for them. */
 function namesIn({ _ARRAY_DIMENSIONS: names }: JsonObject, rank: number): readonly string[] | null {
   const areNames =
     isList(names) && names.length === rank && names.every((name) => typeof name === "string");
@@ -68,7 +71,7 @@ function checkFilters(filters: Json | undefined, where: string): void {
   throw malformed(`${where} has filters (${ids.join(", ")}), and none is known here`);
 }
 
-/** Column-major chunks are transposed. */
+/** Returns a transpose codec for column-major chunks. */
 function orderOf(order: Json | undefined, rank: number, where: string): Codec[] {
   if (order === "C" || order === undefined) return [];
   if (order !== "F") throw malformed(`the order of ${where} must be "C" or "F"`);
@@ -77,7 +80,7 @@ function orderOf(order: Json | undefined, rank: number, where: string): Codec[] 
   return [{ name: "transpose", configuration: { order: reversed } }];
 }
 
-/** The names in numcodecs of blosc's shuffles; -1 means that the encoder chose one. */
+/** The names of blosc's shuffles, by their numbers in numcodecs; -1 means that the encoder chose. */
 const SHUFFLES: readonly string[] = ["noshuffle", "shuffle", "bitshuffle"];
 
 function compressorOf(compressor: Json | undefined, typesize: number, where: string): Codec[] {

@@ -1,6 +1,5 @@
 /**
- * Metadata of an array, for both versions of Zarr, and the reading and writing of `zarr.json`. Codecs are checked by
- * `pipeline.ts`.
+ * Defines array metadata for both versions of Zarr, and reads and writes `zarr.json`. `pipeline.ts` checks the codecs.
  */
 
 import { malformed, printValue, TensorError } from "../../core/errors.ts";
@@ -10,7 +9,7 @@ import { gridOf } from "../boxes/boxes.ts";
 import { parseDataType, parseFillValue, printDataType, printFillValue } from "./data-types.ts";
 import { isList, isObject, printJson, type Json, type JsonObject } from "./json.ts";
 
-/** A codec as in metadata. */
+/** A codec as metadata describes it. */
 export interface Codec {
   readonly name: string;
   readonly configuration?: JsonObject;
@@ -19,21 +18,21 @@ export interface Codec {
 }
 
 export interface Metadata {
-  /** The version of Zarr. */
+  /** The Zarr version. */
   readonly version: 2 | 3;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** The shape of the elements in one object of the store: a shard, if the array has shards. */
+  /** The shape of the elements in one object of the store; of a shard, if the array has shards. */
   readonly chunkShape: readonly number[];
   readonly codecs: readonly Codec[];
-  /** The bytes of one element. */
+  /** The fill value, as the bytes of one element. */
   readonly fill: Uint8Array;
   readonly keys: KeyEncoding;
   readonly attributes: JsonObject;
   readonly dimensionNames: readonly (string | null)[] | null;
 }
 
-/** The conversion of a chunk's coordinates to a key: `c/0/1` or `0.1` style. */
+/** The form of chunk keys: `c/0/1` or `0.1`. */
 export interface KeyEncoding {
   readonly name: "default" | "v2";
   readonly separator: "/" | ".";
@@ -44,7 +43,7 @@ export function printKey({ name, separator }: KeyEncoding, at: readonly number[]
   return at.length === 0 ? "0" : at.join(separator);
 }
 
-/** The coordinates in a key; null if the key is not a chunk's. */
+/** Parses the chunk coordinates in a key; returns null if the key does not belong to a chunk. */
 export function parseKey(keys: KeyEncoding, rank: number, key: string): number[] | null {
   const parts = key.split(keys.separator);
   const words = keys.name === "default" ? parts.slice(1) : parts;
@@ -69,7 +68,7 @@ const FIELDS = new Set([
 
 /**
  * @param where the array's name in errors
- * @throws TensorError `malformed-file`; `dtype` for a data type that this package lacks
+ * @throws TensorError `malformed-file`; `dtype` for an unsupported data type
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) {
@@ -99,7 +98,7 @@ export function parseMetadata(json: JsonObject, where: string): Metadata {
   };
 }
 
-/** Refuses unknown fields unless they allow being ignored. */
+/** Rejects unknown fields that do not allow readers to ignore them. */
 function checkFields(json: JsonObject, where: string): void {
   for (const [name, value] of Object.entries(json)) {
     if (FIELDS.has(name)) continue;
@@ -118,7 +117,7 @@ const mayIgnore = (value: Json): boolean => isObject(value) && value.must_unders
 const unknownExtension = (field: string, name: string, where: string): TensorError =>
   malformed(`the ${field} ${printValue(name)} of ${where} is not known here`);
 
-/** An extension: an object with a name, or a name alone. */
+/** Parses an extension, which is a name, or an object with a name. */
 function extensionOf(value: Json | undefined, field: string, where: string): Codec {
   if (typeof value === "string") return { name: value };
   if (isObject(value) && typeof value.name === "string") {
@@ -144,7 +143,7 @@ export function parseCodecs(value: Json | undefined, where: string): Codec[] {
   });
 }
 
-/** A list of dimensions. @throws TensorError `malformed-file`, `rank`, `too-large` */
+/** Parses a list of dimensions. @throws TensorError `malformed-file`, `rank`, `too-large` */
 export function parseShape(value: Json | undefined, field: string, where: string): number[] {
   if (!isList(value)) throw malformed(`the ${field} of ${where} must be a list of integers`);
   if (value.length > MAX_RANK) {
@@ -208,8 +207,8 @@ export function parseAttributes(value: Json | undefined, where: string): JsonObj
 }
 
 /**
- * Attributes given by a program. NaN and infinities become text, because most JSON readers refuse them; a copy of a
- * file's attributes keeps them.
+ * Converts a program's attributes. NaN and infinities become text, because most JSON readers reject them; attributes
+ * copied from a file keep these values.
  */
 export const newAttributes = (value: Json | undefined, where: string): JsonObject =>
   asText(parseAttributes(value, where)) as JsonObject;
@@ -226,7 +225,7 @@ function parseNames(
   rank: number,
   where: string,
 ): Metadata["dimensionNames"] {
-  // zarr-python writes null for missing names.
+  // zarr-python writes null if the array has no names.
   if (value === undefined || value === null) return null;
   if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
   throw malformed(`the dimension_names of ${where} must be ${rank} names or nulls`);
@@ -234,7 +233,7 @@ function parseNames(
 
 const isName = (value: Json): boolean => value === null || typeof value === "string";
 
-/** The text of `zarr.json`. */
+/** Returns the text of `zarr.json`. */
 export function printMetadata(metadata: Metadata): string {
   const { dtype, shape, chunkShape, codecs, fill, keys, attributes, dimensionNames } = metadata;
   const json: JsonObject = {

@@ -1,7 +1,4 @@
-/**
- * NPY files among the arrays that are opened and created by path. Loaded when such a file is named, because a page has
- * no files.
- */
+/** Opens and creates NPY files by path. This module is loaded only for such a path, because a page has no files. */
 
 import type * as Fs from "node:fs/promises";
 import { defaultChunks } from "../boxes/grid.ts";
@@ -26,7 +23,7 @@ export async function openNpy(path: string, chunkShape?: readonly number[]): Pro
   return (await load(path)).openNpyArray(path, chunkShape);
 }
 
-/** @param store the folder of the file on a server */
+/** @param store the store that contains the file, if it is on a server */
 export async function openNpyIn(
   store: Store,
   name: string,

@@ -1,4 +1,4 @@
-/** NPY files on servers, read by ranges and never written. */
+/** Reads NPY files on servers by byte ranges. Such files are never written. */
 
 import type { ChunkedArray, HeldBytes } from "../boxes/array.ts";
 import { checkContiguous, headIn, NpyArray, type Head } from "../boxes/npy-array.ts";
@@ -8,10 +8,12 @@ import { malformed, TensorError } from "../../core/errors.ts";
 import { ARRAYS, HTTP } from "../../core/limits.ts";
 import { inParallel, type Source, type Store } from "./stores/store.ts";
 
-/** Bytes of the first request: the header of nearly every file. */
+/** Size of the first request, in bytes; nearly every header fits. */
 const FIRST = 1024;
 
-/** @throws TensorError `malformed-file` for a file that is missing or is not NPY; `engine` for a server that refuses */
+/**
+ * @throws TensorError `malformed-file` if the file is missing or is not NPY; `engine` if the server refuses the request
+ */
 export async function openNpyInStore(
   store: Store,
   name: string,
@@ -35,7 +37,7 @@ export async function openNpyInStore(
   return new RemoteNpyArray(place, head, chunkShape, { store, name, source });
 }
 
-/** The location of a file, and the version that was opened. */
+/** A file's location, and the version that was opened. */
 interface Remote {
   readonly store: Store;
   readonly name: string;

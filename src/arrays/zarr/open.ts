@@ -23,26 +23,26 @@ import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
 
 /** Options of {@link openArray}. */
 export interface OpenOptions {
-  /** The chunk shape for a file without chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
+  /** The chunk shape for a format that does not define chunks, such as `.npy`: see `docs/arrays/zarr.md`. */
   readonly chunkShape?: readonly number[];
   /** Settings for `s3://bucket/key` and `https://` URLs. */
   readonly s3?: S3Options;
-  /** Aborts requests to servers and the waits between them, also those of later reads and writes. */
+  /** Aborts requests to servers and the waits between them, including those of later reads and writes. */
   readonly signal?: AbortSignal;
 }
 
-/** A format of single files. */
+/** A format that stores an array in a single file. */
 interface FileFormat {
-  /** The ending of its file names. */
+  /** File name suffix. */
   readonly ending: string;
   open(path: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
-  /** Opens a file in a store, by ranges. */
+  /** Opens a file in a store, to be read by byte ranges. */
   openIn(store: Store, name: string, chunkShape?: readonly number[]): Promise<ChunkedArray>;
   create(path: string, options: CreateOptions): Promise<PendingArray>;
   openPending(path: string): Promise<PendingArray>;
 }
 
-/** Locations with other endings are opened as Zarr. */
+/** Single-file formats. Locations with other suffixes are opened as Zarr. */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
     ending: ".npy",
@@ -57,13 +57,13 @@ const formatOf = (location: string): FileFormat | undefined =>
   FILE_FORMATS.find(({ ending }) => placeOfUrl(location).toLowerCase().endsWith(ending));
 
 /**
- * Opens an array: a folder or a URL of Zarr v3 or v2, or an NPY file.
+ * Opens an array: Zarr v3 or v2 in a folder or at a URL, or an NPY file.
  *
  * @param location a path, or a URL of a web server or an object store
- * @param options the chunk shape of a file without chunks, and settings of the store
- * @param guard internal
- * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for a data type that this package
- *   lacks; the system's own error if reading fails
+ * @param options the chunk shape for a format that does not define chunks, and settings for the store
+ * @param guard for internal use
+ * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for an unsupported data type; the
+ * system's error if reading fails
  *
  * @example
  * ```ts
@@ -99,7 +99,9 @@ export async function openArray(
   throw malformed(`${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`);
 }
 
-/** @throws TensorError `malformed-file` if a job that changed the array in place was abandoned before it was done */
+/**
+ * @throws TensorError `malformed-file` if a job that was changing the array in place was abandoned before it finished
+ */
 async function checkWhole(store: Store): Promise<void> {
   const { staging } = store;
   // Arrays in object storage are not changed in place.
@@ -114,18 +116,18 @@ async function checkWhole(store: Store): Promise<void> {
   );
 }
 
-/** JSON objects have no text of their own. */
+/** Prints a value whose text is known; objects have no text form. */
 const printPlain = (value: unknown): string =>
   typeof value === "string" ? value.slice(0, 64) : printValue(value);
 
 /**
- * Creates an array of Zarr v3 whose chunks are all missing, so that every element has the fill value.
+ * Creates a Zarr v3 array without any stored chunks, so that every element has the fill value.
  *
  * @param location a path, or a URL of an object store
- * @param options `dtype`, `shape` and `chunkShape`, or `like` with the array to take them from; see {@link
- *   CreateOptions}
+ * @param options `dtype`, `shape` and `chunkShape`, or `like`, an array that provides their defaults; see {@link
+ * CreateOptions}
  * @throws TensorError `attribute` if an array exists and `overwrite` is not true, or an option is wrong; `dtype` for a
- *   data type that Zarr lacks
+ * data type that Zarr does not support
  *
  * @example
  * ```ts
@@ -148,15 +150,15 @@ export async function createArray(location: string, options: CreateOptions): Pro
   return new ZarrArray(store, metadata, await fingerprintOf(text));
 }
 
-/** The costs of a chunk. */
+/** Memory and storage that a chunk takes. */
 export interface ChunkCosts extends HeldBytes {
-  /** Maximum bytes of its file. */
+  /** Maximum size of the chunk's file, in bytes. */
   readonly stored: number;
-  /** The number of characters of the array's metadata. */
+  /** Length of the array's metadata, in characters. */
   readonly text: number;
 }
 
-/** The costs of a chunk in the array that {@link createArray} makes with these options. */
+/** Returns what a chunk costs in an array created with these options. */
 export function costsOf(options: CreateOptions): ChunkCosts {
   const metadata = metadataOf(options, "a new array");
   const { dtype, chunkShape, codecs } = metadata;
@@ -169,8 +171,8 @@ export function costsOf(options: CreateOptions): ChunkCosts {
 }
 
 /**
- * Encodes a chunk for an array with these options.
- * @returns the stored bytes; null if a chunk is stored as it is in memory
+ * Encodes a sample chunk for an array created with these options.
+ * @returns the stored bytes; null if chunks are stored exactly as in memory
  */
 export async function encodeSample(
   options: CreateOptions,
@@ -183,12 +185,12 @@ export async function encodeSample(
 }
 
 /**
- * Creates an array, of Zarr v3 or in an NPY file, that is invisible until it is published. If the same Zarr array is
- * pending already, opens that.
+ * Creates a Zarr v3 array or an NPY file that is invisible until it is published. If the same Zarr array is already
+ * pending, opens the pending array.
  *
  * @param location a path, or a URL of an object store
- * @param options as for {@link createArray}
- * @throws TensorError as {@link createArray}
+ * @param options the same as for {@link createArray}
+ * @throws TensorError like {@link createArray}
  *
  * @example
  * ```ts
@@ -221,12 +223,12 @@ export async function createPending(
 }
 
 /**
- * Opens an array made by {@link createPending}, published or not.
+ * Opens an array that {@link createPending} created, published or not.
  *
  * @param location a path, or a URL of an object store
- * @param options settings of the store
- * @param guard internal
- * @throws TensorError `malformed-file` unless the location holds such an array
+ * @param options settings for the store
+ * @param guard for internal use
+ * @throws TensorError `malformed-file` unless the location holds an array, published or pending
  *
  * @example
  * ```ts
@@ -259,14 +261,14 @@ function checkLocation(location: unknown): string {
   throw new TensorError("attribute", `an array needs a path or a URL, got ${printValue(location)}`);
 }
 
-/** @throws TensorError `attribute` for a URL, where single files cannot be written */
+/** @throws TensorError `attribute` for a URL, because single files on servers cannot be written */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
   const sentence = `${shownUrl(location)} must be a path, because object storage cannot hold an NPY file; write Zarr to s3://`;
   throw new TensorError("attribute", sentence);
 }
 
-/** Each kind of store is loaded on demand, because a page has no files. */
+/** Returns the store for a location. Each kind of store is loaded on demand, because a page has no files. */
 export async function storeOf(
   location: string,
   s3?: S3Options,
@@ -304,7 +306,7 @@ async function checkFree(store: Store): Promise<void> {
   if (!(await isFree(store))) throw isThere(store);
 }
 
-/** True if the store holds neither an array nor a group. */
+/** Returns true if the store holds neither an array nor a group. */
 export async function isFree(store: Store): Promise<boolean> {
   for (const key of ["zarr.json", ".zarray", ".zgroup"]) {
     const source = await store.open(key);
@@ -314,7 +316,7 @@ export async function isFree(store: Store): Promise<boolean> {
   return true;
 }
 
-/** Removes the array in a store. A group contains arrays, so it stays. */
+/** Removes the array in a store. Refuses to remove a group, because it contains other arrays. */
 async function clear(store: Store): Promise<void> {
   const text = await readKey(store, "zarr.json", (key) => store.open(key));
   const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
@@ -345,8 +347,8 @@ export async function readKey(
 }
 
 /**
- * Reads objects of which only one of several exists. If objects may not be listed, a server forbids missing ones (S3
- * does), so that is an error only if none of the keys is found.
+ * Looks for an object under several keys. Servers such as S3 answer "forbidden" for a missing object if the client may
+ * not list objects, so this answer is an error only if none of the keys is found.
  */
 export class Forbidden {
   #error: unknown = null;
@@ -368,7 +370,7 @@ export class Forbidden {
   }
 }
 
-/** The array that metadata of either version describe; null without metadata. */
+/** Opens the array that Zarr v3 or v2 metadata describes; returns null without metadata. */
 async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
   const forbidden = new Forbidden();
   const text = await forbidden.read(store, "zarr.json", open);
@@ -392,7 +394,7 @@ async function openIn(store: Store, open: Open): Promise<ZarrArray | null> {
 
 export const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** A hash of metadata. */
+/** Returns a hash of metadata. */
 export async function fingerprintOf(metadata: Uint8Array): Promise<string> {
   const hash = await globalThis.crypto.subtle.digest("SHA-256", new Uint8Array(metadata));
   const digits = [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0"));

@@ -1,6 +1,7 @@
 /**
- * Changes the shape of Zarr arrays. Metadata change in one step, and chunks beyond the shape are ignored: so an append
- * writes its chunks before the metadata, and growing an array first removes chunks left by an earlier, larger shape.
+ * Changes the shape of Zarr arrays. Metadata changes in one step, and readers ignore chunks beyond the shape. Therefore
+ * an append writes chunks before the metadata, and growing an array first removes chunks that an earlier, larger shape
+ * left.
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
@@ -20,26 +21,23 @@ import { CLAIM, type Store } from "./stores/store.ts";
 
 /** Options of {@link append}. */
 export interface AppendOptions {
-  /**
-   * The axis that becomes longer: its name, or its number, which may be negative to count from the end. The first by
-   * default.
-   */
+  /** The name or number of the axis to extend; negative numbers count from the end. By default, the first axis. */
   readonly axis?: number | string;
-  /** Called when a chunk is written. */
+  /** Called after each written chunk. */
   readonly onProgress?: (progress: { readonly done: number; readonly chunks: number }) => void;
 }
 
 /**
- * Appends `values` to an array along one axis. They become visible at once, after all of them are written. Only one
- * process may append at a time, because two would overwrite each other's values.
+ * Appends `values` to an array along one axis. The new values become visible together, after all of them are written.
+ * Only one process may append at a time, because two would overwrite each other's values.
  *
  * @param array a Zarr v3 or v2 array, in files or in object storage
- * @param values of the data type of `array`, and of its shape except along that axis; an array of chunks may be larger
- *   than memory
+ * @param values the elements to append, with the array's data type, and with its shape except along the axis; an array
+ * of chunks may be larger than memory
  * @param options `axis`, 0 by default, and `onProgress`
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
- * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` for values or an axis that do not fit; `attribute`
- *   for an array that a job is changing, whose shape has changed, or that is in an NPY file
+ * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit; `attribute` if
+ * a job is changing the array, its shape has changed, or it is an NPY file
  *
  * @example
  * ```ts
@@ -81,7 +79,7 @@ export async function append(
   return larger;
 }
 
-/** The same array, which syncs each chunk before it replaces another. */
+/** Returns the same array in a mode in which each chunk is synced before it replaces an older chunk. */
 const durable = ({ store, metadata, fingerprint }: ZarrArray): ZarrArray =>
   new ZarrArray(store, metadata, fingerprint, true);
 
@@ -91,10 +89,10 @@ const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
 /**
  * Changes the shape of an array. New elements have the fill value; elements beyond the new shape are removed.
  * @param array a Zarr v3 or v2 array, in files or in object storage
- * @param shape of the same rank
+ * @param shape the new shape, with the same rank
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
- * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as
- *   {@link append}
+ * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as for {@link
+ * append}
  *
  * @example
  * ```ts
@@ -151,17 +149,17 @@ function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number
   throw new TensorError("shape-mismatch", sentence, { axis, expected: own.shape });
 }
 
-/** A box of a tensor in memory. */
+/** Copies a box of a tensor. */
 function boxIn(from: Tensor, start: readonly number[], shape: readonly number[]): Tensor {
   const data = allocate(from.dtype, product(shape));
-  // Zarr arrays hold no text, and the data types are equal.
+  // The data is not text, because Zarr arrays hold no text and the data types are equal.
   const [bytes, source] = [data, from.data].map((one) => bytesOf(one as NumericStorage));
   const target = { bytes, shape, start: shape.map(() => 0) };
   copyBox({ bytes: source, shape: from.shape, start }, target, shape, rowOf(from.dtype).bytes);
   return new Tensor(from.dtype, [...shape], product(shape), data);
 }
 
-/** The array with another shape, and the text of its metadata, not yet written. */
+/** Returns the array with a new shape, and its new metadata, which is not written yet. */
 async function resized(
   own: ZarrArray,
   shape: readonly number[],
@@ -177,7 +175,7 @@ async function resized(
   return { other, text };
 }
 
-/** The text of an array's metadata. @throws TensorError `attribute` if it has changed since the array was opened */
+/** Reads an array's metadata. @throws TensorError `attribute` if the metadata has changed since the array was opened */
 async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
   const { store, fingerprint } = own;
   const text = await readKey(store, metadataKey(own), (name) => store.open(name));
@@ -186,7 +184,7 @@ async function readUnchanged(own: ZarrArray): Promise<Uint8Array> {
   throw changedSince(store);
 }
 
-/** Replaces an array's metadata, unless another process changed them or a job began while chunks were written. */
+/** Replaces an array's metadata, unless another process changed it or a job began while chunks were written. */
 async function publish(own: ZarrArray, text: Uint8Array): Promise<void> {
   await checkFree(own.store);
   await readUnchanged(own);
@@ -194,7 +192,7 @@ async function publish(own: ZarrArray, text: Uint8Array): Promise<void> {
   own.isCurrent = (await fingerprintOf(text)) === own.fingerprint;
 }
 
-/** @throws TensorError `attribute` for an array that a job owns */
+/** @throws TensorError `attribute` if a job owns the array */
 async function checkFree({ path, staging }: Store): Promise<void> {
   const claim = (await staging?.open(CLAIM)) ?? null;
   await claim?.close();
@@ -204,8 +202,8 @@ async function checkFree({ path, staging }: Store): Promise<void> {
 }
 
 /**
- * Removes data of an earlier, larger shape where `other` exceeds `own`: whole chunks, and the ends of chunks, all of
- * which readers ignore.
+ * Removes data of an earlier, larger shape where `other` exceeds `own`: whole chunks and the ends of chunks, which
+ * readers ignored until now.
  */
 async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
   const { chunkShape, shape } = own;
@@ -226,7 +224,7 @@ async function clean(own: ZarrArray, other: ZarrArray): Promise<void> {
   }
 }
 
-/** Removes the stored chunks beyond a shape. */
+/** Removes stored chunks that lie beyond a shape. */
 async function removeBeyond(
   { store, metadata }: ZarrArray,
   shape: readonly number[],

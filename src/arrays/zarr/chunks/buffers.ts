@@ -1,6 +1,6 @@
 /**
- * Memory of chunks. Small buffers are reused. Large ones are freed at once, because the garbage collector is slow to
- * count memory outside its heap: without this, jobs that were allowed 512 MB took up to 1,058 MB.
+ * Manages memory for chunks. Small buffers are reused. Large buffers are freed explicitly, because the garbage
+ * collector is slow to count memory outside its heap: otherwise, jobs with a limit of 512 MB took up to 1,058 MB.
  */
 
 import { TensorError } from "../../../core/errors.ts";
@@ -14,7 +14,7 @@ export class Buffers {
   #port: ClosedPort | null = null;
 
   /**
-   * Runs `action` with an uncleared buffer of `size` bytes. Calls may overlap in time.
+   * Runs `action` with a buffer of `size` bytes, which is not cleared. Calls may overlap in time.
    * @throws TensorError `too-large` if memory is exhausted
    */
   async use<T>(size: number, action: (buffer: Uint8Array) => Promise<T>): Promise<T> {
@@ -30,10 +30,10 @@ export class Buffers {
     }
   }
 
-  /** Frees the memory of unused bytes; views of it become empty. */
+  /** Frees the memory of unused bytes; all views of this memory become empty. */
   release({ buffer, byteLength }: Uint8Array): void {
     if (!(buffer instanceof ArrayBuffer) || buffer.byteLength < ZARR.release) return;
-    // Small arrays of Node share a buffer of 8 kB (64 kB in Node 24), so a buffer is freed only if the array takes at
+    // In Node, small arrays share a buffer of 8 kB (64 kB in Node 24), so a buffer is freed only if the array takes at
     // least half of it.
     if (2 * byteLength < buffer.byteLength) return;
     const own: ArrayBuffer & { transfer?(length: number): ArrayBuffer } = buffer;
@@ -41,7 +41,7 @@ export class Buffers {
     else this.#closedPort().postMessage(null, [buffer]);
   }
 
-  /** Node 20 has no `transfer`, but frees a buffer that is sent to a closed port. */
+  /** Returns a closed port. Node 20 has no `transfer`, but frees a buffer that is sent to a closed port. */
   #closedPort(): ClosedPort {
     if (this.#port !== null) return this.#port;
     const { port1, port2 } = new MessageChannel();
@@ -51,7 +51,7 @@ export class Buffers {
   }
 }
 
-/** New memory. @throws TensorError `too-large` if memory is exhausted */
+/** Allocates memory. @throws TensorError `too-large` if memory is exhausted */
 export function newBytes(size: number): Uint8Array {
   try {
     return new Uint8Array(size);

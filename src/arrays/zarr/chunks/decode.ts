@@ -1,6 +1,6 @@
 /**
- * Decodes boxes of chunks from stored bytes. In a shard only the index and the inner chunks that a box needs are read,
- * in an uncompressed chunk only its rows. Nothing is allocated for a size that the stored bytes cannot hold.
+ * Decodes boxes of chunks from stored bytes. Of a shard, only the index and the needed inner chunks are read; of an
+ * uncompressed chunk, only the needed rows. Nothing is allocated for a size that the stored bytes cannot hold.
  */
 
 import {
@@ -78,7 +78,7 @@ async function decompress(
       },
     );
   }
-  // The sizes before each codec: exact without shards, except after compression.
+  // Each step has the size before its codec encodes. Without shards, sizes are exact up to the first compression.
   let size =
     shards === null ? product(storedShape) * width : mostStored({ ...pipeline, compression: [] });
   let isExact = shards === null;
@@ -155,7 +155,7 @@ async function readElements(
   }
 }
 
-/** Memory that holds a box and nothing else. */
+/** Returns memory that holds exactly a box. */
 const runPlace = (bytes: Uint8Array, shape: readonly number[]): Place => ({
   bytes,
   shape,
@@ -195,7 +195,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
   const index = await readIndex(shards, stored, where);
   const parts = [...chunksOf(box.start, box.shape, inner.shape)];
   const most = mostStored(inner);
-  // One request for the whole shard, if all of it is needed and it contains nothing else.
+  // The whole shard is read with one request if every inner chunk is needed and the shard has no gaps.
   const isWhole = parts.length === count && stored.size <= count * most + shards.index.size;
   const source = isWhole ? memorySource(await readAll(stored)) : stored;
   const release = (): void => {
@@ -218,7 +218,7 @@ async function readShard(shards: Sharding, stored: Source, reading: Reading): Pr
   }).finally(release);
 }
 
-/** The offset and size of each inner chunk. */
+/** Reads the offset and size of each inner chunk. */
 async function readIndex(
   { count, index }: Sharding,
   source: Source,

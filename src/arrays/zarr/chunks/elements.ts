@@ -1,16 +1,16 @@
-/** Converts elements between a file and memory: the byte order, and types with unused bits. */
+/** Converts elements between a file and memory: swaps byte order, and clears unused bits. */
 
 import { malformed } from "../../../core/errors.ts";
 import { swapBytes } from "../../npy/layout.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { findNonBool, keepBits } from "../../../core/tensor/packing.ts";
 
-/** True if a file's bytes must pass {@link toMemory} to become elements. */
+/** Returns true if {@link toMemory} must convert a file's bytes. */
 export const needsChange = (dtype: DType, bigEndian: boolean): boolean =>
   bigEndian || dtype === "bool" || rowOf(dtype).bits !== undefined;
 
 /**
- * Converts elements of a file to elements of memory, in place.
+ * Converts a file's elements to their form in memory, in place.
  * @throws TensorError `malformed-file` for a bool other than 0 or 1
  */
 export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, where: string): void {
@@ -22,7 +22,7 @@ export function toMemory(dtype: DType, bigEndian: boolean, bytes: Uint8Array, wh
     throw malformed(`${where} has the byte ${got} where a bool must be 0 or 1`, { got });
   }
   const { bits, storage } = rowOf(dtype);
-  // Zarr stores each element in a byte, whose unused upper bits are ignored.
+  // Zarr stores each element in one byte, and its unused upper bits must be ignored.
   if (bits !== undefined) keepBits(bytes, bits, storage === Int8Array);
 }
 

@@ -10,8 +10,9 @@ import { join } from "../codecs/gzip.ts";
 import { MISSING, type Pipeline, type Sharding } from "./pipeline.ts";
 
 /**
- * A whole chunk as parts that follow one another. The parts may alias `chunk`, so they are valid as long as it is.
- * @param fill element; inner chunks that consist of it are not stored
+ * Encodes a whole chunk as consecutive parts. The parts may alias `chunk`, so they are valid only while `chunk` is
+ * unchanged.
+ * @param fill the fill value; inner chunks that hold no other value are not stored
  */
 export async function encodeChunk(
   pipeline: Pipeline,
@@ -59,7 +60,7 @@ function transpose(
   chunk: Uint8Array,
 ): Uint8Array {
   const turned = newBytes(chunk.length);
-  // The stored axes in inverse order are the axes of `chunk`.
+  // Axis i of `chunk` is axis `inverse[i]` of the stored chunk.
   const inverse = shape.map((_, axis) => order.indexOf(axis));
   const place = { bytes: turned, shape: storedShape, start: storedShape.map(() => 0) };
   copyTransposed(chunk, place, shape, inverse, width);
@@ -73,7 +74,7 @@ function toFile({ dtype, bigEndian }: Pipeline, bytes: Uint8Array): Uint8Array {
   return swapped;
 }
 
-/** The inner chunks in row-major order, with the index before or after them. */
+/** Encodes the inner chunks in row-major order, with the index before or after them. */
 async function encodeShard(
   { width, storedShape }: Pipeline,
   { inner, grid, count, index }: Sharding,

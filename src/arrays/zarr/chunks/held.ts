@@ -1,11 +1,11 @@
-/** The memory for reading or writing a chunk, excluding the chunk's elements. */
+/** Computes the memory for reading or writing a chunk, excluding the chunk's elements. */
 
 import type { ArrayType, HeldBytes } from "../../boxes/array.ts";
 import { sameShape, product } from "../../../core/tensor/shape.ts";
 import { mostStored, type Pipeline } from "./pipeline.ts";
 
 /**
- * Maximum bytes of memory for reading and writing a chunk, whatever its elements.
+ * Returns the maximum memory for reading and writing a chunk, for any elements, in bytes.
  * @param atOnce the number of inner chunks of a shard that are read at once
  */
 export function heldBytes(
@@ -19,12 +19,12 @@ export function heldBytes(
   const isDirect = pipeline.isPlain && areRows;
   return {
     read: decoding(pipeline, atOnce) - (isDirect ? size : 0),
-    // A chunk at the end of an axis is padded in a copy.
+    // A chunk at the end of an axis is copied for padding.
     write: encoding(pipeline) + (isDirect || !isRagged ? 0 : size),
   };
 }
 
-/** The size of a chunk before each compression and after the last. */
+/** Returns a chunk's size before each compression codec and after the last. */
 function sizesOf(pipeline: Pipeline): number[] {
   const sizes = [mostStored({ ...pipeline, compression: [] })];
   for (const codec of pipeline.compression) sizes.push(codec.mostEncoded(sizes[sizes.length - 1]));
@@ -48,14 +48,14 @@ function encoding(pipeline: Pipeline): number {
   const { bigEndian, compression, order, shards, shape, width } = pipeline;
   const size = product(shape) * width;
   const sizes = sizesOf(pipeline);
-  // Without shards the first codec reads the chunk itself.
+  // Without shards, the first codec reads the chunk directly, without a copy.
   const steps = compression.map(
     ({ held }, at) =>
       (at === 0 && shards === null ? 0 : sizes[at]) + sizes[at + 1] + held.encode(sizes[at]),
   );
   const turned = (order === null ? 0 : size) + (bigEndian ? size : 0);
   if (shards === null) return Math.max(0, ...steps) + turned;
-  // The parts of the shard and one inner chunk are held first; then the parts are joined.
+  // First the parts of the shard and one inner chunk are in memory, then the joined parts.
   const { inner } = shards;
   const parts = sizes[0] + product(inner.shape) * width + encoding(inner);
   return Math.max(parts, ...steps.map((step) => step + sizes[0])) + turned;

@@ -1,6 +1,6 @@
 /**
- * The codecs of an array as steps for a chunk: an optional transposition of axes, elements to bytes or to a shard of
- * inner chunks, then compression of bytes. This file checks the list and builds the pipeline; `decode.ts` and
+ * Converts an array's codecs to steps for a chunk: optionally transpose axes, convert elements to bytes or to a shard
+ * of inner chunks, then compress the bytes. This file checks the codecs and builds the pipeline; `decode.ts` and
  * `encode.ts` run it.
  */
 
@@ -17,13 +17,13 @@ import { makeZstdCodec } from "../codecs/zstd.ts";
 
 export interface Pipeline {
   readonly dtype: DType;
-  /** Bytes of one element. */
+  /** Size of one element, in bytes. */
   readonly width: number;
-  /** The shape of a whole chunk in the array's axes. */
+  /** The shape of a whole chunk, in the order of the array's axes. */
   readonly shape: readonly number[];
   /** Axis i of the stored chunk is axis `order[i]` of the chunk; null without transposition. */
   readonly order: readonly number[] | null;
-  /** The shape of a whole chunk in the stored axes. */
+  /** The shape of a whole chunk, in the order of the stored axes. */
   readonly storedShape: readonly number[];
   readonly bigEndian: boolean;
   readonly shards: Sharding | null;
@@ -33,7 +33,7 @@ export interface Pipeline {
 }
 
 export interface Sharding {
-  /** The pipeline of the inner chunks. */
+  /** The pipeline for inner chunks. */
   readonly inner: Pipeline;
   /** The number of inner chunks along each axis. */
   readonly grid: readonly number[];
@@ -45,23 +45,23 @@ export interface ShardIndex {
   readonly isAtStart: boolean;
   readonly bigEndian: boolean;
   readonly compression: readonly ByteCodec[];
-  /** Bytes of the encoded index. */
+  /** Size of the encoded index, in bytes. */
   readonly size: number;
 }
 
-/** The offset and size in an index for an inner chunk that is not stored. */
+/** Value of the offset and the size in an index for an inner chunk that is not stored. */
 export const MISSING = 2n ** 64n - 1n;
 
-/** Nested levels of shards; real arrays have one. */
+/** Maximum number of nested shard levels; real arrays have one. */
 const MAX_DEPTH = 4;
 
-/** Maximum number of inner chunks in a shard; their index takes 256 MB. */
+/** Maximum number of inner chunks in a shard; an index of this length takes 256 MB. */
 const MAX_INNER = 2 ** 24;
 
 /**
- * @param shape of a chunk
+ * @param shape the chunk shape
  * @param where the array's name in errors
- * @throws TensorError `malformed-file` for codecs that are unknown or do not fit together
+ * @throws TensorError `malformed-file` for unknown codecs, and for codecs that do not fit together
  */
 export function makePipeline(
   dtype: DType,
@@ -115,7 +115,7 @@ function wrongCodec(name: string, isKnown: boolean, where: string): Error {
 
 type MakeByteCodec = (configuration: JsonObject, where: string) => ByteCodec;
 
-/** Without a prototype, because a file could ask for its names. */
+/** The object has no prototype, because codec names come from a file and might name a prototype's member. */
 const BYTE_CODECS: Readonly<Record<string, MakeByteCodec | undefined>> = Object.assign(
   Object.create(null),
   {
@@ -167,7 +167,7 @@ function parseBoolean(value: Json, what: string, where: string): boolean {
   throw malformed(`${what} of ${where} must be true or false, got ${printValue(value)}`);
 }
 
-/** True for big-endian. Types of one byte have no byte order, and the others must have one. */
+/** Returns true for big-endian. One-byte types have no byte order; for other types it is required. */
 function parseEndian({ configuration }: Codec, dtype: DType, where: string): boolean {
   const endian = configuration?.endian;
   const { bytes, lanes } = rowOf(dtype);
@@ -178,7 +178,7 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
 
 function parseOrder({ configuration }: Codec, rank: number, where: string): readonly number[] {
   const order = configuration?.order;
-  // Names from drafts of the format, which zarrita still writes.
+  // "C" and "F" come from drafts of the format, and zarrita still writes them.
   if (order === "C") return Array.from({ length: rank }, (_, axis) => axis);
   if (order === "F") return Array.from({ length: rank }, (_, axis) => rank - 1 - axis);
   const axes = parseShape(order, "order", where);
@@ -189,7 +189,7 @@ function parseOrder({ configuration }: Codec, rank: number, where: string): read
   );
 }
 
-/** Combines two transpositions; null for the identity. */
+/** Combines two transpositions; returns null for the identity. */
 function compose(first: readonly number[] | null, second: readonly number[]): number[] | null {
   const order = second.map((axis) => (first === null ? axis : first[axis]));
   return order.every((axis, at) => axis === at) ? null : order;
@@ -232,7 +232,7 @@ function makeSharding(
   };
 }
 
-/** The codecs of the index, which may not be compressed because its size must be known. */
+/** Builds the codecs of a shard's index, which may not be compressed, because the size must be known. */
 function makeIndex(
   codecs: Json | undefined,
   bytes: number,
@@ -254,7 +254,7 @@ function makeIndex(
   return { bigEndian, compression, size };
 }
 
-/** Bytes of a whole chunk before compression; for a shard, the most that it may have. */
+/** Returns the maximum stored size of a whole chunk or shard, in bytes. */
 export function mostStored(pipeline: Pipeline): number {
   const { shards, storedShape, width, compression } = pipeline;
   let size =

@@ -1,12 +1,13 @@
 /**
- * Decoders for those streams in blosc whose errors no library here reports: LZ4, Snappy and BloscLZ. Each copies
- * literals and matches until its target is full, and throws if the stream leads outside of its input or target.
+ * Decodes the stream formats in blosc for which no available library reports errors: LZ4, Snappy and BloscLZ. Each
+ * decoder copies literals and matches until its target is full, and throws if the stream refers to bytes outside its
+ * input or target.
  */
 
 import { broken } from "./byte-codec.ts";
 import { ZARR } from "../../../core/limits.ts";
 
-/** A stream and its output, with bounds checked at each step. */
+/** A stream and its output, with bounds checks at each step. */
 class Copier {
   readonly #from: Uint8Array;
   readonly #into: Uint8Array;
@@ -28,7 +29,7 @@ class Copier {
     return this.#from[this.#at++];
   }
 
-  /** A little-endian number. */
+  /** Reads a little-endian number. */
   number(width: number): number {
     let value = 0;
     for (let shift = 1; width > 0; width--, shift *= 256) value += this.byte() * shift;
@@ -45,7 +46,7 @@ class Copier {
     this.#done += count;
   }
 
-  /** Copies output from `distance` bytes before. A match may overlap itself and then repeats. */
+  /** Copies `count` bytes of output from `distance` bytes back. A match that overlaps itself repeats its bytes. */
   match(distance: number, count: number): void {
     const into = this.#into;
     const [start, end] = [this.#done, this.#done + count];
@@ -66,7 +67,7 @@ class Copier {
   }
 }
 
-/** LZ4's block format: literals and matches alternate; the last literals have no match. */
+/** Decodes LZ4's block format: literals and matches alternate, and no match follows the last literals. */
 export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (;;) {
@@ -79,7 +80,7 @@ export function decodeLz4(from: Uint8Array, into: Uint8Array): void {
   copier.checkFull();
 }
 
-/** A length that continues in further bytes while they are 255. */
+/** Reads a length that continues in more bytes as long as each byte is 255. */
 function lengthOf(copier: Copier, first: number, full: number): number {
   let length = first;
   if (first !== full) return length;
@@ -90,7 +91,7 @@ function lengthOf(copier: Copier, first: number, full: number): number {
   return length;
 }
 
-/** Snappy's format: a length, then elements whose low two bits are their kind. */
+/** Decodes Snappy's format: a length, then elements whose low two bits are their kind. */
 export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   for (let byte = 128, bytes = 0; byte >= 128; bytes++) {
@@ -107,10 +108,10 @@ export function decodeSnappy(from: Uint8Array, into: Uint8Array): void {
   copier.checkFull();
 }
 
-/** BloscLZ's longest short distance, and the mark of such a distance. */
+/** Limit of BloscLZ's short distances; the value of this distance marks a far match. */
 const FAR = 8191;
 
-/** BloscLZ's format: that of FastLZ, with a second kind of far matches. */
+/** Decodes BloscLZ's format: FastLZ with a second kind of far matches. */
 export function decodeBloscLz(from: Uint8Array, into: Uint8Array): void {
   const copier = new Copier(from, into);
   let control = copier.byte() & 31;

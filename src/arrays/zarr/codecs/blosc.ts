@@ -1,6 +1,6 @@
 /**
- * The codec `blosc`: blocks that are shuffled and compressed separately, in the format of C-Blosc 1. numcodecs has
- * C-Blosc too, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
+ * Implements the codec `blosc`: blocks are shuffled and compressed separately, in the format of C-Blosc 1. numcodecs
+ * also has C-Blosc, but returns uninitialized memory for a broken chunk, and shuffles every type as if it had 4 bytes.
  */
 
 import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from "./byte-codec.ts";
@@ -12,17 +12,17 @@ import { isArray } from "../../../core/errors.ts";
 import { ZARR } from "../../../core/limits.ts";
 import type { Codec } from "../metadata.ts";
 
-/** The ratio of zstd, the tightest of its compressors. */
+/** Maximum compression ratio: that of zstd, the highest among blosc's compressors. */
 const RATIO = 2 ** 15;
 
-/** The number of each shuffle. */
+/** Number of each shuffle in metadata. */
 export const SHUFFLES: Readonly<Record<string, 0 | 1 | 2>> = {
   noshuffle: 0,
   shuffle: 1,
   bitshuffle: 2,
 };
 
-/** The number of each compressor's format in a header. */
+/** Number of each compressor's format in a chunk header. */
 export const COMPRESSORS: Readonly<Record<string, number>> = {
   blosclz: 0,
   lz4: 1,
@@ -32,10 +32,10 @@ export const COMPRESSORS: Readonly<Record<string, number>> = {
   zstd: 4,
 };
 
-/** The compressors that can be written. */
+/** Compressors that this package can write. */
 export const WRITTEN: readonly string[] = ["lz4", "lz4hc", "zlib", "zstd"];
 
-/** The compressor among the codecs that can only be read; null without one. */
+/** Returns the blosc compressor that can be read but not written; null if the codecs use none. */
 export function unwrittenOf(codecs: readonly Codec[]): string | null {
   for (const { name, configuration = {} } of codecs) {
     const { cname, codecs: inner } = configuration;
@@ -53,9 +53,9 @@ export interface BloscSettings {
   readonly cname: string;
   readonly clevel: number;
   readonly shuffle: 0 | 1 | 2;
-  /** In bytes; 0 leaves the choice to the encoder. */
+  /** Block size, in bytes; 0 leaves the choice to the encoder. */
   readonly blocksize: number;
-  /** Bytes of an element, for the shuffles. */
+  /** Element size for shuffling, in bytes. */
   readonly typesize: number;
 }
 
@@ -69,7 +69,10 @@ export const makeBloscCodec = (settings: BloscSettings): ByteCodec => ({
   encode: (bytes) => encode(bytes, settings),
 });
 
-/** Bytes held: the streams of all blocks, joined at the end, plus one block twice and the state of its compressor. */
+/**
+ * Returns the memory that encoding and decoding take: the streams of all blocks, which are joined at the end, two
+ * copies of a block, and the state of its compressor.
+ */
 function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
   const format = COMPRESSORS[cname];
   const isPlain = format !== COMPRESSORS.zlib && format !== COMPRESSORS.zstd;
@@ -86,16 +89,19 @@ function heldBy({ cname, clevel, blocksize }: BloscSettings): Held {
 const levelOf = (format: number, clevel: number): number =>
   format === COMPRESSORS.zstd ? 2 * clevel - 1 : clevel;
 
-/** Bytes of the header. */
+/** Size of the header, in bytes. */
 const HEADER = 16;
 
-/** Bits of the header's flags. */
+/** Flag bits in the header. */
 const SHUFFLED = 1;
 const COPIED = 2;
 const BIT_SHUFFLED = 4;
 const UNSPLIT = 16;
 
-/** Blocks of types of at most this many bytes, with rows of at least this many, were split into rows. */
+/**
+ * Limits for split blocks, in bytes: the encoder split a block into rows if its elements have at most `MOST_ROWS` bytes
+ * and its rows at least `LEAST_ROW`.
+ */
 const MOST_ROWS = 16;
 const LEAST_ROW = 128;
 
@@ -131,7 +137,7 @@ async function decode(bytes: Uint8Array, decoded: Decoded): Promise<Uint8Array> 
   }
   const blocks = size === 0 ? 0 : Math.ceil(size / blocksize);
   const first = HEADER + 4 * blocks;
-  // Each block takes an offset and a size, so the length of the input bounds the allocation.
+  // Each block takes an offset and a size in the input, so the input length bounds the allocation.
   if (first + 4 * blocks > bytes.length) throw broken("it is truncated");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const into = new Uint8Array(size);
@@ -203,7 +209,7 @@ function streamCodec(format: number, level: number): ByteCodec {
   throw broken(`its compressor ${format} is not known`);
 }
 
-/** Small enough that offsets of the blocks of one chunk fit in 4 bytes. */
+/** Maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */
 const MOST = 2 ** 31 - HEADER - 1;
 
 async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8Array> {
@@ -211,7 +217,7 @@ async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8
   if (size > MOST) throw broken("blosc takes at most 2 GiB");
   const { cname, shuffle } = settings;
   if (!WRITTEN.includes(cname)) throw broken(`${cname} is read but not written`);
-  // The header has one byte for the size, so larger elements are treated as bytes.
+  // The header has one byte for the element size, so larger elements are treated as single bytes.
   const typesize = settings.typesize <= 255 ? settings.typesize : 1;
   const wanted = settings.blocksize === 0 ? ZARR.block : settings.blocksize;
   const unit = 8 * typesize;
@@ -244,7 +250,7 @@ async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8
   return encoded;
 }
 
-/** A number of four bytes, little-endian. */
+/** Encodes a number as four little-endian bytes. */
 const bytesOfNumber = (value: number): number[] =>
   [0, 8, 16, 24].map((shift) => (value >>> shift) & 0xff);
 
@@ -259,7 +265,7 @@ async function encodeBlock(
     shuffleBits,
   ];
   const turn = content.length >= typesize ? shuffles[shuffle] : null;
-  // Copied even without a shuffle, because compression is asynchronous.
+  // The content is copied even without a shuffle, because compression is asynchronous.
   const shuffled = new Uint8Array(content.length);
   if (turn === null) shuffled.set(content);
   else turn(content, shuffled, typesize);
@@ -275,6 +281,6 @@ async function encodeBlock(
 async function encodeLz4(bytes: Uint8Array, clevel: number): Promise<Uint8Array> {
   const { default: LZ4 } = await import("numcodecs/lz4");
   const encoded = await LZ4.fromConfig({ id: "lz4", acceleration: 10 - clevel }).encode(bytes);
-  // The encoder puts the size first.
+  // The encoder prepends the size, in four bytes.
   return encoded.subarray(4);
 }

@@ -1,19 +1,23 @@
-/** The codec `crc32c`: four trailing bytes with the checksum of RFC 3720. Tables process sixteen bytes at a time. */
+/**
+ * Implements the codec `crc32c`: the checksum of RFC 3720, in four trailing bytes. Lookup tables process sixteen bytes
+ * at a time.
+ */
 
 import { broken, type ByteCodec } from "./byte-codec.ts";
 
 /** Castagnoli's polynomial, reflected. */
 const POLYNOMIAL = 0x82f63b78;
 
-/** Bytes of a checksum. */
+/** Size of a checksum, in bytes. */
 const WIDTH = 4;
 
-/** Bytes of a step. */
+/** Number of bytes that are processed per step. */
 const STEP = 16;
 
 /**
- * Table k has the checksum of each byte followed by k zeros. The tables are concatenated in a single array of signed
- * numbers, which is twice as fast as one array per table, and three times as fast as arrays of unsigned numbers.
+ * Makes the lookup tables. Table k has the checksum of each byte followed by k zeros. All tables share a single array
+ * of signed numbers, which is twice as fast as one array per table, and three times as fast as arrays of unsigned
+ * numbers.
  */
 function makeTables(): Int32Array {
   const tables = new Int32Array(256 * STEP);
@@ -29,7 +33,7 @@ function makeTables(): Int32Array {
   return tables;
 }
 
-/** A function that computes checksums; its tables are made here, in 20 µs. */
+/** Returns a function that computes checksums; making its tables takes 20 µs. */
 export function makeCrc32c(): (bytes: Uint8Array) => number {
   const t = makeTables();
   const byBytes = (from: number, bytes: Uint8Array): number => {
@@ -66,7 +70,7 @@ export function makeCrc32c(): (bytes: Uint8Array) => number {
   };
   return (bytes) => {
     const { buffer, byteOffset, length } = bytes;
-    // Words are read aligned, at multiples of four bytes of memory.
+    // Words must be read at multiples of four bytes, so leading bytes are processed one by one.
     const first = -byteOffset & 3;
     const steps = Math.floor((length - first) / STEP);
     if (steps <= 0) return ~byBytes(-1, bytes) >>> 0;

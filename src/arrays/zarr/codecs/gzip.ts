@@ -1,4 +1,4 @@
-/** The codec `gzip`, and the `zlib` of Zarr v2, by Node's zlib or by the streams of a browser. */
+/** Implements the codecs `gzip` and, for Zarr v2, `zlib` with Node's zlib or with a browser's compression streams. */
 
 import type { Transform } from "node:stream";
 import { ZARR } from "../../../core/limits.ts";
@@ -12,16 +12,18 @@ import {
 import { moduleOfNode } from "../../boxes/node.ts";
 import { newBytes } from "../chunks/buffers.ts";
 
-/** Deflate stores 258 bytes in two bits at best. */
+/** Maximum compression ratio: at best, deflate stores 258 bytes in two bits. */
 const RATIO = 1032;
 
-/** Bytes of the state of a compressor, from zlib's documentation. A decompressor takes 40 kB. */
+/** Size of a compressor's state, in bytes, from zlib's documentation. A decompressor takes 40 kB. */
 const STATE = 2 ** 18;
 
-/** zlib asks for more space when it has filled what it was given, even if nothing follows. */
+/**
+ * Number of extra output bytes, because zlib requests another buffer when the output is full, even if nothing follows.
+ */
 const ROOM = 64;
 
-/** The containers of deflate, with their functions in Node and their names in a browser. */
+/** Container formats for deflate, with their functions in Node and their names in a browser. */
 const CONTAINERS = {
   gzip: { compress: "createGzip", decompress: "gunzip", stream: "gzip" },
   zlib: { compress: "createDeflate", decompress: "inflate", stream: "deflate" },
@@ -38,7 +40,7 @@ export function makeDeflateCodec(name: keyof typeof CONTAINERS, level: number): 
     decode(bytes, decoded) {
       const zlib = moduleOfNode("node:zlib");
       if (zlib === null) return inflateStream(stream, bytes, decoded);
-      // A single buffer, instead of many 16 kB buffers that are joined at the end.
+      // A single large buffer avoids many 16 kB buffers that would be joined at the end.
       const room = decoded.size + ROOM;
       const options = { chunkSize: room, maxOutputLength: room };
       return byCallback((done) => zlib[decompress](bytes, options, done));
@@ -62,7 +64,7 @@ export const byCallback = (start: (done: Done) => void): Promise<Uint8Array> =>
   });
 
 /**
- * Compresses `bytes` by a zlib stream. zlib's callback functions would collect thousands of 16 kB buffers before
+ * Compresses `bytes` with a zlib stream, because zlib's callback functions collect thousands of 16 kB buffers before
  * joining them.
  */
 export async function compressed(
@@ -98,20 +100,20 @@ async function inflateStream(
   }
 }
 
-/** Browsers choose the level. */
+/** Compresses `bytes` with a browser's stream; the browser chooses the level. */
 async function deflateStream(format: Format, bytes: Uint8Array): Promise<Uint8Array> {
   const stream = piped(bytes, new CompressionStream(format));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Copied, because a stream may keep its input. */
+/** Passes `bytes` through a stream. The bytes are copied, because a stream may keep its input. */
 const piped = (
   bytes: Uint8Array,
   through: CompressionStream | DecompressionStream,
 ): ReadableStream<Uint8Array> => new Blob([bytes.slice()]).stream().pipeThrough(through);
 
 /**
- * Joins pieces. Returns a single piece as it is.
+ * Joins pieces; a single piece is returned without a copy.
  * @param release called with each piece that was copied
  */
 export function join(
@@ -125,7 +127,7 @@ export function join(
   for (const [i, piece] of pieces.entries()) {
     whole.set(piece, at);
     at += piece.length;
-    // Neighbouring pieces may share a buffer, which is released after the last of them.
+    // Adjacent pieces may share a buffer, so it is released after the last of them.
     if (piece.buffer !== pieces.at(i + 1)?.buffer) release?.(piece);
   }
   return whole;

@@ -1,6 +1,6 @@
 /**
- * The shuffles of blosc: bytes, or bits, of equal weight are grouped, because those of neighbouring numbers are alike.
- * Bytes after a block's last whole element stay in place.
+ * Implements blosc's shuffles, which group bytes or bits of equal weight, because neighboring numbers often have
+ * similar ones. Bytes after a block's last whole element stay in place.
  */
 
 export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
@@ -9,7 +9,10 @@ export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number
 export const shuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>
   moveBytes(from, into, width, false);
 
-/** Byte j of element e lies at `e * width + j` among elements, and at `j * count + e` among shuffled bytes. */
+/**
+ * Shuffles or unshuffles bytes. Byte j of element e is at `e * width + j` before the shuffle, and at `j * count + e`
+ * after it.
+ */
 function moveBytes(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   const count = Math.floor(from.length / width);
   const areWords = (from.byteOffset | into.byteOffset | width | count) % 4 === 0;
@@ -38,9 +41,9 @@ const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): Int32Array =>
   new Int32Array(buffer, byteOffset, length >> 2);
 
 /**
- * Moves four bytes of four elements at a time, as squares that work in both directions: four times as fast as single
- * bytes.
- * @param width of an element, and `count` of a row of shuffled bytes, both in words
+ * Transposes squares of four bytes of four elements, which is the same in both directions and four times as fast as
+ * moving single bytes.
+ * @param width element size, and `count` the length of a row of shuffled bytes, both in words
  */
 function moveSquares(
   from: Int32Array,
@@ -60,7 +63,7 @@ function moveSquares(
       const b = from[at + read];
       const c = from[at + 2 * read];
       const d = from[at + 3 * read];
-      // Squares of 2 x 2 bytes are transposed first: `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
+      // First, squares of 2 x 2 bytes are transposed: `evenAB` has byte 0 of a, byte 0 of b, byte 2 of a, byte 2 of b.
       const evenAB = (a & 0x00ff00ff) | ((b & 0x00ff00ff) << 8);
       const oddAB = ((a >>> 8) & 0x00ff00ff) | (b & 0xff00ff00);
       const evenCD = (c & 0x00ff00ff) | ((d & 0x00ff00ff) << 8);
@@ -73,7 +76,10 @@ function moveSquares(
   }
 }
 
-/** Rows of bits need groups of eight elements; blosc leaves other blocks unshuffled. */
+/**
+ * Returns true if the element count is a multiple of eight. Blosc does not bit-shuffle other blocks, because rows of
+ * bits need groups of eight elements.
+ */
 const hasEights = (from: Uint8Array, width: number): boolean =>
   Math.floor(from.length / width) % 8 === 0;
 
@@ -84,8 +90,9 @@ export const shuffleBits = (from: Uint8Array, into: Uint8Array, width: number): 
   moveBits(from, into, width, false);
 
 /**
- * Bit k of element e's byte j is, among shuffled bits, bit `e % 8` of the byte `(8j + k) * count / 8 + e / 8`. Bit k of
- * byte e and bit e of byte k are thus exchanged, in squares of 1, 2 and 4 bits ("Hacker's Delight", section 7-3).
+ * Shuffles or unshuffles bits. The shuffle moves bit k of element e's byte j to bit `e % 8` of byte `(8j + k) * count /
+ * 8 + e / 8`. Bit k of byte e and bit e of byte k are exchanged in squares of 1, 2 and 4 bits ("Hacker's Delight",
+ * section 7-3).
  */
 function moveBits(from: Uint8Array, into: Uint8Array, width: number, isBack: boolean): void {
   if (!hasEights(from, width)) return into.set(from);

@@ -1,6 +1,6 @@
 /**
- * The codec `zstd` (RFC 8878), by Node's zlib if it has zstd, else by numcodecs. Frames are checked first, because
- * their headers announce the size of the output, and a decoder would trust them.
+ * Implements the codec `zstd` (RFC 8878) with Node's zlib if it supports zstd, and otherwise with numcodecs. Frames are
+ * checked first, because their headers declare the output size, and a decoder would trust them.
  */
 
 import type { Transform } from "node:stream";
@@ -10,12 +10,12 @@ import { broken, mostCompressed, type ByteCodec, type Decoded, type Held } from 
 import { byCallback, compressed, join } from "./gzip.ts";
 import { moduleOfNode } from "../../boxes/node.ts";
 
-/** A block of 128 kB of one byte takes four bytes. */
+/** Maximum compression ratio: a block of 128 kB that repeats one byte takes four bytes. */
 const RATIO = 2 ** 15;
 
 const MAX_BLOCK = 2 ** 17;
 
-/** A decoder keeps this many bytes before the current one; encoders that know the size need no more. */
+/** Window size, in bytes, that is always accepted; encoders that know the input size need no more. */
 const LEAST_WINDOW = 2 ** 23;
 
 export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
@@ -26,7 +26,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
     ratio: RATIO,
     held: zstdOfNode() === null ? heldByNumcodecs(level) : heldByNode(level),
     async decode(bytes, decoded) {
-      // Frames are decoded one by one, because Node stops at the first empty frame.
+      // Frames are decoded separately, because Node stops at the first empty frame.
       const pieces: Uint8Array[] = [];
       for (const frame of framesOf(bytes, decoded)) {
         pieces.push(await decodeFrame(frame, decoded.size));
@@ -52,7 +52,7 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
 }
 
 /**
- * Megabytes of the state of a compressor, for levels up to each `level`: at least what `ZSTD_estimateCCtxSize` gives
+ * Size of a compressor's state, in MB, for levels up to each `level`: at least the result of `ZSTD_estimateCCtxSize`
  * for long inputs.
  */
 const STATES: readonly (readonly [level: number, megabytes: number])[] = [
@@ -65,7 +65,7 @@ const STATES: readonly (readonly [level: number, megabytes: number])[] = [
   [22, 832],
 ];
 
-/** For short inputs the tables are smaller: together at most this many times the length of the input. */
+/** Maximum size of a compressor's tables for short inputs, as a multiple of the input length. */
 const STATE_RATIO = 34;
 
 function stateOf(level: number, size: number): number {
@@ -79,8 +79,9 @@ const heldByNode = (level: number): Held => ({
 });
 
 /**
- * numcodecs copies input and output into a WebAssembly memory, which grows by a fifth more than needed and never
- * shrinks. For 32 MB of numbers it grows to 78 MB in a decoder, and to 116 MB in an encoder.
+ * Returns the memory that numcodecs takes: it copies input and output into WebAssembly memory, which grows by a fifth
+ * more than needed and never shrinks. For 32 MB of numbers, this memory grows to 78 MB in a decoder and to 116 MB in an
+ * encoder.
  */
 const heldByNumcodecs = (level: number): Held => ({
   decode: (size) => 2.8 * size + 2 ** 21,
@@ -99,7 +100,10 @@ async function decodeFrame(frame: Uint8Array, size: number): Promise<Uint8Array>
   return Zstd.fromConfig({ id: "zstd" }).decode(frame);
 }
 
-/** WebAssembly holds both sides of a chunk at once, and a decoder that has run out of memory is unusable. */
+/**
+ * Maximum chunk size for numcodecs, in bytes. The encoded and the decoded chunk are both in WebAssembly memory, and a
+ * decoder that has run out of memory is unusable.
+ */
 const MOST_OF_NUMCODECS = 2 ** 29;
 
 function checkMemory(size: number): void {
@@ -110,7 +114,7 @@ function checkMemory(size: number): void {
 
 type Callback = (error: Error | null, result: Uint8Array) => void;
 
-/** The zstd functions of Node's zlib, since 22.15. */
+/** The zstd functions of Node's zlib, available since Node 22.15. */
 interface ZstdOfNode {
   createZstdCompress(options: object): Transform;
   zstdDecompress(bytes: Uint8Array, options: object, done: Callback): void;
@@ -126,10 +130,10 @@ function zstdOfNode(): ZstdOfNode | null {
 }
 
 const MAGIC = 0xfd2fb528;
-/** Frames that hold no data: sixteen magic numbers. */
+/** Magic number of frames without data, the first of sixteen such numbers. */
 const SKIPPABLE = 0x184d2a50;
 
-/** The frames with data, after checking the sizes that headers of frames and blocks announce. */
+/** Returns the frames that hold data, after checking the sizes that frame and block headers declare. */
 function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
   const frames: Uint8Array[] = [];
   const cursor = new Cursor(bytes);
@@ -152,7 +156,8 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
     }
   }
   if (promised === null) {
-    // Without an announced size only the blocks bound it; an encoder that flushes makes small blocks.
+    // Without a declared size, only the block count bounds the output; the margin allows for encoders that flush, which
+    // write small blocks.
     if (most > 8 * size + 8 * MAX_BLOCK) throw broken(`it may decode to ${most} bytes`);
   } else if (isExact ? promised !== size : promised > size) {
     throw broken(`it decodes to ${promised} bytes, not ${size}`);
@@ -208,7 +213,7 @@ class Cursor {
     if (this.#at > this.#bytes.length) throw broken("it is truncated");
   }
 
-  /** A little-endian number of `width` bytes. */
+  /** Reads a little-endian number of `width` bytes. */
   number(width: number): number {
     this.skip(width);
     let value = 0;

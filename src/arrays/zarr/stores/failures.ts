@@ -1,12 +1,14 @@
-/** Explains a server's refusal, as the end of a sentence that says what to do. */
+/** Explains why a server refused a request, and what to do about it. */
 
 import { TensorError } from "../../../core/errors.ts";
 import { codesOf } from "./retries.ts";
 
-/** Bytes of a refusal's body that are read. S3's have some hundreds. */
+/** Maximum number of characters that are read from an error response; S3's have a few hundred. */
 const MOST = 16_384;
 
-/** S3 refuses requests whose time differs by more. */
+/**
+ * Maximum difference, in ms, between a request's time and the server's; S3 refuses requests with a larger difference.
+ */
 const MOST_SKEW = 15 * 60_000;
 
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -21,7 +23,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 const DENIED =
   "check the keys, and whether they may do that; S3 also refuses objects that are missing where it may not list them";
 
-/** The error for an answer that is neither a success nor expected. Reads its body. */
+/** Returns the error for a response that is neither a success nor expected. Reads the response's body. */
 export async function refusalOf(
   response: Response,
   method: string,
@@ -63,7 +65,7 @@ const printSkew = (skew: number): string =>
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
-/** The first bytes of a body as text. A refusal may be any page, of any length, and may be cut off. */
+/** Reads the beginning of a body as text. An error response may be any page, of any length, and may be cut off. */
 async function beginningOf({ body }: Response): Promise<string> {
   if (body === null) return "";
   const reader = body.getReader();
@@ -78,7 +80,7 @@ async function beginningOf({ body }: Response): Promise<string> {
     }
     await reader.cancel();
   } catch {
-    // The text read so far is enough.
+    // The text that was read before the failure is enough.
   }
   return text;
 }
@@ -90,8 +92,8 @@ const TRUST =
   "Node does not trust the server's certificate; the environment variable NODE_EXTRA_CA_CERTS names a file with more of them";
 
 /**
- * The error for a request that got no answer.
- * @param secrets texts that messages, even that of the cause, must not contain
+ * Returns the error for a request without a response.
+ * @param secrets texts that must not appear in messages, including the message of the cause
  */
 export function unreachable(what: string, cause: unknown, secrets: readonly string[]): TensorError {
   const [code] = codesOf(cause).toReversed();
@@ -101,7 +103,7 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
   return new TensorError("engine", sentence, {}, { cause: withoutSecrets(cause, secrets) });
 }
 
-/** The error, or only its code if its text has a secret: Deno, for one, puts URLs into its messages. */
+/** Returns the error, or only its code if its text has a secret. Deno, for example, puts URLs into its messages. */
 function withoutSecrets(cause: unknown, secrets: readonly string[]): unknown {
   const texts: string[] = [];
   for (let one = cause, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {

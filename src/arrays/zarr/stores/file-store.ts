@@ -1,4 +1,7 @@
-/** An array in a folder. Files appear complete: each is written under another name in the same folder, then renamed. */
+/**
+ * Stores an array in a folder. Files appear complete: each is written under a temporary name in the same folder, then
+ * renamed.
+ */
 
 import type * as PlainFs from "node:fs";
 import type * as Fs from "node:fs/promises";
@@ -29,7 +32,7 @@ import {
   type StoredObject,
 } from "./store.ts";
 
-// Not null, because this module is loaded only in environments with files.
+// Never null, because this module is loaded only in environments with files.
 const { constants } = moduleOfNode("node:fs") as typeof PlainFs;
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
@@ -39,13 +42,13 @@ async function ifThere<T>(action: () => Promise<T>): Promise<T | null> {
   try {
     return await action();
   } catch (error) {
-    // ENOTDIR: a parent of the path is a file.
+    // ENOTDIR means that a parent of the path is a file.
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw error;
   }
 }
 
-/** A file that is open for reading. */
+/** Returns an open file as a source. */
 const fileSource = (handle: OpenFile, size: number): Source => ({
   size,
   bytes: null,
@@ -68,7 +71,7 @@ async function openSource(file: string): Promise<Source | null> {
   return memorySource(new Uint8Array(0));
 }
 
-/** Runs `action`, and makes the folder of `file` if it is missing. Most files are written into existing folders. */
+/** Runs `action`, and creates the folder of `file` only if that fails, because most folders already exist. */
 async function inFolder<T>(file: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -104,10 +107,10 @@ async function writeFile(
   }
 }
 
-/** A name in the folder of `file` that no other writer uses. */
+/** Returns a path in the folder of `file` that no other writer uses. */
 const besideOf = (file: string): string => `${file}.${globalThis.crypto.randomUUID()}.tmp`;
 
-/** Writes a file under another name and passes it to `place`, which renames or links it. */
+/** Writes a file under a temporary name and passes the name to `place`, which renames or links the file. */
 async function writeBeside<T>(
   file: string,
   parts: readonly Uint8Array[],
@@ -123,19 +126,19 @@ async function writeBeside<T>(
   }
 }
 
-/** Error codes of file systems without links. */
+/** Error codes of file systems that do not support links. */
 const NO_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EXDEV"];
 
 /**
- * Creates a file by a link, which only the first of several writers can make; on file systems without links, by a copy
- * that never overwrites.
+ * Creates a file with a link, which succeeds for only the first of several writers. On file systems without links, uses
+ * a copy that never overwrites.
  */
 const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean> =>
   writeBeside(file, parts, true, async (beside) => {
     try {
       await files.link(beside, file).catch(async (error: unknown) => {
         if (!isCode(error, ...NO_LINKS)) throw error;
-        // Not through `files`, because Deno's error lacks a code when this call blocks.
+        // `files` is not used, because in Deno the error of the blocking call lacks a code.
         await fs.copyFile(beside, file, constants.COPYFILE_EXCL);
       });
       return true;
@@ -145,7 +148,7 @@ const putNewFile = (file: string, parts: readonly Uint8Array[]): Promise<boolean
     }
   });
 
-/** The entries of an array's folder, for both versions of Zarr. */
+/** Names of the entries in an array's folder, for both versions of Zarr. */
 const OF_AN_ARRAY = /^(?:zarr\.json|\.zarray|\.zattrs|\.ndscatter|c|c(?:\.\d+)+|\d+(?:\.\d+)*)$/;
 
 export class FileStore implements Store {
@@ -162,20 +165,20 @@ export class FileStore implements Store {
     this.staging = new FileStaging(this);
   }
 
-  /** The path of a key. */
+  /** Returns the path of a key. */
   fileOf(key: string): string {
-    // A key consists of names separated by slashes, so nothing needs normalizing.
+    // Keys consist of names separated by slashes, so the path needs no normalization.
     return this.path + path.sep + (path.sep === "/" ? key : key.replaceAll("/", path.sep));
   }
 
-  /** The path of a key, for reading. @throws the error of the guard */
+  /** Returns the path of a key for reading. @throws the guard's error */
   async fileToRead(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(file);
     return file;
   }
 
-  /** The path of a key, for replacing or removing, neither of which follows a link at the path. */
+  /** Returns the path of a key for replacing or removing, which do not follow a link at the path. */
   async fileToWrite(key: string): Promise<string> {
     const file = this.fileOf(key);
     await this.#guard(path.dirname(file));
@@ -240,7 +243,7 @@ async function* listFolder(folder: string, prefix: string): AsyncGenerator<Store
 
 class FileStaging implements Staging {
   readonly #store: FileStore;
-  /** True if the last chunk lacked its folder. The next chunk's folder is then made before a rename fails. */
+  /** True if the last chunk's folder was missing. The next chunk's folder is then created before the rename. */
   #isNew = false;
 
   constructor(store: FileStore) {
@@ -266,11 +269,11 @@ class FileStaging implements Staging {
   async copy(from: Store, key: string, name: string, most = Infinity): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
     const [source, file] = [await from.fileToRead(key), await this.#file(name)];
-    // Either may be missing: the chunk, or the folder of the copy.
+    // The chunk, or the folder of the copy, may be missing.
     const stat = await ifThere(() => files.stat(source));
     if (stat === null || stat.size > most) return false;
     if (stat.size <= FILES.short) {
-      // The system's copy takes 9 calls, and syncing it another 3.
+      // Small files are read and written, because the system's copy takes 9 calls, and syncing the copy another 3.
       const bytes = await ifThere(() => files.readFile(source));
       if (bytes === null) return false;
       TRAFFIC.read += bytes.length;
@@ -291,14 +294,14 @@ class FileStaging implements Staging {
       ifThere(() => files.rename(staged, file).then(() => true as const));
     if (this.#isNew) await this.#makeFolder(path.dirname(file));
     if ((await rename()) !== null) return true;
-    // Either the staged file or the folder is missing.
+    // The rename failed because the staged file or the target's folder is missing.
     if ((await ifThere(() => files.stat(staged))) === null) return false;
     this.#isNew = true;
     await makeFolders(path.dirname(file));
     return (await rename()) ?? false;
   }
 
-  /** Makes a folder whose parent exists. */
+  /** Creates a folder whose parent exists. */
   async #makeFolder(folder: string): Promise<void> {
     try {
       await files.mkdir(folder);

@@ -1,7 +1,6 @@
 /**
- * Reads objects on servers by ranges. Servers differ: some refuse HEAD (as does a URL that is signed for GET), some
- * omit the length of an object, some ignore ranges, some compress in transit, and pages of other origins see few
- * headers.
+ * Reads objects on servers by byte ranges. Servers differ: some refuse HEAD (a URL signed for GET does too), some omit
+ * an object's length, some ignore ranges, and some compress in transit. Pages of another origin see few headers.
  */
 
 import { isTensorError, malformed, TensorError } from "../../../core/errors.ts";
@@ -13,18 +12,21 @@ import { memorySource, type Source } from "./store.ts";
 
 /** Sends requests for one object. */
 export interface ObjectClient {
-  /** The name of the object in sentences. */
+  /** The object's name in messages. */
   readonly what: string;
   readonly signal: AbortSignal | undefined;
-  /** True if conditional headers may be sent: from another origin they would need a preflight request. */
+  /** True if conditional headers may be sent; requests to another origin would need a preflight request. */
   readonly hasConditions: boolean;
-  /** @returns null if the object does not exist. @throws TensorError for failures other than those expected */
+  /**
+   * @returns null if the object does not exist @throws TensorError for statuses other than success and those in
+   * `expected`
+   */
   send(request: Request, expected?: readonly number[]): Promise<Response | null>;
-  /** The error for an answer that was cut off. */
+  /** Returns the error for a response that was cut off. */
   unreachable(cause: unknown): TensorError;
 }
 
-/** The version of the object in an answer. */
+/** The object's version, from a response. */
 interface Version {
   readonly etag: string | null;
   readonly modified: string | null;
@@ -34,7 +36,7 @@ interface Head extends Version {
   readonly size: number;
 }
 
-/** Refusals of HEAD after which a GET may succeed. */
+/** Statuses with which a server may refuse HEAD although GET works. */
 const NO_HEAD = [400, 403, 405, 501];
 
 export async function openObject(client: ObjectClient): Promise<Source | null> {
@@ -43,7 +45,7 @@ export async function openObject(client: ObjectClient): Promise<Source | null> {
   return new RangeSource(client, found);
 }
 
-/** A text that changes when an object does; empty if it does not exist. */
+/** Returns text that changes when the object changes; empty if the object does not exist. */
 export async function stateOfObject(client: ObjectClient): Promise<string> {
   const response = await client.send({ method: "HEAD" }, NO_HEAD);
   if (response === null) return "";
@@ -71,7 +73,7 @@ async function headOf(client: ObjectClient): Promise<Head | Source | null> {
   return size === null ? probe(client) : { size, ...versionOf(response.headers) };
 }
 
-/** The body length that an answer announces; null if it is not the object's. */
+/** Returns the body length in a response's header; null if it is not the object's length. */
 function lengthIn({ headers }: Response): number | null {
   const length = headers.get("content-length");
   if (length === null || !/^\d+$/.test(length) || isEncoded(headers)) return null;
@@ -84,11 +86,11 @@ const isEncoded = (headers: Headers): boolean =>
 interface ContentRange {
   readonly start: number;
   readonly end: number;
-  /** The length of the object; null if the server does not report it. */
+  /** The object's length; null if the server does not report it. */
   readonly total: number | null;
 }
 
-/** The range of an answer; null if it is missing, or hidden from a page of another origin. */
+/** Parses the range in a response's headers; returns null if it is missing, or hidden from a page of another origin. */
 function rangeIn(headers: Headers): ContentRange | null {
   const pattern = /^\s*bytes\s+(\d+)-(\d+)\/(\d+|\*)\s*$/i;
   const [, start, last, total] = pattern.exec(headers.get("content-range") ?? "") ?? [];
@@ -100,7 +102,9 @@ function rangeIn(headers: Headers): ContentRange | null {
   };
 }
 
-/** Requests the first byte, whose answer tells the object's length; without a length, reads the whole object. */
+/**
+ * Requests the first byte, because the response reports the object's length. If it does not, reads the whole object.
+ */
 async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const first = { method: "GET", headers: { range: "bytes=0-0" } } as const;
   const response = await client.send(first, [416]);
@@ -110,15 +114,15 @@ async function probe(client: ObjectClient): Promise<Head | Source | null> {
   const size = status === 206 ? (range?.total ?? null) : lengthIn(response);
   if (status === 200 && size === null) return readWhole(client, response);
   await response.body?.cancel();
-  // An empty object has no first byte.
+  // An empty object has no first byte, so this request fails for it.
   if (status === 416) return memorySource(new Uint8Array(0));
   if (size !== null && !isEncoded(headers)) return { size, ...versionOf(headers) };
   return readWhole(client, null);
 }
 
 /**
- * Reads a whole object of unknown length, which fetch has decompressed.
- * @param first the answer to the first attempt, if any
+ * Reads a whole object of unknown length; fetch decompresses it.
+ * @param first the response to the first attempt, if any
  */
 async function readWhole(client: ObjectClient, first: Response | null): Promise<Source | null> {
   const pauses = new Pauses(client.signal);
@@ -147,7 +151,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
   }
 }
 
-/** Waits after an answer that was cut off. @throws TensorError if no attempt is left */
+/** Waits after a response that was cut off. @throws TensorError if no attempt is left */
 async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown): Promise<void> {
   client.signal?.throwIfAborted();
   const pause = isTransient(error) ? pauses.next() : null;
@@ -155,7 +159,7 @@ async function pauseAfter(client: ObjectClient, pauses: Pauses, error: unknown):
   await pauses.wait(pause);
 }
 
-/** Passes the pieces of a body to `take` until that returns false. */
+/** Passes the pieces of a body to `take` until `take` returns false. */
 async function eachPiece(response: Response, take: (piece: Uint8Array) => boolean): Promise<void> {
   if (response.body === null) return;
   const reader = response.body.getReader();
@@ -173,7 +177,7 @@ class RangeSource implements Source {
   readonly bytes = null;
   readonly #client: ObjectClient;
   readonly #version: Version;
-  /** The whole object, once a server without ranges has sent it. */
+  /** The whole object, after a server without range support has sent it. */
   #whole: Uint8Array | null = null;
 
   constructor(client: ObjectClient, { size, ...version }: Head) {
@@ -184,7 +188,7 @@ class RangeSource implements Source {
 
   async close(): Promise<void> {}
 
-  /** Continues a range after an interruption; a server may also send less than requested. */
+  /** Reads a range, with more requests after interruptions or if the server sends less than requested. */
   async read(offset: number, into: Uint8Array): Promise<void> {
     const pauses = new Pauses(this.#client.signal);
     for (let done = 0; done < into.length && this.#whole === null;) {
@@ -203,8 +207,8 @@ class RangeSource implements Source {
   }
 
   /**
-   * Reads a range, if the object is still of the version whose size is known.
-   * @param count called with the number of bytes of each piece
+   * Reads a range, unless the object's version has changed since it was opened.
+   * @param count called with the length of each piece
    */
   async #readPart(at: number, into: Uint8Array, count: (length: number) => void): Promise<void> {
     const response = await this.#ask(at, into.length);
@@ -217,11 +221,11 @@ class RangeSource implements Source {
       return;
     }
     const length = Math.min(into.length, sent === null ? Infinity : sent.end - at);
-    // A server without ranges sends the whole object.
+    // A server without range support sends the whole object.
     const skip = status === 206 ? 0 : at;
     const got = await fill(into.subarray(0, length), response, skip, count);
     if (got === length) return;
-    // The body's length differs from its header, which fetch reports only with certain headers.
+    // The body is shorter than its header declares; fetch does not always report this.
     if (sent !== null) throw new Error("the body is shorter than its range");
     throw changed(this.#client);
   }
@@ -230,7 +234,7 @@ class RangeSource implements Source {
     const { what, hasConditions, send } = this.#client;
     const { etag } = this.#version;
     const range = { range: `bytes=${at}-${at + length - 1}` };
-    // A weak tag never matches in a condition.
+    // Weak tags never match in an `if-match` condition.
     const isTagged = hasConditions && etag !== null && !etag.startsWith("W/");
     const headers = isTagged ? { ...range, "if-match": etag } : range;
     const response = await send({ method: "GET", headers }, [412, 416]);
@@ -241,7 +245,10 @@ class RangeSource implements Source {
     throw new TensorError("engine", `the server sent ${wrong} of ${what}`);
   }
 
-  /** True for an answer of another version. Some servers ignore conditions, and pages do not see all headers. */
+  /**
+   * Returns true if a response is for another version of the object. The check is needed because some servers ignore
+   * conditions; pages do not see all headers.
+   */
   #isOther({ ok, headers }: Response): boolean {
     const { etag, modified } = this.#version;
     const total = rangeIn(headers)?.total ?? this.size;
@@ -256,7 +263,7 @@ const changed = ({ what }: ObjectClient): TensorError =>
   malformed(`${what} changed while it was read`);
 
 /**
- * Fills `into` with a body's bytes after the first `skip`, and cancels the rest.
+ * Skips `skip` bytes of a body, fills `into` with the following bytes, and cancels the rest.
  * @returns the number of bytes filled
  */
 async function fill(
@@ -278,7 +285,7 @@ async function fill(
   return done;
 }
 
-/** A description of what differs from the request; null if the answer fits. */
+/** Describes how a response differs from the request; returns null if it does not. */
 function wrongAnswer({ status, headers }: Response, at: number): string | null {
   if (status === 206 && isEncoded(headers)) return "a compressed range";
   if (/^multipart\/byteranges/i.test(headers.get("content-type") ?? "")) return "several ranges";

@@ -1,4 +1,4 @@
-/** Sends requests again, after answers that ask for it and after broken connections. */
+/** Repeats requests after temporary failures and broken connections. */
 
 import { HTTP } from "../../../core/limits.ts";
 
@@ -10,7 +10,7 @@ export interface Request {
 
 export type Send = (url: URL, request: Request) => Promise<Response>;
 
-/** The waits of one request: few, increasing, and limited in total. */
+/** Waits between the attempts of one request: few, increasing, and limited in total. */
 export class Pauses {
   readonly #signal: AbortSignal | undefined;
   #count = 0;
@@ -21,13 +21,13 @@ export class Pauses {
   }
 
   /**
-   * Milliseconds to wait before the next attempt; null if no attempt is left.
+   * Returns the time to wait before the next attempt, in ms; null if no attempt is left.
    * @param retryAfter the value of the `retry-after` header: seconds, or a date
    */
   next(retryAfter: string | null = null): number | null {
     const { retries, first, longest, total } = HTTP;
     if (this.#count >= retries) return null;
-    // Randomized, so that clients that failed together do not return together.
+    // The wait is random, so that clients that failed at the same time do not retry at the same time.
     const backoff = Math.random() * first * 2 ** this.#count;
     const pause = Math.min(longest, Math.max(backoff, millisecondsOf(retryAfter)));
     if (this.#waited + pause > total) return null;
@@ -61,7 +61,7 @@ function millisecondsOf(retryAfter: string | null): number {
   return Number.isNaN(time) ? 0 : Math.max(0, time - Date.now());
 }
 
-/** Sends a request until the answer is not "later", or the attempts are used up. */
+/** Wraps `send` to retry requests after temporary failures, until no attempt is left. */
 export function retrying(send: Send, signal: AbortSignal | undefined): Send {
   return async (url, request) => {
     const pauses = new Pauses(signal);
@@ -87,14 +87,14 @@ export function retrying(send: Send, signal: AbortSignal | undefined): Send {
 }
 
 /**
- * True for a request that must not be repeated: a second attempt could find the object that the first one made, and
- * mistake it for another writer's.
+ * Returns true for a request that must not be repeated: a second attempt could find the object that the first attempt
+ * created, and mistake it for another writer's.
  */
 const isConditional = ({ headers }: Request): boolean => headers?.["if-none-match"] !== undefined;
 
-/** True for an answer after which the same request may succeed. */
+/** Returns true for a response after which the same request may succeed. */
 function isBusy({ status }: Response, request: Request): boolean {
-  // The server did nothing.
+  // With these statuses, the server has not processed the request, so even a conditional request may be repeated.
   if (status === 429 || status === 503) return true;
   return status >= 500 && status !== 501 && status !== 505 && !isConditional(request);
 }
@@ -113,7 +113,7 @@ const BROKEN: ReadonlySet<string> = new Set([
   "UND_ERR_SOCKET",
 ]);
 
-/** The codes of an error and its causes. */
+/** Returns the codes of an error and its causes. */
 export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
@@ -123,8 +123,8 @@ export function codesOf(error: unknown): string[] {
 }
 
 /**
- * True for a failure that may be temporary. Browsers give neither codes nor causes, and Deno gives a cause without a
- * code.
+ * Returns true for a failure that may be temporary. Browser errors have neither codes nor causes, and Deno errors have
+ * a cause without a code.
  */
 export function isTransient(error: unknown): boolean {
   const codes = codesOf(error);

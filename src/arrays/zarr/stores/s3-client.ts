@@ -1,4 +1,4 @@
-/** The URL of each object on a server, and the settings of requests. */
+/** Determines the URL of each object on a server, and the settings for requests. */
 
 import { printValue, TensorError } from "../../../core/errors.ts";
 import { optionsOf } from "../../../core/tensor/options.ts";
@@ -6,7 +6,10 @@ import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
 import { retrying, type Request } from "./retries.ts";
 import { senderOf } from "./senders.ts";
 
-/** The address of object storage and its credentials. Each may be set in the environment instead, under AWS's names. */
+/**
+ * Address and credentials of object storage. Each option may instead be set in the environment, with AWS's variable
+ * names.
+ */
 export interface S3Options {
   /** The URL of a server that is not AWS, such as `http://127.0.0.1:9000`. */
   readonly endpoint?: string;
@@ -15,8 +18,8 @@ export interface S3Options {
   readonly secretAccessKey?: string;
   readonly sessionToken?: string;
   /**
-   * `"missing"` treats status 403 as a missing object, as public buckets answer if their objects may be read but not
-   * listed. By default 403 is an error, because the object may exist.
+   * `"missing"` treats status 403 as a missing object, because public buckets whose objects may be read but not listed
+   * send 403 for a missing object. By default, 403 is an error, because the object may exist.
    */
   readonly forbidden?: string;
 }
@@ -40,9 +43,9 @@ const VARIABLES: Readonly<Record<(typeof NAMES)[number], readonly string[]>> = {
 };
 
 export interface S3Client {
-  /** The location as it was given, without its secrets. */
+  /** The given location, without secrets. */
   readonly location: string;
-  /** The source that copies of objects name: the bucket, a slash and the prefix. Null for a plain URL. */
+  /** The bucket and the key prefix, which name the source of a copy; null for a plain URL. */
   readonly prefix: { readonly bucket: string; readonly key: string } | null;
   urlOf(key: string): URL;
   /** The URL that lists the bucket. */
@@ -79,7 +82,8 @@ export async function makeClient(
     url,
     location: place.location,
     signal,
-    // Keys from the environment are meant for object storage; other servers get only keys given for them.
+    // Keys from the environment are meant for object storage; other servers receive only keys that were given as
+    // options.
     isSigned: isS3 || (given.accessKeyId ?? "") !== "" || isTrusted(isS3 ? place.bucketUrl : url),
     keepsSigning: isTrusted,
   });
@@ -92,7 +96,7 @@ const isOfAws = ({ host, protocol }: URL): boolean =>
 
 type Place = Pick<S3Client, "location" | "prefix" | "urlOf" | "bucketUrl">;
 
-/** Every object shares the query, such as a token for the whole folder. */
+/** Returns the URLs on a plain server. All objects share the query, which may be a token for the whole folder. */
 function placeOnServer({ origin, pathname, search }: URL, location: string): Place {
   const base = `${origin}${pathname.replace(/\/+$/, "")}/`;
   return {
@@ -132,7 +136,10 @@ function placeInBucket(
   };
 }
 
-/** AWS's certificate covers one label before its own name, so a bucket with dots goes into the path. */
+/**
+ * Returns the URL of a bucket on AWS. The certificate covers only one label before AWS's name, so a bucket name with
+ * dots goes into the path.
+ */
 const urlOnAws = (bucket: string, region: string): string =>
   bucket.includes(".")
     ? `https://s3.${region}.amazonaws.com/${bucket}/`
@@ -146,14 +153,14 @@ function settingsOf(given: S3Options): S3Options {
   for (const name of NAMES) {
     const inherited = VARIABLES[name].map((one) => process.env?.[one]).find((one) => one);
     const value = options[name] ?? inherited;
-    // An empty text means none, whatever the environment has.
+    // An empty option means that no value is used, even if the environment has one.
     if (value === undefined || value === "") continue;
     const isSecret = name === "secretAccessKey" || name === "sessionToken";
     if (typeof value !== "string") {
       const got = isSecret ? `a ${typeof value}` : printValue(value);
       throw new TensorError("attribute", `${name} must be text, got ${got}`);
     }
-    // A header cannot contain line breaks, and its error would show the secret.
+    // A header cannot contain line breaks, and the error from fetch would show the secret.
     if (/[^\x21-\x7e]/.test(value)) {
       throw new TensorError(
         "attribute",
@@ -172,7 +179,7 @@ function parseUrl(text: string): URL {
   try {
     return new URL(text);
   } catch (cause) {
-    // The start of a user or a query is unknown. The cause contains the whole text.
+    // The text cannot be split, so any part may be secret; the cause is omitted, because it contains the whole text.
     const isSecret = /[@?]/.test(text);
     const shown = isSecret ? "the location, whose text may be secret," : printValue(text);
     throw new TensorError("attribute", `${shown} must be a URL`, {}, isSecret ? {} : { cause });

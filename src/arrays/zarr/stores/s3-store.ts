@@ -1,6 +1,6 @@
 /**
- * An array in object storage. An object appears complete. Objects cannot be renamed, so staged objects are copied by
- * the server and then removed. Arrays are created only where none exists: nothing is overwritten.
+ * Stores an array in object storage. Objects appear complete. Objects cannot be renamed, so the server copies staged
+ * objects, which are then removed. Existing arrays are never overwritten.
  */
 
 import { TensorError } from "../../../core/errors.ts";
@@ -33,11 +33,11 @@ export class S3Store implements Store {
   constructor(client: S3Client) {
     this.client = client;
     this.path = client.location;
-    // Only a bucket's server can copy.
+    // Only an S3 server can copy objects.
     if (client.prefix !== null) this.staging = new S3Staging(this);
   }
 
-  /** @returns null for 404. @throws TensorError `engine` for failures other than `expected` statuses */
+  /** @returns null for status 404 @throws TensorError `engine` for failures other than `expected` statuses */
   async send(
     key: string,
     request: Request,
@@ -61,7 +61,7 @@ export class S3Store implements Store {
       throw unreachable(what, cause, secrets);
     }
     const { ok, status } = response;
-    // A URL may be signed for GET alone, so a forbidden HEAD proves nothing.
+    // A URL may be signed only for GET, so a forbidden HEAD does not mean that the object is missing.
     const isForbidden = status === 403 && request.method === "GET";
     const isMissing = status === 404 || (isForbidden && forbiddenIsMissing === true);
     if (!isMissing && (ok || expected.includes(status))) return response;
@@ -96,7 +96,7 @@ export class S3Store implements Store {
   }
 
   async putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
-    // 409: another such request is in progress.
+    // Status 409 means that another conditional request is in progress.
     const response = await this.#put(key, parts, { "if-none-match": "*" }, [409, 412]);
     return response.ok;
   }
@@ -137,7 +137,7 @@ export class S3Store implements Store {
     return names;
   }
 
-  /** Objects whose keys begin with `prefix`. */
+  /** Lists the objects whose keys begin with `prefix`. */
   async *listUnder(prefix: string): AsyncGenerator<StoredObject> {
     for await (const { text, root } of this.#pages(prefix)) {
       for (const [, entry] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
@@ -147,7 +147,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Lists objects, a thousand per request. @param delimiter groups keys that are equal up to it */
+  /** Lists objects, a thousand per request. @param delimiter a character; keys that are equal up to it are grouped */
   async *#pages(
     prefix: string,
     delimiter?: string,
@@ -194,7 +194,7 @@ export class S3Store implements Store {
     const headers = { "x-amz-copy-source": `/${encodeKey(path)}` };
     const response = await this.send(to, { method: "PUT", headers });
     if (response === null) return false;
-    // A copy may fail after its status was sent.
+    // A copy may fail even after the server has sent the status.
     if ((await this.#textOf(response)).includes("<Error>")) {
       throw new TensorError("engine", `the server did not copy ${from.path}/${key}`);
     }
@@ -207,7 +207,7 @@ export class S3Store implements Store {
   }
 }
 
-/** True in a page that was loaded from another origin. */
+/** Returns true in a page that was loaded from another origin. */
 function isOfOtherOrigin({ origin }: URL): boolean {
   const page: { readonly origin?: string } = Reflect.get(globalThis, "location") ?? {};
   return page.origin !== undefined && page.origin !== origin;
@@ -221,7 +221,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** The text of the first element with a name. The elements read from S3's answers contain only text. */
+/**
+ * Returns the text of the first XML element with a name. The elements that are read from S3's responses contain only
+ * text.
+ */
 function elementOf(xml: string, name: string): string | null {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
   return (
@@ -251,7 +254,7 @@ class S3Staging implements Staging {
   }
 
   async copy(from: Store, key: string, name: string): Promise<boolean> {
-    // The server copies, so no byte passes through this machine.
+    // The server makes the copy, so the data does not pass through this machine.
     if (!(from instanceof S3Store)) return false;
     const isSameServer = from.client.bucketUrl.host === this.#store.client.bucketUrl.host;
     return isSameServer && (await this.#store.copy(from, key, STAGING + name));

@@ -1,4 +1,4 @@
-/** Sends requests: plain, with the user of their URL, or signed with AWS's Signature Version 4. */
+/** Sends requests: plain, with the user in the URL, or signed with AWS Signature Version 4. */
 
 import { TensorError } from "../../../core/errors.ts";
 import { decoded } from "../../boxes/urls.ts";
@@ -14,12 +14,12 @@ export interface Keys {
 
 export interface Asked {
   readonly url: URL;
-  /** The location without secrets, for sentences. */
+  /** The location without secrets, for messages. */
   readonly location: string;
   readonly signal: AbortSignal | undefined;
-  /** True if requests are signed, provided that keys exist. */
+  /** True if requests are to be signed when keys are available. */
   readonly isSigned: boolean;
-  /** True if a signed request that is redirected is signed for its new URL too. */
+  /** Returns true if a request that is redirected to `url` must also be signed for `url`. */
   keepsSigning(url: URL): boolean;
 }
 
@@ -34,7 +34,7 @@ export async function senderOf(keys: Keys, asked: Asked): Promise<Sender> {
   const { url, signal } = asked;
   const { accessKeyId, secretAccessKey, sessionToken = "" } = keys;
   if (url.username !== "" || url.password !== "") return senderWithUser(url, signal);
-  // A presigned URL is refused if its request is signed too.
+  // Servers refuse a presigned URL if the request is also signed.
   const isPresigned = /[?&]x-amz-(?:signature|credential)=/i.test(url.search);
   const isSigned = asked.isSigned && !isPresigned;
   if (accessKeyId === undefined || secretAccessKey === undefined || !isSigned) {
@@ -58,11 +58,14 @@ const initOf = (
   ...(body && { body: body.slice() }),
 });
 
-/** Asks for the length of the object itself, not of an encoding. Browsers leave this header out. */
+/** Headers that ask for the object's length without encoding. Browsers omit this header. */
 const plainLength = (method: Request["method"]): Record<string, string> =>
   method === "HEAD" ? { "accept-encoding": "identity" } : {};
 
-/** Fetch refuses URLs with a user, so it becomes a header. A redirect to another origin does not get the header. */
+/**
+ * Sends the user of a URL in a header, because fetch rejects URLs with a user. The header is not sent to another origin
+ * after a redirect.
+ */
 function senderWithUser(
   { username, password, search }: URL,
   signal: AbortSignal | undefined,
@@ -73,7 +76,7 @@ function senderWithUser(
   return { send: senderWith({ authorization: `Basic ${code}` }, signal), secrets };
 }
 
-/** Maximum number of redirects of a request. */
+/** Maximum number of redirects per request. */
 const MOST_REDIRECTS = 5;
 
 async function signingSender(
@@ -104,7 +107,7 @@ async function signingSender(
       };
       // oxlint-disable-next-line no-await-in-loop -- one place after the other
       const signed = await client.sign(strictUrl(url), init);
-      // Not signed, because proxies change it.
+      // This header is not signed, because proxies change it.
       for (const [name, value] of Object.entries(plainLength(method)))
         signed.headers.set(name, value);
       // If fetch followed the redirect, the request would carry the session token and a signature for another host.
@@ -121,7 +124,7 @@ async function signingSender(
   };
 }
 
-/** The hash of a body, which is signed only without TLS. TLS protects the body by itself. */
+/** Returns a header with the body's hash, which is signed only without TLS, because TLS protects the body. */
 async function payloadHash(
   { protocol }: URL,
   body: Uint8Array = new Uint8Array(0),
@@ -133,9 +136,9 @@ async function payloadHash(
 }
 
 /**
- * The URL in the form that is signed: all bytes except letters, digits and `-._~` are encoded. The signed URL thus
- * equals the sent one; aws4fetch signs this form but sends the URL as given, with `!'()*` in it and `+` for blanks in
- * the query.
+ * Returns the URL in the form that is signed, with all bytes except letters, digits and `-._~` encoded, so that the
+ * signed URL equals the sent URL. aws4fetch signs this form, but sends the given URL, in which `!'()*` are not encoded
+ * and `+` stands for a space in the query.
  */
 function strictUrl(url: URL): URL {
   const strict = new URL(url);

@@ -1,12 +1,16 @@
-/** Stores of arrays: objects of bytes under keys. Keys consist of metadata names and coordinates. */
+/**
+ * Interface of stores for arrays: a store holds objects of bytes under keys. Keys consist of metadata names and
+ * coordinates.
+ */
 
 /**
- * An object that is being read, a part of one, or bytes in memory. An inner chunk of a shard is thus read like a chunk.
+ * Bytes that can be read: an object, a part of an object, or bytes in memory. Inner chunks of a shard are therefore
+ * read like chunks.
  */
 export interface Source {
   /** In bytes. */
   readonly size: number;
-  /** All bytes, if they are in memory; else null. */
+  /** All bytes if they are in memory; otherwise null. */
   readonly bytes: Uint8Array | null;
   /** Fills `into` with the bytes that begin at `offset`. Callers check the range against `size`. */
   read(offset: number, into: Uint8Array): Promise<void>;
@@ -15,7 +19,7 @@ export interface Source {
 
 export interface StoredObject {
   readonly key: string;
-  /** In bytes. */
+  /** Size, in bytes. */
   readonly size: number;
 }
 
@@ -26,46 +30,51 @@ export interface Store {
   readonly concurrency: number;
   /** @returns null if the object does not exist */
   open(key: string): Promise<Source | null>;
-  /** A text that changes when an object does: its size and time, or its ETag; empty if the object does not exist. */
+  /**
+   * Returns text that changes when an object changes: its size and time, or its ETag; empty if the object does not
+   * exist.
+   */
   stateOf(key: string): Promise<string>;
   /**
    * Writes an object from parts, atomically.
    * @param isDurable true to sync the bytes before the object is replaced; otherwise a crash may leave it empty
    */
   put(key: string, parts: readonly Uint8Array[], isDurable?: boolean): Promise<void>;
-  /** Creates an object as {@link put} does. @returns false if the object exists, and leaves it */
+  /** Creates an object like {@link put}. @returns false, without changing the object, if it exists */
   putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /** Removes an object if it exists. */
   remove(key: string): Promise<void>;
   /** Removes the array in this store, its metadata first. */
   clear(): Promise<void>;
-  /** The distinct names between `prefix` and the next slash among the keys. */
+  /** Lists the distinct names between `prefix` and the next slash in keys. */
   folders(prefix: string): Promise<readonly string[]>;
-  /** All objects, including those of no array. */
+  /** Lists all objects, including those that do not belong to an array. */
   list(): AsyncIterable<StoredObject>;
-  /** Absent if a store cannot rename. */
+  /** Staging operations; absent if a store cannot rename or copy objects. */
   readonly staging?: Staging;
 }
 
 /** The folder for hidden files within an array's folder. */
 export const STAGING = ".ndscatter";
 
-/** The file in that folder that names the job that owns the array. */
+/** The file in the folder {@link STAGING} that names the job that owns the array. */
 export const CLAIM = "job";
 
-/** The file in that folder that marks an array as partly changed: JSON with the number of changed chunks. */
+/**
+ * The file in the folder {@link STAGING} that marks an array as partly changed: JSON with the number of changed chunks.
+ */
 export const PARTIAL = "partial";
 
-/** Objects that readers ignore. Callers check the names. */
+/** Operations on staged objects, which readers ignore. Callers check the names. */
 export interface Staging {
   open(name: string): Promise<Source | null>;
   /** Syncs the object to disk. */
   put(name: string, parts: readonly Uint8Array[]): Promise<void>;
   putNew(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
   /**
-   * Copies an object of another store of the same kind.
-   * @param most bytes of the object, because another encoder may have left gaps in a shard
-   * @returns false if it does not exist or is longer
+   * Copies an object from another store of the same kind.
+   * @param most maximum size of the object, in bytes; a shard from another encoder may have gaps
+   * @returns false if the object does not exist or is longer
    */
   copy(from: Store, key: string, name: string, most?: number): Promise<boolean>;
   /** @returns false if nothing is staged as `name` */
@@ -74,7 +83,7 @@ export interface Staging {
   end(): Promise<void>;
 }
 
-/** Bytes in memory as a source. */
+/** Returns bytes in memory as a source. */
 export const memorySource = (bytes: Uint8Array): Source => ({
   size: bytes.length,
   bytes,
@@ -84,13 +93,13 @@ export const memorySource = (bytes: Uint8Array): Source => ({
   async close() {},
 });
 
-/** `size` bytes of a source that begin at `offset`. Closing it does not close the source. */
+/** Returns the `size` bytes at `offset` of a source as another source. Closing the part does not close the whole. */
 export const partOfSource = (source: Source, offset: number, size: number): Source =>
   source.bytes === null
     ? { size, bytes: null, read: (at, into) => source.read(offset + at, into), async close() {} }
     : memorySource(source.bytes.subarray(offset, offset + size));
 
-/** All bytes of a source. */
+/** Reads all bytes of a source. */
 export async function readAll(source: Source): Promise<Uint8Array> {
   if (source.bytes !== null) return source.bytes;
   const bytes = new Uint8Array(source.size);
@@ -99,7 +108,8 @@ export async function readAll(source: Source): Promise<Uint8Array> {
 }
 
 /**
- * Runs `action` for each item, `limit` at a time. After an error no other item begins, and those in progress end first.
+ * Runs `action` for each item, `limit` at a time. After an error, no other item begins; the error is thrown when the
+ * items in progress have ended.
  */
 export async function inParallel<T>(
   items: Iterable<T>,
