@@ -232,7 +232,7 @@ test("giving a job up marks the array as changed in part, and every later use sa
   await removeJob(folder);
   assert.ok(!fs.existsSync(folder));
   const says =
-    /data\.zarr is changed in part: job [0-9a-f]{16} changed 2 of 4 chunks and was given up; restore the array from a copy$/;
+    /data\.zarr is partly changed: job [0-9a-f]{16} changed 2 of 4 chunks and was abandoned; restore the array from a copy$/;
   await assertRejected("malformed-file", says, () => openArray(array));
   const files = await Promise.all(
     ["indices.zarr", "updates.zarr"].map((name) => openArray(path.join(home, name))),
@@ -474,7 +474,7 @@ test("an array whose job was being given up is changed in part, whatever the cla
     JSON.stringify({ job: "x", changed: 2, chunks: 4 }),
   );
   fs.rmSync(path.join(staging, "changed"), { recursive: true });
-  const says = /data\.zarr is changed in part: job x changed 2 of 4 chunks and was given up/;
+  const says = /data\.zarr is partly changed: job x changed 2 of 4 chunks and was abandoned/;
   await assertRejected("malformed-file", says, () => createJob(request));
 });
 
@@ -496,10 +496,12 @@ test("an array of Zarr v2 is changed in place too", { skip: WITHOUT_NODE_ITSELF 
   fs.writeFileSync(path.join(array, ".zarray"), JSON.stringify({ ...v2, compressor: snappy }));
   const other = path.join(home, "other");
   const request = await requestIn(home, add, { out: null, folder: other });
-  await assertRejected("attribute", /compressed by snappy, which is read but not written/, () =>
-    createJob(request),
+  await assertRejected(
+    "attribute",
+    /compressed with snappy, which can be read but not written/,
+    () => createJob(request),
   );
   const ofPart = { ...request, data: request.data.slice([1, 3]) };
-  await assertRejected("attribute", /compressed by snappy/, () => createJob(ofPart));
+  await assertRejected("attribute", /compressed with snappy/, () => createJob(ofPart));
   assert.ok(!fs.existsSync(other) && !fs.existsSync(path.join(array, ".ndscatter")));
 });

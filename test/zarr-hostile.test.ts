@@ -167,12 +167,12 @@ const CHUNKS: readonly (readonly [string, Partial<CreateOptions>, Uint8Array, Re
   ["too few bytes", {}, new Uint8Array(3), /^the chunk c\/0 of memory has 3 bytes, but its elements take 4$/],
   ["too many bytes", {}, new Uint8Array(5), /has 5 bytes, but/],
   ["3 GB that are not there", LARGE, new Uint8Array(5), /has 5 bytes, but its elements take 3221225472/],
-  ["3 GB in five bytes of gzip", { ...LARGE, codecs: ["gzip"] }, new Uint8Array(5), /has 5 bytes of gzip, too few for/],
-  ["3 GB in five bytes of zstd", { ...LARGE, codecs: ["zstd"] }, new Uint8Array(5), /has 5 bytes of zstd, too few for/],
-  ["3 GB in five bytes of blosc", { ...LARGE, codecs: ["blosc"] }, new Uint8Array(5), /has 5 bytes of blosc, too few for/],
+  ["3 GB in five bytes of gzip", { ...LARGE, codecs: ["gzip"] }, new Uint8Array(5), /has 5 bytes encoded with gzip, too few for/],
+  ["3 GB in five bytes of zstd", { ...LARGE, codecs: ["zstd"] }, new Uint8Array(5), /has 5 bytes encoded with zstd, too few for/],
+  ["3 GB in five bytes of blosc", { ...LARGE, codecs: ["blosc"] }, new Uint8Array(5), /has 5 bytes encoded with blosc, too few for/],
   ["a file far larger than its elements", { codecs: ["gzip"] }, new Uint8Array(10_000), /more than its elements can take/],
-  ["no gzip", { codecs: ["gzip"] }, new Uint8Array(20), /is not what gzip makes: incorrect header|is not what gzip makes/],
-  ["a wrong checksum", { codecs: ["crc32c"] }, new Uint8Array(8), /is not what crc32c makes: its checksum is wrong/],
+  ["no gzip", { codecs: ["gzip"] }, new Uint8Array(20), /cannot be decoded with gzip: incorrect header|cannot be decoded with gzip/],
+  ["a wrong checksum", { codecs: ["crc32c"] }, new Uint8Array(8), /cannot be decoded with crc32c: its checksum is wrong/],
   ["a bool of 2", { dtype: "bool" }, Uint8Array.of(2, 1, 0, 0), /has the byte 2 where a bool must be 0 or 1/],
   ["a shard without an index", { shards: [4] }, new Uint8Array(19), /has 19 bytes, fewer than its index of 20/],
   ["an index with a wrong checksum", { shards: [4] }, new Uint8Array(20), /the index of the chunk c\/0 .* checksum is wrong/],
@@ -211,7 +211,9 @@ test("a bomb is not blown up", async () => {
   const { array, store } = arrayInMemory(options);
   // Cut to a size that such a chunk may have, it still makes 37 MB before it ends.
   store.objects.set("c/0", gzip.subarray(0, 37_000));
-  await assertRejected("malformed-file", /is not what gzip makes|not 40000/, () => array.read());
+  await assertRejected("malformed-file", /cannot be decoded with gzip|not 40000/, () =>
+    array.read(),
+  );
 });
 
 const shardOf = (index: readonly bigint[], content: string): Uint8Array => {

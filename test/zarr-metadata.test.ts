@@ -169,7 +169,7 @@ const DEEP = [1, 2, 3, 4, 5].reduce<Json>(
 const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = [
   ["another version", { ...V3, zarr_format: 4 }, /must be of Zarr format 2 or 3, got 4/],
   ["a group", { ...V3, node_type: "group" }, /must be an array, got "group"; name an array in it/],
-  ["an unknown field", { ...V3, extra: {} }, /extension "extra", which must be understood/],
+  ["an unknown field", { ...V3, extra: {} }, /extension "extra", which is required/],
   ["a storage transformer", { ...V3, storage_transformers: [{ name: "x" }] }, /storage transformers/],
   ["another chunk grid", { ...V3, chunk_grid: { name: "rectilinear" } }, /chunk_grid "rectilinear"/],
   ["no chunk grid", { ...V3, chunk_grid: null }, /a chunk_grid of memory must be a name, or an object/],
@@ -183,7 +183,7 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["a data type without a name", { ...V3, data_type: { configuration: {} } }, /must be a name, got /],
   ["a data type whose name is a number", { ...V3, data_type: { name: 4 } }, /must be a name, got /],
   ["dates", { ...V3, data_type: "numpy.datetime64" }, /save them as int64/, "dtype"],
-  ["fields", { ...V3, data_type: { name: "struct" } }, /save each field as an array of its own/, "dtype"],
+  ["fields", { ...V3, data_type: { name: "struct" } }, /save each field as a separate array/, "dtype"],
   ["complex numbers of halves", { ...V3, data_type: "complex_float16" }, /save them as complex64/, "dtype"],
   ["floats of another form", { ...V3, data_type: "float8_e3m4" }, /save them as float16/, "dtype"],
   ["a negative dimension", { ...V3, shape: [-1, 1000] }, /shape .* integers of 0 or more/],
@@ -194,20 +194,20 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["more chunks than 2^53", { ...grid([1, 1]), shape: [2 ** 40, 2 ** 20] }, /more than 2\^53 - 1/, "too-large"],
   ["chunks beyond 2^53", grid([2 ** 40, 2 ** 20]), /more than 2\^53 - 1 elements in a chunk/, "too-large"],
   ["65 axes", { ...V3, shape: Array.from({ length: 65 }, () => 1) }, /65 axes, more than 64/, "rank"],
-  ["chunks of no elements", grid([0, 100]), /\[0, 100\], no elements/],
-  ["chunks of another rank", grid([100]), /\[100\], but the array \[10000, 1000\]/],
+  ["chunks of no elements", grid([0, 100]), /\[0, 100\], which has no elements/],
+  ["chunks of another rank", grid([100]), /\[100\], but the array has \[10000, 1000\]/],
   ["a fill value of another type", { ...V3, data_type: "int8", fill_value: 1.5 }, /fill_value .* must be a value of int8, got 1.5/],
   ["no fill value", { ...V3, fill_value: undefined as never }, /fill_value .* undefined/],
   ["attributes that are a list", { ...V3, attributes: [] }, /attributes .* object/],
-  ["too few names", { ...V3, dimension_names: ["x"] }, /must be 2 names or nulls/],
-  ["no codecs", codecs(), /lack one that makes bytes/],
+  ["too few names", { ...V3, dimension_names: ["x"] }, /must be a list of 2 names or nulls/],
+  ["no codecs", codecs(), /must include a codec that converts/],
   ["codecs that are no list", { ...V3, codecs: {} }, /must be a list of at most 32/],
   ["1000 codecs", codecs(...Array.from({ length: 1000 }, () => "gzip")), /at most 32/],
-  ["an unknown codec", codecs(LITTLE, "lzma"), /codec "lzma" .* not known here, only bytes, /],
-  ["a codec of Object's prototype", codecs(LITTLE, "toString"), /codec "toString" .* not known/],
-  ["compression before bytes", codecs("gzip", LITTLE), /"gzip" .* in the wrong place/],
-  ["bytes twice", codecs(LITTLE, LITTLE), /"bytes" .* in the wrong place/],
-  ["a transposition of bytes", codecs(LITTLE, { name: "transpose", configuration: { order: [1, 0] } }), /wrong place/],
+  ["an unknown codec", codecs(LITTLE, "lzma"), /codec "lzma" .* not supported; the supported codecs are bytes, /],
+  ["a codec of Object's prototype", codecs(LITTLE, "toString"), /codec "toString" .* not supported/],
+  ["compression before bytes", codecs("gzip", LITTLE), /"gzip" .* in the wrong position/],
+  ["bytes twice", codecs(LITTLE, LITTLE), /"bytes" .* in the wrong position/],
+  ["a transposition of bytes", codecs(LITTLE, { name: "transpose", configuration: { order: [1, 0] } }), /wrong position/],
   ["an axis twice", codecs({ name: "transpose", configuration: { order: [0, 0] } }, LITTLE), /\[0, 0\] .* each axis once/],
   ["an axis beyond the rank", codecs({ name: "transpose", configuration: { order: [0, 2] } }, LITTLE), /each axis once/],
   ["an order of one axis", codecs({ name: "transpose", configuration: { order: [0] } }, LITTLE), /each axis once/],
@@ -254,7 +254,7 @@ const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = 
   ["six filters", { ...V2, filters: ["a", "b", "c", "d", "e", "f"] }, /filters \("a", "b", "c", "d", "e"\)/],
   ["filters that are no list", { ...V2, filters: {} }, /filters \(no list\)/],
   ["another order", { ...V2, order: "K" }, /must be "C" or "F"/],
-  ["another compressor", { ...V2, compressor: { id: "lzma" } }, /compressor "lzma" .* only zlib/],
+  ["another compressor", { ...V2, compressor: { id: "lzma" } }, /compressor "lzma" .* are zlib/],
   ["a compressor without an id", { ...V2, compressor: {} }, /null or an object with an id/],
   ["chunks of v2 of another rank", { ...V2, chunks: [10] }, /\[10\], but the array/],
 ];
@@ -354,7 +354,7 @@ test("data types have the names of the specification and of its registry", () =>
     assert.equal(parseDataType(name, "it"), dtype);
   }
   assert.equal(parseDataType("complex_float64", "it"), "complex128");
-  assertRefused("dtype", /string cannot be written/, () => printDataType("string"));
+  assertRefused("dtype", /string cannot be saved/, () => printDataType("string"));
 });
 
 test("what a new array is given is what its metadata say", () => {
@@ -468,18 +468,18 @@ test("zlib of Zarr v2 becomes gzip of the same level", () => {
 // prettier-ignore
 const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
   [{ dtype: "float3" }, "dtype", /the data type must be one of .*, got "float3"/],
-  [{ dtype: "string" }, "dtype", /string cannot be written as Zarr/],
+  [{ dtype: "string" }, "dtype", /string cannot be saved as Zarr/],
   [{ shape: undefined }, "attribute", /needs shape/],
   [{ chunkShape: undefined }, "attribute", /needs chunkShape/],
   [{ chunkShape: [0, 5] }, "attribute", /no elements/],
   [{ chunkShape: [2] }, "attribute", /\[2\], but the array/],
   [{ shards: [3, 5] }, "attribute", /\[2, 5\] .* do not divide its shards \[3, 5\]/],
-  [{ codecs: ["lzma"] }, "attribute", /"lzma" .* not known/],
+  [{ codecs: ["lzma"] }, "attribute", /"lzma" .* not supported/],
   [{ codecs: "zstd" }, "attribute", /codecs must be a list/],
   [{ codecs: [{ name: "blosc", configuration: { cname: "snappy" } }] }, "attribute", /snappy .* read but not written/],
-  [{ codecs: [{ name: "blosc", configuration: { cname: "lz5" } }] }, "attribute", /compressor "lz5", which it lacks/],
-  [{ codecs: [{ name: "blosc", configuration: { cname: 4 } }] }, "attribute", /compressor 4, which it lacks/],
-  [{ codecs: [{ name: "blosc", configuration: { cname: "toString" } }] }, "attribute", /compressor "toString", which it lacks/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "lz5" } }] }, "attribute", /unknown compressor "lz5"/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: 4 } }] }, "attribute", /unknown compressor 4/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "toString" } }] }, "attribute", /unknown compressor "toString"/],
   [{ fillValue: 1.5 }, "dtype", /1\.5/],
   [{ shape: [2 ** 53, 5] }, "attribute", /integers of 0 or more/],
   [{ shape: [2 ** 52, 5] }, "too-large", /elements/],
@@ -499,10 +499,10 @@ for (const [options, code, says] of WRONG_OPTIONS) {
 
 // prettier-ignore
 const JSON_TEXTS: readonly (readonly [string, RegExp])[] = [
-  ["", /"text in quotes|a value must stand where it ends/], ["[]", /must hold an object/], ["{", /where it ends/],
-  ['{"a": 1', /"}" must stand where it ends/], ['{"a": 1,}', /text in quotes/], ['{"a": 01}', /where it has "1}"/],
-  ['{"a": 1} x', /the end must stand/], ['{"a": tru}', /a value/], ['{"a": "\\x"}', /does not allow/], ['{"a": "\n"}', /does not allow/],
-  ['{"a": 1, "a": 2}', /gives "a" twice/], [`{"a": ${"[".repeat(200)}`, /nests more than 100 levels/], ['{"a": -}', /a value/],
+  ["", /"text in quotes|expected a value, but it ends/], ["[]", /must hold an object/], ["{", /but it ends/],
+  ['{"a": 1', /expected "}", but it ends/], ['{"a": 1,}', /text in quotes/], ['{"a": 01}', /but it has "1}"/],
+  ['{"a": 1} x', /expected the end/], ['{"a": tru}', /a value/], ['{"a": "\\x"}', /does not allow/], ['{"a": "\n"}', /does not allow/],
+  ['{"a": 1, "a": 2}', /has the name "a" twice/], [`{"a": ${"[".repeat(200)}`, /nests more than 100 levels/], ['{"a": -}', /a value/],
 ];
 
 for (const [text, says] of JSON_TEXTS) {
@@ -550,7 +550,7 @@ test("metadata have at most 16 MB and 100 levels", () => {
   const bytes = new Uint8Array(2 ** 24 + 1).fill(0x20);
   bytes.set(utf8("{}"));
   assert.deepEqual(Object.keys(parseJson(bytes.subarray(0, -1), "zarr.json")), []);
-  assertRefused("malformed-file", /^zarr\.json has 16777217 bytes, more than metadata may/, () =>
+  assertRefused("malformed-file", /^zarr\.json has 16777217 bytes, more than the limit/, () =>
     parseJson(bytes, "zarr.json"),
   );
   const lists = (count: number): string => "[".repeat(count) + "]".repeat(count);
@@ -573,7 +573,7 @@ test("text ends at the first quote without a backslash of its own, however long 
     assert.ok(valueOf(JSON.stringify(text)) === text, text.slice(0, 20));
   }
   for (const text of ['{"a": "', '{"a": "\\"}', '{"a": "\\\\\\"}']) {
-    assertRefused("malformed-file", /text in quotes must stand where/, () => parse(text));
+    assertRefused("malformed-file", /expected text in quotes, but/, () => parse(text));
   }
 });
 
@@ -594,15 +594,15 @@ test("a member of an object's text is replaced or added, and nothing else change
   assertRefused("malformed-file", /^zarr\.json must hold an object/, () => after("[{}]", "b"));
 });
 
-test("what stands in the wrong place is shown, up to 20 characters of it", () => {
+test("what stands in the wrong position is shown, up to 20 characters of it", () => {
   const says = (text: string, found: RegExp): unknown =>
     assertRefused("malformed-file", found, () => parse(text));
   says(
     `{"a": ${"x".repeat(30)}}`,
-    /^zarr\.json must be JSON: a value must stand where it has "x{20}"$/,
+    /^zarr\.json must be JSON: expected a value, but it has "x{20}"$/,
   );
-  says('{"a" 1}', /":" must stand where it has "1}"$/);
-  says('{"a": [1 2]}', /"]" must stand where it has "2]}"$/);
+  says('{"a" 1}', /expected ":", but it has "1}"$/);
+  says('{"a": [1 2]}', /expected "]", but it has "2]}"$/);
   says("[1]", /^zarr\.json must hold an object, but it holds /);
   says("null", /must hold an object, but it holds null$/);
 });

@@ -141,7 +141,7 @@ test("an array is made, written, opened, read and listed", { skip }, async () =>
   await assertRejected("attribute", /^s3:.* exists; pass overwrite: true/, () =>
     createArray(place, { ...OPTIONS, s3: s3() }),
   );
-  await assertRejected("attribute", /object storage, where no array is overwritten/, () =>
+  await assertRejected("attribute", /object storage, where arrays cannot be overwritten/, () =>
     createArray(place, { ...OPTIONS, overwrite: true, s3: s3() }),
   );
 });

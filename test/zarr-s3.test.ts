@@ -323,12 +323,12 @@ test("what a server cannot do is refused", async () => {
     storeWith(answer(500)).store.remove("c/0"),
   );
   const { store } = storeWith();
-  await assertRejected("attribute", /in object storage, where no array is overwritten/, () =>
+  await assertRejected("attribute", /in object storage, where arrays cannot be overwritten/, () =>
     store.clear(),
   );
   const plain = new S3Store({ ...store.client, prefix: null });
   assert.equal(plain.staging, undefined);
-  await assertRejected("engine", /cannot be listed, only those of s3:\/\/$/, () =>
+  await assertRejected("engine", /cannot be listed; use an s3:\/\/ URL$/, () =>
     plain.list()[Symbol.asyncIterator]().next(),
   );
   await assert.rejects(storeWith(answer(500)).store.open("c"), { code: "engine", got: 500 });

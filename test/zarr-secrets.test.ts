@@ -127,7 +127,7 @@ test("keys of the environment and tokens go to no server that they are not for",
   };
   await assertRejected(
     "engine",
-    /status 307; the server sends the request on to another place/,
+    /status 307; the server redirects the request to another host/,
     () => openArray("s3://bucket/a.zarr", { s3: { endpoint: server.address } }),
   );
   assert.ok(server.headers.some((one) => one["x-amz-security-token"] === TOKEN));
@@ -223,7 +223,7 @@ test("keys that cannot be sent are refused without them", async () => {
 
 test("a URL that was printed without its secrets is not asked for", async () => {
   for (const url of secretUrls("data.npy")) {
-    await assertRejected("attribute", /was left out where it was printed; give the whole URL/, () =>
+    await assertRejected("attribute", /is hidden; give the complete URL/, () =>
       openArray(shownUrl(url)),
     );
   }

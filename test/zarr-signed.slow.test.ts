@@ -136,8 +136,12 @@ const WRONG: readonly (readonly [S3Options, RegExp, offset?: number])[] = [
   [{ secretAccessKey: "other" }, /computes another signature; check the secret access key/],
   [{ region: "us-west-2" }, /status 403; check the region and the access key$/],
   [{ sessionToken: "other" }, /computes another signature/],
-  [{}, /the clock here is 60 minutes ahead of that of the server; set the clock$/, -3_600_000],
-  [{}, /the clock here is 60 minutes behind that of the server; set the clock$/, 3_600_000],
+  [
+    {},
+    /the local clock is 60 minutes ahead of the server's clock; set the local clock$/,
+    -3_600_000,
+  ],
+  [{}, /the local clock is 60 minutes behind the server's clock; set the local clock$/, 3_600_000],
 ];
 
 for (const [options, says, ahead = 0] of WRONG) {

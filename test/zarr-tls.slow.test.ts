@@ -75,7 +75,7 @@ for (const name of ["x.npy", "x.zarr"]) {
     assert.equal(status, 1);
     assert.match(
       text,
-      /cannot be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\); .* NODE_EXTRA_CA_CERTS names a file/,
+      /cannot be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\); .* NODE_EXTRA_CA_CERTS to a file/,
     );
   });
 }

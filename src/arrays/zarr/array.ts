@@ -331,14 +331,14 @@ export class ZarrArray implements PendingArray {
     if (unwritten === null) return;
     const advice =
       "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
-    const sentence = `${this.store.path} is compressed by ${unwritten}, which is read but not written; ${advice}`;
+    const sentence = `${this.store.path} is compressed with ${unwritten}, which can be read but not written; ${advice}`;
     throw new TensorError("attribute", sentence);
   }
 
   #staging(name: string): Staging {
     // Staged names become file names, and may come from another machine.
     if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
-      const must = "must be letters, digits, dots, _ and -, and may not begin with a dot";
+      const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
       throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`);
     }
     const { staging } = this.store;

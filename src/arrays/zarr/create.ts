@@ -185,7 +185,7 @@ function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
   const codecs = parseCodecs(given as Json, where).map((codec) => withDefaults(codec, dtype));
   const unwritten = unwrittenOf(codecs);
   if (unwritten !== null) {
-    const sentence = `${unwritten} in blosc is read but not written; name another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
+    const sentence = `${unwritten} in blosc can be read but not written; choose another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
     throw new TensorError("attribute", sentence);
   }
   if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;

@@ -56,7 +56,7 @@ const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map([
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^string$|utf32|^bytes$|^r\d+$|null_terminated/, "save the text as numbers, such as ids"],
   [/datetime|timedelta/, "save them as int64"],
-  [/^struct/, "save each field as an array of its own"],
+  [/^struct/, "save each field as a separate array"],
   [/^complex_/, "save them as complex64"],
   [/^float[468]_/, "save them as float16"],
 ];
@@ -89,7 +89,7 @@ export function printDataType(dtype: DType): string {
   if (name !== null) return name;
   throw new TensorError(
     "dtype",
-    `an array of ${dtype} cannot be written as Zarr here; save the text as numbers, such as ids`,
+    `an array of ${dtype} cannot be saved as Zarr; save the text as numbers, such as ids`,
   );
 }
 
@@ -110,7 +110,7 @@ export function parseNumpyType(
     const got = isArray(value) ? "fields" : printValue(value);
     throw new TensorError(
       "dtype",
-      `the dtype of ${where} is ${got}, but only plain data types are read; save each field as an array`,
+      `the dtype of ${where} is ${got}, but only plain data types are supported; save each field as a separate array`,
     );
   }
   const [, order = "", letters = ""] = /^([<>|=]?)(.*)$/s.exec(value) ?? [];
@@ -129,7 +129,7 @@ export function parseNumpyType(
   const advice = ADVICE.find(([pattern]) => pattern.test(known))?.[1] ?? "";
   throw new TensorError(
     "dtype",
-    `the dtype ${printValue(value)} of ${where} is not read; ${advice}`,
+    `the dtype ${printValue(value)} of ${where} is not supported; ${advice}`,
   );
 }
 

@@ -98,7 +98,7 @@ export class ZarrGroup {
     const { key, text } = await (this.version === 3 ? newList : oldList)(store, members);
     if (text.length > MAX_JSON_BYTES) {
       const sentence = `the metadata of the ${members.length} members of ${store.path} take ${text.length} bytes`;
-      const must = `one file of metadata may have ${MAX_JSON_BYTES}; consolidate the groups in it`;
+      const must = `a metadata file may have at most ${MAX_JSON_BYTES}; consolidate its subgroups instead`;
       throw new TensorError("too-large", `${sentence}, but ${must}`, { got: text.length });
     }
     // Metadata that would be nested too deeply in the list is rejected here, because the group could not be opened
@@ -389,6 +389,6 @@ function checkName(name: unknown): asserts name is string {
   if (typeof name === "string" && isInside(name)) return;
   throw new TensorError(
     "attribute",
-    `the name of an array in a group must be such as "temperature" or "a/b", got ${printValue(name)}`,
+    `the name of an array in a group must be a path such as "temperature" or "a/b", got ${printValue(name)}`,
   );
 }

@@ -47,7 +47,7 @@ function parseObject(
 
 function decodeText(bytes: Uint8Array, file: string): string {
   if (bytes.length > MAX_JSON_BYTES) {
-    throw malformed(`${file} has ${bytes.length} bytes, more than metadata may have`);
+    throw malformed(`${file} has ${bytes.length} bytes, more than the limit for metadata`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -114,7 +114,7 @@ class Parser {
     this.#members("}", () => {
       this.#skip();
       const name = this.#string();
-      if (name in object) throw malformed(`${this.#file} gives ${printValue(name)} twice`);
+      if (name in object) throw malformed(`${this.#file} has the name ${printValue(name)} twice`);
       this.#expect(":");
       this.#skip();
       const from = this.#at;
@@ -197,7 +197,7 @@ class Parser {
   #unexpected(expected: string): Error {
     const found = this.#text.slice(this.#at, this.#at + 20);
     const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
-    return malformed(`${this.#file} must be JSON: ${expected} must stand where ${got}`);
+    return malformed(`${this.#file} must be JSON: expected ${expected}, but ${got}`);
   }
 }
 

@@ -68,7 +68,7 @@ function checkFilters(filters: Json | undefined, where: string): void {
   const ids = isList(filters)
     ? filters.map((one) => printValue(isObject(one) ? one.id : one)).slice(0, 5)
     : ["no list"];
-  throw malformed(`${where} has filters (${ids.join(", ")}), and none is known here`);
+  throw malformed(`${where} has filters (${ids.join(", ")}), but filters are not supported`);
 }
 
 /** Returns a transpose codec for column-major chunks. */
@@ -99,6 +99,6 @@ function compressorOf(compressor: Json | undefined, typesize: number, where: str
     return [{ name: "blosc", configuration: Object.fromEntries(known) as JsonObject }];
   }
   throw malformed(
-    `the compressor ${printValue(id)} of ${where} is not known here, only zlib, gzip, zstd and blosc`,
+    `the compressor ${printValue(id)} of ${where} is not supported; the supported compressors are zlib, gzip, zstd and blosc`,
   );
 }

@@ -104,18 +104,18 @@ function checkFields(json: JsonObject, where: string): void {
     if (FIELDS.has(name)) continue;
     if (isObject(value) && value.must_understand === false) continue;
     throw malformed(
-      `${where} has the extension ${printValue(name)}, which must be understood and is not known here`,
+      `${where} has the extension ${printValue(name)}, which is required to read the array, but is not supported`,
     );
   }
   const { storage_transformers: transformers = [] } = json;
   if (isList(transformers) && transformers.every(mayIgnore)) return;
-  throw malformed(`${where} has storage transformers, which are not known here`);
+  throw malformed(`${where} has storage transformers, which are not supported`);
 }
 
 const mayIgnore = (value: Json): boolean => isObject(value) && value.must_understand === false;
 
 const unknownExtension = (field: string, name: string, where: string): TensorError =>
-  malformed(`the ${field} ${printValue(name)} of ${where} is not known here`);
+  malformed(`the ${field} ${printValue(name)} of ${where} is not supported`);
 
 /** Parses an extension, which is a name, or an object with a name. */
 function extensionOf(value: Json | undefined, field: string, where: string): Codec {
@@ -152,7 +152,7 @@ export function parseShape(value: Json | undefined, field: string, where: string
   }
   return value.map((dim) => {
     if (typeof dim === "bigint" && dim > 0n) {
-      const sentence = `the ${field} of ${where} has the dimension ${dim}, beyond 2^53 - 1`;
+      const sentence = `the ${field} of ${where} has the dimension ${dim}, greater than 2^53 - 1`;
       throw new TensorError("too-large", sentence, { got: dim });
     }
     if (typeof dim === "number" && Number.isSafeInteger(dim) && dim >= 0) return dim + 0;
@@ -168,11 +168,13 @@ export function checkGrid(
 ): void {
   if (chunkShape.length !== shape.length) {
     throw malformed(
-      `the chunks of ${where} have the shape ${printShape(chunkShape)}, but the array ${printShape(shape)}`,
+      `the chunks of ${where} have the shape ${printShape(chunkShape)}, but the array has ${printShape(shape)}`,
     );
   }
   if (chunkShape.includes(0)) {
-    throw malformed(`the chunks of ${where} have the shape ${printShape(chunkShape)}, no elements`);
+    throw malformed(
+      `the chunks of ${where} have the shape ${printShape(chunkShape)}, which has no elements`,
+    );
   }
   const counts: readonly (readonly [string, number])[] = [
     ["elements", product(shape)],
@@ -228,7 +230,7 @@ function parseNames(
   // zarr-python writes null if the array has no names.
   if (value === undefined || value === null) return null;
   if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
-  throw malformed(`the dimension_names of ${where} must be ${rank} names or nulls`);
+  throw malformed(`the dimension_names of ${where} must be a list of ${rank} names or nulls`);
 }
 
 const isName = (value: Json): boolean => value === null || typeof value === "string";

@@ -80,7 +80,7 @@ class RemoteNpyArray extends NpyArray {
   #refusal(): TensorError {
     return new TensorError(
       "attribute",
-      `${this.file} is on a server, where an NPY file is only read`,
+      `${this.file} is on a server, where NPY files cannot be written`,
     );
   }
 }

@@ -89,7 +89,7 @@ export async function openArray(
   if (format !== undefined) return format.open(location, chunkShape);
   const store = await storeOf(location, s3, signal, guard);
   if (chunkShape !== undefined) {
-    throw new TensorError("attribute", `${store.path} has chunks of its own; omit chunkShape`);
+    throw new TensorError("attribute", `${store.path} defines its own chunks; omit chunkShape`);
   }
   const array = await openIn(store, (key) => store.open(key));
   if (array !== null) {
@@ -111,8 +111,8 @@ async function checkWhole(store: Store): Promise<void> {
   const mark = parseJson(text, `${PARTIAL} of ${store.path}`) as JsonObject;
   const [job, changed, chunks] = ["job", "changed", "chunks"].map((name) => printPlain(mark[name]));
   throw malformed(
-    `${store.path} is changed in part: job ${job} changed ${changed} of ${chunks} chunks ` +
-      "and was given up; restore the array from a copy",
+    `${store.path} is partly changed: job ${job} changed ${changed} of ${chunks} chunks ` +
+      "and was abandoned; restore the array from a copy",
   );
 }
 
@@ -139,7 +139,7 @@ const printPlain = (value: unknown): string =>
 export async function createArray(location: string, options: CreateOptions): Promise<ZarrArray> {
   const format = formatOf(checkLocation(location));
   if (format !== undefined) {
-    const advice = `it ends in ${format.ending}; choose another ending, or use createPending`;
+    const advice = `it ends in ${format.ending}; choose another suffix, or use createPending`;
     throw new TensorError("attribute", `${shownUrl(location)} cannot be a Zarr array: ${advice}`);
   }
   const store = await storeOf(location, options.s3);
@@ -253,7 +253,7 @@ export async function openPending(
   // The array may have been published between the two reads.
   const array = pending ?? (await openIn(store, (key) => store.open(key)));
   if (array !== null) return array;
-  throw malformed(`${store.path} must be a Zarr array, finished or not`);
+  throw malformed(`${store.path} must be a Zarr array, published or pending`);
 }
 
 function checkLocation(location: unknown): string {
@@ -289,7 +289,7 @@ export async function storeOf(
     const { openS3Store } = await import("./stores/s3-store.ts");
     return openS3Store(location, s3, signal);
   }
-  const sentence = `arrays at ${scheme}:// cannot be opened; name a folder, or a URL of s3:// or https://`;
+  const sentence = `arrays at ${scheme}:// cannot be opened; give a folder, or an s3:// or https:// URL`;
   throw new TensorError("attribute", sentence);
 }
 
@@ -322,7 +322,10 @@ async function clear(store: Store): Promise<void> {
   const isGroup = text !== null && new TextDecoder().decode(text).includes('"group"');
   const old = await readKey(store, ".zgroup", (key) => store.open(key));
   if (isGroup || old !== null) {
-    throw new TensorError("attribute", `${store.path} is a group, which no array may overwrite`);
+    throw new TensorError(
+      "attribute",
+      `${store.path} is a group, which an array must not overwrite`,
+    );
   }
   await store.clear();
 }
@@ -338,7 +341,9 @@ export async function readKey(
   if (source === null) return null;
   try {
     if (source.size > MAX_JSON_BYTES) {
-      throw malformed(`${key} of ${path} has ${source.size} bytes, more than metadata may have`);
+      throw malformed(
+        `${key} of ${path} has ${source.size} bytes, more than the limit for metadata`,
+      );
     }
     return await readAll(source);
   } finally {

@@ -126,7 +126,7 @@ function axisOf({ shape, dimensionNames, location }: ZarrArray, given: unknown):
   const number = typeof given === "string" ? (dimensionNames?.indexOf(given) ?? -1) : given;
   const alike = (dimensionNames ?? []).flatMap((name, axis) => (name === given ? [axis] : []));
   if (typeof given === "string" && alike.length > 1) {
-    const sentence = `${location.path} has several axes named ${printValue(given)}; give the number of one`;
+    const sentence = `${location.path} has several axes named ${printValue(given)}; give the axis number`;
     throw new TensorError("axis", `${sentence}: ${alike.join(", ")}`);
   }
   const at = typeof given === "number" && given < 0 ? given + shape.length : Number(number);
@@ -197,7 +197,7 @@ async function checkFree({ path, staging }: Store): Promise<void> {
   const claim = (await staging?.open(CLAIM)) ?? null;
   await claim?.close();
   if (claim === null) return;
-  const sentence = `a job is changing ${path}, so its shape stays until the job ends (ndscatter job list)`;
+  const sentence = `a job is changing ${path}, so its shape cannot change until the job ends (ndscatter job list)`;
   throw new TensorError("attribute", sentence);
 }
 

@@ -56,7 +56,7 @@ export function newBytes(size: number): Uint8Array {
   try {
     return new Uint8Array(size);
   } catch (cause) {
-    const sentence = `${size} bytes of a chunk do not fit in memory; an array with smaller chunks does`;
+    const sentence = `a chunk takes ${size} bytes, which do not fit in memory; use an array with smaller chunks`;
     throw new TensorError("too-large", sentence, {}, { cause });
   }
 }

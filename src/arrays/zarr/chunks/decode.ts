@@ -108,19 +108,28 @@ async function decodeStep(
   const { size, isExact } = decoded;
   if (isExact && size > codec.ratio * bytes.length) {
     const { length: got } = bytes;
-    throw malformed(`${where} has ${got} bytes of ${codec.name}, too few for ${size}`, { got });
+    throw malformed(
+      `${where} has ${got} bytes encoded with ${codec.name}, too few for ${size} decoded bytes`,
+      { got },
+    );
   }
   let result: Uint8Array;
   try {
     result = await codec.decode(bytes, decoded);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    throw malformed(`${where} is not what ${codec.name} makes: ${reasonOf(cause)}`, {}, { cause });
+    throw malformed(
+      `${where} cannot be decoded with ${codec.name}: ${reasonOf(cause)}`,
+      {},
+      { cause },
+    );
   }
   const { length: got } = result;
   if (isExact ? got === size : got <= size) return result;
   const than = isExact ? "" : "at most ";
-  throw malformed(`${where} decodes to ${got} bytes by ${codec.name}, not ${than}${size}`, { got });
+  throw malformed(`${where} decodes to ${got} bytes with ${codec.name}, not ${than}${size}`, {
+    got,
+  });
 }
 
 async function readElements(

@@ -49,7 +49,7 @@ async function encodeStep(
     return await codec.encode(bytes, release);
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    const sentence = `${bytes.length} bytes cannot be encoded by ${codec.name}: ${reasonOf(cause)}`;
+    const sentence = `${bytes.length} bytes cannot be encoded with ${codec.name}: ${reasonOf(cause)}`;
     throw new TensorError("engine", sentence, {}, { cause });
   }
 }

@@ -91,7 +91,7 @@ export function makePipeline(
     }
   }
   if (bytes === null)
-    throw malformed(`the codecs of ${where} lack one that makes bytes of elements`);
+    throw malformed(`the codecs of ${where} must include a codec that converts elements to bytes`);
   const isNatural = bytes.shards === null && !bytes.bigEndian;
   return {
     dtype,
@@ -107,10 +107,12 @@ export function makePipeline(
 
 function wrongCodec(name: string, isKnown: boolean, where: string): Error {
   if (isKnown || name === "transpose") {
-    return malformed(`the codec ${printValue(name)} of ${where} stands in the wrong place`);
+    return malformed(`the codec ${printValue(name)} of ${where} is in the wrong position`);
   }
   const known = ["bytes", "transpose", "sharding_indexed", ...Object.keys(BYTE_CODECS)].join(", ");
-  return malformed(`the codec ${printValue(name)} of ${where} is not known here, only ${known}`);
+  return malformed(
+    `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${known}`,
+  );
 }
 
 type MakeByteCodec = (configuration: JsonObject, where: string) => ByteCodec;
@@ -137,10 +139,10 @@ function parseBlosc(configuration: JsonObject, where: string): ByteCodec {
   const { cname = "lz4", clevel = 5, shuffle = "noshuffle" } = configuration;
   const { blocksize = 0, typesize = 1 } = configuration;
   if (!isNameIn(COMPRESSORS, cname)) {
-    throw malformed(`blosc of ${where} has the compressor ${printValue(cname)}, which it lacks`);
+    throw malformed(`blosc of ${where} has the unknown compressor ${printValue(cname)}`);
   }
   if (!isNameIn(SHUFFLES, shuffle)) {
-    throw malformed(`blosc of ${where} has the shuffle ${printValue(shuffle)}, which it lacks`);
+    throw malformed(`blosc of ${where} has the unknown shuffle ${printValue(shuffle)}`);
   }
   return makeBloscCodec({
     cname,
@@ -185,7 +187,7 @@ function parseOrder({ configuration }: Codec, rank: number, where: string): read
   const isPermutation = axes.length === rank && axes.every((axis) => axis < rank);
   if (isPermutation && new Set(axes).size === rank) return axes;
   throw malformed(
-    `the order ${printShape(axes)} of the codec transpose of ${where} must have each axis once`,
+    `the order ${printShape(axes)} of the codec transpose of ${where} must name each axis once`,
   );
 }
 

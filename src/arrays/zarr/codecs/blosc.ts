@@ -117,11 +117,13 @@ function readHeader(bytes: Uint8Array, { size, isExact }: Decoded): Header {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const [promised, blocksize, length] = [4, 8, 12].map((at) => view.getUint32(at, true));
   const [version, , flags, typesize] = bytes;
-  if (version !== 2) throw broken(`it is of blosc's format ${version}, but 2 is read`);
+  if (version !== 2)
+    throw broken(`it has version ${version} of blosc's format, but only version 2 is supported`);
   if (isExact ? promised !== size : promised > size) {
     throw broken(`it decodes to ${promised} bytes, not ${size}`);
   }
-  if (length !== bytes.length) throw broken(`it has ${bytes.length} bytes, but says ${length}`);
+  if (length !== bytes.length)
+    throw broken(`it has ${bytes.length} bytes, but its header declares ${length}`);
   if (promised > 0 && (blocksize === 0 || blocksize > promised || typesize === 0)) {
     throw broken("its blocks or elements have no size");
   }
@@ -206,7 +208,7 @@ async function decodeStream(from: Uint8Array, into: Uint8Array, format: number):
 function streamCodec(format: number, level: number): ByteCodec {
   if (format === COMPRESSORS.zlib) return makeDeflateCodec("zlib", level);
   if (format === COMPRESSORS.zstd) return makeZstdCodec(level, false);
-  throw broken(`its compressor ${format} is not known`);
+  throw broken(`its compressor ${format} is not supported`);
 }
 
 /** Maximum chunk size, in bytes, for which block offsets fit in 4 bytes. */
@@ -214,9 +216,9 @@ const MOST = 2 ** 31 - HEADER - 1;
 
 async function encode(bytes: Uint8Array, settings: BloscSettings): Promise<Uint8Array> {
   const { length: size } = bytes;
-  if (size > MOST) throw broken("blosc takes at most 2 GiB");
+  if (size > MOST) throw broken("blosc encodes at most 2 GiB");
   const { cname, shuffle } = settings;
-  if (!WRITTEN.includes(cname)) throw broken(`${cname} is read but not written`);
+  if (!WRITTEN.includes(cname)) throw broken(`${cname} can be read but not written`);
   // The header has one byte for the element size, so larger elements are treated as single bytes.
   const typesize = settings.typesize <= 255 ? settings.typesize : 1;
   const wanted = settings.blocksize === 0 ? ZARR.block : settings.blocksize;

@@ -43,7 +43,8 @@ export function makeZstdCodec(level: number, checksum: boolean): ByteCodec {
           zlib.createZstdCompress({ ...options, chunkSize }),
         );
       }
-      if (checksum) throw broken("zstd with a checksum needs Node 22.15 or newer; leave it out");
+      if (checksum)
+        throw broken("zstd with a checksum needs Node 22.15 or newer; omit the checksum");
       checkMemory(bytes.length);
       const { default: Zstd } = await import("numcodecs/zstd");
       return Zstd.fromConfig({ id: "zstd", level }).encode(bytes);
@@ -108,7 +109,7 @@ const MOST_OF_NUMCODECS = 2 ** 29;
 
 function checkMemory(size: number): void {
   if (size <= MOST_OF_NUMCODECS) return;
-  const sentence = `zstd of ${size} bytes in one chunk needs Node 22.15 or newer; smaller chunks do not`;
+  const sentence = `a zstd chunk of ${size} bytes needs Node 22.15 or newer; use smaller chunks`;
   throw new TensorError("too-large", sentence, { got: size });
 }
 
@@ -152,7 +153,7 @@ function framesOf(bytes: Uint8Array, { size, isExact }: Decoded): Uint8Array[] {
     most += frame.most;
     promised = promised === null || frame.promised === null ? null : promised + frame.promised;
     if (promised !== null && promised > most) {
-      throw broken(`it promises ${promised} bytes, but has no more than ${most}`);
+      throw broken(`it declares ${promised} bytes, but has at most ${most}`);
     }
   }
   if (promised === null) {

@@ -15,13 +15,13 @@ const BY_CODE: Readonly<Record<string, string>> = {
   AuthorizationHeaderMalformed: "check the region and the access key",
   ExpiredToken: "the session token or the URL has expired",
   InvalidAccessKeyId: "the server does not know the access key id",
-  InvalidToken: "the session token is wrong, or of other keys",
+  InvalidToken: "the session token is wrong, or belongs to other keys",
   SignatureDoesNotMatch:
-    "the server computes another signature; check the secret access key and the region",
+    "the server computes a different signature; check the secret access key and the region",
 };
 
 const DENIED =
-  "check the keys, and whether they may do that; S3 also refuses objects that are missing where it may not list them";
+  "check the keys and their permissions; S3 also sends this status for missing objects if the keys may not list the bucket";
 
 /** Returns the error for a response that is neither a success nor expected. Reads the response's body. */
 export async function refusalOf(
@@ -46,7 +46,7 @@ async function adviceOf(response: Response): Promise<string> {
   const region = headers.get("x-amz-bucket-region") ?? elementIn(text, "Region");
   if (isRedirect(status)) {
     return region === null
-      ? "the server sends the request on to another place, where nothing that is signed is sent"
+      ? "the server redirects the request to another host, to which signed requests are not sent"
       : `the bucket is in the region ${region}; set the region`;
   }
   if (status !== 400 && status !== 401 && status !== 403) return "";
@@ -60,8 +60,8 @@ async function adviceOf(response: Response): Promise<string> {
 
 const printSkew = (skew: number): string =>
   Number.isNaN(skew)
-    ? "the clock here differs from that of the server; set the clock"
-    : `the clock here is ${Math.round(Math.abs(skew) / 60_000)} minutes ${skew > 0 ? "behind" : "ahead of"} that of the server; set the clock`;
+    ? "the local clock differs from the server's clock; set the local clock"
+    : `the local clock is ${Math.round(Math.abs(skew) / 60_000)} minutes ${skew > 0 ? "behind" : "ahead of"} the server's clock; set the local clock`;
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
@@ -89,7 +89,7 @@ const elementIn = (xml: string, name: string): string | null =>
   new RegExp(`<${name}>([\\w-]{1,60})</${name}>`).exec(xml)?.[1] ?? null;
 
 const TRUST =
-  "Node does not trust the server's certificate; the environment variable NODE_EXTRA_CA_CERTS names a file with more of them";
+  "Node does not trust the server's certificate; set the environment variable NODE_EXTRA_CA_CERTS to a file with additional certificates";
 
 /**
  * Returns the error for a request without a response.

@@ -146,7 +146,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
     }
     if (length <= HTTP.whole) return memorySource(join(pieces));
     throw malformed(
-      `the server does not say how long ${client.what} is, and it is longer than ${HTTP.whole} bytes`,
+      `the server does not report the size of ${client.what}, which exceeds ${HTTP.whole} bytes`,
     );
   }
 }
@@ -291,5 +291,5 @@ function wrongAnswer({ status, headers }: Response, at: number): string | null {
   if (/^multipart\/byteranges/i.test(headers.get("content-type") ?? "")) return "several ranges";
   const sent = status === 206 ? rangeIn(headers) : null;
   if (sent === null || (sent.start === at && sent.end > at)) return null;
-  return `bytes ${sent.start} to ${sent.end - 1} where those from ${at} on were asked for`;
+  return `bytes ${sent.start} to ${sent.end - 1} (requested from byte ${at})`;
 }

@@ -69,7 +69,7 @@ export async function makeClient(
 ): Promise<S3Client> {
   const settings = settingsOf(given);
   if (isHidden(location)) {
-    const sentence = `the user or the query of ${location} was left out where it was printed; give the whole URL`;
+    const sentence = `the user or the query of ${location} is hidden; give the complete URL`;
     throw new TensorError("attribute", sentence);
   }
   const url = parseUrl(location);
@@ -114,7 +114,7 @@ function placeInBucket(
 ): Place {
   if (hasSecrets(location) || location.includes("#") || bucket === "") {
     const must =
-      "must be s3://BUCKET/KEY, with %3F and %23 for ? and #; keys are options, or in the environment";
+      "must be s3://BUCKET/KEY, with %3F and %23 for ? and #; give keys as options or in the environment";
     throw new TensorError("attribute", `${shownUrl(location)} ${must}`);
   }
   const key = decoded(pathname).replaceAll(/^\/+|\/+$/g, "");
@@ -162,10 +162,7 @@ function settingsOf(given: S3Options): S3Options {
     }
     // A header cannot contain line breaks, and the error from fetch would show the secret.
     if (/[^\x21-\x7e]/.test(value)) {
-      throw new TensorError(
-        "attribute",
-        `${name} has a blank, a line break or another odd character`,
-      );
+      throw new TensorError("attribute", `${name} must be printable ASCII text without blanks`);
     }
     settings[name] = value;
   }

@@ -118,7 +118,7 @@ export class S3Store implements Store {
   }
 
   async clear(): Promise<void> {
-    const sentence = `${this.path} is in object storage, where no array is overwritten; choose another place`;
+    const sentence = `${this.path} is in object storage, where arrays cannot be overwritten; choose another location`;
     throw new TensorError("attribute", sentence);
   }
 
@@ -156,7 +156,7 @@ export class S3Store implements Store {
     if (place === null) {
       throw new TensorError(
         "engine",
-        `the objects of ${this.path} cannot be listed, only those of s3://`,
+        `the objects at ${this.path} cannot be listed; use an s3:// URL`,
       );
     }
     const root = place.key === "" ? "" : `${place.key}/`;
