@@ -107,7 +107,7 @@ test("an operator comes back with its tensors, and says so", async () => {
   assert.equal(await dataAt(page), FULL);
   assert.equal(
     await page.locator(".said").innerText(),
-    "the tensors of ScatterND are as they were left",
+    "the ScatterND tensors are as you left them",
   );
 });
 

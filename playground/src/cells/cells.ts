@@ -1,24 +1,24 @@
-/** The content of a tensor's cells, by element: texts, colours of targets, letters and errors. */
+/** Content of a tensor's cells, per element: text, target colour, letter and error. */
 
-/** The content of a tensor's cells. Lists have an entry for each element. */
+/** Content of a tensor's cells. Each list has one entry per element. */
 export interface Cells {
   readonly values: readonly string[];
-  /** The colours of targets; -1 for none, or an empty array if no element has one. */
+  /** Target colours; -1 if an element has no colour, or an empty array if no element has a colour. */
   readonly tints: Int8Array;
-  /** The number of updates that reach each element of data or of a scatter's output; null for other tensors. */
+  /** Number of updates that reach each element of data or of a scatter's output; null for other tensors. */
   readonly hits: Uint32Array | null;
   readonly letters: ReadonlyMap<number, string>;
-  /** The value of each negative index, counted from the front. */
+  /** Positive equivalents of negative indices, by element. */
   readonly notes: ReadonlyMap<number, string>;
-  /** The errors of elements. */
+  /** Error messages, by element. */
   readonly faults: ReadonlyMap<number, string>;
-  /** Results of another system for the elements where it differs. */
+  /** Another system's results, for the elements where they differ. */
   readonly others: ReadonlyMap<number, string>;
 }
 
 const NO_TEXTS: ReadonlyMap<number, string> = new Map();
 
-/** Cells with values only. */
+/** Cells that show only their values. */
 export const NOTHING_SAID = {
   tints: new Int8Array(0),
   hits: null,

@@ -1,4 +1,4 @@
-/** The card of an input: its cells, their colours, and its faults. */
+/** The card of an input tensor: its cells, their colours, and its errors. */
 
 import { printShape } from "ndscatter";
 import { lettersOf } from "./letters.ts";
@@ -19,7 +19,7 @@ const NO_NOTES: ReadonlyMap<number, string> = new Map();
 const NO_TINTS = new Int8Array(0);
 
 /**
- * The view of an input.
+ * Returns the view of an input.
  * @param picture the last picture; after an error the input keeps its colours where the shape still fits
  * @param isStale true if the picture shows the previous call, because this call has an error
  */

@@ -1,17 +1,17 @@
-/** The letters of index tuples in the cells of tensors, the same on the page and in saved pictures. */
+/** Letters that mark index tuples in cells. The page and saved pictures use the same letters. */
 
 import { MOST_LETTERS, type Links } from "./links.ts";
 
 /**
- * The letters in the cells of a tensor. A tuple that reaches whole rows has its letter beside the row, and its cells
- * have none.
+ * Returns the letters for the cells of a tensor. If a tuple addresses whole rows, the letter is beside the row, not in
+ * the cells.
  */
 export function lettersOf(links: Links, role: string, size: number): ReadonlyMap<number, string> {
   const letters = new Map<number, string>();
   const { tuples, indexed, carried, tupleOf, reached, slice, kind } = links;
   if (tuples.length > MOST_LETTERS) return letters;
   if (role === "indices") {
-    // A row of several indices is one tuple. In a scatter its letter stands beside the row, with the target.
+    // A row of several indices is one tuple. A scatter shows the tuple's letter beside the row, next to the target.
     if (tuples.length !== size && kind === "scatter") return letters;
     for (let element = 0; element < size; element++) {
       const tuple = indexed[element];

@@ -1,12 +1,12 @@
 /**
- * Maps each element to its index tuple, for the letters of the page and of saved pictures. Everything here is read from
- * the library's story, once.
+ * Maps each element to its index tuple, for the letters of the page and of saved pictures. All facts come from the
+ * library's explanation of the call, which is read once.
  */
 
 import type { Explanation, IndexStory, Tensor } from "ndscatter";
 import { positionOf, sizeOf } from "../values/shape.ts";
 
-/** An index tuple, or a single index: the unit that has a letter. */
+/** An index tuple or a single index, marked with one letter. */
 export class Tuple implements IndexStory {
   readonly at: IndexStory["at"];
   readonly given: IndexStory["given"];
@@ -22,16 +22,21 @@ export class Tuple implements IndexStory {
     this.number = number;
   }
 
-  /** A for the first. Computed when read, because a large call has many tuples and shows few of their letters. */
+  /**
+   * Letter of the tuple, A for the first. It is computed on demand, because a large call has many tuples and shows few
+   * letters.
+   */
   get letter(): string {
     return letterOf(this.number);
   }
 }
 
-/** The length of the alphabet; tuples of a larger call have no letters, because readers could not tell them apart. */
+/**
+ * Number of letters in the alphabet. Calls with more tuples show no letters, because readers could not tell them apart.
+ */
 export const MOST_LETTERS = 26;
 
-/** A to Z, then AA, AB and so on. */
+/** Returns A to Z, then AA, AB and so on. */
 export function letterOf(tuple: number): string {
   const letter = String.fromCodePoint(65 + (tuple % 26));
   return tuple < 26 ? letter : letterOf(Math.floor(tuple / 26) - 1) + letter;
@@ -40,21 +45,23 @@ export function letterOf(tuple: number): string {
 export interface Links {
   readonly kind: "scatter" | "gather";
   readonly tuples: readonly Tuple[];
-  /** The number of updates of a scatter, or of slices that a gather reads. */
+  /** Number of a scatter's updates, or of the slices that a gather reads. */
   readonly count: number;
-  /** The tuple of each update or read. */
+  /** Tuple of each update or read. */
   readonly tupleOf: Int32Array;
-  /** The update of each element of updates, or for a gather the read of each element of the output. */
+  /**
+   * Update that each element of updates belongs to; for a gather, the read that produces each element of the output.
+   */
   readonly carried: Int32Array;
-  /** The tuple of each element of indices, or -1. */
+  /** Tuple of each element of indices, or -1. */
   readonly indexed: Int32Array;
-  /** The updates (reads) that reach each slice of data, in order. */
+  /** Updates or reads that reach each slice of data, in order. */
   readonly reached: ReadonlyMap<number, readonly number[]>;
-  /** The number of elements in such a slice. */
+  /** Number of elements in a slice of data. */
   readonly slice: number;
 }
 
-/** Null where the explanation has no story. */
+/** Returns the links of an explained call; null if the explanation has no story. */
 export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const tensorOf = (role: string): Tensor | null =>
     inputs.find((input) => input.role === role)?.tensor ?? null;
@@ -65,7 +72,7 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
   const entries = story.kind === "gather" ? story.reads : story.updates;
   const targetShape = data.shape.slice(0, story.addressed);
 
-  // Tuple numbers by position in indices; -1 for a tuple that is not used yet.
+  // Tuple numbers by position in indices; -1 until a tuple is used.
   const numbers = new Int32Array(indices?.size ?? carrier.size).fill(-1);
   const tuples: Tuple[] = [];
   const tupleOf = new Int32Array(entries.length);
@@ -99,8 +106,8 @@ export function linksOf({ story, inputs, output }: Explanation): Links | null {
 }
 
 /**
- * Writes a value to the elements whose leading coordinates are given. All coordinates of a call have the same length, so
- * the size of a part is computed once.
+ * Returns a function that writes a value to all elements with the given leading coordinates. All coordinates of a call
+ * have the same length, so the number of elements per coordinate is computed once.
  */
 function partFiller(
   list: Int32Array,
@@ -121,6 +128,6 @@ function partFiller(
 
 const NONE: readonly number[] = [];
 
-/** The updates (reads) that reach an element of data, or of the output of a scatter. */
+/** Returns the updates or reads that reach an element of data, or of a scatter's output. */
 export const reaching = ({ reached, slice }: Links, element: number): readonly number[] =>
   reached.get(Math.floor(element / slice)) ?? NONE;

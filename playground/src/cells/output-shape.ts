@@ -1,10 +1,10 @@
-/** The shape of a call's output, if possible also for a call with an error. */
+/** Computes the output shape of a call, even for many calls with errors. */
 
 import { roleOf } from "ndscatter";
 import { rolePosition } from "../values/schema.ts";
 import type { CallView } from "./view.ts";
 
-/** The shape; null if the valid parts of the call do not determine it. */
+/** Returns the output shape; null if the valid parts of the call do not determine the shape. */
 export function outputShapeOf({
   state,
   explanation,
@@ -14,11 +14,11 @@ export function outputShapeOf({
   if (picture !== null) return picture.output.shape;
   const version = explanation?.version ?? null;
   if (explanation === null || version === null) return null;
-  // The output of a scatter always has the shape of its data, even if other inputs are wrong.
+  // A scatter's output always has the shape of data, even if other inputs are wrong.
   if (rolePosition(version, "updates") !== -1) {
     return state.inputs[rolePosition(version, "data")]?.shape ?? null;
   }
-  // An axis that cannot be read counts as 0 in the state, so no shape can be derived from it.
+  // The state replaces an unreadable axis by 0, which must not determine the shape.
   const isAxisWrong = faults.some(
     ({ place }) => "input" in place && roleOf(version.inputs[place.input]) === "axis",
   );

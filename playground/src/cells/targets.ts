@@ -1,21 +1,21 @@
 /**
- * Colours of targets: one for each slice that updates write or that a gather reads. Equal colours mean the same target.
- * If targets outnumber the colours, only targets that several updates share have one.
+ * Colours of targets, the slices that updates write or a gather reads. Each target gets one colour. If there are more
+ * targets than colours, only targets that several updates share are coloured.
  */
 
 import type { Links } from "./links.ts";
 
-/** The number of colours. */
+/** Number of colours. */
 export const HUES = 7;
-/** The number of an element that has a target without a colour of its own. */
+/** Pseudo-colour of elements whose target is not coloured. */
 export const PLAIN = 7;
 
 export interface Targets {
-  /** The slice of data that each update writes, or each read reads; -1 for none. */
+  /** Slice of data that each update writes, or that each read reads; -1 if an update has no slice. */
   readonly sliceOf: Int32Array;
-  /** The slice of each index tuple; -1 for a tuple with no slice or several. */
+  /** Slice of each index tuple; -1 if the tuple has no slice or several slices. */
   readonly ofTuple: Int32Array;
-  /** The colour of a slice: 0 to 6, {@link PLAIN}, or -1 for a slice without updates. */
+  /** Returns the colour of a slice: 0 to 6, {@link PLAIN}, or -1 for a slice without updates. */
   hueOf(slice: number): number;
 }
 
@@ -34,8 +34,8 @@ export function targetsOf(links: Links): Targets {
   const all = [...reached.keys()];
   const wanted = all.length <= HUES ? all : all.filter(isShared);
   const coloured = wanted.toSorted((a, b) => a - b).slice(0, HUES);
-  // A target has the colour of its number unless another target took it first, so colours stay while targets come and
-  // go.
+  // A target keeps the colour of its own number unless another target took this colour first. Colours therefore stay
+  // the same when other targets come and go.
   const free = new Set(Array.from({ length: HUES }, (_, hue) => hue));
   const later: number[] = [];
   for (const slice of coloured) {
@@ -55,7 +55,7 @@ export function targetsOf(links: Links): Targets {
   };
 }
 
-/** The colour of each element of a tensor; -1 for none. */
+/** Returns the colour of each element of a tensor; -1 for elements without a colour. */
 export function tintsOf(links: Links, targets: Targets, role: string, size: number): Int8Array {
   const tints = new Int8Array(size).fill(-1);
   const isCarrier = role === (links.kind === "gather" ? "output" : "updates");

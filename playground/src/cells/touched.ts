@@ -1,4 +1,4 @@
-/** The elements of each tensor that take part in one update or read. */
+/** Finds the elements of each tensor that take part in one update or read. */
 
 import type { Links } from "./links.ts";
 import type { Targets } from "./targets.ts";
@@ -10,8 +10,8 @@ export interface Range {
 }
 
 /**
- * The elements that an update, or read, touches; null for none.
- * @param shape that of the tensor
+ * Returns the range of elements that an update or a read touches; null if it touches none.
+ * @param shape shape of the tensor
  */
 export function touchedBy(
   { links, targets }: { readonly links: Links; readonly targets: Targets },

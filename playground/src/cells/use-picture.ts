@@ -25,23 +25,23 @@ import {
 } from "./view.ts";
 import type { Spot } from "../story/vocabulary.ts";
 
-/** A call and its picture. */
+/** A call and the picture of its result. */
 interface Drawn {
   readonly call: CallView;
-  /** Null for an unknown operator. */
+  /** Null if the operator is unknown. */
   readonly version: OperatorVersion | null;
   readonly faults: Faults;
   readonly picture: Picture | null;
-  /** The shape of the call's output; null if it is unknown, and then no output is drawn. */
+  /** Shape of the call's output; null if the shape is unknown, in which case no output is drawn. */
   readonly outputShape: readonly number[] | null;
   /** True if the picture shows the previous call, because this call has an error. */
   readonly isStale: boolean;
 }
 
 /**
- * The call of a state, and its picture.
+ * Returns the call of a state, with its picture.
  *
- * @param last the last picture of a call without errors. This picture stays on the page while the call is corrected.
+ * @param last the last picture of a valid call. It stays on the page until the call is corrected.
  */
 export function usePicture(state: State, last: { current: Picture | null }): Drawn {
   const before = useRef<CallView | null>(null);
@@ -50,7 +50,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   if (call.picture !== null) last.current = call.picture;
   const outputShape = useMemo(() => outputShapeOf(call), [call]);
   const { domain, op } = state;
-  // The last picture is dropped if it shows another operator, or an output of another shape.
+  // The last picture is dropped if it shows another operator or an output with a different shape.
   const isKept =
     last.current?.state.op === op &&
     last.current.state.domain === domain &&
@@ -66,7 +66,7 @@ export function usePicture(state: State, last: { current: Picture | null }): Dra
   };
 }
 
-/** The content and handlers of the tensors' cards. Playing a picture changes only `output`. */
+/** Returns the content and handlers of the tensor cards. The player changes only `output`. */
 export function useTensors(
   { call: { state }, version, faults, picture, isStale }: Drawn,
   page: Page,
@@ -88,28 +88,28 @@ export function useTensors(
   return { inputs, edits, output: useOutput(picture, step, shown) };
 }
 
-/** Another output to show instead of the exact one, or to mark in it. */
+/** Output of another system, which replaces the exact output or is compared with it. */
 export interface Shown {
-  /** The output as another system gives it; null for the exact one. */
+  /** Rule of another system that computes the output; null for the exact output. */
   readonly rule: OutputRule | null;
-  /** The output of a runtime, if it differs. */
+  /** Output of a runtime, if it differs from the exact output. */
   readonly actual: OutputActual | null;
 }
 
-/** The output of a runtime, in the order of the output's elements. */
+/** Output of a runtime, in row-major order. */
 interface OutputActual {
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
 }
 
 export interface OutputRule {
-  /** The system. */
+  /** Name of the system. */
   readonly name: string;
   readonly output: Tensor;
   readonly differing: ReadonlySet<number>;
 }
 
-/** The cells of the output after `step` steps of the player. */
+/** Returns the cells of the output after `step` steps of the player. */
 function useOutput(picture: Picture | null, step: number, { rule, actual }: Shown): Cells | null {
   const marks = useMemo(() => {
     if (picture === null) return null;
@@ -139,14 +139,14 @@ function useOutput(picture: Picture | null, step: number, { rule, actual }: Show
     if (printed !== null) before.current = { picture, printed };
     const cells = outputCells(picture, marks.tints, marks.hits, step, printed);
     const all: Cells = { ...NOTHING_SAID, ...cells, letters: marks.letters };
-    // The values of another system are known only after all steps.
+    // The other system's values are known only after the last step.
     if (step < picture.links.count) return all;
     if (others !== null) return { ...all, ...others };
     return theirs === null ? all : { ...all, others: theirs };
   }, [picture, marks, step, others, theirs]);
 }
 
-/** The values of another system, and the exact values where they differ. */
+/** Returns the other system's values and the exact values, for the elements where they differ. */
 function othersOf(
   { printed }: Picture,
   { output, differing }: OutputRule,
@@ -159,16 +159,16 @@ function othersOf(
 }
 
 interface Spots {
-  /** The cell under the pointer; null for none. */
+  /** Cell under the pointer; null if the pointer is elsewhere. */
   readonly pointed: Spot | null;
-  /** The cell to describe: the one under the pointer, else the one in focus. */
+  /** Cell to describe: the cell under the pointer, otherwise the focused cell. */
   readonly spot: Spot | null;
   onSpot(next: Spot | null, isFocus: boolean): void;
   setFocused(spot: Spot | null): void;
   setPointed(spot: Spot | null): void;
 }
 
-/** The cell whose story is shown. */
+/** Tracks the cell whose description is shown. */
 export function useSpots(): Spots {
   const [focused, setFocused] = useState<Spot | null>(null);
   const [pointed, setPointed] = useState<Spot | null>(null);

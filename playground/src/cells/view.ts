@@ -1,4 +1,4 @@
-/** The view of a state: the call as the library explains it, and the content of each tensor's cells. */
+/** The view of a state: the library's explanation of the call, and the content of each tensor's cells. */
 
 import type { Explanation, Scalar, Tensor } from "ndscatter";
 import { explainState, type Fault, type Reading } from "../document/read-state.ts";
@@ -14,13 +14,13 @@ export interface CallView {
   readonly state: State;
   readonly explanation: Explanation | null;
   readonly faults: readonly Fault[];
-  /** Null if the call has faults. */
+  /** Null if the call has errors. */
   readonly picture: Picture | null;
-  /** The texts that were read, for the next view. */
+  /** Texts that were parsed, for reuse by the next view. */
   readonly reads: Reading["reads"];
 }
 
-/** A call without errors, with its tuples. */
+/** A valid call, with its tuples. */
 export interface Picture {
   readonly state: State;
   readonly explanation: Explanation;
@@ -31,8 +31,8 @@ export interface Picture {
 }
 
 /**
- * The view of a state. Never throws: any error becomes a fault of the call. Texts that `before` has read already are
- * reused.
+ * Returns the view of a state. Never throws: any error becomes a fault of the call. Texts that `before` already parsed
+ * are reused.
  */
 export function viewOf(state: State, before: CallView | null = null): CallView {
   try {
@@ -52,7 +52,7 @@ export function viewOf(state: State, before: CallView | null = null): CallView {
           };
     return { state, explanation, faults, picture, reads };
   } catch (error) {
-    // A bug of the page or of the library, shown at the operator.
+    // A bug in the page or the library is shown as a fault of the operator.
     const fault: Fault = { place: { whole: "operator" }, sentence: String(error) };
     return { state, explanation: null, faults: [fault], picture: null, reads: new Map() };
   }
@@ -65,8 +65,8 @@ export interface Printed {
 }
 
 /**
- * The elements of a tensor and their texts. Texts of unchanged elements are taken from `before`, because printing 4096
- * floats takes 3 of the 16 ms of a player's step.
+ * Prints the elements of a tensor. Unchanged elements reuse their texts from `before`, because printing 4096 floats
+ * takes 3 of the 16 ms of a player's step.
  */
 function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }): Printed {
   const nested: readonly unknown[] = [tensor.toArray()];
@@ -79,7 +79,7 @@ function printOf(tensor: Tensor, before: Printed = { elements: [], texts: [] }):
   return { elements, texts };
 }
 
-/** The value of each negative element of indices, counted from the front. */
+/** Returns the positive equivalent of each negative element of indices. */
 export function notesOf(links: Links, shape: readonly number[]): Map<number, string> {
   const notes = new Map<number, string>();
   for (const { at, given, places } of links.tuples) {
@@ -93,7 +93,10 @@ export function notesOf(links: Links, shape: readonly number[]): Map<number, str
   return notes;
 }
 
-/** The output after `step` steps; null after all steps, and for a gather, whose elements do not change. */
+/**
+ * Prints the output after `step` steps. Returns null after the last step, and for a gather, whose elements do not
+ * change.
+ */
 export function printedAfter(
   { explanation: { story }, links }: Picture,
   step: number,
@@ -103,7 +106,7 @@ export function printedAfter(
   return printOf(story.after(step), before);
 }
 
-/** The cells of the output after `step` steps. `printed` is the result of {@link printedAfter}. */
+/** Returns the cells of the output after `step` steps. `printed` is the result of {@link printedAfter}. */
 export function outputCells(
   { links, output, printed: { texts: values } }: Picture,
   tints: Int8Array,
@@ -133,7 +136,7 @@ export function outputCells(
   };
 }
 
-/** The number of updates that reach each element of data, or of a scatter's output; null for other tensors. */
+/** Counts the updates that reach each element of data or of a scatter's output; null for other tensors. */
 export function hitsOf(links: Links, role: string, size: number): Uint32Array | null {
   if (links.kind === "gather" || (role !== "data" && role !== "output")) return null;
   const hits = new Uint32Array(size);

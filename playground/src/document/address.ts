@@ -1,17 +1,17 @@
 /**
- * The address of the page, which holds the state. Choosing an operator or an example adds a step to the browser's Back.
- * Undo and the meaning of a state are handled elsewhere.
+ * The address of the page, which holds the state. Choosing an operator or an example adds an entry to the browser's
+ * history. Undo and the format of addresses are handled elsewhere.
  */
 
 import { suffixIn } from "./hash.ts";
 
-/** The address's view of a document. */
+/** A document as the address sees it. */
 interface Entry {
-  /** The address of its state, without `#`. */
+  /** Returns the address of the state, without `#`. */
   hash(): string;
 }
 
-/** The parts of `window` in use here. */
+/** Parts of `window` that the address uses. */
 export type Host = Pick<
   Window,
   | "history"
@@ -24,20 +24,20 @@ export type Host = Pick<
 >;
 
 /**
- * Milliseconds between writes. Safari allows 100 writes in 30 s and throws at the next, so this leaves room for steps.
+ * Delay, in ms, between writes. Safari throws after 100 writes in 30 s; this delay leaves room for new history entries.
  */
 const GAP = 350;
 
 /**
- * Milliseconds between an edit and its write, so that the picture is drawn first. After a reload, unwritten states come
- * from `refuge.ts`.
+ * Delay, in ms, before an edit is written to the address, so that the picture is drawn first. After a reload,
+ * `refuge.ts` restores unwritten states.
  */
 const REST = 50;
 
-/** Milliseconds after which a write that was refused is tried again. */
+/** Delay, in ms, before a refused write is tried again. */
 const RETRY = 3000;
 
-/** Entries that are kept whole for Back and Forward; older ones are read from their addresses. */
+/** Maximum number of entries kept in memory for Back and Forward; older entries are parsed from their addresses. */
 const MOST_STOPS = 100;
 
 export class Address<E extends Entry> {
@@ -47,10 +47,10 @@ export class Address<E extends Entry> {
   timer: number | undefined;
   writtenAt = -Infinity;
   count = 0;
-  /** The part of the address behind the state: the output that is compared. */
+  /** End of the address, after the state: the output to compare. */
   suffix: string;
   key: string;
-  /** The address that is handled, and the one before it in the same entry. */
+  /** The address that was last handled, and the previous address of the same history entry. */
   known: string;
   before: string;
 
@@ -75,7 +75,7 @@ export class Address<E extends Entry> {
 
   hashOf = (entry: E): string => `#${entry.hash()}${this.suffix}`;
 
-  /** Replaces the current address by that of an entry, as soon as the browser allows. */
+  /** Replaces the current address with the address of an entry, as soon as the browser allows it. */
   write(entry: E): void {
     this.keep(entry);
     this.unwritten = entry;
@@ -83,7 +83,7 @@ export class Address<E extends Entry> {
     this.later(Math.max(wait, REST));
   }
 
-  /** Makes an entry a further step of Back. */
+  /** Adds an entry to the browser's history. */
   push(entry: E): void {
     this.flush();
     this.forget();
@@ -94,7 +94,7 @@ export class Address<E extends Entry> {
     );
   }
 
-  /** Writes what is not written yet. */
+  /** Writes any pending address immediately. */
   flush = (): void => {
     const entry = this.unwritten;
     if (entry === null) return;
@@ -106,7 +106,9 @@ export class Address<E extends Entry> {
     this.attempt(entry, () => history.replaceState({ stop: this.key }, "", hash));
   };
 
-  /** The browser limits how often an address may change; an entry that it refuses stays unwritten for a while. */
+  /**
+   * Tries to change the address. Browsers limit how often an address may change; a refused write is tried again later.
+   */
   attempt(entry: E, action: () => void): void {
     try {
       const before = this.known;
@@ -130,23 +132,23 @@ export class Address<E extends Entry> {
   }
 
   /**
-   * Listens to Back, Forward and links.
-   * @param onArrive gets the entry of the step; null if only the address is known
-   * @returns stops listening
+   * Listens for Back, Forward and links.
+   * @param onArrive receives the entry of the step; null if only the address is known
+   * @returns a function that stops listening
    */
   listen(onArrive: (entry: E | null) => void): () => void {
     const { host } = this;
-    // This precedes all writes, so that Back finds the entry that the visit begins with.
+    // The first entry needs its key before any other write, so that Back can find it.
     try {
       host.history.replaceState({ stop: this.key }, "");
     } catch {
-      // The entry is then read from its address.
+      // Entries not kept in memory are parsed from their addresses.
     }
     const arrive = (): void => {
       const stop = keyIn(host.history.state);
       // A link within the page has no key yet.
       if (stop === this.key || (stop === null && host.location.hash === this.known)) return;
-      // An unwritten state belongs to the entry that was left, which is kept whole.
+      // The unwritten state belongs to the entry that was left, which is kept in memory.
       this.forget();
       this.known = host.location.hash;
       this.suffix = suffixIn(this.known);
@@ -163,7 +165,7 @@ export class Address<E extends Entry> {
   }
 }
 
-/** The entry's key in a `history.state`; null if it has none yet. */
+/** Returns the entry's key in a `history.state`; null if the key is not set yet. */
 export function keyIn(state: unknown): string | null {
   const isKeyed = typeof state === "object" && state !== null && "stop" in state;
   return isKeyed && typeof state.stop === "string" ? state.stop : null;

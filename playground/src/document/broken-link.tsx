@@ -1,4 +1,4 @@
-/** A link that cannot be read: its text in a field for correction, with the error. */
+/** Shows a link that cannot be parsed: the error, and a field to correct the link. */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -13,7 +13,7 @@ export interface RepairProps {
 export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
   const [text, setText] = useState(link.text);
   const field = useRef<HTMLTextAreaElement>(null);
-  // The quoted part is selected, so that the user sees it.
+  // Selecting the quoted part shows the user where the error is.
   useLayoutEffect(() => {
     setText(link.text);
     const { current } = field;
@@ -58,7 +58,7 @@ export function Repair({ link, onOpen, onDrop }: RepairProps): JSX.Element {
   );
 }
 
-/** The position of the text that the sentence quotes; the end of the link if the sentence quotes nothing. */
+/** Returns the range of the text that the error message quotes; the end of the link if the message quotes nothing. */
 function wrongPart({ text, error }: BrokenLink): readonly [begin: number, end: number] {
   const [quoted = ""] = /"(?:[^"\\]|\\.)*"/.exec(error) ?? [];
   try {
@@ -66,7 +66,7 @@ function wrongPart({ text, error }: BrokenLink): readonly [begin: number, end: n
     const begin = part === "" ? -1 : text.indexOf(part);
     if (begin !== -1) return [begin, begin + part.length];
   } catch {
-    // The sentence quotes nothing.
+    // The message quotes nothing.
   }
   return [text.length, text.length];
 }

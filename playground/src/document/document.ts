@@ -1,6 +1,6 @@
 /**
- * A state and everything that must not be lost with it: elements cut off from its inputs, the tensors of other
- * operators, and the user's call from before an example was chosen. Pure data; every function returns a new document.
+ * A state and everything that must not be lost with it: elements cut off from inputs, the tensors of other operators,
+ * and the user's own call while an example is shown. Documents are immutable; every function returns a new document.
  */
 
 import { resolve } from "ndscatter";
@@ -14,29 +14,29 @@ import { attempt } from "../values/attempt.ts";
 import { readState } from "./read-state.ts";
 import { withGiven } from "../values/given.ts";
 
-/** The call of one operator, as the user left it. */
+/** A call of one operator, as the user left it. */
 interface Call {
   readonly state: State;
-  /** The reserve of each input of the state. */
+  /** Reserve of each input. */
   readonly reserves: readonly Reserve[];
   /** Attributes that a version did not accept, by name. */
   readonly dropped: Readonly<Record<string, string>>;
 }
 
-/** A call, and the calls of other operators that preceded it. */
+/** A call, and the user's earlier calls of other operators. */
 interface Work extends Call {
-  /** By domain and operator. */
+  /** Calls by domain and operator. */
   readonly kept: Readonly<Record<string, Call>>;
 }
 
 export interface Document extends Work {
-  /** The preset that equals the state; null after the first change. */
+  /** Id of the preset that equals the state; null after the first change. */
   readonly preset: string | null;
-  /** The last edited call before the one shown; null for none. */
+  /** The user's last edited call before an example or a file was opened; null if no call was edited. */
   readonly own: Work | null;
 }
 
-/** A document, and sentences about the changes that were necessary. */
+/** A document, and remarks about the changes that were necessary. */
 export interface Changed {
   readonly document: Document;
   readonly remarks: readonly string[];
@@ -49,7 +49,7 @@ const freshWork = (state: State): Work => ({
   kept: {},
 });
 
-/** @param preset the id of the preset that equals the state */
+/** @param preset id of the preset that equals the state */
 export const documentOf = (state: State, preset: string | null): Document => ({
   ...freshWork(state),
   preset,
@@ -63,16 +63,14 @@ const workOf = ({ state, reserves, dropped, kept }: Work): Work => ({
   kept,
 });
 
-/** The user's own work, to keep when something else is shown. */
+/** Returns the user's own work, to keep while another call is shown. */
 const ownOf = (document: Document): Work | null =>
   document.preset === null ? workOf(document) : document.own;
 
 const reserveOf = (document: Document, input: number): Reserve =>
   document.reserves[input] ?? NO_RESERVE;
 
-/**
- * The document after an edit of its state. Elements that the edit cuts off, and inputs that it leaves out, are kept.
- */
+/** Returns the document after an edit of its state. Elements and inputs that the edit removes are kept in reserve. */
 export function withState(document: Document, state: State): Document {
   const { inputs } = document.state;
   if (state === document.state) return document;
@@ -88,7 +86,8 @@ const withInput = (state: State, input: number, text: TensorText | null): State 
 });
 
 /**
- * The document with another shape of one input; elements cut off before come back. The error, if the shape is refused.
+ * Returns the document with a new shape for one input, or an error if the shape is refused. Elements that were cut off
+ * earlier come back.
  */
 export function withInputShape(
   document: Document,
@@ -104,20 +103,20 @@ export function withInputShape(
   return { document: { ...document, state: next, reserves, preset: null } };
 }
 
-/** The shape of an input with one more axis, whose length is the one cut off before, else 1. */
+/** Returns the shape of an input with one more axis. The axis has the length that was last cut off, otherwise 1. */
 export const grownShape = (document: Document, input: number): readonly number[] =>
   withAxis(document.state.inputs[input]?.shape ?? [], reserveOf(document, input));
 
 /**
- * The document with an input replaced by another tensor. Elements of the former tensor do not come back when the new
- * one grows.
+ * Returns the document with an input replaced by another tensor. The former tensor's elements do not come back when the
+ * new tensor grows.
  */
 export function withInputText(document: Document, input: number, text: TensorText): Document {
   const state = withInput(document.state, input, text);
   return { ...document, state, reserves: document.reserves.with(input, NO_RESERVE), preset: null };
 }
 
-/** The document with an input that was left out: its former tensor, or zeros. */
+/** Returns the document with an omitted input added: its former tensor, or zeros. */
 export function withInputGiven(document: Document, input: number): Document {
   const { state } = document;
   if (state.inputs[input] !== null) return document;
@@ -131,8 +130,8 @@ export function withInputGiven(document: Document, input: number): Document {
 const keyOf = ({ domain, op }: OperatorChoice): string => `${domain}/${op}`;
 
 /**
- * The document under another operator or version. An operator that was used before comes back with its own tensors, in
- * the version chosen.
+ * Returns the document with another operator or version. If the operator was used before, its tensors come back in the
+ * chosen version.
  */
 export function withChoice(document: Document, choice: OperatorChoice): Changed {
   const { state } = document;
@@ -142,12 +141,12 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
   const kept = { ...others, [keyOf(state)]: { state, reserves, dropped } };
   if (left !== undefined) {
     const back = withVersion({ ...document, ...left, kept, preset: null }, choice);
-    const sentence = `the tensors of ${choice.op} are as they were left`;
+    const sentence = `the ${choice.op} tensors are as you left them`;
     return { ...back, remarks: [sentence, ...back.remarks] };
   }
   const chosen = withOperator(state, choice);
   if (chosen.state === state) return { document, remarks: chosen.remarks };
-  // A tensor that the other operator takes unchanged keeps the elements that were cut off from it.
+  // A tensor that the new operator accepts unchanged keeps its cut-off elements.
   const carried = chosen.state.inputs.map((text) =>
     text === null ? NO_RESERVE : reserveOf(document, state.inputs.indexOf(text)),
   );
@@ -156,8 +155,8 @@ export function withChoice(document: Document, choice: OperatorChoice): Changed 
 }
 
 /**
- * The document under another version of its operator. Inputs and attributes that an older version did not accept come
- * back.
+ * Returns the document with another version of its operator. Inputs and attributes that an older version did not accept
+ * come back.
  */
 function withVersion(document: Document, choice: OperatorChoice): Changed {
   const { state: before } = document;
@@ -184,21 +183,21 @@ function withVersion(document: Document, choice: OperatorChoice): Changed {
   return { document: { ...withState(document, next), dropped }, remarks: [...remarks, ...back] };
 }
 
-/** True if the version of a state accepts the attribute with this text. */
+/** Checks whether the version of a state accepts an attribute with this text. */
 function isAttribute(state: State, name: string): boolean {
   const { version, faults } = readState(state);
   const isKnown = version?.attributes.some((one) => one.name === name) ?? false;
   return isKnown && !faults.some(({ place }) => "attribute" in place && place.attribute === name);
 }
 
-/** An example, with the user's own call kept beside it. */
+/** Returns a document with an example, and keeps the user's own call. */
 export const withExample = (
   document: Document,
   { id, state }: Pick<Preset, "id" | "state">,
 ): Document =>
   document.preset === id ? document : { ...freshWork(state), preset: id, own: ownOf(document) };
 
-/** The user's own call. Edits made since then replace it. */
+/** Returns the user's own call. Edits made since then replace it. */
 export function withOwn(document: Document): Document {
   if (document.own === null) return document;
   return {
@@ -208,7 +207,10 @@ export function withOwn(document: Document): Document {
   };
 }
 
-/** A state from elsewhere: a file or a link. If the state is the user's own call, that call comes back as a whole. */
+/**
+ * Returns a document for a state from a file or a link. If the state equals the user's own call, the call's whole
+ * document comes back.
+ */
 export function withOpened(document: Document, state: State, preset: string | null): Document {
   const hash = toHash(state);
   if (hash === toHash(document.state)) return document;

@@ -1,4 +1,4 @@
-/** Edits of a tensor's text. Each returns a new text. */
+/** Edits a tensor's text. Every edit returns a new text. */
 
 import { DTYPES, type DType } from "ndscatter";
 import { checkShape } from "../values/limits.ts";
@@ -7,18 +7,19 @@ import { zeroText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
 
-/** A tensor's text after an edit, or the reason why the edit is refused. */
+/** A tensor's text after an edit, or the reason for refusing the edit. */
 export type Edited = { readonly input: TensorText } | { readonly error: string };
 
 /**
- * The tensor in another shape.
+ * Returns the tensor with another shape.
  *
- * At the same rank every element that fits keeps its coordinates. If one shape is a prefix of the other, axes were
- * added or removed at the end, and an element of the shorter shape is the first one along these axes. At another rank
- * with the same number of elements, all keep their order. Otherwise leading axes are added or removed, and coordinates
- * are aligned at the last axis. A new element is taken from the first layer that has its coordinates, else it is zero.
+ * If the rank stays the same, every element that fits keeps its coordinates. If one shape is a prefix of the other, axes are added
+ * or removed at the end, and an element of the shorter shape becomes the first element along the new axes. If the rank
+ * changes but the number of elements does not, all elements keep their order. Otherwise leading axes are added or
+ * removed, and coordinates are aligned at the last axis. New elements come from the first layer that has their
+ * coordinates, or are zero.
  *
- * @param layers tensors of this and other ranks from before elements were cut off
+ * @param layers earlier tensors, of any rank, from before elements were cut off
  */
 export const withShape = (
   input: TensorText,
@@ -46,12 +47,12 @@ export const withShape = (
     return { input: { dtype, shape: [...shape], values: kept } };
   });
 
-/** True if one of two shapes of different ranks is a prefix of the other. */
+/** Checks whether one of two shapes of different ranks is a prefix of the other. */
 export const areNested = (one: readonly number[], other: readonly number[]): boolean =>
   one.length !== other.length &&
   one.slice(0, other.length).every((length, axis) => length === other[axis]);
 
-/** The coordinates, in the former shape, of the element that is kept; null for a new element. */
+/** Returns an element's coordinates in the former shape; null for a new element. */
 function sourceOf(
   at: readonly number[],
   shape: readonly number[],
@@ -70,8 +71,8 @@ const isInside = (at: readonly number[], shape: readonly number[]): boolean =>
   at.every((coordinate, axis) => coordinate < shape[axis]);
 
 /**
- * The tensor in another data type. Its elements stay as they were typed, even where the new type cannot hold them; only
- * booleans are converted to numbers, and 0 and 1 to booleans.
+ * Returns the tensor with another data type. Elements keep the text that was typed, even if the new type cannot hold
+ * them; only booleans become numbers, and 0 and 1 become booleans.
  */
 export function withDType(input: TensorText, dtype: DType): TensorText {
   const { dtype: before, shape, values } = input;
@@ -101,7 +102,7 @@ const numberOf = (text: string): string => {
   return position === -1 ? text : String(position);
 };
 
-/** The tensor with another text at `at`; unchanged if it has no such element. */
+/** Returns the tensor with another text at `at`; unchanged if the element does not exist. */
 export function withValue(input: TensorText, at: readonly number[], text: string): TensorText {
   const { dtype, shape, values } = input;
   const isThere =

@@ -1,4 +1,4 @@
-/** Edits of the state by the page's controls: of an input, of an attribute, and adding an input. */
+/** Edits that the page's controls make: edits of an input or an attribute, and the addition of an input. */
 
 import { operators, type OperatorVersion } from "ndscatter";
 import { withDType, withValue, type Edited } from "./edit.ts";
@@ -9,7 +9,7 @@ import { zerosText } from "../values/tensor-text.ts";
 import type { Page } from "./use-page.ts";
 import type { DTypeChoice, Edits } from "../stage/lane-props.ts";
 
-/** The edits of one input. */
+/** Returns the edits of one input. */
 export function editsOf(version: OperatorVersion | null, position: number, page: Page): Edits {
   const schema = version?.inputs[position];
   const put = (text: TensorText | null): void => {
@@ -55,11 +55,11 @@ const NOT_LOADED: Edited = {
   error: "The part of the page that reads texts is not loaded yet: try again, or reload the page.",
 };
 
-/** True if a paste changed only cells, not the data type or the shape. */
+/** Checks whether a paste changed only cells, not the data type or the shape. */
 const isBlock = (after: TensorText, before: TensorText): boolean =>
   after.dtype === before.dtype && String(after.shape) === String(before.shape);
 
-/** The data types that a version takes, then those that only other versions of the operator take. */
+/** Returns the data types that a version accepts, then the types that only other versions of the operator accept. */
 function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[] {
   const schema = version.inputs[position];
   const taken = dtypesOf(version, schema);
@@ -76,7 +76,7 @@ function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[]
   return choices;
 }
 
-/** The state with the text of an attribute. A state does not hold attributes that equal the default. */
+/** Returns the state with an attribute's text. Attributes that equal their default are not stored. */
 export function withAttribute(
   state: State,
   version: OperatorVersion | null,

@@ -1,4 +1,4 @@
-/** The faults of a call, sorted by their place on the page. */
+/** Sorts the faults of a call by their place on the page. */
 
 import type { Fault } from "./read-state.ts";
 
@@ -21,6 +21,6 @@ export function sortFaults(faults: readonly Fault[]): Faults {
   return { attributes, whole, inputs };
 }
 
-/** The element of a fault; for leading coordinates, the first element of their slice. */
+/** Returns the element of a fault; for leading coordinates, the first element of their slice. */
 export const elementAt = (at: readonly number[], shape: readonly number[]): number =>
   shape.reduce((element, length, axis) => element * length + (at[axis] ?? 0), 0);

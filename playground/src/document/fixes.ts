@@ -1,6 +1,6 @@
 /**
- * Fixes for the faults of a call, each a click. Each fix is tried before it is offered: its fault must be gone, and
- * fewer faults must remain. This module only proposes; the library's rules decide.
+ * Proposes fixes for the faults of a call; one click applies a fix. Each fix is tested before it is offered: its fault
+ * must be gone, and fewer faults must remain. The library's rules decide whether a fix works.
  */
 
 import {
@@ -22,14 +22,14 @@ import type { State, TensorText } from "../values/state.ts";
 import { zeroText } from "../values/tensor-text.ts";
 
 export interface Fix {
-  /** The text of the button: "clamp to 3". */
+  /** Text of the button: "clamp to 3". */
   readonly label: string;
   readonly state: State;
 }
 
 const MOST_FIXES = 4;
 
-/** Proposals that are tried; each is a whole call. */
+/** Maximum number of proposals to try. Trying a proposal runs the whole call. */
 const MOST_TRIES = 24;
 
 /** A state with faults, and its version. */
@@ -38,7 +38,7 @@ interface Broken extends ExplainedState {
   readonly version: OperatorVersion;
 }
 
-/** Up to four fixes of the faults of a state, those of the first fault first. */
+/** Returns up to four fixes, starting with the fixes of the first fault. */
 export function fixesOf(state: State, explained = explainState(state)): readonly Fix[] {
   const { version, faults } = explained;
   if (version === null || faults.length === 0) return [];
@@ -62,7 +62,7 @@ function isFixed(state: State, fault: Fault, before: readonly Fault[]): boolean 
   return isGone && faults.length < before.length;
 }
 
-/** The proposal with other inputs changed to the shapes that now follow. */
+/** Adapts the shapes of other inputs to the proposed change. */
 function settled({ label, state }: Fix): Fix {
   const { explanation, version } = explainState(state);
   const unfit = explanation?.shapes.find(({ fits }) => !fits);
@@ -73,7 +73,7 @@ function settled({ label, state }: Fix): Fix {
   return next === null ? { label, state } : { label: label + also, state: next };
 }
 
-/** The state with an input in another shape; null for a shape that the page does not show. */
+/** Returns the state with another shape for one input; null if the page cannot show the shape. */
 function shaped(state: State, input: number, shape: readonly number[]): State | null {
   const text = state.inputs[input];
   if (text === null || text === undefined) return null;
@@ -119,7 +119,7 @@ function* shapeFix(
   if (next !== null) yield { label: `${verb} ${printShape(shape)}`, state: next };
 }
 
-/** An index outside its axis: clamp the index, or enlarge data to contain it. */
+/** Fixes an index outside its axis: clamps the index, or enlarges data. */
 function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix> {
   const { state, version, explanation } = broken;
   const text = state.inputs[input];
@@ -132,11 +132,11 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   const got = Number(bad.got);
   const [least, most] = bad.expected;
   const length = state.inputs[data]?.shape[bad.axis] ?? 0;
-  // A negative index in a version without negative indices: most people count from the end.
+  // In a version without negative indices, a negative index most likely counts from the end.
   if (least === 0 && got < 0 && got + length >= 0) {
-    yield { label: `use ${got + length} for ${got}`, state: valued(got + length) };
+    yield { label: `use ${got + length} instead of ${got}`, state: valued(got + length) };
   }
-  if (least < 0 && got === most + 1) yield { label: "use -1, the last", state: valued(-1) };
+  if (least < 0 && got === most + 1) yield { label: "use -1, the last index", state: valued(-1) };
   const shape = state.inputs[data]?.shape ?? [];
   const needed = got < 0 ? -got : got + 1;
   if (bad.axis < shape.length && (got >= 0 || least < 0)) {
@@ -151,13 +151,13 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   yield { label: `clamp all ${all.length}`, state: put(state, input, every) };
 }
 
-/** The nearest valid index, counted from the front; null for an empty axis. */
+/** Returns the nearest valid index, counted from the front; null for an empty axis. */
 function clampedIndex({ got, expected: [least, most] }: BadIndex): number | null {
   if (most < least) return null;
   return got > most ? most : Math.max(0, least);
 }
 
-/** An element that its data type cannot hold. */
+/** Fixes an element that its data type cannot hold. */
 function* elementFixes(input: number, at: readonly number[], broken: Broken): Iterable<Fix> {
   const { state } = broken;
   const text = state.inputs[input];
@@ -165,12 +165,12 @@ function* elementFixes(input: number, at: readonly number[], broken: Broken): It
   const typed = Number(text.values[text.shape.reduce((sum, d, axis) => sum * d + at[axis], 0)]);
   const zero = zeroText(text.dtype);
   for (const value of [...(Number.isFinite(typed) ? [String(Math.trunc(typed))] : []), zero]) {
-    const label = `put ${value === "" ? "an empty text" : value} there`;
+    const label = `replace with ${value === "" ? "an empty text" : value}`;
     yield { label, state: put(state, input, withValue(text, at, value)) };
   }
 }
 
-/** The attribute with another value: values near the given one first, then the smallest. */
+/** Proposes other values of an attribute: first values near the given value, then the smallest values. */
 function* attributeFixes(name: string, { state, version, explanation }: Broken): Iterable<Fix> {
   const schema = version.attributes.find((one) => one.name === name);
   const { [name]: text, ...others } = state.attributes;
@@ -187,7 +187,7 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
       : schema?.type === "boolean"
         ? ["false", "true"]
         : []);
-  // A newer version that takes the value keeps the user's meaning, so it comes before another value.
+  // A newer version that accepts the value keeps the user's intent, so it precedes other values.
   if (!isAxis) yield* newerVersions({ state, version });
   for (const value of new Set(values)) {
     if (value === text) continue;
@@ -199,7 +199,7 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
   }
 }
 
-/** An axis that is an input. */
+/** Fixes an axis that is an input. */
 function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   const text = state.inputs[input];
@@ -213,7 +213,7 @@ function* axisFixes(input: number, { state, explanation }: Broken): Iterable<Fix
   }
 }
 
-/** A data type that the version takes; inputs of one type constraint change together. */
+/** Proposes data types that the version accepts. Inputs with the same type constraint change together. */
 function* dtypeFixes(input: number, { state, version, explanation }: Broken): Iterable<Fix> {
   if (!isTensorError(explanation?.error, "dtype")) return;
   const schema = version.inputs[input];
@@ -226,7 +226,10 @@ function* dtypeFixes(input: number, { state, version, explanation }: Broken): It
   }
 }
 
-/** The data types that an input may have: first those of other inputs of its type constraint, then the usual ones. */
+/**
+ * Returns the data types that an input may have: first the types of other inputs with the same type constraint, then
+ * the usual types.
+ */
 function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: TensorText | null) {
   const family = text === null ? null : DTYPES[text.dtype].family;
   const rank = (dtype: keyof typeof DTYPES): number =>
@@ -236,11 +239,11 @@ function byLikeness(version: OperatorVersion, schema: ParameterSchema, text: Ten
     .slice(0, 3);
 }
 
-/** Shapes of indices and of data for errors about ranks and axes. */
+/** Proposes shapes of indices and data for errors about ranks and axes. */
 function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   const error = explanation?.error ?? null;
   if (!isTensorError(error, "rank", "shape-mismatch")) return;
-  // The input's shape follows from the others, and that fix is offered already.
+  // The input's shape follows from the other inputs, and this fix is already offered.
   if (explanation?.shapes.some(({ of, fits }) => of === error.input && !fits)) return;
   const [data, indices] = [rolePosition(version, "data"), rolePosition(version, "indices")];
   const shape = state.inputs[data]?.shape ?? [];
@@ -249,7 +252,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
     shapeFix(state, position, next, `give ${version.inputs[position].name} the shape`);
   if (mine !== undefined) {
     const rank = shape.length;
-    // A list of indices in which each index becomes a tuple.
+    // Proposes to turn each index of a list into a tuple.
     yield* give(indices, [...mine, 1]);
     if (mine.length < rank) {
       yield* give(indices, [...mine, ...Array<number>(rank - mine.length).fill(1)]);
@@ -259,7 +262,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
     if (mine.length > 0 && error.code === "rank" && most !== undefined) {
       yield* give(indices, [...mine.slice(0, -1), most]);
     }
-    // Apart from its axis, an index has the coordinates of its target, so data is at least as large.
+    // Apart from the axis, an index has the same coordinates as its target, so data must be at least as large.
     const fitting = mine.map((length, axis) => Math.min(length, shape[axis] ?? length));
     yield* give(indices, fitting);
     yield* give(
@@ -276,7 +279,7 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
   if (shape.length === 0) yield* give(data, [1]);
 }
 
-/** Required inputs that are missing. */
+/** Adds missing required inputs. */
 function* missing({ state, version }: Broken): Iterable<Fix> {
   for (const [position, schema] of version.inputs.entries()) {
     if (schema.optional === true || state.inputs[position] !== null) continue;
@@ -291,7 +294,7 @@ function* missing({ state, version }: Broken): Iterable<Fix> {
   }
 }
 
-/** The next version of the operator, and those after it. */
+/** Proposes newer versions of the operator. */
 function* newerVersions({ state, version }: Pick<Broken, "state" | "version">): Iterable<Fix> {
   for (const other of operators()) {
     const isNewer = other.sinceVersion > version.sinceVersion;

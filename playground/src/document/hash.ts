@@ -1,12 +1,12 @@
 /**
- * A state as the part of a link after its `#`, and back: text that people can read and change.
+ * Converts a state to and from the part of a link after `#`, which people can read and edit.
  *
  *     ai.onnx/ScatterND/18;reduction=add;float32:4,2:0*8;int64:2,1:1,3;float32:2,2:1,2,3,4
  *
- * First the operator, then attributes with `=`, then each input: its data type, shape and values, or `-` for an input
- * that is left out. `0*8` is eight zeros. Characters with a meaning in the format are percent-encoded in UTF-8. An
- * output that is compared may follow, after a `!` (see `why/compared-link.ts`). Half of a surrogate pair, for which
- * UTF-8 has no bytes, is written as `%uD800`. Long links are compressed when they are sent on (see `packed.ts`).
+ * The operator comes first, then attributes with `=`, then each input: its data type, shape and values, or `-` for an
+ * input that is left out. `0*8` is eight zeros. Characters that have a meaning in the format are percent-encoded as
+ * UTF-8. An output to compare may follow after a `!` (see `why/compared-link.ts`). An unpaired surrogate, which UTF-8
+ * cannot encode, is written as `%uD800`. Long links are compressed when they are shared (see `packed.ts`).
  */
 
 import { isDType, printShape, resolve, TensorError } from "ndscatter";
@@ -32,7 +32,7 @@ export function printInput(input: TensorText | null): string {
     const text = encode(values[at]);
     const count = end - at;
     const run = `${text}*${count}`;
-    // Whichever is shorter: the values themselves have a comma after each but the last.
+    // Chooses the shorter form. Values have a comma after each value except the last.
     const isShorter = run.length < (text.length + 1) * count - 1;
     if (isShorter) runs.push(run);
     else for (let i = 0; i < count; i++) runs.push(text);
@@ -49,7 +49,7 @@ export function fromHash(hash: string): { readonly state: State } | { readonly e
     : { error };
 }
 
-/** The part of an address behind the state, with its `!`: an output to compare. */
+/** Returns the part of an address after the state, including its `!`: an output to compare. */
 export const suffixIn = (hash: string): string => /!.*$/s.exec(unpacked(hash).text)?.[0] ?? "";
 
 function parseState(text: string): State {
@@ -72,7 +72,7 @@ function parseState(text: string): State {
   if (inputs.length !== schemas.length) {
     const wanted = schemas.map(({ name }) => name).join(", ");
     throw wrong(
-      `${version.name} has ${schemas.length} inputs (${wanted}), and it holds ${inputs.length}`,
+      `${version.name} has ${schemas.length} inputs (${wanted}), but the link has ${inputs.length}`,
     );
   }
   return {
@@ -101,12 +101,12 @@ export function parseInput(part: string): TensorText | null {
   const shape = dims === "" ? [] : dims.split(",").map(parseSize);
   checkShape(shape, `the ${dtype} tensor of the link`);
   const size = sizeOf(shape);
-  // An empty list and one empty text look the same; the shape decides.
+  // An empty list and a list with one empty text look the same; the shape distinguishes them.
   const values: string[] = [];
   for (const run of size === 0 && list === "" ? [] : list.split(",")) {
     const at = run.lastIndexOf("*");
     const count = at === -1 ? 1 : parseSize(run.slice(at + 1));
-    // The count is checked before the elements are made, because a few characters can stand for any number of elements.
+    // The count is checked before elements are allocated, because a few characters can represent millions of elements.
     if (values.length + count > size)
       throw wrong(`${printShape(shape)} has no room for ${quote(run)}`);
     const text = decode(at === -1 ? run : run.slice(0, at));
@@ -114,7 +114,7 @@ export function parseInput(part: string): TensorText | null {
   }
   if (values.length < size) {
     throw wrong(
-      `the shape ${printShape(shape)} needs ${size} values, and it holds ${values.length}`,
+      `the shape ${printShape(shape)} needs ${size} values, but the link has ${values.length}`,
     );
   }
   return { dtype, shape, values };
@@ -126,17 +126,20 @@ function parseSize(text: string): number {
   return size;
 }
 
-/** Most texts are plain, and this check halves the time to read and write a call of 20,000 numbers. */
+/**
+ * Matches texts that need no encoding. Most texts match, and this check halves the time to read and write a call of
+ * 20,000 numbers.
+ */
 const PLAIN = /^[A-Za-z0-9._+-]*$/;
 
-/** Letters, digits and characters without a meaning in links and in this format stay as they are. */
+/** Percent-encodes a text, except letters, digits and characters without a meaning in links and in this format. */
 function encode(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replaceAll(/[^A-Za-z0-9._+-]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
     const isHalf = code >= 0xd800 && code <= 0xdfff;
     if (isHalf) return `%u${code.toString(16).toUpperCase()}`;
-    // encodeURIComponent leaves these characters as they are, and * means something in this format.
+    // encodeURIComponent does not encode these characters, and * has a meaning in this format.
     return /[!'()*~]/.test(character)
       ? `%${code.toString(16).toUpperCase()}`
       : encodeURIComponent(character);

@@ -1,25 +1,28 @@
 /**
- * The steps of undo and redo as texts that outlive a load of the page. A document is written as its address. Elements
- * cut off from its inputs are not written, because earlier documents still have them.
+ * Writes the steps of undo and redo as text that survives a page load. A document is written as its address. Elements
+ * cut off from its inputs are not written, because earlier documents still contain them.
  */
 
 import { documentOf, type Document } from "./document.ts";
 import { fromHash, toHash } from "./hash.ts";
 import { historyOf, pushed, redone, undone, type History } from "./history.ts";
 
-/** The address of a document, and the id of the example that the document is. */
+/** Address of a document, and the id of the example that it shows. */
 type Written = readonly [hash: string, preset: string | null];
 
 export interface Around {
-  /** Newest last. */
+  /** Earlier documents, newest last. */
   readonly past: readonly Written[];
-  /** Next first. */
+  /** Documents to redo, next first. */
   readonly future: readonly Written[];
 }
 
 const NOTHING: Around = { past: [], future: [] };
 
-/** Characters of all addresses. Browsers keep 5 million for a site, and writing these takes some milliseconds. */
+/**
+ * Maximum length of all addresses, in characters. Browsers store 5 million characters per site, and writing 500,000
+ * takes a few ms.
+ */
 const MOST = 500_000;
 
 export function aroundOf(history: History): Around {
@@ -39,7 +42,7 @@ export function aroundOf(history: History): Around {
   return { past, future: walk(redone) };
 }
 
-/** The history of a document, from what was written around it. */
+/** Restores the history of a document from its written steps. */
 export function historyAround(present: Document, { past, future }: Around): History {
   const documentsOf = (list: readonly Written[]): Document[] =>
     list.flatMap(([hash, preset]) => {
@@ -54,7 +57,7 @@ export function historyAround(present: Document, { past, future }: Around): Hist
   return later.reduce((history) => undone(history), whole);
 }
 
-/** Parses the result of {@link aroundOf}; an empty history for any other value. */
+/** Parses the result of {@link aroundOf}; returns an empty history for any other value. */
 export function readAround(value: unknown): Around {
   if (typeof value !== "object" || value === null || !("past" in value && "future" in value)) {
     return NOTHING;

@@ -1,45 +1,45 @@
 /**
- * The documents of a visit, with undo and redo. A former document is stored as the difference from the next one if few
- * elements differ: otherwise a thousand edits of a tensor of 20,000 elements would be 20 million texts.
+ * The documents of a visit, with undo and redo. An earlier document that differs from the next in few elements is
+ * stored as a difference. Otherwise a thousand edits of a tensor with 20,000 elements would store 20 million texts.
  */
 
 import type { Document } from "./document.ts";
 import type { TensorText } from "../values/state.ts";
 
 export interface History {
-  /** Newest last. */
+  /** Earlier documents, newest last. */
   readonly past: readonly Packed[];
   readonly present: Document;
-  /** Next first. */
+  /** Documents to redo, next first. */
   readonly future: readonly Packed[];
 }
 
-/** A document whose inputs may be stored as differences from the neighbour nearer to the present. */
+/** A document whose inputs may be stored as differences from its neighbour on the side of the present. */
 interface Packed {
   readonly document: Document;
   readonly inputs: readonly (TensorText | null | Difference)[];
 }
 
-/** The elements of an input that differ from the neighbour's input. */
+/** Elements of an input that differ from the neighbour's input. */
 interface Difference {
   readonly changes: readonly (readonly [element: number, text: string])[];
 }
 
-/** The maximum number of entries, more than a person steps back. */
+/** Maximum number of entries, far more than a user undoes. */
 const MOST = 1000;
 
-/** The maximum number of elements in a difference; a larger change is stored as the whole tensor. */
+/** Maximum number of elements in a difference; larger changes store the whole tensor. */
 const MOST_CHANGES = 16;
 
 export const historyOf = (present: Document): History => ({ past: [], present, future: [] });
 
-/** The history with a further document. Undone documents are dropped. */
+/** Returns the history with a new document. Undone documents are dropped. */
 export function pushed({ past, present }: History, next: Document): History {
   if (next === present) return { past, present, future: [] };
   return { past: [...past, pack(present, next)].slice(-MOST), present: next, future: [] };
 }
 
-/** The history one step back; unchanged at its beginning. */
+/** Returns the history one step back; unchanged at its beginning. */
 export function undone(history: History): History {
   const { past, present, future } = history;
   const last = past[past.length - 1];
@@ -48,7 +48,7 @@ export function undone(history: History): History {
   return { past: past.slice(0, -1), present: before, future: [pack(present, before), ...future] };
 }
 
-/** The history one step forward; unchanged at its end. */
+/** Returns the history one step forward; unchanged at its end. */
 export function redone(history: History): History {
   const { past, present, future } = history;
   const [next] = future;
@@ -77,7 +77,7 @@ const unpack = ({ document, inputs }: Packed, neighbour: Document): Document => 
   },
 });
 
-/** Null if the two differ in more than {@link MOST_CHANGES} elements. */
+/** Returns the difference of two texts; null if they differ in more than {@link MOST_CHANGES} elements. */
 function differenceOf(text: TensorText, other: TensorText): Difference | null {
   const isAlike = text.dtype === other.dtype && String(text.shape) === String(other.shape);
   if (!isAlike) return null;

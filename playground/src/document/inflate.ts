@@ -1,14 +1,14 @@
 /**
- * Decompresses zlib data (RFC 1950, RFC 1951) within a bound, and keeps what came before a fault. The browser's own
- * DecompressionStream is asynchronous, and links are read where nothing can wait: before the first picture, and in the
- * event of Back.
+ * Decompresses zlib data (RFC 1950, RFC 1951) up to a maximum size, and keeps the bytes before a fault. The browser's
+ * DecompressionStream is asynchronous, but links must be read synchronously: before the first picture, and in popstate
+ * events.
  */
 
-/** The reason why data is not complete. */
+/** Reason why the result is incomplete. */
 export type Wrong = "cut" | "damaged" | "too long";
 
 export interface Inflated {
-  /** All bytes, or those before the fault. */
+  /** All bytes, or the bytes before the fault. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly wrong: Wrong | null;
 }
@@ -22,15 +22,15 @@ class Fault extends Error {
 }
 
 /**
- * @param most the most bytes of the result
- * Bytes behind the end of the data are ignored.
+ * Decompresses zlib data. Bytes after the end of the data are ignored.
+ * @param most maximum number of bytes in the result
  */
 export function inflate(source: Uint8Array, most: number): Inflated {
   const input = new Bits(source);
   const output = new Output(source.length, most);
   try {
     const head = 256 * input.read(8) + input.read(8);
-    // Method 8 is deflate; bit 5 asks for a dictionary.
+    // Method 8 is deflate; bit 5 requests a preset dictionary.
     if (head % 31 !== 0 || (head >> 8) % 16 !== 8 || (head & 32) !== 0) throw new Fault("damaged");
     while (readBlock(input, output));
     if (input.readSum() !== output.sum()) throw new Fault("damaged");
@@ -41,12 +41,12 @@ export function inflate(source: Uint8Array, most: number): Inflated {
   }
 }
 
-/** Reads bits, the lowest of each byte first. */
+/** Reads bits, lowest bit of each byte first. */
 class Bits {
   readonly source: Uint8Array;
-  /** The next byte. */
+  /** Offset of the next byte. */
   at = 0;
-  /** Bits of the byte before that are not read yet. */
+  /** Bits of earlier bytes that are not read yet. */
   held = 0;
   count = 0;
 
@@ -72,19 +72,19 @@ class Bits {
     return value;
   }
 
-  /** Bits up to the next whole byte are skipped. At most 7 bits are held, because `read` takes no byte too many. */
+  /** Skips bits up to the next whole byte. At most 7 bits are held, because `read` never takes an extra byte. */
   align(): void {
     this.held = 0;
     this.count = 0;
   }
 
-  /** The checksum at the end, highest byte first. */
+  /** Reads the checksum at the end, highest byte first. */
   readSum(): number {
     this.align();
     return this.byte() * 2 ** 24 + this.byte() * 2 ** 16 + this.byte() * 2 ** 8 + this.byte();
   }
 
-  /** The symbol of the next bits. */
+  /** Reads the next symbol. */
   symbol({ counts, symbols }: Code): number {
     let { held, count: left } = this;
     let [code, first, index] = [0, 0, 0];
@@ -109,7 +109,7 @@ class Bits {
   }
 }
 
-/** Bytes that grow up to a bound. */
+/** A buffer of bytes that grows up to a maximum size. */
 class Output {
   readonly most: number;
   bytes: Uint8Array<ArrayBuffer>;
@@ -134,7 +134,7 @@ class Output {
     this.bytes[this.size++] = byte;
   }
 
-  /** Repeats the bytes that begin `distance` before the end. They may overlap with those that are written. */
+  /** Repeats the bytes that begin `distance` before the end. The source may overlap the written bytes. */
   repeat(distance: number, length: number): void {
     if (distance > this.size) throw new Fault("damaged");
     this.grow(length);
@@ -145,7 +145,7 @@ class Output {
 
   written = (): Uint8Array<ArrayBuffer> => this.bytes.subarray(0, this.size);
 
-  /** Adler-32. */
+  /** Computes the Adler-32 checksum. */
   sum(): number {
     let [low, high] = [1, 0];
     for (const byte of this.written()) {
@@ -158,13 +158,13 @@ class Output {
 
 const LONGEST_CODE = 15;
 
-/** A canonical Huffman code: how many codes each length has, and the symbols in the order of their codes. */
+/** A canonical Huffman code: the number of codes of each length, and the symbols in the order of their codes. */
 interface Code {
   readonly counts: Uint16Array;
   readonly symbols: Uint16Array;
 }
 
-/** @param lengths of the code of each symbol; 0 for a symbol without a code */
+/** @param lengths code length of each symbol; 0 for unused symbols */
 function codeOf(lengths: readonly number[]): Code {
   const counts = new Uint16Array(LONGEST_CODE + 1);
   for (const length of lengths) if (length > 0) counts[length]++;
@@ -183,7 +183,7 @@ function codeOf(lengths: readonly number[]): Code {
 }
 
 interface Codes {
-  /** Bytes, 256 for the end of a block, and the lengths of repeats. */
+  /** Code for literal bytes, the end of a block (256), and lengths of repeats. */
   readonly literals: Code;
   readonly distances: Code;
 }
@@ -191,13 +191,13 @@ interface Codes {
 const filled = (count: number, value: number): number[] =>
   Array.from({ length: count }, () => value);
 
-/** The codes that the document fixes. */
+/** Returns the fixed codes of RFC 1951. */
 const fixedCodes = (): Codes => ({
   literals: codeOf([...filled(144, 8), ...filled(112, 9), ...filled(24, 7), ...filled(8, 8)]),
   distances: codeOf(filled(30, 5)),
 });
 
-/** Reads a block; false for the last one. */
+/** Reads a block; returns false for the last block. */
 function readBlock(input: Bits, output: Output): boolean {
   const isLast = input.read(1) === 1;
   const type = input.read(2);
@@ -227,7 +227,10 @@ function readCoded(input: Bits, output: Output, { literals, distances }: Codes):
   }
 }
 
-/** Lengths 3 to 10 have a symbol each, then four symbols share each number of extra bits, and the last one is 258. */
+/**
+ * Returns the length of a repeat. Lengths 3 to 10 have one symbol each, then each number of extra bits has four
+ * symbols, and the last symbol means 258.
+ */
 function lengthOf(symbol: number, input: Bits): number {
   if (symbol > 28) throw new Fault("damaged");
   if (symbol === 28) return 258;
@@ -235,17 +238,20 @@ function lengthOf(symbol: number, input: Bits): number {
   return symbol < 8 ? 3 + symbol : 3 + ((4 + (symbol & 3)) << extra) + input.read(extra);
 }
 
-/** Distances 1 to 4 have a symbol each, then two symbols share each number of extra bits. */
+/**
+ * Returns the distance of a repeat. Distances 1 to 4 have one symbol each, then each number of extra bits has two
+ * symbols.
+ */
 function distanceOf(symbol: number, input: Bits): number {
   if (symbol > 29) throw new Fault("damaged");
   const extra = Math.max(0, (symbol >> 1) - 1);
   return symbol < 4 ? 1 + symbol : 1 + ((2 + (symbol & 1)) << extra) + input.read(extra);
 }
 
-/** The order in which the lengths of the code of lengths come. */
+/** Order in which a block stores the lengths of its code-length code. */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** The codes that a block brings. Their lengths are coded themselves. */
+/** Reads the codes of a block, whose lengths are Huffman-coded themselves. */
 function readCodes(input: Bits): Codes {
   const literals = input.read(5) + 257;
   const distances = input.read(5) + 1;

@@ -19,37 +19,38 @@ import type { State, TensorText } from "../values/state.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** The place of a fault: an element, some dimensions or all of an input (`dims` is empty), or something else. */
+/** Place of a fault: an element, dimensions or the whole of an input (`dims` is empty), or another part of the call. */
 export type Place =
   | { readonly input: number; readonly at: readonly number[] }
   | { readonly input: number; readonly dims: readonly number[] }
   | { readonly attribute: string }
   | { readonly whole: "operator" | "output" };
 
-/** Something that is wrong. Faults of the call have the library's error message. */
+/** A problem with the call. Faults that the library finds have the library's error message. */
 export interface Fault {
   readonly place: Place;
   readonly sentence: string;
 }
 
-/** A state in the form that the library takes. */
+/** A state in the form that the library accepts. */
 export interface Reading {
   readonly node: NodeSpec;
-  /** Null for an unknown operator. */
+  /** Null if the operator is unknown. */
   readonly version: OperatorVersion | null;
-  /**
-   * The input tensors, with zeros for elements that could not be read; undefined for a tensor that could not be read.
-   */
+  /** Input tensors, with zeros for elements that could not be parsed; undefined if a tensor could not be parsed. */
   readonly inputs: (Tensor | undefined)[];
   /** Faults of the state itself, found before the library checks the call. */
   readonly faults: Fault[];
   readonly reads: Reads;
 }
 
-/** Texts that were read, for the next reading: an edit changes one input, and reading 20,000 elements takes 8 ms. */
+/**
+ * Texts that were parsed. The next reading reuses them: an edit changes one input, and parsing 20,000 elements takes 8
+ * ms.
+ */
 type Reads = ReadonlyMap<TensorText, InputRead>;
 
-/** The result of reading the text of an input. Errors name the input. */
+/** Result of parsing an input's text. Errors name the input. */
 interface InputRead {
   readonly name: string;
   readonly read: ReturnType<typeof tensorOf> | { readonly error: string };
@@ -59,7 +60,7 @@ const NO_READS: Reads = new Map();
 
 /**
  * Reads a state. Never throws.
- * @param before the texts of the previous reading, which are not read again
+ * @param before texts of the previous reading, which are not parsed again
  */
 export function readState(state: State, before: Reads = NO_READS): Reading {
   const { domain, op, opset } = state;
@@ -99,7 +100,10 @@ export function readState(state: State, before: Reads = NO_READS): Reading {
   return reading;
 }
 
-/** The value of an attribute; the text itself if it cannot be parsed, so that the library refuses it. */
+/**
+ * Returns the value of an attribute. If the text cannot be parsed, returns the text itself, so that the library refuses
+ * it.
+ */
 function parseAttribute(schema: AttributeSchema | undefined, text: string): unknown {
   const trimmed = text.trim();
   if (schema?.type === "int" && /^[+-]?\d{1,20}$/.test(trimmed)) return Number(trimmed);
@@ -107,7 +111,10 @@ function parseAttribute(schema: AttributeSchema | undefined, text: string): unkn
   return schema?.type === "string" ? trimmed : text;
 }
 
-/** The library's errors for each attribute by itself; other required attributes get their first allowed text. */
+/**
+ * Returns the library's error for each attribute on its own. Other required attributes are set to their first allowed
+ * value.
+ */
 function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
   const { attributes = {} } = node;
   const required = version.attributes.filter((one) => one.default === undefined);
@@ -118,19 +125,17 @@ function attributeFaults(node: NodeSpec, version: OperatorVersion): Fault[] {
     const mine = Object.hasOwn(attributes, attribute) ? [[attribute, attributes[attribute]]] : [];
     const alone = { ...node, attributes: Object.fromEntries([...filled, ...mine]) };
     const { error } = explain(alone, []);
-    // The call has no inputs, so it fails with right attributes too, but with an error about inputs.
+    // The call without inputs fails even if all attributes are valid, but then the error is about inputs.
     return isTensorError(error, "attribute", "reduction")
       ? [{ place: { attribute }, sentence: error.message }]
       : [];
   });
 }
 
-/**
- * Refuses an output larger than the page shows before the output is allocated: small inputs can have a large output.
- */
+/** Refuses an output larger than the page can show before it is allocated: small inputs can produce a large output. */
 function outputFaults({ node, inputs }: Reading): Fault[] {
   const inferred = attempt(() => infer(node, inputs));
-  // The explanation has this error too.
+  // The explanation reports the same error.
   if ("error" in inferred) return [];
   const checked = attempt(() => {
     // The inputs are tensors, so every dimension is known.
@@ -140,15 +145,15 @@ function outputFaults({ node, inputs }: Reading): Fault[] {
   return checked === null ? [] : [{ place: { whole: "output" }, sentence: checked.error }];
 }
 
-/** A state after reading, with the library's explanation of its call. */
+/** A parsed state, with the library's explanation of its call. */
 export interface ExplainedState extends Reading {
-  /** Null for an unknown operator, or an output larger than the page shows. */
+  /** Null if the operator is unknown, or if the output is larger than the page can show. */
   readonly explanation: Explanation | null;
 }
 
 /**
- * Reads a state and explains its call. `faults` has all errors of the state and of the call. The explanation's shapes
- * hold even with faults; its output and story only without.
+ * Parses a state and explains its call. `faults` has all errors of the state and of the call. The explanation's shapes
+ * are valid even if there are faults; its output and story are valid only without faults.
  */
 export function explainState(state: State, before: Reads = NO_READS): ExplainedState {
   const reading = readState(state, before);
@@ -163,21 +168,21 @@ export function explainState(state: State, before: Reads = NO_READS): ExplainedS
   };
 }
 
-/** The faults of a call: every bad index, and the error that `run` throws. Faults that are known are left out. */
+/** Returns the faults of a call: every bad index, and the error that `run` throws. Known faults are left out. */
 function callFaults(
   { error, badIndices, shapes }: Explanation,
   version: OperatorVersion,
   known: readonly Fault[],
 ): Fault[] {
   const inputOf = (name: string): number => version.inputs.findIndex((one) => one.name === name);
-  // These elements are zero because they could not be read, so errors about their values are meaningless.
+  // Elements that could not be parsed are zero here, so errors about their values are meaningless.
   const zeroed = new Set(known.map(({ place }) => keyOf(place)));
   const faults = badIndices
     .map(({ input, at, sentence }): Fault => ({ place: { input: inputOf(input), at }, sentence }))
     .filter(({ place }) => !zeroed.has(keyOf(place)));
   const isKnown = (sentence: string): boolean =>
     [...known, ...faults].some((fault) => fault.sentence === sentence);
-  // An input that could not be read has a fault already; an error that the input is missing would be wrong.
+  // An input that could not be parsed already has a fault; an error about a missing input would be wrong.
   const isUnread = known.some(({ place }) => "dims" in place);
   if (error === null || isKnown(error.message) || isUnread) return faults;
   if (error.code === "index-out-of-range" && badIndices.length > 0) return faults;
@@ -185,10 +190,10 @@ function callFaults(
   return [...faults, { place: placeOf(error, version, derived), sentence: error.message }];
 }
 
-/** A key for the element of a place. */
+/** Returns a key for the element of a place. */
 const keyOf = (place: Place): string => ("at" in place ? `${place.input}: ${place.at.join()}` : "");
 
-/** The place of a call's error. */
+/** Returns the place of the call's error. */
 function placeOf(
   { code, message, input, at, axis }: TensorError,
   version: OperatorVersion,

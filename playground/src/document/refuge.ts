@@ -1,39 +1,41 @@
 /**
- * The state that outlives a load of the page: one that the address does not hold yet, its undo, and the user's own
+ * Saves the state across a page load: a state that is not in the address yet, its undo history, and the user's own
  * call.
  */
 
 import { readAround, type Around } from "./history-text.ts";
 
 interface Left {
-  /** The address when the page was left, with its `#`. */
+  /** Address when the page was left, with its `#`. */
   readonly at: string;
-  /** The previous address, and the key of the entry: a browser may reload an address that has been replaced since. */
+  /**
+   * Previous address and the key of its history entry: a browser may reload an address that has been replaced since.
+   */
   readonly was: string;
   readonly stop: string;
-  /** The address of the state that was shown, with its `#`. */
+  /** Address of the state that was shown, with its `#`. */
   readonly to: string | null;
-  /** The address of the user's own call; null for none. */
+  /** Address of the user's own call; null if it has none. */
   readonly own: string | null;
-  /** The steps of undo and redo. */
+  /** Steps of undo and redo. */
   readonly around: Around;
 }
 
 const KEY = "ndscatter-left";
 
 /**
- * Keeps the state until the next load in this tab. Storage may be forbidden or full; the state is then only in the
- * address.
+ * Saves the state until the next page load in this tab. Storage may be forbidden or full; the address then holds the
+ * only copy of the state.
  */
 export function leave(left: Left): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(left));
   } catch {
-    // The state is then only in the address.
+    // Only the address then holds the state.
   }
 }
 
-/** Returns the state of the last load, once. */
+/** Returns the state that the last page load saved, and removes it. */
 export function arrive(): Left | null {
   try {
     const text = sessionStorage.getItem(KEY);

@@ -1,6 +1,6 @@
 /**
- * The parts of an input that must not be lost: elements cut off by a change of shape, and the tensor itself while the
- * input is left out. This is not undo: the elements come back when a size comes back.
+ * Keeps the parts of an input that must not be lost: elements cut off by a change of shape, and the tensor itself while
+ * the input is left out. Unlike undo, the elements come back when the axis grows again.
  */
 
 import { areNested, withShape } from "./edit.ts";
@@ -8,7 +8,7 @@ import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** Former tensors of one input, newest first. They share their values with former states. */
+/** Former tensors of one input, newest first, which share their values with former states. */
 export interface Reserve {
   readonly layers: readonly TensorText[];
   /** The tensor of an input that is left out; null while the input is given. */
@@ -17,22 +17,25 @@ export interface Reserve {
 
 export const NO_RESERVE: Reserve = { layers: [], leftOut: null };
 
-/** More cuts than a person makes without undoing them; each layer may have as many elements as the page shows. */
+/**
+ * Maximum number of layers. Each layer may have as many elements as the page shows, and users rarely shrink a tensor 16
+ * times without undoing it.
+ */
 const MOST_LAYERS = 16;
 
-/** An input in another shape with its new reserve, or the reason why the shape is refused. */
+/** An input in another shape with its new reserve, or the reason for refusing the shape. */
 export type Reshaped =
   | { readonly input: TensorText; readonly reserve: Reserve }
   | { readonly error: string };
 
-/** The input in another shape. Elements that were cut off before come back if they fit the shape. */
+/** Returns the input in another shape. Elements that were cut off earlier come back if they fit into the shape. */
 export function reshaped(input: TensorText, shape: readonly number[], reserve: Reserve): Reshaped {
   const layers = layersAt(input, shape, reserve.layers);
   const edited = withShape(input, shape, layers);
   return "error" in edited ? edited : { ...edited, reserve: { ...reserve, layers } };
 }
 
-/** The layers below an input that gets another shape. */
+/** Returns the former tensors of an input that gets another shape. */
 export function layersAt(
   input: TensorText,
   shape: readonly number[],
@@ -40,7 +43,7 @@ export function layersAt(
 ): readonly TensorText[] {
   const before = input.shape;
   const isSameRank = before.length === shape.length;
-  // With the same number of elements at another rank all elements stay, but an axis of length 1 may be gone.
+  // At another rank with the same number of elements, all elements remain, but an axis of length 1 may be gone.
   const keepsAll = isSameRank
     ? before.every((length, axis) => length <= shape[axis])
     : shape.length > before.length && areNested(shape, before);
@@ -56,7 +59,7 @@ export function layersAt(
   return withoutCovered(moved).slice(0, MOST_LAYERS);
 }
 
-/** A layer with axes added or removed at the end to match another rank. */
+/** Returns a layer with axes added or removed at the end to match another rank. */
 function atRank(layer: TensorText, rank: number): readonly TensorText[] {
   const ones = Array.from({ length: rank - layer.shape.length }, () => 1);
   const edited = withShape(layer, [...layer.shape.slice(0, rank), ...ones]);
@@ -76,7 +79,7 @@ const withoutCovered = (layers: readonly TensorText[]): TensorText[] =>
         ),
   );
 
-/** The shape with one more axis, whose length is the one cut off before, else 1. */
+/** Returns the shape with one more axis. The axis has the length that was last cut off, otherwise 1. */
 export function withAxis(shape: readonly number[], { layers }: Reserve): readonly number[] {
   const rank = shape.length;
   const last = layers.find((layer) => layer.shape.length === rank + 1)?.shape[rank] ?? 1;
@@ -84,7 +87,7 @@ export function withAxis(shape: readonly number[], { layers }: Reserve): readonl
   return [...shape, isShown ? last : 1];
 }
 
-/** The reserve of an input after a change that may alter its shape or leave it out. */
+/** Returns the reserve of an input after a change that may alter its shape or leave it out. */
 export function reserveAfter(
   before: TensorText | null,
   after: TensorText | null,

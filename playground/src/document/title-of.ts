@@ -1,4 +1,4 @@
-/** The operator, its version and its attributes as a line: `ScatterND-18, reduction = add`. */
+/** Returns the operator, its version and its attributes as one line: `ScatterND-18, reduction = add`. */
 
 import type { State } from "../values/state.ts";
 

@@ -1,4 +1,6 @@
-/** The hook of the edited state: what is shown, and the functions that change it. Pictures are handled elsewhere. */
+/**
+ * Hook for the edited state: the state that is shown, and the functions that change it. Pictures are handled elsewhere.
+ */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { State } from "../values/state.ts";
@@ -7,15 +9,15 @@ import { lived, Visit, type BrokenLink, type Change, type Page } from "./visit.t
 
 export type { Change, Page } from "./visit.ts";
 
-/** A state, with remarks on its origin. */
+/** A state, with remarks about its origin. */
 interface Shown {
   readonly state: State;
   readonly remarks: readonly string[];
-  /** The preset that equals the state; null after the first change. */
+  /** Id of the preset that equals the state; null after the first change. */
   readonly preset: string | null;
-  /** Increases with every change. */
+  /** Counter that increases with every change. */
   readonly edition: number;
-  /** The link in the address, while it cannot be read. */
+  /** The link in the address, while it cannot be parsed; otherwise null. */
   readonly broken: BrokenLink | null;
 }
 
@@ -23,7 +25,7 @@ interface Drawn extends Omit<Shown, "state" | "preset"> {
   readonly history: History;
 }
 
-/** @param onChange is called before each change */
+/** @param onChange called before each change */
 export function usePage(onChange: (change: Change) => void): {
   readonly shown: Shown;
   readonly page: Page;
@@ -32,7 +34,7 @@ export function usePage(onChange: (change: Change) => void): {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   showPreset(id: string): void;
-  /** Shows the user's own call again, as it was before an example was chosen. */
+  /** Shows the user's own call again, as it was before an example was opened. */
   showOwn(): void;
   readonly hasOwn: boolean;
   /** Opens a corrected link, or discards it. */

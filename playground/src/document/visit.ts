@@ -1,6 +1,6 @@
 /**
- * The state of a visit: the history of documents, the functions that change the state, and its address. The class is
- * separate from drawing, because two changes may come before the page is drawn again.
+ * The state of a visit: the history of documents, the functions that change the state, and the page's address. The
+ * class is separate from drawing, because two changes may happen before the page is redrawn.
  */
 
 import {
@@ -26,7 +26,7 @@ import { EXAMPLES } from "../examples/menu.ts";
 import { aroundOf, historyAround } from "./history-text.ts";
 import { arrive, leave } from "./refuge.ts";
 
-/** The origin of a state: an edit, a choice, a file, a link or Back, or undo and redo. */
+/** Origin of a state: an edit, a choice of operator, an example, a file, a link or Back, or undo and redo. */
 export type Change = "edit" | "operator" | "example" | "file" | "link" | "undo";
 
 /** The state, and the functions that change it. Remarks are sentences that explain a change. */
@@ -37,30 +37,30 @@ export interface Page {
     remarks?: readonly string[],
     change?: "edit" | "operator" | "example" | "file",
   ): void;
-  /** Gives an input another shape. Elements that were cut off before come back. */
+  /** Gives an input a new shape. Elements that were cut off earlier come back. */
   reshape(input: number, shape: readonly number[]): void;
-  /** Gives an input one more axis at the end, whose length is the one cut off before, else 1. */
+  /** Adds an axis at the end of an input. The axis has the length that was last cut off, otherwise 1. */
   grow(input: number): void;
-  /** Replaces an input by another tensor. */
+  /** Replaces an input with another tensor. */
   replace(input: number, text: TensorText): void;
   /** Adds an input that was left out. */
   give(input: number): void;
-  /** Null before the first touch of the page, and while the reader is loading. */
+  /** Parser of pasted texts; null before the user first touches the page, and while the parser is loading. */
   readonly texts: TextReader | null;
   load(): Promise<TextReader>;
-  /** Appends an output to compare to the state in the address; an empty text removes it. */
+  /** Appends an output for comparison to the address. An empty text removes the output. */
   compare(suffix: string): void;
-  /** Chooses an operator or a version. An operator that was used before comes back with its tensors. */
+  /** Selects an operator or a version. An operator that was used before comes back with its tensors. */
   choose(choice: OperatorChoice): void;
 }
 
 /**
- * The reader of pasted texts. The first picture does not need the reader, so it is loaded when the user first touches
- * the page.
+ * Parser of pasted texts. The first picture does not need this code, so it is loaded when the user first touches the
+ * page.
  */
 type TextReader = typeof import("../reading/paste.ts");
 
-/** A document at an address, with its undo and redo. */
+/** An entry of the browser's history: a document, with its undo and redo. */
 class Stop {
   readonly history: History;
   constructor(history: History) {
@@ -71,25 +71,25 @@ class Stop {
   }
 }
 
-/** A link that cannot be read, to be corrected. */
+/** A link that cannot be parsed, shown for correction. */
 export interface BrokenLink {
-  /** Without its `#`; of a compressed link, the readable text that came out of it. */
+  /** Text of the link, without its `#`; for a compressed link, its decompressed text. */
   readonly text: string;
   readonly error: string;
 }
 
-/** A document, and the broken link if the address could not be read. */
+/** A document, and the broken link if the address could not be parsed. */
 interface Arrival {
   readonly document: Document;
   readonly broken: BrokenLink | null;
 }
 
-/** True if the inputs of two states have the same numbers of elements. */
+/** Checks whether the inputs of two states have equal element counts. */
 const areAlike = ({ inputs: some }: State, { inputs: others }: State): boolean =>
   some.every((input, i) => input?.values.length === others[i]?.values.length);
 
 function presetOf(state: State): string | null {
-  // Printing a large state takes longer than all other work on it, and no example is large.
+  // Serializing a large state takes longer than all other work on it, and no example is large.
   const alike = EXAMPLES.filter(({ state: one }) => one.op === state.op && areAlike(one, state));
   if (alike.length === 0) return null;
   const text = toHash(state);
@@ -97,8 +97,8 @@ function presetOf(state: State): string | null {
 }
 
 /**
- * The state of a link. If the link cannot be read, the document stays; at the start of a visit, that is the first
- * example.
+ * Returns the state of a link. If the link cannot be parsed, the document stays; at the start of a visit, the first
+ * example is shown.
  */
 function arrivalAt(hash: string, before: Document | null): Arrival {
   const [first] = EXAMPLES;
@@ -112,35 +112,38 @@ function arrivalAt(hash: string, before: Document | null): Arrival {
   return { document, broken };
 }
 
-/** The first state of the page: that of its address, or the unwritten one of the last load, with its undo. */
+/**
+ * Returns the first state of the page: the state in its address, or the unwritten state of the last page load, with its
+ * undo history.
+ */
 function firstArrival(): Omit<Arrival, "document"> & { readonly history: History } {
   const left = arrive();
-  // A frame that WebKit loads again has its address, but not its key.
+  // When WebKit reloads a frame, the frame has its address, but not its key.
   const isHere =
     left !== null &&
     ([left.at, left.was].includes(location.hash) || left.stop === keyIn(window.history.state));
   const hash = isHere ? (left?.to ?? location.hash) : location.hash;
   const found = arrivalAt(hash, null);
   const own = left?.own == null ? null : fromHash(left.own);
-  // The user's own call is opened first, so it is kept beside the state of the address.
+  // The user's own call is opened first, so it stays available next to the state in the address.
   const { document } =
     own === null || "error" in own ? found : arrivalAt(hash, documentOf(own.state, null));
   const isSame = isHere && left?.to === `#${toHash(document.state)}`;
   return { ...found, history: isSame ? historyAround(document, left.around) : historyOf(document) };
 }
 
-/** The address of the user's own call, for the next load; null if the next address may hold it. */
+/** Returns the address of the user's own call, for the next page load; null if the next address may contain it. */
 function ownHash({ preset, state, own }: Document): string | null {
   const mine = preset === null ? state : own?.state;
   return mine === undefined ? null : toHash(mine);
 }
 
-/** Called for every change, before the page is drawn, with the new state. */
+/** Receives the new state after every change, before the page is redrawn. */
 export type Listener = (visit: Visit, remarks: readonly string[], change: Change) => void;
 
 export class Visit implements Page {
   history: History;
-  /** The broken link in the address; null after something else is shown. */
+  /** The broken link in the address; null after another state is shown. */
   broken: BrokenLink | null;
   readonly address: Address<Stop>;
   onChange: Listener = () => {};
@@ -228,7 +231,7 @@ export class Visit implements Page {
     this.onChange(this, [], "undo");
   }
 
-  /** Shows a step of Back or Forward with its undo and redo; for null, the state in the address. */
+  /** Shows an entry of Back or Forward with its undo and redo; for null, shows the state in the address. */
   arrive = (stop: Stop | null): void => {
     if (stop !== null) {
       this.history = stop.history;
@@ -266,21 +269,21 @@ export class Visit implements Page {
 }
 
 /**
- * Listens to Back and links, and saves unwritten changes when the page is left. Returns a function that stops
+ * Listens for Back and links, and saves unwritten changes when the page is left. Returns a function that stops
  * listening.
  */
 export function lived(visit: Visit): () => void {
   const { address } = visit;
-  // A user who touches the page may soon enter a text. A failed load is reported when a text is entered.
+  // A user who touches the page may soon enter a text. A failed load is reported only when a text is entered.
   const prepare = (): void => void visit.load().catch(() => {});
   const touches = ["pointerdown", "keydown"] as const;
   for (const touch of touches) window.addEventListener(touch, prepare, { once: true });
   const stop = address.listen(visit.arrive);
-  // A state that the address did not hold in time is written now.
+  // Writes a state that did not reach the address in time.
   if (visit.broken === null) address.write(new Stop(visit.history));
   const onLeave = (): void => {
     const [at, { document, history, broken }] = [location.hash, visit];
-    // The browser may have begun to load the page again, so writing the address now can come too late.
+    // The browser may have begun to reload the page, in which case writing the address now comes too late.
     const to = broken === null ? `#${toHash(document.state)}` : null;
     const around = aroundOf(history);
     leave({ at, was: address.before, stop: address.key, to, own: ownHash(document), around });

@@ -1,6 +1,6 @@
 /**
- * A state under another operator or version. Parts that the version does not accept are left out, with the library's
- * reason.
+ * Converts a state to another operator or version. Parts that the version does not accept are left out, with the
+ * library's reason.
  */
 
 import {
@@ -22,20 +22,20 @@ import type { State, TensorText } from "../values/state.ts";
 import { zerosText } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Names a version on the page. An opset between two versions means the older one. */
+/** Identifies an operator version. An opset between two versions selects the older version. */
 export interface OperatorChoice {
   readonly domain: State["domain"];
   readonly op: string;
   readonly opset: number;
 }
 
-/** A state after a choice, and sentences about the changes that were necessary. */
+/** A state after a choice, and remarks about the changes that were necessary. */
 export interface Chosen {
   readonly state: State;
   readonly remarks: string[];
 }
 
-/** The operators that the page offers, each with its versions, newest first. */
+/** Returns the operators that the page offers, each with its versions, newest first. */
 export function operatorGroups(): {
   domain: State["domain"];
   op: string;
@@ -52,7 +52,10 @@ export function operatorGroups(): {
   });
 }
 
-/** `state` under another version, with a remark for each attribute, data type and input that the version refuses. */
+/**
+ * Returns `state` under another version, with a remark for each attribute, data type and input that the version
+ * refuses.
+ */
 export function withOperator(state: State, choice: OperatorChoice): Chosen {
   const found = attempt(() => ({ version: resolve(choice) }));
   if ("error" in found) return { state, remarks: [found.error] };
@@ -77,19 +80,19 @@ export function withOperator(state: State, choice: OperatorChoice): Chosen {
     return { state: chosen, remarks: [...dropped, ...remarks] };
   }
   const title = `${version.name}-${version.sinceVersion}`;
-  const sentence = `${title} cannot be run on these shapes, so an example of it is shown`;
-  // The example may be of another version. This call keeps the operator, so it does not recurse again.
+  const sentence = `${title} cannot be run on these shapes, so an example is shown`;
+  // The example may use another version. This call keeps the operator, so it recurses only once.
   const { state: shown, remarks: more } = withOperator(example.state, id);
   return { state: shown, remarks: [sentence, ...more] };
 }
 
-/** True if the shapes of a state fit. Values may be wrong. */
+/** Checks whether the shapes of a state fit. Values may be wrong. */
 function suits(state: State): boolean {
   const { node, inputs } = readState(state);
   return !("error" in attempt(() => infer(node, inputs)));
 }
 
-/** Another version's word for the reduction of a state; null if that version lacks the reduction. */
+/** Returns the other version's name for the reduction of a state; null if that version lacks the reduction. */
 function sameReduction(before: State, after: State): string | null {
   const meaning = reductionOf(before);
   if (meaning === null) return null;
@@ -99,7 +102,7 @@ function sameReduction(before: State, after: State): string | null {
   return words.find(isSame) ?? null;
 }
 
-/** The reduction of a state in the library's own word; null for a gather or a call that fails. */
+/** Returns the reduction of a state by its library name; null for a gather or an invalid call. */
 function reductionOf(state: State): Reduction | null {
   const story = explainState(state).explanation?.story;
   return story?.kind === "scatter" ? story.reduction : null;
@@ -112,7 +115,7 @@ interface Refused {
   readonly sentence: string;
 }
 
-/** The attributes that the version accepts, without defaults, and the attributes that it refuses. */
+/** Returns the attributes that the version accepts, without defaults, and the refused attributes. */
 function keptAttributes(
   state: State,
   before: OperatorVersion,
@@ -122,7 +125,7 @@ function keptAttributes(
   const given = { ...state.attributes };
   const axis = version.attributes.find(({ name }) => name === "axis");
   const typed = state.inputs[rolePosition(before, "axis")];
-  // The axis was an input and becomes an attribute.
+  // The axis was an input, and becomes an attribute.
   if (axis !== undefined && typed?.values.length === 1) [given["axis"]] = typed.values;
   const isInput = rolePosition(version, "axis") !== -1;
   const kept: Record<string, string> = {};
@@ -140,7 +143,7 @@ function keptAttributes(
   return { kept, refused };
 }
 
-/** The inputs of the version, matched by role, in data types that the version accepts. */
+/** Returns the inputs of the version, matched by role, in data types that the version accepts. */
 function keptInputs(
   state: State,
   before: OperatorVersion,
@@ -171,7 +174,10 @@ function keptInputs(
   return retyped(version, inputs, remarks);
 }
 
-/** The inputs in data types that the version accepts. Inputs of one type constraint have one data type. */
+/**
+ * Converts the inputs to data types that the version accepts. Inputs with the same type constraint get the same data
+ * type.
+ */
 function retyped(
   version: OperatorVersion,
   inputs: readonly (TensorText | null)[],
@@ -190,7 +196,7 @@ function retyped(
   });
 }
 
-/** The library's error for the data type of one input. */
+/** Returns the library's error for the data type of one input. */
 function dtypeRefusal(version: OperatorVersion, position: number, text: TensorText): string {
   const node = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   const attributes = version.attributes
@@ -206,7 +212,7 @@ function dtypeRefusal(version: OperatorVersion, position: number, text: TensorTe
   return "error" in found ? found.error : `${version.name} does not take ${text.dtype}`;
 }
 
-/** The most usual of the accepted data types, of the same kind if possible. */
+/** Returns the most common accepted data type, of the same kind if possible. */
 function nearest(types: readonly DType[], dtype: DType): DType {
   const kind = dtype.replace(/\d.*$/, "");
   const alike = types.filter((one) => one.startsWith(kind));

@@ -45,7 +45,7 @@ type Row = readonly [name: string, state: State, labels: readonly string[]];
 // prettier-ignore
 const ROWS_OF_FIXES: readonly Row[] = [
   ["an index behind the end", nd(tensor("int64", [3, 1], "0 7 1")), ["clamp to 3", "make data [8, 3]"]],
-  ["the length as an index", nd(tensor("int64", [3, 1], "0 4 1")), ["clamp to 3", "use -1, the last", "make data [5, 3]"]],
+  ["the length as an index", nd(tensor("int64", [3, 1], "0 4 1")), ["clamp to 3", "use -1, the last index", "make data [5, 3]"]],
   ["an index before the beginning", nd(tensor("int64", [3, 1], "0 -6 1")), ["clamp to 0", "make data [6, 3]"]],
   ["an axis that data lacks", elements("5"), ["use axis 1", "use axis 0"]],
   ["an axis before the first", elements("-3"), ["use axis 0", "use axis 1"]],

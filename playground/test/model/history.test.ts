@@ -143,7 +143,7 @@ test("ScatterND, ScatterElements and back: its tensors are as they were left", (
   const edited = withState(there.document, { ...state, attributes: { axis: "1" } });
   const back = withChoice(edited, { domain: "ai.onnx", op: "ScatterND", opset: 18 });
   assert.deepEqual(back.document.state, BASE);
-  assert.deepEqual(back.remarks, ["the tensors of ScatterND are as they were left"]);
+  assert.deepEqual(back.remarks, ["the ScatterND tensors are as you left them"]);
   const again = withChoice(back.document, ELEMENTS);
   assert.deepEqual(again.document.state, edited.state);
 });

@@ -146,7 +146,7 @@ test("a link that unpacks to too much stops at the limit, in a sentence", () => 
 test("a link of a later version says what to do", () => {
   assert.match(
     unpacked("#z2.abcdefgh").error ?? "",
-    /begins with "z2\.", a form that this page does not know; load the page again/,
+    /begins with "z2\.", a format that this page does not know; reload the page/,
   );
 });
 
