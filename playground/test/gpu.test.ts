@@ -92,9 +92,9 @@ const GOOD = { ...REPORT, different: 0, differences: [] };
 test("the verdict is one sentence", () => {
   assert.equal(
     verdictOf(GOOD),
-    "This adapter keeps the bits: all 30 calls gave those of the JavaScript engine.",
+    "This adapter is bit-exact: all 30 calls gave the same results as the JavaScript engine.",
   );
-  assert.equal(verdictOf(REPORT), "This adapter does not keep the bits: 25 of 30 calls differ.");
+  assert.equal(verdictOf(REPORT), "This adapter is not bit-exact: 25 of 30 calls differ.");
   const ended = { ...GOOD, failure: "the device is lost" };
   assert.equal(verdictOf(ended), "The check ended early, after 30 calls: the device is lost");
   assert.deepEqual([GOOD, REPORT, ended].map(isGood), [true, false, false]);
@@ -138,7 +138,7 @@ test("with WebGPU the page checks the adapter, and its link shows the same repor
   const calls = [...allCalls()];
   const verdict = (await verdictOn(page)) ?? "";
   const report = await page.locator("#report").innerText();
-  assert.match(verdict, /^This adapter keeps the bits: all \d+ calls gave those/, report);
+  assert.match(verdict, /^This adapter is bit-exact: all \d+ calls gave the same/, report);
   // What WGSL has no numbers for; all else is compared.
   const works = "(add, mul, max, min, sub, mean)";
   const refused = ["float64", "complex64", "complex128"].map((dtype) => `${dtype} ${works}`);
@@ -152,7 +152,7 @@ test("with WebGPU the page checks the adapter, and its link shows the same repor
   await using again = await open(plain, link);
   assert.equal(await verdictOn(again.page), verdict);
   const titles = [page, again.page].map((one) => one.locator("#title").innerText());
-  assert.deepEqual(await Promise.all(titles), ["Report", "Report of a link"]);
+  assert.deepEqual(await Promise.all(titles), ["Report", "Report from a link"]);
   assert.equal(await again.page.locator("#report").innerText(), report);
 });
 

@@ -1,5 +1,5 @@
 /**
- * The calls of the check: the examples of ONNX's documents, and the same random calls each time for every data type and
+ * Calls of the GPU check: the examples in ONNX's documentation, and reproducible random calls for every data type and
  * reduction.
  */
 
@@ -8,7 +8,7 @@ import { ONNX_EXAMPLES } from "../examples/examples-onnx.ts";
 import { tensorOf } from "../values/tensor-text.ts";
 import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
 
-/** The functions that both engines have. */
+/** Functions that both engines provide. */
 export const FUNCTIONS = [
   "scatterND",
   "scatterElements",
@@ -19,7 +19,7 @@ export const FUNCTIONS = [
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
-/** The place of the call's indices: the GPU, the host, or a plan that was kept. */
+/** Location of the call's indices: on the GPU, on the host, or in a kept plan. */
 export const WAYS = ["on the GPU", "on the host", "in a kept plan"] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -38,13 +38,13 @@ export interface Call {
   readonly updates: Tensor | null;
   readonly reduction: Reduction | null;
   readonly axis: number | undefined;
-  /** Options of scatterND and gatherND beyond the operators' attributes. */
+  /** Options of scatterND and gatherND that are not attributes of the operators. */
   readonly policies?: Policies;
-  /** The call's name; for random calls, everything that determines the call. */
+  /** Name of the call; the name determines all values of a random call. */
   readonly title: string;
 }
 
-/** All calls. The tensors of a call are made when the call is next. */
+/** Yields all calls. A call's tensors are created when the call is requested. */
 export function* allCalls(): Generator<Call> {
   yield* examples();
   for (const name of Object.keys(DTYPES)) {
@@ -60,7 +60,7 @@ const NAMES: Readonly<Record<string, FunctionName>> = {
   Gather: "gather",
 };
 
-/** The examples of operators that both engines have, if the functions take their attributes. */
+/** Yields the examples of operators that both engines have, if the functions accept their attributes. */
 function* examples(): Generator<Call> {
   for (const { op, examples: list } of ONNX_EXAMPLES) {
     for (const { title, attributes, inputs } of list) {
@@ -83,7 +83,7 @@ function* examples(): Generator<Call> {
   }
 }
 
-/** Random scatters per data type and reduction. */
+/** Number of random scatters per data type and reduction. */
 const SCATTERS = 3;
 
 function* callsOf(dtype: DType): Generator<Call> {
@@ -102,7 +102,7 @@ function* callsOf(dtype: DType): Generator<Call> {
   yield tensorScatter(dtype);
 }
 
-/** Without `bounds` the call is an error, and the call that refuses duplicates is an error too. */
+/** Without `bounds` the call throws an error; the call that refuses duplicates throws an error too. */
 const POLICIES: readonly Policies[] = [
   {},
   { bounds: "drop" },
@@ -110,7 +110,7 @@ const POLICIES: readonly Policies[] = [
   { bounds: "clip", duplicates: "error" },
 ];
 
-/** A generator seeded by name: the same call for the same name, whatever ran before. */
+/** Returns a generator seeded by name. The same name always gives the same call, whatever ran before. */
 function seeded(title: string): Random {
   let seed = 0;
   for (const letter of title) seed = (Math.imul(seed, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
@@ -146,7 +146,7 @@ function scatterElements(dtype: DType, reduction: Reduction): Call {
   return { name: "scatterElements", way, data, indices, updates, reduction, axis, title };
 }
 
-/** Many updates of few rows, including some rows outside the data. */
+/** Returns a call with many updates of few rows, and some indices outside data. */
 function byPolicy(dtype: DType, reduction: Reduction, policies: Policies): Call {
   const words = Object.entries(policies).map(([policy, word]) => `${policy} ${word}`);
   const rules = words.length === 0 ? "a bad index" : words.join(", ");
@@ -170,7 +170,7 @@ function tensorScatter(dtype: DType): Call {
   return { ...call, reduction: null, axis: undefined, title };
 }
 
-/** Thousands of updates of a few cells, which expose the order of additions. */
+/** Returns a call with thousands of updates of a few cells, which exposes the order of additions. */
 function hotCells(dtype: DType, reduction: Reduction): Call {
   const title = `scatterND of ${dtype}, ${reduction}, 3,000 updates of 7 cells`;
   const random = seeded(title);

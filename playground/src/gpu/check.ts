@@ -1,4 +1,4 @@
-/** Makes every call on the GPU and on the JavaScript engine, and compares the results. */
+/** Runs every call on the GPU and on the JavaScript engine, and compares the results. */
 
 import { createEngine, type Engine, type Tensor } from "ndscatter";
 import type { GpuEngine, GpuPlan, GpuTensor } from "ndscatter/webgpu";
@@ -6,12 +6,10 @@ import type { Call } from "./calls.ts";
 import { differenceOf, outcomeOf, type Outcome } from "./compare.ts";
 import { MOST_DIFFERENCES, type Difference, type Report } from "./report.ts";
 
-/** The findings of a check, without the names of adapter and browser. */
+/** Findings of a check, without the names of adapter and browser. */
 export type Findings = Pick<Report, "calls" | "different" | "differences" | "refused" | "failure">;
 
-/**
- * @param tell is given the number of calls so far, and how many of them differ
- */
+/** @param tell receives the number of calls so far, and how many of them differ */
 export async function checkCalls(
   engine: GpuEngine,
   calls: Iterable<Call>,
@@ -54,7 +52,10 @@ export async function checkCalls(
 
 const CIRCULAR = { mode: "circular" } as const;
 
-/** A data type that the GPU lacks is refused whatever other errors the call has; the adapter is not at fault. */
+/**
+ * Checks whether the engine refused a data type that no GPU supports. It does so even if the call has other errors; the
+ * adapter is not at fault.
+ */
 const isRefused = (right: Outcome, got: Outcome): boolean =>
   "code" in got && got.code === "dtype" && !("code" in right && right.code === "dtype");
 
@@ -79,7 +80,7 @@ function onHost(engine: Engine, call: Call): Tensor {
 }
 
 function given<T>(value: T | null): T {
-  if (value === null) throw new TypeError("a scatter without updates");
+  if (value === null) throw new TypeError("the scatter has no updates");
   return value;
 }
 
@@ -102,7 +103,7 @@ async function onGpu(engine: GpuEngine, call: Call): Promise<Outcome> {
   return outcome;
 }
 
-/** @param keep takes objects to dispose of after the call */
+/** @param keep receives objects to dispose of after the call */
 function callOnGpu(
   engine: GpuEngine,
   call: Call,

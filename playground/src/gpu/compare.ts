@@ -1,13 +1,13 @@
-/** Compares a call on the GPU with that of the JavaScript engine, bit for bit. */
+/** Compares a call on the GPU with the same call on the JavaScript engine, bit for bit. */
 
 import { DTYPES, firstDifference, isTensorError, printShape, type Tensor } from "ndscatter";
 
-/** The result of a call: a tensor, or the code and the sentence of its error. */
+/** Result of a call: a tensor, or the code and the message of its error. */
 export type Outcome =
   | { readonly tensor: Tensor }
   | { readonly code: string; readonly sentence: string };
 
-/** The result or the error of `action`. Only errors of the library are outcomes. */
+/** Returns the result or the error of `action`. Errors from outside the library are rethrown. */
 export async function outcomeOf(action: () => Tensor | Promise<Tensor>): Promise<Outcome> {
   try {
     return { tensor: await action() };
@@ -17,7 +17,7 @@ export async function outcomeOf(action: () => Tensor | Promise<Tensor>): Promise
   }
 }
 
-/** The difference between an outcome and the right one, as a sentence; null if they agree. */
+/** Describes the difference between an outcome and the right outcome; null if they agree. */
 export function differenceOf(right: Outcome, got: Outcome): string | null {
   if ("code" in right) {
     if ("code" in got) {
@@ -55,6 +55,6 @@ function differenceOfTensors(right: Tensor, got: Tensor): string | null {
 }
 
 function bytesOf({ data }: Tensor): Uint8Array {
-  if (Array.isArray(data)) throw new TypeError("text has no bits");
+  if (Array.isArray(data)) throw new TypeError("strings cannot be compared bit by bit");
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }

@@ -1,18 +1,18 @@
-/** The page that checks the visitor's adapter, or shows the report of a link. */
+/** The page that checks the visitor's adapter, or shows the report in a link. */
 
 import { createGpuEngine } from "ndscatter/webgpu";
 import { allCalls } from "./calls.ts";
 import { checkCalls } from "./check.ts";
 import { hashOf, isGood, reportFrom, textOf, verdictOf, type Report } from "./report.ts";
 
-/** The version of the package. The build fills it in. */
+/** Version of the package, which the build inserts. */
 declare const VERSION: string;
 
 const NO_WEBGPU = "This browser has no WebGPU, so there is nothing to check.";
 const NO_ADAPTER =
   "This browser has WebGPU, but it found no adapter, so there is nothing to check.";
 
-/** The engine asks for its device in the same way. */
+/** The engine requests its device with the same options. */
 const FASTEST: GPURequestAdapterOptions = { powerPreference: "high-performance" };
 const ANY = { ...FASTEST, featureLevel: "compatibility" };
 
@@ -33,13 +33,13 @@ function element(id: string): HTMLElement {
   return found;
 }
 
-/** Browsers without WebGPU lack the property. */
+/** In browsers without WebGPU, `navigator` lacks this property. */
 const gpuOf = (): GPU | null => ("gpu" in navigator ? navigator.gpu : null);
 
 /** Shows the report in the address, if it has one. */
 function showLink(): void {
   const report = reportFrom(location.hash);
-  if (report !== null) showReport(report, "Report of a link");
+  if (report !== null) showReport(report, "Report from a link");
 }
 
 async function check(): Promise<void> {
@@ -65,7 +65,7 @@ async function check(): Promise<void> {
   button.disabled = false;
 }
 
-/** Null without an adapter. */
+/** Makes a report; returns null if no adapter is found. */
 async function makeReport(): Promise<Report | null> {
   const adapter = (await gpuOf()?.requestAdapter(FASTEST)) ?? (await gpuOf()?.requestAdapter(ANY));
   if (adapter === null || adapter === undefined) return null;
@@ -92,7 +92,7 @@ async function makeReport(): Promise<Report | null> {
   };
 }
 
-/** Vendor, architecture, device and description, if the browser reveals them. */
+/** Returns the vendor, architecture, device and description, if the browser reveals them. */
 function nameOf({ vendor, architecture, device, description }: GPUAdapterInfo): string {
   const told = [vendor, architecture, device, description].filter((part) => part !== "");
   return told.length === 0 ? "not reported by the browser" : told.join(", ");

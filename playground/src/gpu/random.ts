@@ -1,11 +1,11 @@
-/** Seeded tensors with the values that break arithmetic. */
+/** Generates seeded tensors that include the values most likely to expose arithmetic errors. */
 
 import { DTYPES, zeros, type DType, type Tensor } from "ndscatter";
 
-/** An integer in [0, below). */
+/** Returns an integer in [0, below). */
 export type Random = (below: number) => number;
 
-/** A 32-bit Weyl sequence with mixing. */
+/** Creates a generator from a 32-bit Weyl sequence with mixing. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
@@ -16,12 +16,12 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** The highest 16 bits of half of the elements: zeros, ones, infinities, NaNs and subnormal values, with both signs. */
+/** Highest 16 bits of half of the elements: zeros, ones, infinities, NaNs and subnormal values, with both signs. */
 const HIGH = [
   0x0000, 0x8000, 0x3c00, 0x3f80, 0xbf80, 0x7c00, 0xfc00, 0x7f80, 0xff80, 0x7e01, 0x7fc1,
 ];
 
-/** A tensor of random bits, half of them special. */
+/** Returns a tensor of random bits, in which half of the elements are special values. */
 export function randomTensor(dtype: DType, shape: readonly number[], random: Random): Tensor {
   const result = zeros(dtype, shape);
   const { data } = result;
@@ -40,7 +40,7 @@ export function randomTensor(dtype: DType, shape: readonly number[], random: Ran
   return result;
 }
 
-/** Types with fewer values than their bytes allow, such as bool, need their bytes reduced. */
+/** Reduces the bytes of types that have fewer values than their bytes allow, such as bool. */
 function narrow(dtype: DType, bytes: Uint8Array): void {
   const row = DTYPES[dtype];
   const isUnsigned = row.storage === Uint8Array;
@@ -53,7 +53,7 @@ function narrow(dtype: DType, bytes: Uint8Array): void {
   }
 }
 
-/** Indices into axes, some of them counted from the back. */
+/** Returns indices into axes; some of them count from the end. */
 export function randomIndices(
   dtype: "int32" | "int64",
   shape: readonly number[],

@@ -1,42 +1,42 @@
-/** The report of a check: as lines of text, and as the hash of a link, from which the page shows it again. */
+/** Reports a check as lines of text, and as the hash of a link, from which the page shows the report again. */
 
 export interface Difference {
   readonly call: string;
   readonly difference: string;
 }
 
-/** All facts of a check. Texts come from the browser, or from a link that anyone may have made. */
+/** All facts of a check. Texts come from the browser, or from a link, which may be hostile. */
 export interface Report {
   readonly adapter: string;
   readonly browser: string;
   readonly date: string;
   readonly version: string;
   readonly calls: number;
-  /** The number of calls with another result, and the first of them. */
+  /** Number of calls with a different result, and the first differences. */
   readonly different: number;
   readonly differences: readonly Difference[];
-  /** The operations that the engine refuses on a GPU, such as `float64 (add, mul)`. */
+  /** Operations that the engine refuses on a GPU, such as `float64 (add, mul)`. */
   readonly refused: readonly string[];
-  /** The reason why the check ended early; null if it finished. */
+  /** Reason why the check ended early; null if the check finished. */
   readonly failure: string | null;
 }
 
-/** The number of differences that a report lists. */
+/** Maximum number of differences that a report lists. */
 export const MOST_DIFFERENCES = 20;
 
-/** The report in one sentence. */
+/** Summarizes a report in one sentence. */
 export function verdictOf({ calls, different, failure }: Report): string {
   if (failure !== null) return `The check ended early, after ${calls} calls: ${failure}`;
   if (different === 0) {
-    return `This adapter keeps the bits: all ${calls} calls gave those of the JavaScript engine.`;
+    return `This adapter is bit-exact: all ${calls} calls gave the same results as the JavaScript engine.`;
   }
-  return `This adapter does not keep the bits: ${different} of ${calls} calls differ.`;
+  return `This adapter is not bit-exact: ${different} of ${calls} calls differ.`;
 }
 
 export const isGood = ({ different, failure }: Report): boolean =>
   different === 0 && failure === null;
 
-/** The report as lines, for an issue or a message. */
+/** Returns the report as lines, for an issue or a message. */
 export function textOf(report: Report): string {
   const { adapter, browser, date, version, different, differences, refused } = report;
   const more = different - differences.length;
@@ -57,7 +57,7 @@ const KEY = "report=";
 export const hashOf = (report: Report): string =>
   `#${KEY}${encodeURIComponent(JSON.stringify(report))}`;
 
-/** Parses the result of {@link hashOf}; null for anything else. Never throws. */
+/** Parses the result of {@link hashOf}; null for any other text. Never throws. */
 export function reportFrom(hash: string): Report | null {
   const text = hash.replace(/^#/, "");
   if (!text.startsWith(KEY)) return null;

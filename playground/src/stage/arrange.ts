@@ -1,7 +1,7 @@
 /**
- * Arranges a call's tables in the space of the stage: side by side, or in tiers if tiers give larger cells. Tables that
- * belong together have the same rows, so that an index tuple stands beside its updates, and data beside the output.
- * Nothing is measured on the page but the room.
+ * Arranges a call's tables on the stage: side by side, or in tiers if tiers give larger cells. Related tables have the
+ * same rows, so that an index tuple is next to its updates, and data is next to the output. The layout measures only
+ * the size of the stage.
  */
 
 import { sizeOf } from "../values/shape.ts";
@@ -33,38 +33,38 @@ interface Call {
 
 const ORDER = ["axis", "indices", "updates", "data", "output"];
 
-/** Between tiers. */
+/** Gap between tiers, in pixels. */
 export const TIER_GAP = { page: 12, frame: 6 };
 /**
- * Another tier must enlarge cells by this factor, because a single row reads from left to right and all of its lines
- * are drawn.
+ * Factor by which another tier must enlarge cells. Fewer tiers are preferred, because a single row reads from left to
+ * right and shows all of its lines.
  */
 const WORTH = { wide: 1.5, narrow: 1.25 };
-/** The least heights for a header of three lines with a mouse, and of two lines on a touch screen. */
+/** Minimum stage height for a three-line header with a mouse, and for a two-line header on a touch screen. */
 const HIGH = { full: 300, short: 480 };
-/** The least room for a header that a lecture hall can read. */
+/** Minimum stage size for headers that are legible in a lecture hall. */
 const HALL = { width: 1760, height: 560 };
-/** The row height from which on a lower header is not worth what it leaves out. */
+/** Row height above which a lower header is not worth its missing details. */
 const ROOMY = 24;
-/** A row is at most this part of its cells' width, unless a finger needs more. */
+/** Maximum row height as a fraction of the cell width, unless a finger needs more. */
 const HIGHEST = 0.8;
 const FINGER = 44;
 
 type Tiers = Layout["tiers"];
 
-/** The facts that follow from the call. */
+/** Facts that follow from the call. */
 interface Plan {
   readonly kind: Layout["kind"];
   readonly gutters: readonly Gutter[];
   readonly head: Head;
   readonly tierGap: number;
   readonly room: Room;
-  /** @param isTight true if types above tables are in short */
+  /** @param isTight true if data types above tables are abbreviated */
   lanesAt(metrics: Metrics, isTight: boolean): Lane[];
   metricsAt(pitch: number): Metrics;
 }
 
-/** The layout of a call: the largest cells with which every table fits as a whole, or else windows. */
+/** Returns the layout of a call: whole tables with the largest cells that fit, otherwise windows. */
 export function layOut(call: Call, room: Room): Layout {
   const plans = headsIn(room).map((head) => planOf(call, room, head));
   let best: Way | null = null;
@@ -85,12 +85,12 @@ export function layOut(call: Call, room: Room): Layout {
   return best === null ? windowed(plans, room, all) : whole(best);
 }
 
-/** A way to show all of every table. */
+/** A way to show every table as a whole. */
 interface Way {
   readonly plan: Plan;
   readonly tiers: Tiers;
   readonly pitch: number;
-  /** True if types above tables are in short. */
+  /** True if data types above tables are abbreviated. */
   readonly isTight: boolean;
 }
 
@@ -123,7 +123,10 @@ function planOf({ op, axis, tensors }: Call, room: Room, head: Head): Plan {
 
 const VALUES: ReadonlySet<string> = new Set(["data", "updates", "output"]);
 
-/** The headers that a room may have, highest first. In a low frame a lower header leaves space for a row more. */
+/**
+ * Returns the headers to consider for a stage size, highest first. In a low frame, a lower header leaves space for one
+ * more row.
+ */
 function headsIn({ width, height, isNarrow, isFrame }: Room): readonly Head[] {
   if (!isNarrow) {
     if (width >= HALL.width && height >= HALL.height) return ["large"];
@@ -133,14 +136,14 @@ function headsIn({ width, height, isNarrow, isFrame }: Room): readonly Head[] {
   return isFrame ? ["low", "line"] : ["low"];
 }
 
-/** The characters of the longest target that a tuple may have: `3`, or `(1, 0)`. */
+/** Returns the length of a tuple's longest possible target: `3`, or `(1, 0)`. */
 function chipDigits(
   form: IndexForm | undefined,
   shapes: ReadonlyMap<string, readonly number[]>,
 ): number {
   const data = shapes.get("data") ?? [];
   const length = form === "tuples" ? (shapes.get("indices")?.at(-1) ?? 1) : 1;
-  // A tuple of more indices than data has axes has no target.
+  // A tuple with more indices than data has axes has no target.
   const count = Math.min(length, data.length);
   const digits = data
     .slice(0, count)
@@ -166,7 +169,7 @@ function gutterBetween(
 const range = (begin: number, end: number): number[] =>
   Array.from({ length: Math.max(end - begin, 0) }, (_, i) => begin + i);
 
-/** The possible assignments of lanes to tiers, fewest tiers first. Data and the output come last. */
+/** Returns the possible assignments of lanes to tiers, fewest tiers first. Data and the output come last. */
 function tiersOf(kind: Layout["kind"], count: number): Tiers[] {
   const cut = (...at: number[]): Tiers =>
     [0, ...at].map((begin, i) => range(begin, at[i] ?? count)).filter((tier) => tier.length > 0);
@@ -187,7 +190,7 @@ const widthOf = (
 const tallest = (tier: readonly number[], lanes: readonly Lane[], metrics: Metrics): number =>
   Math.max(...tier.map((at) => heightOf(lanes[at].sheet, metrics)));
 
-/** The height of the headers and gaps of all tiers. */
+/** Returns the height of the headers and gaps of all tiers. */
 const above = ({ head, tierGap }: Pick<Layout, "head" | "tierGap">, tiers: Tiers): number =>
   tiers.length * HEADS[head] + (tiers.length - 1) * tierGap;
 
@@ -200,7 +203,9 @@ function hasRoom({ plan, tiers, pitch, isTight }: Way): boolean {
   return tables + above(plan, tiers) <= height;
 }
 
-/** The layout with every table as a whole. Rows get the remaining height, while cells are still wider than high. */
+/**
+ * Returns the layout with every table as a whole. Rows grow into the remaining height while cells stay wider than high.
+ */
 function whole({ plan, tiers, pitch, isTight }: Way): Layout {
   const { kind, gutters, head, tierGap, room } = plan;
   let metrics = plan.metricsAt(pitch);
@@ -218,19 +223,22 @@ function whole({ plan, tiers, pitch, isTight }: Way): Layout {
   return { kind, gutters, head, tierGap, tiers, metrics, lanes, hasMaps: false };
 }
 
-/** The most elements that a reader can look over. */
+/** Maximum number of elements that a reader can survey at once. */
 const SMALL = 300;
-/** The least height of a tier with pictures of whole tensors. */
+/** Minimum height of a tier that shows minimaps. */
 const HIGH_TIER = 330;
-/** The least rows of a window. */
+/** Minimum number of rows in a window. */
 const LEAST_WINDOW = { page: 3, frame: 2 };
-/** Row heights of windows, largest first; and the rows and columns of a table that a window should show. */
+/** Row heights of windows, largest first, and the number of rows and columns that a window should show. */
 const WINDOWS = {
   wide: { pitches: [44, 38, 32, 28, 24], rows: 14, columns: 10 },
   narrow: { pitches: range(17, 45).toReversed(), rows: 4, columns: 4 },
 };
 
-/** The arrangement of windows that shows most, with the largest cells that show enough. */
+/**
+ * Returns the arrangement of windows that shows the most elements, with the largest cells that show enough rows and
+ * columns.
+ */
 function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): Layout {
   const { isNarrow, least } = room;
   const { pitches, rows, columns } = WINDOWS[isNarrow ? "narrow" : "wide"];
@@ -253,7 +261,7 @@ function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): La
     const best = bestOf(last.filter((one) => isEnough(one) && overflowOf(one, room) === 0));
     if (best !== undefined) return best;
   }
-  // If no arrangement fits, the stage scrolls down, and scrolls sideways only if it must.
+  // If no arrangement fits, the stage scrolls down; it scrolls sideways only if necessary.
   const lowest = Math.min(...last.map((one) => overflowOf(one, room)));
   return bestOf(last.filter((one) => overflowOf(one, room) === lowest)) ?? last[0];
 }
@@ -261,7 +269,7 @@ function windowed(plans: readonly Plan[], room: Room, all: readonly Tiers[]): La
 const seenIn = ({ lanes }: Layout): number =>
   lanes.reduce((sum, lane) => sum + lane.rows * lane.columns, 0);
 
-/** 0 for a layout that fits, 1 if it is too high, 2 if it is too wide. */
+/** Returns 0 if the layout fits, 1 if it is too high, and 2 if it is too wide. */
 function overflowOf(layout: Layout, { width, height }: Room): 0 | 1 | 2 {
   const { tiers, lanes, metrics, hasMaps } = layout;
   if (tiers.some((tier) => widthOf(layout, tier, lanes, metrics) > width)) return 2;
@@ -278,11 +286,11 @@ function overflowOf(layout: Layout, { width, height }: Room): 0 | 1 | 2 {
   return tables.reduce((sum, one) => sum + one, above(layout, tiers)) > height ? 1 : 0;
 }
 
-/** The height of the scroll bars of a tier that does not show all columns. */
+/** Returns the height of a tier's scroll bars; 0 if all columns are visible. */
 const barBelow = (tier: readonly number[], lanes: readonly Lane[]): number =>
   Math.max(...tier.map((at) => (lanes[at].columns < lanes[at].sheet.columns ? lanes[at].bar : 0)));
 
-/** The space of each table of a tier, and its columns for which there is space. */
+/** Returns the space for each table of a tier, and the number of columns that fit. */
 function spacesOf(
   { gutters, room }: Plan,
   tier: readonly number[],
@@ -325,7 +333,7 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
     const least = LEAST_WINDOW[room.isFrame ? "frame" : "page"];
     const rows = Math.max(least, Math.floor(heights[number] / metrics.pitch));
     for (const [i, at] of tier.entries()) {
-      // If one table of a call is a window, all are, so that their rows share one grid.
+      // If one table of a call is a window, all tables are windows, so that their rows share one grid.
       const size = { ...spaces[number][i], rows };
       drawn[at] = withWindow(lanes[at], size, head, room.bar);
     }
@@ -334,8 +342,8 @@ function windowsIn(plan: Plan, tiers: Tiers, metrics: Metrics): Layout {
 }
 
 /**
- * Divides a total: each part gets what it needs, and parts that need more than their share divide the remainder
- * equally.
+ * Divides a total among parts. Each part gets what it needs, but parts that need more than an equal share divide the
+ * remainder equally.
  */
 function shared(total: number, needs: readonly number[]): number[] {
   const parts = [...needs];

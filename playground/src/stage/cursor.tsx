@@ -1,6 +1,6 @@
 /**
- * The table of a tensor with its keyboard and pointer. Tab reaches one cell of the table, the active one, and arrow
- * keys move from there.
+ * The table of a tensor, with keyboard and pointer handlers. Tab reaches one cell of the table, the active cell, and
+ * arrow keys move from there.
  */
 
 import type { JSX } from "preact";
@@ -17,15 +17,15 @@ interface CursorProps extends LaneProps {
 }
 
 interface Editing {
-  /** The element that Tab reaches. */
+  /** Element that Tab reaches. */
   readonly active: number;
   readonly editing: Edited | null;
-  /** True if a cell has the focus, or had it when the cell was removed. */
+  /** True if a cell has the focus, or had the focus when it was removed. */
   readonly hasFocus: { current: boolean };
   setActive(element: number): void;
   /** Moves the focus to an element. */
   go(element: number): void;
-  /** @param typed the text typed to replace the value */
+  /** @param typed typed text that replaces the value */
   edit(element: number, typed?: string): void;
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
@@ -51,7 +51,7 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
     onReveal(id, element);
     setWanted(element);
   };
-  // A window that shrinks must not lose the cell that has the focus.
+  // When a window shrinks, the focused cell must not lose the focus.
   useLayoutEffect(() => {
     const isLost = hasFocus.current && document.activeElement === document.body;
     if (isLost && editing === null) go(active);
@@ -69,7 +69,7 @@ function useEditing({ id, lane, cells, edits, onReveal }: CursorProps): Editing 
       setEditing({ element, text: typed ?? cells.values[element], isTyped: typed !== undefined });
     },
     onEdited(element, text, move) {
-      // Removing the field makes it lose the focus once more; that is not a second edit.
+      // Removing the field triggers blur again, which must not count as a second edit.
       if (!isEditing.current) return;
       isEditing.current = false;
       setEditing(null);
@@ -87,7 +87,7 @@ export function Cursor(props: CursorProps): JSX.Element {
   const box = useScrolling(props);
   const pointer = usePointer(props, editor);
   return (
-    // The cells of the table have the focus; their events bubble up to here.
+    // Focus is on the cells of the table, and their events bubble up to this element.
     <div
       class={lane.isWindow ? "scroller window" : "scroller"}
       ref={box.ref}
@@ -119,7 +119,9 @@ export function Cursor(props: CursorProps): JSX.Element {
   );
 }
 
-/** Handlers of focus and pointer. The first click on a cell shows its story; the second edits it. */
+/**
+ * Returns the focus and pointer handlers. The first click on a cell shows its story; the second click edits the cell.
+ */
 function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
   const wasActive = useRef(false);
   const from = useRef(-1);
@@ -132,7 +134,7 @@ function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
       onSpot({ tensor: id, element }, true);
     },
     onFocusOut(event: FocusEvent): void {
-      // The focus of a removed cell goes to no other element.
+      // When a focused cell is removed, no other element receives the focus.
       if (event.relatedTarget !== null) editor.hasFocus.current = false;
     },
     onMouseOver(event: MouseEvent): void {
@@ -155,8 +157,8 @@ function usePointer({ id, onSpot, onScrub }: CursorProps, editor: Editing) {
 }
 
 /**
- * The box around a window: the box scrolls, and the table inside stays in place and shows the rows and columns of its
- * position.
+ * Returns the properties of the box around a window. The box scrolls, but the table inside stays in place and shows the
+ * rows and columns at the scroll position.
  */
 function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   const ref = useRef<HTMLDivElement>(null);
@@ -168,7 +170,7 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   useLayoutEffect(() => {
     const { current } = ref;
     if (current === null || !isWindow) return;
-    // A scroll position is a whole number of pixels, so it is changed only if it means another row or column.
+    // Scroll positions are whole pixels, so the position is changed only if it selects another row or column.
     const at = cornerAt(current, most);
     const range = rangeOf(current);
     if (at.row !== corner.row) current.scrollTop = (corner.row / most.row) * range.down;
@@ -195,13 +197,13 @@ function useScrolling({ id, lane, metrics, corner, onCorner }: CursorProps) {
   };
 }
 
-/** The distance that a box can scroll down, and to the right. Scroll bars may take space, or lie over the box. */
+/** Returns how far a box can scroll down and to the right. Scroll bars may take space or overlay the box. */
 const rangeOf = (box: HTMLElement): { readonly down: number; readonly right: number } => ({
   down: box.scrollHeight - box.clientHeight,
   right: box.scrollWidth - box.clientWidth,
 });
 
-/** The first row and column at a scroll position. */
+/** Returns the first row and column at a scroll position. */
 function cornerAt(box: HTMLElement, most: Corner): Corner {
   const { down, right } = rangeOf(box);
   return {
@@ -241,7 +243,10 @@ function onPaste(
   onPasted(text, element);
 }
 
-/** The cell of a window that Tab reaches: the active one, or the first if the active one is out of view. */
+/**
+ * Returns the cell of a window that Tab reaches: the active cell, or the first visible cell if the active cell is out
+ * of view.
+ */
 function nearest(
   { isWindow, rows, columns, sheet }: Lane,
   corner: { readonly row: number; readonly column: number },
@@ -254,7 +259,7 @@ function nearest(
   return isThere ? active : row * sheet.columns + column;
 }
 
-/** The element that a key moves to; null for other keys. */
+/** Returns the element that a key moves to; null for other keys. */
 function destination(
   { key, ctrlKey, metaKey }: KeyboardEvent,
   element: number,

@@ -1,7 +1,7 @@
 /**
  * The drawing between two tables: the target of each index tuple, lines from updates to their targets, and marks on
- * changed rows of data. Nothing here crosses a table. Screen readers skip the gutter, because the story has the same
- * facts.
+ * changed rows of data. The drawing never crosses a table. Screen readers skip the gutter, because the story states the
+ * same facts.
  */
 
 import type { JSX } from "preact";
@@ -10,7 +10,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Chip, Mark } from "./wiring.ts";
 import type { Rows, Wire } from "./wires.ts";
 
-/** The table at one side of a gutter. */
+/** A table next to a gutter. */
 export interface Side {
   readonly lane: Lane;
   readonly corner: Corner;
@@ -23,7 +23,7 @@ interface Band {
 
 const middle = ({ top, bottom }: Band): number => (top + bottom) / 2;
 
-/** The space between the left table and the gutter, because the lane is wider than its table. */
+/** Returns the space between the left table and the gutter: a lane may be wider than its table. */
 const slackOf = ({ lane }: Side): number => (lane.isWindow ? 0 : lane.width - lane.tableWidth);
 
 const placeOf = ({ lane, corner }: Side, metrics: Metrics, { begin, end }: Rows): Band =>
@@ -37,22 +37,22 @@ interface WiresProps {
   readonly left: Side;
   readonly right: Side;
   readonly wires: readonly Wire[];
-  /** The updates that are described; null for none. */
+  /** Described updates; null if none are described. */
   readonly orders: ReadonlySet<number> | null;
-  /** The number of updates carried out; lines of later updates are faint. */
+  /** Number of completed updates; lines of later updates are faint. */
   readonly step: number;
   readonly height: number;
-  /** The operator's verb for an update: `add`. */
+  /** The operator's verb for an update, such as `add`. */
   readonly verb: string;
 }
 
-/** Lines from the edge of one table to that of the next. Lines to one target end in one arrow. */
+/** Draws lines from the edge of one table to the edge of the next. Lines to the same target end in one arrow. */
 export function Wires(props: WiresProps): JSX.Element {
   const { width, metrics, left, right, wires, orders, height, verb, step } = props;
   const isOn = (wire: Wire): boolean =>
     orders === null || wire.orders.some((one) => orders.has(one));
   const isLater = (wire: Wire): boolean => wire.orders.every((one) => one >= step);
-  // Lines begin at the table, also if the header above the table is wider.
+  // Lines begin at the table, even if the header above the table is wider.
   const begin = 3 - slackOf(left);
   const drawn = wires.toSorted((a, b) => Number(isOn(a)) - Number(isOn(b)));
   return (
@@ -88,7 +88,7 @@ export function Wires(props: WiresProps): JSX.Element {
   );
 }
 
-/** A bracket over several rows; nothing for a single row. */
+/** Returns the path of a bracket over several rows; an empty path for a single row. */
 const bracket = ({ begin, end }: Rows, { top, bottom }: Band, x: number): JSX.Element | null =>
   end - begin < 2 || bottom - top < 46 ? null : (
     <path class="extent" d={`M${x} ${round(top + 2)}V${round(bottom - 2)}`} />
@@ -102,7 +102,7 @@ interface ChipsProps {
   readonly tuples: ReadonlySet<number> | null;
 }
 
-/** The target of each index tuple, beside its row. */
+/** Shows the target of each index tuple next to the tuple's row. */
 export const Chips = ({ width, metrics, side, chips, tuples }: ChipsProps): JSX.Element => (
   <div class="gutter chips" style={{ width: `${width}px` }} aria-hidden="true">
     {chips.map(({ row, tuple, hue, letter, text, isResolved, isOut }) => {
@@ -130,7 +130,7 @@ interface MarksProps {
   readonly marks: readonly Mark[];
 }
 
-/** The rows of data that differ in the output, with the updates that change them. */
+/** Marks the rows of data that differ in the output, with the updates that change them. */
 export const Marks = ({ width, metrics, side, marks }: MarksProps): JSX.Element => (
   <div class="gutter marks" style={{ width: `${width}px` }} aria-hidden="true">
     <span class="verb">⇒</span>

@@ -1,18 +1,18 @@
-/** The properties of a tensor's lane: its content, and the edits of an input. */
+/** Properties of a tensor's lane: its content, and the edits of an input. */
 
 import type { Corner, Lane, TensorId } from "./layout.ts";
 import type { Head, Metrics } from "./metrics.ts";
 import type { Cells } from "../cells/cells.ts";
 import type { Spot } from "../story/vocabulary.ts";
 
-/** A data type of the menu. */
+/** A data type in the menu. */
 export interface DTypeChoice {
   readonly name: string;
-  /** The reason why the type cannot be chosen; null if it can. */
+  /** Reason why the type cannot be chosen; null if the type can be chosen. */
   readonly reason: string | null;
 }
 
-/** The edits of an input. */
+/** Edits of an input. */
 export interface Edits {
   readonly dtypes: readonly DTypeChoice[];
   onDType(dtype: string): void;
@@ -20,15 +20,15 @@ export interface Edits {
   /** Adds an axis at the end. */
   onGrow(): void;
   onValue(element: number, text: string): void;
-  /** Takes the text of a whole tensor; returns the error if the text is not a tensor. */
+  /** Replaces the tensor with the given text. Returns an error if the text is not a tensor. */
   onText(text: string): string | null;
-  /** Handles a paste: from an element on, or replacing the tensor if no element has the focus. */
+  /** Handles a paste: into the cells from `element` on, or into the whole tensor if `element` is null. */
   onPaste(element: number | null, text: string): Promise<void>;
   /** Leaves out an optional input; null for a required input. */
   readonly onLeaveOut: (() => void) | null;
 }
 
-/** A matrix of a tensor, by the number of its leading coordinates. */
+/** A matrix of a tensor, identified by the number of its leading coordinates. */
 export interface Pin {
   readonly id: TensorId;
   readonly matrix: number;
@@ -43,15 +43,15 @@ export interface LaneProps {
   readonly metrics: Metrics;
   readonly corner: Corner;
   readonly cells: Cells;
-  /** The form of the header. Unless it is full, all edits of the tensor are behind one button. */
+  /** Form of the header. Unless the header is full, one button opens all edits of the tensor. */
   readonly head: Head;
-  /** True if a picture of the whole tensor stands above its table. */
+  /** True if a minimap of the whole tensor is above its table. */
   readonly hasMap: boolean;
   readonly wrongDimensions: ReadonlySet<number>;
   readonly isWrong: boolean;
-  /** True if the tensor is of the previous call, because this call has an error. */
+  /** True if the tensor belongs to the previous call, because this call has an error. */
   readonly isStale: boolean;
-  /** The remark beside the data type of an output. */
+  /** Remark next to the data type of an output. */
   readonly remark: string;
   /** Null for an output. */
   readonly edits: Edits | null;

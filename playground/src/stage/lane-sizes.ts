@@ -1,4 +1,4 @@
-/** The width of a tensor's lane, with all of its table or with the part that fits. */
+/** Computes the width of a tensor's lane, with the whole table or the part that fits. */
 
 import { tableWidthOf, type Lane, type Placed } from "./layout.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./metrics.ts";
 import type { Sheet } from "./sheets.ts";
 
-/** Characters of a row's number: its coordinates with commas. */
+/** Returns the length of a row's label: its coordinates with commas. */
 function labelDigits(shape: readonly number[], { columns }: Sheet): number {
   // In a column of all elements, labels have all coordinates.
   const axes = shape.length < 2 || columns < (shape.at(-1) ?? 0) ? shape : shape.slice(0, -1);
@@ -20,19 +20,19 @@ function labelDigits(shape: readonly number[], { columns }: Sheet): number {
   return digits + Math.max(0, axes.length - 1);
 }
 
-/** Characters of the longest name of a type that is common: `float32`, or `bf16` in short. A longer one is cut. */
+/** Length of the longest common type name: `float32`, or `bf16` if abbreviated. Longer names are truncated. */
 const TYPE = { long: 7, short: 4 };
-/** The widths of a character of the name, and of the type and shape. */
+/** Character widths, in pixels, of the name, and of the line with data type and shape. */
 const NAME = { short: 8.6, low: 8, line: 7.3 };
 const SIGNS = { short: 7.3, low: 6.7, line: 6.7 };
-/** The sign after the name of a tensor that can be edited. */
+/** Width, in pixels, of the sign after the name of an editable tensor. */
 const SIGN = 11;
 
-/** Characters of a shape: `[4, 3]`. */
+/** Returns the length of a printed shape: `[4, 3]`. */
 const shapeDigits = (shape: readonly number[]): number =>
   Math.max(2, 2 * shape.length + shape.reduce((sum, dim) => sum + String(dim).length, 0));
 
-/** The data type of a lane, in short where the whole name does not fit: `i64` for `int64`. */
+/** Returns the data type of a lane, abbreviated if the full name does not fit: `i64` for `int64`. */
 export function typeIn(dtype: string, { shape, width }: Lane, head: ShortHead): string {
   const fits = (dtype.length + 1 + shapeDigits(shape)) * SIGNS[head] <= width;
   return fits
@@ -47,8 +47,8 @@ const nameWidth = ({ name, id }: Pick<Placed, "name" | "id">, head: ShortHead): 
   name.length * NAME[head] + (id === "output" ? 0 : SIGN);
 
 /**
- * The width for the name, the data type and the shape of a lane.
- * @param isTight true if the type is in short to save space
+ * Returns the width of a lane's name, data type and shape.
+ * @param isTight true if the data type is abbreviated to save space
  */
 function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): number {
   if (!isShort(head)) {
@@ -61,13 +61,13 @@ function headWidth({ name, shape, id }: Placed, head: Head, isTight: boolean): n
     return head === "large" ? width * ENLARGED : width;
   }
   const named = nameWidth({ name, id }, head);
-  // A remark of four letters may stand in place of the shape.
+  // A remark of four letters may replace the shape.
   if (head === "line") return named + (1 + Math.max(shapeDigits(shape), 4)) * SIGNS.line;
   const type = isTight ? TYPE.short : TYPE.long;
   return Math.max(named, (type + 1 + shapeDigits(shape)) * SIGNS[head]);
 }
 
-/** The lane with the whole table. */
+/** Returns the lane with the whole table. */
 export function laneOf(
   placed: Placed,
   own: Sheet,
@@ -94,13 +94,13 @@ export function laneOf(
   };
 }
 
-/** The windows that a slice may be high while its tuple stands beside all of it. */
+/** Maximum height of a slice, in windows, for which the tuple label spans the whole slice. */
 const HIGH_SLICE = 2;
 const LARGEST_WINDOW = { rows: 64, columns: 64 };
 
 /**
- * The part of a table that is drawn. All rows of a window have the same height, so that they can be scrolled.
- * @param space the rows and columns that have space
+ * Returns the visible part of a table. All rows of a window have the same height, so that they can be scrolled.
+ * @param space number of rows and columns that fit
  */
 export function withWindow(
   lane: Lane,
@@ -110,7 +110,8 @@ export function withWindow(
 ): Lane {
   const { sheet: whole, cell, side } = lane;
   const { rows, columns } = space;
-  // A tuple stands beside its slice. If a slice is much higher than the window, more than one tuple is to be seen.
+  // A tuple spans the rows of its slice. If a slice is much higher than the window, tuples have one row each, so that
+  // several tuples are visible.
   const span = whole.span > HIGH_SLICE * rows ? 1 : Math.min(whole.span, rows);
   const own = { ...whole, group: 0, span };
   const shown = {
@@ -133,6 +134,6 @@ export function withWindow(
   };
 }
 
-/** The number of columns that fit a width. */
+/** Returns the number of columns that fit into a width. */
 export const columnsIn = (width: number, { cell, side }: Lane): number =>
   Math.floor((width - side - 2 * SPACING) / (cell + SPACING));

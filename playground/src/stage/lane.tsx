@@ -1,4 +1,4 @@
-/** A tensor of the stage: its name, data type, shape and table. All parts of an input can be edited. */
+/** A tensor on the stage: its name, data type, shape and table. All parts of an input can be edited. */
 
 import type { JSX } from "preact";
 import { Cursor } from "./cursor.tsx";
@@ -37,7 +37,7 @@ export const TensorLane = memo<LaneProps>((props) => {
   );
 });
 
-/** On a small stage all edits of a tensor are behind one button. */
+/** Header for a small stage, where one button opens all edits of a tensor. */
 function ShortLines(props: LaneProps & { readonly head: ShortHead }): JSX.Element {
   const { id, name, dtype, lane, edits, remark, onText, head } = props;
   const shape = `[${lane.shape.join(", ")}]`;
@@ -86,7 +86,7 @@ function NameLine(props: LaneProps): JSX.Element {
           type="button"
           class="quiet"
           aria-label={`${name} as text`}
-          title="as text: copy it, or paste another"
+          title="view as text, to copy or replace"
           onClick={() => onText(id)}
         >
           text
@@ -97,7 +97,7 @@ function NameLine(props: LaneProps): JSX.Element {
           type="button"
           class="quiet"
           aria-label={`pin a slice of ${name}`}
-          title="keep the slice at the top of the view in sight"
+          title="keep the top slice in view"
           onClick={() => onPin({ id, matrix })}
         >
           pin

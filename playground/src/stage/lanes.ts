@@ -1,4 +1,4 @@
-/** The content of each tensor's lane, from the session. */
+/** Returns the content of each tensor's lane, from the session. */
 
 import type { Lane, Layout } from "./layout.ts";
 import type { LaneProps } from "./lane-props.ts";
@@ -54,7 +54,7 @@ export function laneProps(
   };
 }
 
-/** The remark of an output that the call does not have, by the space for it. */
+/** Remark on the output of a call that has no output, by header form. */
 const STALE: Readonly<Record<Layout["head"], string>> = {
   large: "no output",
   full: "no output",
@@ -63,7 +63,7 @@ const STALE: Readonly<Record<Layout["head"], string>> = {
   line: "none",
 };
 
-/** The remark beside the data type of the output. */
+/** Returns the remark next to the data type of the output. */
 function remarkOf(
   { picture, isStale, at, count, others: { rule } }: Session,
   head: Layout["head"],

@@ -1,4 +1,7 @@
-/** Positions of tables and their rows, in pixels. `arrange.ts` decides the sizes and the order of the tables. */
+/**
+ * Computes the positions of tables and their rows, in pixels. `arrange.ts` decides the sizes and the order of the
+ * tables.
+ */
 
 import type { Sheet } from "./sheets.ts";
 import { HEAD, SPACING, type Gutter, type Head, type Metrics } from "./metrics.ts";
@@ -6,79 +9,79 @@ import { HEAD, SPACING, type Gutter, type Head, type Metrics } from "./metrics.t
 /** A tensor of the page: an input by its position, or the output. */
 export type TensorId = number | "output";
 
-/** A tensor in the form that the layout needs. */
+/** A tensor, in the form that the layout needs. */
 export interface Placed {
   readonly id: TensorId;
   readonly role: string;
   readonly shape: readonly number[];
-  /** The characters that fit into a cell. */
+  /** Number of characters that fit into a cell. */
   readonly digits: number;
   readonly name: string;
 }
 
 export interface Lane extends Placed {
   readonly sheet: Sheet;
-  /** The width of a cell, and of the headers of rows. */
+  /** Width of a cell, and of the row headers. */
   readonly cell: number;
   readonly side: number;
-  /** The width of the whole table. The lane is wider if its name and shape need more. */
+  /** Width of the whole table. The lane is wider if its name and shape need more space. */
   readonly tableWidth: number;
   readonly width: number;
-  /** The rows and columns that are drawn; a window draws only some. */
+  /** Number of visible rows and columns; a window shows only some. */
   readonly rows: number;
   readonly columns: number;
   readonly isWindow: boolean;
-  /** The space for a scroll bar of a window. */
+  /** Space for a window's scroll bar. */
   readonly bar: number;
 }
 
 export interface Layout {
   readonly kind: "scatter" | "gather";
   readonly metrics: Metrics;
-  /** In reading order: indices, updates, data, output. */
+  /** Lanes in reading order: indices, updates, data, output. */
   readonly lanes: readonly Lane[];
-  /** The positions of lanes that stand side by side, tier by tier from the top. */
+  /** Positions of the lanes that are side by side, tier by tier from the top. */
   readonly tiers: readonly (readonly number[])[];
-  /** `gutters[i]` is between lanes `i` and `i + 1` if these are side by side. */
+  /** `gutters[i]` is between lanes `i` and `i + 1` if these lanes are side by side. */
   readonly gutters: readonly Gutter[];
   readonly head: Head;
   readonly tierGap: number;
-  /** True if small pictures of whole tensors stand above the tables. */
+  /** True if minimaps of whole tensors are above the tables. */
   readonly hasMaps: boolean;
 }
 
-/** The size of the stage. */
+/** Size of the stage, and the properties that affect its layout. */
 export interface Room {
   readonly width: number;
   readonly height: number;
-  /** True for a small screen, which expects fingers. */
+  /** True for a small screen, which expects touch input. */
   readonly isNarrow: boolean;
-  /** The least row height at which a whole table is drawn. */
+  /** Minimum row height for drawing a whole table. */
   readonly least: number;
-  /** True for a frame in another page. */
+  /** True if the page is a frame in another page. */
   readonly isFrame: boolean;
-  /** The width of a scroll bar; 0 if scroll bars lie over what scrolls. */
+  /** Width of a scroll bar; 0 if scroll bars overlay the content. */
   readonly bar: number;
 }
 
-/** The width of a table: the headers of its rows, and its columns with the space around them. */
+/** Returns the width of a table: its row headers, and its columns with the space around them. */
 export const tableWidthOf = (side: number, columns: number, cell: number): number =>
   side + columns * (cell + SPACING) + 2 * SPACING;
 
-/** The height of all rows of a table. */
+/** Returns the height of all rows of a table. */
 export const heightOf = ({ rows, span, group }: Sheet, { pitch, gap }: Metrics): number =>
   HEAD + rows * span * pitch + (group > 0 ? Math.floor((rows - 1) / group) * gap : 0);
 
-/** The height of the picture of the whole tensor above a window. */
+/** Height of the minimap above a window, in pixels. */
 export const MINIMAP = 108;
 
-/** The part of a table that is in view, by its first row and column. */
+/** The visible part of a table, as its first row and column. */
 export interface Corner {
   readonly row: number;
   readonly column: number;
 }
 
-/** The top of a row relative to its table; for a row out of view, the border of the view. */
+/** Returns the top of a row relative to its table; for a row out of view, the edge of the view. */
 export function topOf(
   { sheet: own, rows, isWindow }: Lane,
   { pitch, gap }: Metrics,
@@ -90,7 +93,7 @@ export function topOf(
   return HEAD + shown * own.span * pitch + gaps;
 }
 
-/** The band of rows from `begin` to `end`. */
+/** Returns the vertical extent of the rows from `begin` to `end`. */
 export function bandOf(
   lane: Lane,
   metrics: Metrics,

@@ -1,6 +1,6 @@
 /**
- * A small picture of a whole tensor above its window: the number of hits of each element, and the position of the
- * window. A click moves the window.
+ * A small picture of a whole tensor above its window. It shows the number of hits of each element and the position of
+ * the window; a click moves the window.
  */
 
 import type { JSX } from "preact";
@@ -14,7 +14,10 @@ const MOST_WIDTH = 240;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** No update, one update, several, and an error; the heat of several grows with their number. */
+/**
+ * Colours for no update, one update, several updates, and an error. The heat of several updates grows with their
+ * number.
+ */
 const COLOURS: Readonly<Record<"light" | "dark", readonly [Colour, Colour, Colour, Colour]>> = {
   light: [
     [226, 231, 237],
@@ -55,7 +58,7 @@ export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps):
     <div
       class="minimap"
       style={{ height: `${HEIGHT}px`, width: `${width}px` }}
-      title={`all of ${name}: where updates go; click to see a part`}
+      title={`overview of ${name}: click to move the window`}
       onPointerDown={move}
       onPointerMove={move}
     >
@@ -75,11 +78,11 @@ export function Minimap({ id, name, lane, cells, corner, onCorner }: LaneProps):
 
 const percent = (part: number, all: number): string => `${(100 * part) / Math.max(all, 1)}%`;
 
-/** The first visible row or column of a view centred at the fraction `part`. */
+/** Returns the first visible row or column of a view that is centred at the fraction `part`. */
 const at = (part: number, all: number, seen: number): number =>
   Math.max(0, Math.min(all - seen, Math.round(part * all - seen / 2)));
 
-/** One pixel per element, or per group of elements with the heat of the hottest. */
+/** Draws one pixel per element, or per group of elements with the heat of the hottest element. */
 function draw(
   context: CanvasRenderingContext2D,
   { rows, columns }: { readonly rows: number; readonly columns: number },

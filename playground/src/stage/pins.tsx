@@ -1,4 +1,4 @@
-/** Slices of large tensors that stay in view, side by side, while the tables above them scroll. */
+/** Pinned slices of large tensors, which stay in view side by side while the tables above them scroll. */
 
 import type { JSX } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
@@ -13,16 +13,16 @@ import { elementOf, Sheet } from "./sheet.tsx";
 
 export interface Pins {
   readonly pins: readonly Pin[];
-  /** Pins a slice, or removes it. */
+  /** Pins a slice, or unpins it. */
   toggle(pin: Pin): void;
 }
 
-/** The most pinned slices that fit side by side. */
+/** Maximum number of pinned slices that fit side by side. */
 const MOST = 6;
-/** Rows and columns of a pinned slice that are drawn. */
+/** Maximum number of visible rows and columns of a pinned slice. */
 const MOST_ROWS = 10;
 const MOST_COLUMNS = 12;
-/** The height of a row in pixels, and of the name above a slice with the space around it. */
+/** Height of a row, and of the name above a slice with the space around it, in pixels. */
 const PITCH = 20;
 const ABOVE = 64;
 
@@ -43,15 +43,15 @@ export function usePins(key: string): Pins {
   return { pins, toggle };
 }
 
-/** The height that pinned slices take from the stage. */
+/** Returns the stage height that pinned slices take. */
 export const pinsHeight = ({ pins }: Pins): number =>
   pins.length === 0 ? 0 : MOST_ROWS * PITCH + ABOVE;
 
-/** The rows of a matrix in the table: indices and scalar updates may stand in one column. */
+/** Returns the number of table rows of a matrix: indices and scalar updates may be in one column. */
 const rowsOf = ({ shape, sheet }: Lane): number =>
   ((shape.at(-2) ?? 1) * (shape.at(-1) ?? 1)) / Math.max(sheet.columns, 1);
 
-/** The matrix at the top of a window; null for a tensor with a single matrix, or drawn as a whole. */
+/** Returns the matrix at the top of a window; null for a tensor with a single matrix, or a whole table. */
 export function matrixAt(lane: Lane, row: number): number | null {
   const height = rowsOf(lane);
   return lane.isWindow && lane.shape.length > 2 && height > 0 ? Math.floor(row / height) : null;

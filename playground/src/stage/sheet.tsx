@@ -1,4 +1,4 @@
-/** A tensor as one table, or its visible part. A row is redrawn only if one of its cells changed. */
+/** A tensor as one table, or the visible part of the table. A row is redrawn only if one of its cells changed. */
 
 import type { JSX } from "preact";
 import type { Cells } from "../cells/cells.ts";
@@ -11,35 +11,35 @@ export type Move = "up" | "down" | "left" | "right";
 
 export interface Editing {
   readonly element: number;
-  /** The initial text. */
+  /** Initial text. */
   readonly text: string;
-  /** True if the text was typed. Otherwise it is the value of the element, which typing replaces. */
+  /** True if the user typed the text. Otherwise the text is the element's value, which typing replaces. */
   readonly isTyped: boolean;
 }
 
 interface SheetProps extends Cells {
   readonly id: TensorId;
-  /** A prefix for the ids of cells, for a second table of the same tensor. */
+  /** Prefix for the ids of cells, for a second table of the same tensor. */
   readonly prefix?: string;
   readonly name: string;
   readonly lane: Lane;
   readonly metrics: Metrics;
   readonly corner: Corner;
-  /** The element that Tab reaches. */
+  /** Element that Tab reaches. */
   readonly active: number;
-  /** The element that is being edited; null for none. */
+  /** Element that is being edited; null for none. */
   readonly editing: Editing | null;
   readonly isReadOnly: boolean;
   /**
    * @param text undefined leaves the element unchanged
-   * @param move the direction in which the focus moves; null if it has moved already
+   * @param move direction in which the focus moves; null if the focus has already moved
    */
   onEdited(element: number, text: string | undefined, move: Move | null): void;
 }
 
 export const cellId = (id: TensorId, element: number): string => `cell-${id}-${element}`;
 
-/** The element of the cell under an event; -1 for no cell. */
+/** Returns the element of the cell under an event; -1 if no cell is there. */
 export function elementOf(target: EventTarget | null): number {
   const cell = target instanceof Element ? target.closest("[data-element]") : null;
   return cell instanceof HTMLElement ? Number(cell.dataset["element"]) : -1;
@@ -96,9 +96,9 @@ export function Sheet(props: SheetProps): JSX.Element {
 }
 
 interface RowProps extends SheetProps {
-  /** The number of the row in the whole tensor. */
+  /** Number of the row in the whole tensor. */
   readonly row: number;
-  /** The first element that is drawn. */
+  /** First visible element. */
   readonly begin: number;
   readonly height: number;
 }
@@ -148,7 +148,7 @@ const hitsAt = ({ hits }: Cells, element: number): number => hits?.[element] ?? 
 const editedIn = ({ editing }: SheetProps, element: number): Editing | null =>
   editing?.element === element ? editing : null;
 
-/** A function, not a component, because a tensor may have ten thousand cells. */
+/** Returns a cell. This is a function, not a component, because a tensor may have ten thousand cells. */
 function cell(props: RowProps, element: number): JSX.Element {
   const { id, values, notes, faults, letters, others, active, lane } = props;
   const edited = editedIn(props, element);
@@ -161,7 +161,7 @@ function cell(props: RowProps, element: number): JSX.Element {
   if (tint >= 0) classes.push(`hue-${tint}`);
   if (hitsAt(props, element) > 1) classes.push("several");
   if (other !== undefined) classes.push("other");
-  // Until its update is carried out, a cell has neither colour nor letter.
+  // A cell has neither a colour nor a letter before its update is carried out.
   const letter = tint < 0 ? undefined : letters.get(element);
   const shown = cut(value, lane.digits);
   return (
@@ -172,7 +172,7 @@ function cell(props: RowProps, element: number): JSX.Element {
       class={classes.join(" ")}
       tabIndex={active === element ? 0 : -1}
       aria-invalid={fault === undefined ? undefined : true}
-      // Screen readers get the whole of a value that is longer than its cell.
+      // Screen readers get the full value if it is longer than its cell.
       aria-label={shown === value ? undefined : value}
       title={fault ?? titleOf(value, shown, other)}
     >
@@ -193,13 +193,13 @@ function cell(props: RowProps, element: number): JSX.Element {
 const titleOf = (value: string, shown: string, other: string | undefined): string | undefined =>
   other === undefined ? (shown === value ? undefined : value) : `${value} here, ${other} there`;
 
-/** Cuts between characters, never inside one of two code units. */
+/** Truncates between characters, never inside a surrogate pair. */
 const cut = (value: string, digits: number): string =>
   value.length > digits
     ? `${value.slice(0, Math.max(digits - 1, 1)).replace(/[\uD800-\uDBFF]$/, "")}…`
     : value;
 
-/** The field of a cell being edited. Enter and Tab accept the text; Escape discards it. */
+/** The field of a cell that is being edited. Enter and Tab accept the text; Escape discards it. */
 function Editor({
   element,
   text,

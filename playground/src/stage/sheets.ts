@@ -1,6 +1,6 @@
 /**
- * Folds tensors into tables of rows and columns. Tables that belong together have the same rows, so that an index tuple
- * stands beside its updates.
+ * Folds tensors into tables of rows and columns. Related tables have the same rows, so that an index tuple is next to
+ * its updates.
  */
 
 import { operators, type OperatorVersion } from "ndscatter";
@@ -8,7 +8,7 @@ import { sizeOf } from "../values/shape.ts";
 
 export type IndexForm = OperatorVersion["indexForm"];
 
-/** The form of an operator's indices in all its versions; undefined for an unknown operator. */
+/** Returns the form of an operator's indices, the same in all its versions; undefined for an unknown operator. */
 export const indexFormOf = (op: string): IndexForm | undefined =>
   operators().find(({ name }) => name === op)?.indexForm;
 
@@ -16,9 +16,9 @@ export const indexFormOf = (op: string): IndexForm | undefined =>
 export interface Sheet {
   readonly rows: number;
   readonly columns: number;
-  /** The number of rows before each gap; 0 for no gaps. */
+  /** Number of rows before each gap; 0 for no gaps. */
   readonly group: number;
-  /** The height of a row, in rows of the table beside it. */
+  /** Height of a row, in rows of the table next to it. */
   readonly span: number;
 }
 
@@ -29,14 +29,14 @@ const sheet = (rows: number, columns: number, group = 0, span = 1): Sheet => ({
   span,
 });
 
-/** A list as a column; any other tensor as rows of the last axis, with a gap after each matrix. */
+/** Folds a list into a column, and any other tensor into rows along the last axis, with a gap after each matrix. */
 export function plainSheet(shape: readonly number[]): Sheet {
   if (shape.length < 2) return sheet(sizeOf(shape), 1);
   const matrix = shape.length > 2 ? (shape.at(-2) ?? 0) : 0;
   return sheet(sizeOf(shape.slice(0, -1)), shape[shape.length - 1], matrix > 1 ? matrix : 0);
 }
 
-/** The tables of indices, and of the slices of their tuples: updates, or the output of a gather. */
+/** Returns the tables of indices and of the slices of their tuples: updates, or a gather's output. */
 function tupleSheets(
   indices: readonly number[],
   carrier: readonly number[],
@@ -54,7 +54,7 @@ function tupleSheets(
     : { indices: sheet(tuples, width, group), carrier: sheet(rows, columns, group) };
 }
 
-/** The table of each tensor of a call, by role. */
+/** Returns the table of each tensor of a call, by role. */
 export function sheetsOf(
   form: IndexForm | undefined,
   axis: number,
@@ -75,6 +75,6 @@ export function sheetsOf(
   return sheets;
 }
 
-/** True if each row of indices stands beside its updates, or beside its part of a gather's output. */
+/** Checks whether each row of indices is next to its updates, or next to its part of a gather's output. */
 export const isAligned = (indices: Sheet | undefined, carrier: Sheet | undefined): boolean =>
   indices !== undefined && carrier !== undefined && indices.rows * indices.span === carrier.rows;

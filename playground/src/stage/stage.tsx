@@ -1,6 +1,6 @@
 /**
  * The tensors of the call in fixed lanes: indices, updates, data, output. `layout.ts` sets the positions of tables, so
- * a change of a value moves nothing.
+ * changing a value moves no table.
  */
 
 import { Fragment, type JSX } from "preact";
@@ -34,9 +34,10 @@ export function Stage(props: StageProps): JSX.Element {
   const { onReveal } = windows;
   const box = useRef<HTMLDivElement>(null);
   const spots = description?.arrows.flatMap(({ from, to }) => [from, to]) ?? [];
-  // Elements touched by a step have frames.
+  // Elements that a step touches have frames.
   useLit(box, spot === null ? [] : spots, isStale ? null : spot);
-  // The tables of a large call follow the selected cell or step. The tables stay still while the pointer passes.
+  // The tables of a large call scroll to the selected cell or step. They do not scroll when the pointer moves over
+  // cells.
   useEffect(() => {
     if (isPointed) return;
     for (const other of spots) {
@@ -101,10 +102,13 @@ function Place({
   );
 }
 
-/** A large call draws only the lines of the described updates, so the lines follow the description. */
+/**
+ * Returns the wiring. A large call draws only the lines of the described updates, so its lines change with the
+ * description.
+ */
 function useWiring(session: Session, layout: Layout): Wiring {
   const { picture, isStale, description, links, others } = session;
-  // The updates that another system left out, and their order, are unknown.
+  // The other system's omitted updates, and the order of its updates, are unknown.
   const isOther = (others.rule?.differing.size ?? 0) > 0;
   const isLarge = (links?.count ?? 0) > MOST_WIRES;
   return useMemo(
@@ -117,7 +121,7 @@ function useWiring(session: Session, layout: Layout): Wiring {
 }
 
 interface GutterProps extends StageProps {
-  /** The position of the lane to its right. */
+  /** Position of the lane to the right. */
   readonly position: number;
   readonly wiring: Wiring;
 }
@@ -157,11 +161,14 @@ function GutterBefore({ position, session, layout, windows, wiring }: GutterProp
 const tuplesOf = (orders: ReadonlySet<number>, tupleOf: Int32Array): ReadonlySet<number> =>
   new Set([...orders].map((order) => tupleOf[order]));
 
-/** The height of the buttons of inputs that are not given, with the gap above them. A small frame has none. */
+/**
+ * Returns the height of the buttons for omitted inputs, including the gap above them. A small frame has no such
+ * buttons.
+ */
 export const leftOutHeight = ({ inputs }: State, { isNarrow, isFrame }: Room): number =>
   inputs.includes(null) && !(isNarrow && isFrame) ? 44 : 0;
 
-/** Optional inputs that are not given. */
+/** Buttons that add omitted optional inputs. */
 function LeftOut({
   session: { state, version, page },
 }: {

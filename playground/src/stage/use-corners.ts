@@ -1,4 +1,4 @@
-/** The visible parts of large tensors. */
+/** Tracks the visible parts of large tensors. */
 
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Corner, Lane, Layout, TensorId } from "./layout.ts";
@@ -8,29 +8,29 @@ export const ORIGIN: Corner = { row: 0, column: 0 };
 type Corners = ReadonlyMap<TensorId, Corner>;
 
 export interface Windows {
-  /** The first visible row and column of each tensor. */
+  /** First visible row and column of each tensor. */
   readonly corners: Corners;
   onCorner(id: TensorId, corner: Corner): void;
   /**
-   * Brings an element into view with the least scrolling; or, in tables that follow the description, a page at a time,
-   * because a table that moves is redrawn.
-   * @param kept if tables follow, the tensor that does not move, whatever is beside it
+   * Scrolls an element into view, as little as possible. Tables that follow the description scroll by pages, because a
+   * table that moves is redrawn.
+   * @param kept the tensor that does not move, if tables follow
    */
   onReveal(id: TensorId, element: number, kept?: TensorId | null): void;
 }
 
 /**
- * The positions of the windows of large tensors.
+ * Returns the window positions of large tensors.
  *
  * @param call changes when another call is shown
  */
 export function useCorners({ lanes }: Layout, call: string): Windows {
   const [corners, setCorners] = useState<Corners>(new Map());
-  // Positions of one call mean nothing in another, and data and the output must begin at the same row.
+  // Positions are meaningless in another call, and data and the output must begin at the same row.
   useLayoutEffect(() => setCorners(new Map()), [call]);
   const known = useRef(lanes);
   known.current = lanes;
-  // A smaller tensor has no rows at the old position.
+  // A smaller tensor may have no rows at the old position.
   const valid = useMemo(() => {
     const within = new Map<TensorId, Corner>();
     for (const { id, sheet, rows, columns } of lanes) {
@@ -56,14 +56,14 @@ export function useCorners({ lanes }: Layout, call: string): Windows {
       const isSame = next.row === row && next.column === column;
       if (isSame) return before;
       const corners = withCorner(before, known.current, id, next);
-      // The tensor that the others follow keeps its position, which may have changed since.
+      // The tensor that other tables follow keeps its position, which may have changed since.
       return kept == null ? corners : corners.set(kept, before.get(kept) ?? ORIGIN);
     });
   }, []);
   return { corners: valid, onCorner, onReveal };
 }
 
-/** Tables on one grid of rows scroll together: data and the output, indices and their updates. */
+/** Scrolls tables that share rows together: data with the output, and indices with their updates. */
 function withCorner(
   before: Corners,
   lanes: readonly Lane[],
@@ -95,10 +95,13 @@ const PAIRS: ReadonlySet<string> = new Set([
   "updates indices",
 ]);
 
-/** The first row of the page with a row: that of the current page, or the row itself. */
+/**
+ * Returns the first row of the page to show: the current page if it contains the row, otherwise a page that begins at
+ * the row.
+ */
 const turnTo = (row: number, first: number, count: number): number =>
   row >= first && row < first + count ? first : row;
 
-/** The start of a range of `length` that contains `at`, moved no further than necessary. */
+/** Returns the start of a range of `length` that contains `at`, moved no further than necessary. */
 const into = (at: number, begin: number, length: number): number =>
   at < begin ? at : at >= begin + length ? at - length + 1 : begin;

@@ -1,4 +1,4 @@
-/** The size of the stage, and the layout of the call in it. */
+/** Measures the stage, and lays out the call in it. */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -11,23 +11,23 @@ import { lettersOf } from "../cells/letters.ts";
 import type { Picture } from "../cells/view.ts";
 
 /**
- * Narrower pages show tables below each other. A frame in another page becomes narrow at a smaller width, and its
- * tables are smaller.
+ * Page width, in pixels, below which tables are stacked. A frame in another page becomes narrow at a smaller width, and
+ * its tables are smaller.
  */
 const NARROW = 900;
 const NARROW_FRAME = 780;
 
-/** Stage and story only, for a frame in another page. */
+/** Checks whether the page is a frame in another page, which shows only the stage and the story. */
 export const isEmbedded = (): boolean => new URLSearchParams(location.search).has("embed");
 
 const isNarrowNow = (): boolean => window.innerWidth < (isEmbedded() ? NARROW_FRAME : NARROW);
 
-/** Sets the style for narrow pages. */
+/** Sets the style of narrow pages. */
 export function applyWidth(): void {
   document.documentElement.classList.toggle("small", isNarrowNow());
 }
 
-/** The width of the scroll bar of a window: 0 if it lies over the table, as on a touch screen. */
+/** Returns the width of a window's scroll bar: 0 if it overlays the table, as on a touch screen. */
 function barNow(): number {
   const probe = document.createElement("div");
   probe.className = "scroller window";
@@ -38,9 +38,9 @@ function barNow(): number {
   return bar;
 }
 
-/** The borders around the stage. */
+/** Space around the stage, in pixels. */
 const AROUND = { wide: { x: 40, y: 16 }, narrow: { x: 16, y: 8 }, frame: { x: 8, y: 8 } };
-/** A lower stage scrolls. */
+/** Minimum height of the stage, in pixels; a smaller stage scrolls. */
 const LEAST_HEIGHT = 120;
 
 function roomOf({ width, height }: { readonly width: number; readonly height: number }): Room {
@@ -57,8 +57,8 @@ function roomOf({ width, height }: { readonly width: number; readonly height: nu
 }
 
 /**
- * The height of all parts above and below the stage of a wide page, as `page/style.css` and `page/wide.css` set it. If it
- * is right, a large call is laid out and drawn once instead of twice when a link opens.
+ * Returns the height of all parts above and below the stage of a wide page, as set in `page/style.css` and
+ * `page/wide.css`. With the exact height, a large call is laid out and drawn once instead of twice when a link opens.
  */
 function aroundStage(): number {
   const { innerWidth: width, innerHeight: height } = window;
@@ -67,7 +67,7 @@ function aroundStage(): number {
   return lines + (isLarge ? 162 : Math.max(120, Math.min(90 + height * 0.06, 180)));
 }
 
-/** The size of the box around the stage. */
+/** Returns the size of the box around the stage. */
 export function useRoom(box: RefObject<HTMLElement | null>): Room {
   const [room, setRoom] = useState<Room>(() =>
     roomOf({ width: window.innerWidth, height: Math.round(window.innerHeight - aroundStage()) }),
@@ -95,17 +95,17 @@ export function useRoom(box: RefObject<HTMLElement | null>): Room {
   return room;
 }
 
-/** The stage's size without the height of the parts below it. */
+/** Returns the stage's size without the height of the parts below it. */
 export const useRoomAbove = (room: Room, height: number): Room =>
   useMemo(
     () => ({ ...room, height: Math.max(room.height - height, LEAST_HEIGHT) }),
     [room, height],
   );
 
-/** Widths of cells, in characters. In a frame, which is small and seldom edited, cells are as narrow as their values. */
+/** Cell widths, in characters. In a frame, which is small and seldom edited, cells are as narrow as their values. */
 const WIDTHS = [2, 3, 4, 6, 9, 12] as const;
 const LEAST_WIDTH = { page: 3, frame: 2 };
-/** The most values that are measured; a larger tensor is drawn in part only. */
+/** Maximum number of values to measure; larger tensors are only partly visible. */
 const MOST_MEASURED = 2000;
 
 const longest = (values: readonly string[]): number =>
@@ -116,11 +116,11 @@ const widthFor = (length: number, role: string): number => {
   return WIDTHS.find((width) => Math.max(length, least) <= width) ?? 12;
 };
 
-/** The size of a letter of an update, in characters of a value, and the space before it. */
+/** Width of an update's letter, and of the space before it, in characters of a value. */
 const LETTER = 0.7;
 const BEFORE_LETTERS = 0.3;
 
-/** Characters for letters, and for the counted-from-the-front value of a negative index. */
+/** Returns the number of characters to reserve for letters, and for the positive equivalent of a negative index. */
 function roomBeside(role: string, picture: Picture | null, size: number): number {
   if (role === "indices") return 2;
   if (picture === null) return 1;
@@ -137,13 +137,13 @@ interface Shown {
   readonly picture: Picture | null;
   /** Null if no output is drawn. */
   readonly outputShape: readonly number[] | null;
-  /** Increases when another call is shown. */
+  /** Counter that increases when another call is shown. */
   readonly generation: number;
 }
 
 /**
- * The layout of a state. Cell widths are computed when a shape or a data type changes, or another call is shown.
- * Editing values keeps them, so an edit moves nothing.
+ * Returns the layout of a state. Cell widths are computed when a shape or a data type changes, or another call is
+ * shown. Editing a value keeps the widths, so no table moves.
  */
 export function useLayout(
   { state, version, picture, outputShape, generation }: Shown,
@@ -197,7 +197,7 @@ const roleAt = (version: OperatorVersion | null, position: number): string => {
   return schema === undefined ? `input ${position}` : roleOf(schema);
 };
 
-/** The axis of an operator; NaN if the call does not say. */
+/** Returns the axis of an operator; NaN if the call does not specify it. */
 function axisOf(state: State, version: OperatorVersion | null): number {
   const text = state.inputs.find((_, position) => roleAt(version, position) === "axis")?.values[0];
   const axis = Number(text ?? state.attributes["axis"] ?? 0);

@@ -1,12 +1,12 @@
 /**
- * The lines between tables: from the rows of an update to the rows of its target, or from data to the output of a
- * gather. Updates with the same source rows and the same target rows share one line.
+ * Lines between tables: from the rows of an update to the rows of its target, or from data to a gather's output.
+ * Updates with the same source rows and the same target rows share one line.
  */
 
 import type { Links } from "../cells/links.ts";
 import { PLAIN, type Targets } from "../cells/targets.ts";
 
-/** Rows of a table, from the first to the one after the last. */
+/** Rows of a table, from the first row to the row after the last. */
 export interface Rows {
   readonly begin: number;
   readonly end: number;
@@ -15,21 +15,21 @@ export interface Rows {
 export interface Wire {
   readonly from: Rows;
   readonly to: Rows;
-  /** The number of a colour, or {@link PLAIN}. */
+  /** Number of a colour, or {@link PLAIN}. */
   readonly hue: number;
-  /** The updates, or reads, of the line. */
+  /** Updates or reads of the line. */
   readonly orders: readonly number[];
-  /** True if later updates replace all updates of the line. */
+  /** True if later updates overwrite all updates of the line. */
   readonly isLost: boolean;
 }
 
-/** The most lines that are drawn at once; a larger call draws only those of the selection. */
+/** Maximum number of lines drawn at once; a larger call draws only the lines of the selection. */
 export const MOST_WIRES = 64;
 
-/** The rows of a tensor that an update or read touches; null for none. */
+/** Returns the rows of a tensor that an update or read touches; null if it touches none. */
 export type RowsOf = (order: number) => Rows | null;
 
-/** @param keepsLast true if a later update replaces an earlier one */
+/** @param keepsLast true if a later update overwrites an earlier update */
 export function wiresOf(
   links: Links,
   targets: Targets,
@@ -62,7 +62,7 @@ export function wiresOf(
   });
 }
 
-/** The rows of each tensor that updates or reads touch. */
+/** Returns, for each tensor, the rows that updates or reads touch. */
 export function rowsOf(
   links: Links,
   targets: Targets,

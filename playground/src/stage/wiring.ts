@@ -1,4 +1,4 @@
-/** The content of the gutters of a picture: lines, the targets of tuples, and the rows that change. */
+/** Computes the content of a picture's gutters: lines, targets of tuples, and changed rows. */
 
 import type { Layout } from "./layout.ts";
 import { MOST_LETTERS } from "../cells/links.ts";
@@ -12,9 +12,9 @@ export interface Chip {
   readonly row: number;
   readonly hue: number;
   readonly letter: string;
-  /** The target of the tuple: `3`, or `(1, 0)`. */
+  /** Target of the tuple: `3`, or `(1, 0)`. */
   readonly text: string;
-  /** True if the text differs from the tuple, as for a negative index. */
+  /** True if the text differs from the tuple, for example because an index is negative. */
   readonly isResolved: boolean;
   readonly isOut: boolean;
 }
@@ -23,12 +23,12 @@ export interface Mark {
   readonly rows: Rows;
   readonly hue: number;
   readonly letters: string;
-  /** The number of updates of the row's most frequent target. */
+  /** Number of updates of the row's most frequent target. */
   readonly count: number;
 }
 
 export interface Wiring {
-  /** By the role left of the gutter. */
+  /** Lines of each gutter, by the role of the table on its left. */
   readonly wires: ReadonlyMap<string, readonly Wire[]>;
   readonly chips: readonly Chip[];
   readonly marks: readonly Mark[];
@@ -36,7 +36,7 @@ export interface Wiring {
 
 export const NO_WIRING: Wiring = { wires: new Map(), chips: [], marks: [] };
 
-/** @param described the described updates or reads; a large call draws only their lines */
+/** @param described described updates or reads; a large call draws only their lines */
 export function wiringOf(
   picture: Picture,
   { lanes }: Layout,
@@ -96,17 +96,17 @@ function chipsOf(links: Links, { targets }: Picture): Chip[] {
   return chips;
 }
 
-/** Tuples are numbered by their first use, their rows by their position in indices. */
+/** Returns the row of a tuple. Tuples are numbered by their first use, rows by their position in indices. */
 function rowOfTuple({ indexed, tuples }: Links, tuple: number): number {
   const begin = indexed.indexOf(tuple);
   return begin === -1 ? tuple : Math.floor((begin * tuples.length) / indexed.length);
 }
 
-/** `3`, or `(1, 0)` for several. */
+/** Prints coordinates: `3`, or `(1, 0)` for several. */
 const bare = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `(${list.join(", ")})`;
 
-/** Rows of data that updates write. Targets in one row share one mark. */
+/** Returns the marks of the rows of data that updates write. Targets in the same row share one mark. */
 function marksOf({ links, targets }: Picture, rowsIn: RowsOf, isLarge: boolean): Mark[] {
   if (links.kind === "gather" || isLarge) return [];
   const found = new Map<

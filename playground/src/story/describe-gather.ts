@@ -1,4 +1,4 @@
-/** Descriptions of cells of a gather: the source of an element of the output, and the readers of an element of data. */
+/** Describes the cells of a gather: the source of an element of the output, and the readers of an element of data. */
 
 import { printShape, type GatherStory } from "ndscatter";
 import { reaching } from "../cells/links.ts";
@@ -12,7 +12,7 @@ import {
   type Vocabulary,
 } from "./vocabulary.ts";
 
-/** An element of the output. */
+/** Describes an element of the output. */
 export function describeRead(
   words: Vocabulary,
   story: GatherStory,
@@ -43,7 +43,7 @@ export function describeRead(
 
 const TIMES: readonly (string | undefined)[] = [undefined, "once", "twice"];
 
-/** An element of data: the elements of the output that read it. */
+/** Describes an element of data by the elements of the output that read it. */
 export function describeSource(
   words: Vocabulary,
   story: GatherStory,

@@ -1,4 +1,4 @@
-/** Descriptions of cells of a scatter: the updates of a cell, and the target of an update. */
+/** Describes the cells of a scatter: the updates of a cell, and the target of an update. */
 
 import { printShape, type ScatterStory } from "ndscatter";
 import type { TensorId } from "../stage/layout.ts";
@@ -14,7 +14,7 @@ import {
   type Vocabulary,
 } from "./vocabulary.ts";
 
-/** A cell of the output or of data, which have the same coordinates. */
+/** Describes a cell of the output or of data; both tensors have the same coordinates. */
 export function describeTarget(
   words: Vocabulary,
   story: ScatterStory,
@@ -53,7 +53,7 @@ export function describeTarget(
   return { title, lines, arrows, orders };
 }
 
-/** An element of updates: its target, and its effect there. */
+/** Describes an element of updates: its target, and its effect there. */
 export function describeUpdate(
   words: Vocabulary,
   story: ScatterStory,

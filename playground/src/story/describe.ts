@@ -1,4 +1,7 @@
-/** Describes a cell, or a step of the player, in words and arrows from the library's story. Computes no values. */
+/**
+ * Describes a cell, or a step of the player, with words and arrows from the library's explanation. This module computes
+ * no values.
+ */
 
 import { printShape, type Explanation } from "ndscatter";
 import type { Links, Tuple } from "../cells/links.ts";
@@ -9,13 +12,13 @@ import { describeRead, describeSource } from "./describe-gather.ts";
 import { describeTarget, describeUpdate } from "./describe-scatter.ts";
 import { MOST_ARROWS, Vocabulary, type Arrow, type Description, type Spot } from "./vocabulary.ts";
 
-/** A call without errors, and its tuples. */
+/** A valid call, with its tuples. */
 interface Explained {
   readonly explanation: Explanation;
   readonly links: Links;
 }
 
-/** Null for a cell that no longer exists. */
+/** Describes a cell; returns null if the cell no longer exists. */
 export function describeCell(explained: Explained, { tensor, element }: Spot): Description | null {
   const { explanation, links } = explained;
   const { story, inputs, output } = explanation;
@@ -44,7 +47,7 @@ export function describeCell(explained: Explained, { tensor, element }: Spot): D
     : describeTarget(words, story, at, element, tensor);
 }
 
-/** One step of the player: an update, or a read. */
+/** Describes one step of the player: an update or a read. */
 export function describeStep({ explanation, links }: Explained, order: number): Description | null {
   const { story, output } = explanation;
   if (story === null || output === null || order < 0 || order >= links.count) return null;
@@ -60,7 +63,7 @@ export function describeStep({ explanation, links }: Explained, order: number): 
   };
 }
 
-/** An element of indices: every step of its tuple. */
+/** Describes an element of indices by all steps of its tuple. */
 function describeIndex(words: Vocabulary, element: number, shape: readonly number[]): Description {
   const { links } = words;
   const number = links.indexed[element];
@@ -88,7 +91,7 @@ function describeIndex(words: Vocabulary, element: number, shape: readonly numbe
   };
 }
 
-/** The fault of a cell as its description. */
+/** Returns the fault of a cell as a description. */
 export function describeFault({ faults, state }: CallView, spot: Spot | null): Description | null {
   if (spot === null || spot.tensor === "output") return null;
   const shape = state.inputs[spot.tensor]?.shape ?? [];
@@ -99,7 +102,7 @@ export function describeFault({ faults, state }: CallView, spot: Spot | null): D
   return found === undefined ? null : { title: found.sentence, lines: [], arrows: [], orders: [] };
 }
 
-/** A description as one text, for screen readers. */
+/** Returns a description as one text, for screen readers. */
 export function aloud(description: Description | null, tuples: readonly Tuple[]): string {
   if (description === null) return "";
   const lines = description.lines.map(({ tuple, text, result }) => {

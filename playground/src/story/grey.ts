@@ -1,18 +1,18 @@
-/** The meaning of grey in a picture: an index without one target, or a target without a colour of its own. */
+/** Explains grey cells: an index that does not have exactly one target, or a target without its own colour. */
 
 import { HUES, PLAIN } from "../cells/targets.ts";
 import type { Picture } from "../cells/view.ts";
 
-/** A sentence; null for a picture without grey cells. */
+/** Returns a sentence that explains the grey cells of a picture; null if no cell is grey. */
 export function greyIn({ links, targets }: Pick<Picture, "links" | "targets">): string | null {
   const { kind, reached, tuples } = links;
   const isGather = kind === "gather";
   if (reached.size > HUES) {
     const isColoured = [...reached.keys()].some((slice) => targets.hueOf(slice) !== PLAIN);
-    if (!isColoured) return `Grey cells are targets, too many for a colour each.`;
+    if (!isColoured) return `Grey cells are targets; there are more targets than colours.`;
     return isGather
-      ? "Colours mark what is read more than once; grey is read once."
-      : "Colours mark targets of several updates; grey ones have one.";
+      ? "Coloured cells are read more than once, grey cells once."
+      : "Coloured targets receive several updates, grey targets one.";
   }
   const isGrey = tuples.some((_, tuple) => targets.hueOf(targets.ofTuple[tuple]) === PLAIN);
   if (!isGrey) return null;

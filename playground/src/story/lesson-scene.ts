@@ -1,4 +1,6 @@
-/** The call of a lesson, in the form that its sentences need. Everything is read from the library's story. */
+/**
+ * The call of a lesson, in the form that the lesson's sentences need. All facts come from the library's explanation.
+ */
 
 import type { GatherStory, IndexStory, ScatterStory } from "ndscatter";
 import { MOST_LETTERS, type Tuple } from "../cells/links.ts";
@@ -8,10 +10,10 @@ import type { State } from "../values/state.ts";
 import { nameOf } from "./target-names.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** The way an index names its target. */
+/** The way in which an index addresses its target. */
 export type Addressing = "tuple" | "index" | "part" | "batch" | "sequence";
 
-/** An update, or a read, with a target. */
+/** An update or a read that has a target. */
 export interface Visit {
   readonly order: number;
   readonly at: readonly number[];
@@ -24,17 +26,19 @@ export interface Scene {
   readonly story: ScatterStory | GatherStory;
   readonly words: Vocabulary;
   readonly addressing: Addressing;
-  /** The number of batch axes. */
+  /** Number of batch axes. */
   readonly batchDims: number;
-  /** The word for things with a letter. */
+  /** Word for the units that have a letter. */
   readonly noun: "tuple" | "index";
-  /** The first update, or read, with a target. */
+  /** First update or read that has a target. */
   readonly hero: Visit;
-  /** The shape of data. */
+  /** Shape of data. */
   readonly shape: readonly number[];
 }
 
-/** Null for a call without updates or reads, which gives a lesson nothing to show. */
+/**
+ * Returns the scene of a picture; null for a call without updates or reads, about which a lesson has nothing to show.
+ */
 export function sceneAt(picture: Picture): Scene | null {
   const { explanation, links, output, state } = picture;
   const { story, inputs } = explanation;
@@ -71,22 +75,22 @@ function addressingOf(
   return op.includes("ND") ? "tuple" : "index";
 }
 
-/** A negative number counts from the rank of indices. */
+/** Returns the number of batch axes. A negative attribute counts from the rank of indices. */
 function batchDimsOf({ attributes, inputs }: State): number {
   const given = Number(attributes["batch_dims"] ?? 0);
   return given < 0 ? given + (inputs[1]?.shape.length ?? 0) : given;
 }
 
-/** `row 1`, by the number of a slice of data. */
+/** Returns the name of a slice of data, such as `row 1`, by its number. */
 export const sliceName = ({ shape, story: { addressed } }: Scene, slice: number): string =>
   nameOf(coordinatesOf(slice, shape.slice(0, addressed)), shape, addressed);
 
-/** `A`, or the position in indices if a call has more tuples than letters. */
+/** Returns the tuple's letter, such as `A`, or its position in indices if a call has more tuples than letters. */
 export function letterIn({ picture: { links }, words }: Scene, tuple: Tuple): string {
   return links.tuples.length <= MOST_LETTERS ? tuple.letter : words.indexName(tuple);
 }
 
-/** The slices of data that no index names: the first ones, and their count. */
+/** Returns the first slices of data that no index names, and the number of all such slices. */
 export function unnamed({ shape, story: { addressed }, picture: { links } }: Scene): {
   readonly slices: readonly number[];
   readonly count: number;
@@ -99,10 +103,10 @@ export function unnamed({ shape, story: { addressed }, picture: { links } }: Sce
   return { slices, count: total - links.reached.size };
 }
 
-/** The most framed slices; more would frame the whole table. */
+/** Maximum number of framed slices; more frames would cover the whole table. */
 const MOST_SLICES = 24;
 
-/** The slice that most updates or reads name, with their orders; null if no slice is named twice. */
+/** Returns the slice that the most updates or reads name, with their step numbers; null if no slice is named twice. */
 export function agreed({ picture: { links } }: Scene): {
   readonly slice: number;
   readonly orders: readonly number[];

@@ -1,4 +1,4 @@
-/** One step of a lesson: its sentence, and the buttons for next, back and end. */
+/** Shows one step of a lesson: its sentence, and the buttons for next, back and end. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,19 +6,22 @@ import type { Session } from "../page/use-session.ts";
 import { otherLessons } from "./lessons.ts";
 import { withCode } from "./with-code.tsx";
 
-/** The id of the button for the next step, which gets the focus when the user starts a lesson. */
+/** Id of the button for the next step, which gets the focus when the user starts a lesson. */
 export const LESSON_NEXT = "lesson-next";
 
-/** The id of the button that starts a lesson, which gets the focus when the lesson ends. */
+/** Id of the button that starts a lesson, which gets the focus when the lesson ends. */
 export const LESSON_OPENER = "lesson-opener";
 
 interface StripProps {
   readonly session: Session;
-  /** The sentence that is shown. */
+  /** The current sentence. */
   readonly sentence: string;
 }
 
-/** Screen readers hear the sentence from the page's status line, so nothing here is announced again. */
+/**
+ * Shows a step of a lesson. The page's status line announces the sentence to screen readers, so the strip must not
+ * announce it again.
+ */
 export function LessonStrip({ session, sentence }: StripProps): JSX.Element {
   const { lesson, preset } = session;
   const { at, count, go, end } = lesson;

@@ -1,4 +1,4 @@
-/** The sentences of a lesson. Each is true for any call, because it uses the call's own names and numbers. */
+/** Sentences of a lesson. Each sentence is true for any call, because it uses the call's own names and numbers. */
 
 import type { Reduction, ScatterStory } from "ndscatter";
 import { coordinatesOf } from "../values/shape.ts";
@@ -13,19 +13,19 @@ import {
 import { capital, inWords, nameOf, unitOf } from "./target-names.ts";
 import { partOf } from "./vocabulary.ts";
 
-/** The most names in a list; the others are counted. */
+/** Maximum number of names in a list; the other names are counted. */
 const MOST_NAMES = 3;
 
 const list = (names: readonly string[], word: "and" | "or"): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 
-/** `row 1` */
+/** Returns the target of the lesson's example: `row 1`. */
 const targetOf = ({ hero: { target }, shape, story }: Scene): string =>
   nameOf(target, shape, story.addressed);
 
 const dataOf = ({ words }: Scene): string => `\`${words.nameOf(words.positionOf("data"))}\``;
 
-/** `The tuple A = [1] in indices` */
+/** Returns the subject of a sentence: `The tuple A = [1] in indices`. */
 function subjectOf(scene: Scene, of = ""): string {
   const { words, hero, noun } = scene;
   const { given } = hero.index;
@@ -36,13 +36,13 @@ function subjectOf(scene: Scene, of = ""): string {
   return `The ${noun} ${letter}${text} in ${where}${of}`;
 }
 
-/** The clause about a negative index; empty without one. */
+/** Returns the clause about a negative index; empty if all indices are non-negative. */
 function wrapOf({ hero: { index } }: Scene): string {
   const negative = index.given.find((value) => value < 0);
   return negative === undefined ? "" : `${negative} counts from the end, so `;
 }
 
-/** The first step: an index is an address. */
+/** First step: an index is an address. */
 export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> = {
   tuple: (scene) =>
     `${subjectOf(scene)} is an address: ${wrapOf(scene)}it names ${targetOf(scene)} of ${dataOf(scene)}.`,
@@ -63,7 +63,7 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
     const batch = scene.hero.index.at.slice(0, scene.batchDims);
     const name = `batch ${batch.length === 1 ? batch[0] : `[${batch.join(", ")}]`}`;
     const subject = subjectOf(scene, `, in ${name},`);
-    return `${subject} is an address within that batch alone: ${wrapOf(scene)}it names ${targetOf(scene)}.`;
+    return `${subject} is an address within this batch only: ${wrapOf(scene)}it names ${targetOf(scene)}.`;
   },
   sequence: (scene) => {
     const { words, hero } = scene;
@@ -72,22 +72,22 @@ export const ADDRESSES: Readonly<Record<Addressing, (scene: Scene) => string>> =
     const [place] = hero.index.places ?? [];
     const tensor = scene.picture.explanation.inputs[words.positionOf("indices")]?.tensor ?? null;
     if (tensor === null)
-      return `${name} is left out, so every sample is written from position ${place} of axis ${axis} on.`;
-    return `${String(hero.index.given[0])} in ${name} is an address: sample ${hero.target[0]} is written from position ${place} of axis ${axis} on.`;
+      return `${name} is left out, so each sample is written starting at position ${place} of axis ${axis}.`;
+    return `${String(hero.index.given[0])} in ${name} is an address: sample ${hero.target[0]} is written starting at position ${place} of axis ${axis}.`;
   },
 };
 
-/** The effect of an update at its target. */
+/** Effect of an update on its target. */
 const DEEDS = {
   none: " and replaces what was there",
   add: ", where it is added",
   sub: ", where it is subtracted",
   mul: ", where it multiplies",
-  max: ", where the greater value stays",
-  min: ", where the lesser value stays",
+  max: ", where the larger value stays",
+  min: ", where the smaller value stays",
 } as const;
 
-/** The second step: the slice moves to its target, or comes from its source. */
+/** Returns the second step: the slice moves to its target, or comes from its source. */
 export function moveText(scene: Scene): string {
   const { words, hero, story, picture } = scene;
   if (story.kind === "gather") {
@@ -104,13 +104,13 @@ export function moveText(scene: Scene): string {
   const sum = words.lineOf(step).result ?? "";
   const deed =
     story.reduction === "mean" && step.by === "add"
-      ? ", where it is added up for the mean"
+      ? ", where it counts toward the mean"
       : DEEDS[step.by];
   const where = picture.links.slice > 1 ? " in the first cell" : "";
   return `So \`${part}\` goes to ${targetOf(scene)}${deed}: ${sum}${where}.`;
 }
 
-/** The third step: the slices that no index names. */
+/** Returns the third step: the slices that no index names. */
 export function restText(scene: Scene): string {
   const { noun, story, shape } = scene;
   const { slices, count } = unnamed(scene);
@@ -120,7 +120,7 @@ export function restText(scene: Scene): string {
     const one = unit === "element" ? "an element" : `a ${unit}`;
     return isScatter
       ? `Every ${unit} has an update here; ${one} without one would be copied from ${dataOf(scene)}.`
-      : `Every ${unit} of ${dataOf(scene)} is read here; one that no ${noun} names would not be in the output.`;
+      : `Every ${unit} of ${dataOf(scene)} is read here; ${one} that no ${noun} names would not be in the output.`;
   }
   const names =
     count <= MOST_NAMES
@@ -132,10 +132,10 @@ export function restText(scene: Scene): string {
   const them = count === 1 ? "it" : "them";
   return isScatter
     ? `No ${noun} names ${names}, so the output copies ${them} from ${dataOf(scene)}.`
-    : `No ${noun} names ${names}, so nothing of ${them} is in the output.`;
+    : `No ${noun} names ${names}, so ${count === 1 ? "it is" : "they are"} not in the output.`;
 }
 
-/** A reduction's combination of updates of one target: the verb in two forms, and its object. */
+/** How each reduction combines several updates of one target: the verb in two forms, and its object. */
 const AGREEMENTS: Readonly<
   Record<Reduction, readonly [does: string, wouldDo: string, what: string]>
 > = {
@@ -148,7 +148,7 @@ const AGREEMENTS: Readonly<
   mean: ["keeps", "keep", "the average"],
 };
 
-/** The fourth step: several tuples that name one target. */
+/** Returns the fourth step: several tuples that name the same target. */
 export function agreementText(scene: Scene): string {
   const { noun, story, shape, picture, addressing } = scene;
   const found = agreed(scene);
@@ -170,7 +170,7 @@ export function agreementText(scene: Scene): string {
   );
   const who = isListed
     ? `${letters} ${tuples.length === 2 ? "both" : "all"} name ${name}`
-    : `${capital(inWords(found.orders.length))} ${story.kind === "gather" ? "reads" : "updates"} meet at ${name}`;
+    : `${capital(inWords(found.orders.length))} ${story.kind === "gather" ? "reads" : "updates"} share ${name}`;
   if (story.kind === "gather") return `${who}: each gets its own copy, so reads never conflict.`;
   return `${who}: ${agreementOf(scene, story, found.orders.length)}${sumOf(scene, story, found)}.${openIn(scene, story)}`;
 }
@@ -182,13 +182,13 @@ function agreementOf(
   isPossible = false,
 ): string {
   const [does, wouldDo, what] = AGREEMENTS[reduction];
-  // The reduction's name in the call: OpenVINO says sum, and the story of the library add.
+  // The reduction has the name from the call: OpenVINO says sum, the library's explanation says add.
   const name = state.attributes["reduction"] ?? reduction;
   const verb = isPossible ? `would ${wouldDo}` : does;
   return `\`${name}\` ${verb} ${count === 2 && what === "all" ? "both" : what}`;
 }
 
-/** `, so its first cell ends as 81` */
+/** Returns the result of a combination: `, so its first cell ends as 81`. */
 function sumOf(
   { shape, words, picture }: Scene,
   story: ScatterStory,
@@ -199,13 +199,13 @@ function sumOf(
   return `, so ${picture.links.slice > 1 ? "its first cell" : "it"} ends as ${words.print(value)}`;
 }
 
-/** ONNX does not define the order of updates without a reduction. */
+/** Returns a remark if the order of updates matters: ONNX does not define this order without a reduction. */
 const openIn = ({ picture: { state } }: Scene, { reduction }: ScatterStory): string =>
   reduction === "none" && state.domain === "ai.onnx"
     ? " ONNX leaves the order to the runtime."
     : "";
 
-/** Two tuples with equal indices in two batches; null for none. */
+/** Describes two tuples with equal indices in different batches; without such a pair, states that batches share no targets. */
 function twinsOf(scene: Scene): string | null {
   const { batchDims, noun, picture } = scene;
   const { tuples } = picture.links;
@@ -220,7 +220,7 @@ function twinsOf(scene: Scene): string | null {
   return `${names} are both ${index}, but in ${batchDims === 1 ? "two batches" : "different batches"}, so they have different targets.`;
 }
 
-/** The numbers of the first two tuples with equal indices in two batches. */
+/** Returns the numbers of the first two tuples with equal indices in different batches; null if no such pair exists. */
 export function twins({ batchDims, picture }: Scene): readonly [number, number] | null {
   const { tuples } = picture.links;
   const seen = new Map<string, number>();

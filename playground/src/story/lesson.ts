@@ -1,6 +1,6 @@
 /**
- * A lesson: four sentences about the call, each with its part of the picture: an index is an address, the slice goes
- * there, the rest is copied, and several indices may name one target.
+ * A lesson: four sentences about the call, each with its part of the picture. An index is an address; the slice goes
+ * there; the rest is copied; several indices may name the same target.
  */
 
 import { touchedBy, type Range } from "../cells/touched.ts";
@@ -17,16 +17,18 @@ export interface Framed extends Range {
 
 export interface LessonStep {
   readonly sentence: string;
-  /** The sentence for screen readers, the updates whose lines stay, and the cells that large tables scroll to. */
+  /**
+   * The sentence for screen readers, the updates whose lines stay visible, and the cells that large tables scroll to.
+   */
   readonly description: Description;
   readonly frames: readonly Framed[];
-  /** The number of the player's steps carried out. */
+  /** Number of player steps that have been carried out. */
   readonly step: number;
-  /** True if the last step moves while the sentence is read. */
+  /** True if the last step moves while the user reads the sentence. */
   readonly isMoving: boolean;
 }
 
-/** The steps of a lesson about a call; none for a call without updates or reads. */
+/** Returns the steps of a lesson about a call; an empty list for a call without updates or reads. */
 export function lessonOf(picture: Picture): readonly LessonStep[] {
   const scene = sceneAt(picture);
   if (scene === null) return [];
@@ -82,7 +84,7 @@ const stepOf = (
   isMoving,
 });
 
-/** The elements that an update or read touches in tensors of these roles. */
+/** Returns the elements that an update or read touches in tensors with these roles. */
 function framesOf(
   { words, picture }: Scene,
   order: number,
@@ -96,7 +98,7 @@ function framesOf(
   });
 }
 
-/** The slices that no index names: in data, and in a scatter's output, which has the same coordinates. */
+/** Returns the slices that no index names, in data and in a scatter's output, which has the same coordinates. */
 function restOf(scene: Scene): Pick<Shown, "frames" | "arrows"> {
   const { words, story, picture } = scene;
   const { slice } = picture.links;

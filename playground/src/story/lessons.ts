@@ -1,4 +1,4 @@
-/** The lessons in Help. Their sentences are in `lesson-texts.ts`, which is loaded with the first lesson. */
+/** Lessons in Help. Their sentences are in `lesson-texts.ts`, which is loaded with the first lesson. */
 
 /** Titles of lessons, each with its example. */
 export const LESSONS: readonly { readonly title: string; readonly preset: string }[] = [
@@ -8,6 +8,6 @@ export const LESSONS: readonly { readonly title: string; readonly preset: string
   { title: "Batches", preset: "start-batches" },
 ];
 
-/** The lessons about examples other than the current one. */
+/** Returns the lessons about examples other than the current example. */
 export const otherLessons = (preset: string | null): typeof LESSONS =>
   LESSONS.filter((one) => one.preset !== preset);

@@ -1,13 +1,13 @@
-/** The player: carries out the updates of a scatter, or the reads of a gather, one after the other. */
+/** The player carries out the updates of a scatter, or the reads of a gather, one after the other. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../page/use-session.ts";
 
-/** Steps a second. The last is one for each frame of most screens. */
+/** Available speeds, in steps per second. The last speed matches the frame rate of most screens. */
 const SPEEDS = [1, 4, 15, 60] as const;
 
-/** The initial speed: the slowest that ends within half a minute. */
+/** Returns the initial speed: the slowest speed that finishes within half a minute. */
 const speedFor = (count: number): number => SPEEDS.find((speed) => count / speed < 30) ?? 60;
 
 /** Plays from `step` while `isPlaying`, and calls `onEnd` after the last step. */
@@ -20,7 +20,7 @@ function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed
     let begin: number | null = null;
     const tick = (time: number): void => {
       begin ??= time;
-      // At most one step a frame: a late frame must not skip a step.
+      // Takes at most one step per frame: a late frame must not skip a step.
       if ((time - begin) * speed >= 1000 * (speed === 60 ? 0 : 1)) {
         begin = time;
         const step = Math.min(next.current + 1, count);
@@ -37,7 +37,7 @@ function usePlaying({ count, at, isPlaying, onStep, setPlaying }: Session, speed
   }, [isPlaying, speed, count]);
 }
 
-/** The player's actions for keys and buttons. */
+/** Returns the player's actions for keys and buttons. */
 export function controlsOf({ count, step, isStale, isPlaying, onStep, setPlaying }: Session) {
   const go = (to: number): void => {
     setPlaying(false);

@@ -1,4 +1,4 @@
-/** The story: the selected cell, else the whole call, else its faults and their fixes. */
+/** The story describes the selected cell, otherwise the whole call, otherwise the call's faults and their fixes. */
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
@@ -13,7 +13,7 @@ const MOST_FAULTS = 4;
 
 export function Story({ session }: { readonly session: Session }): JSX.Element {
   const { tuples, isStale, lesson } = session;
-  // The sentence of a lesson is shown above the stage, and the fault of a cell with the other faults.
+  // A lesson shows its sentence above the stage, and the fault of a cell is listed with the other faults.
   const isSaid = ({ title }: Description): boolean =>
     title === lesson.now?.description.title ||
     (isStale && session.call.faults.some(({ sentence }) => sentence === title));
@@ -75,7 +75,7 @@ function Wrong({ session: { call, fixes, page } }: { readonly session: Session }
               type="button"
               key={label}
               onClick={({ currentTarget }) => {
-                // The button disappears with the error, and takes the focus with it.
+                // The button disappears with the error, and would lose the focus.
                 currentTarget.closest("aside")?.focus();
                 page.show(state);
               }}

@@ -1,6 +1,6 @@
 /**
- * A call without errors in at most three short sentences: repeated targets and their reduction, the targets of negative
- * indices, and the part that stays. All numbers are from the library's story.
+ * Summarizes a valid call in at most three short sentences: repeated targets and their reduction, the targets of
+ * negative indices, and the part that stays unchanged. All numbers come from the library's explanation.
  */
 
 import {
@@ -13,12 +13,12 @@ import {
 import { sizeOf } from "../values/shape.ts";
 import { capital, counted, inWords, nameOf, placeOf, unitOf } from "./target-names.ts";
 
-/** The most names in a list; the others are counted. */
+/** Maximum number of names in a list; the other names are counted. */
 const MOST_NAMES = 2;
 
 /**
- * The sentences; none for a call with errors.
- * @param called the call's name of its reduction: OpenVINO says sum, and the story add
+ * Returns the sentences; an empty list for a call with errors.
+ * @param called the reduction's name in the call: OpenVINO says sum, the explanation says add
  */
 export function summaryOf(
   { story, inputs, output }: Explanation,
@@ -46,7 +46,7 @@ function scatterSentences(
         : `${targets} ${unitOf(addressed, shape)}s receive one update each.`
       : `${repeated(summary, shape, addressed, RECEIVED)}; ${meaningOf(story, called)}.`;
   const base =
-    reduction !== "none" && !includeSelf ? "The values of data there are not used." : null;
+    reduction !== "none" && !includeSelf ? "The old values of the targets are not used." : null;
   const kept =
     untouched === 0
       ? "No cell keeps its value."
@@ -79,20 +79,20 @@ function gatherSentences(story: GatherStory, shape: readonly number[]): readonly
 
 const isThere = (sentence: string | null): sentence is string => sentence !== null;
 
-/** The name of a call's only target, for the start of a sentence. */
+/** Returns the name of a call's only target, for the start of a sentence. */
 const oneName = (
   { targets, addressed }: ScatterStory | GatherStory,
   shape: readonly number[],
 ): string => capital(nameOf(targets.at(0)?.coordinates ?? [], shape, addressed));
 
-/** The wording for repeated targets. */
+/** Wording for repeated targets. */
 interface Words {
-  /** The words for one target, and for several. */
+  /** Verb for one target, and for several targets. */
   readonly one: string;
   readonly several: string;
   times(count: number): string;
   readonly often: string;
-  /** The word beside the count that several targets share. */
+  /** Word next to the count that several targets share. */
   readonly each: string;
 }
 
@@ -111,7 +111,7 @@ const READ: Words = {
   each: "",
 };
 
-/** The repeated targets, most frequent first. */
+/** Returns a clause about the repeated targets, most frequent first. */
 function repeated(
   { repeats, most }: ScatterStory["summary"],
   shape: readonly number[],
@@ -132,7 +132,7 @@ function repeated(
     : capital(`${first.name} ${one} ${first.times} and ${second.name} ${second.times}`);
 }
 
-/** The reduction's effect on updates of one target. */
+/** Describes what the reduction does with several updates of one target. */
 function meaningOf(
   { reduction, summary: { repeats, most } }: ScatterStory,
   called: string,
@@ -151,7 +151,7 @@ const MEANINGS: Readonly<Record<Reduction, string>> = {
   mean: "keeps the average",
 };
 
-/** Negative indices and their targets; null for none. */
+/** Describes negative indices and their targets; returns null if no index is negative. */
 function wraps(
   entries: Iterable<{ readonly index: IndexStory }>,
   shape: readonly number[],
@@ -162,7 +162,7 @@ function wraps(
     const { given, places: resolved } = index;
     if (resolved === null || given.every((value) => value >= 0)) continue;
     const text = given.length === 1 ? String(given[0]) : `[${given.join(", ")}]`;
-    // A sequence names its start; its later updates go on from there.
+    // A sequence names only its start; its later updates continue from there.
     if (!places.has(text)) places.set(text, placeOf(index.axes, resolved, shape, addressed));
   }
   const [first, second] = [...places].map(([text, place]) => `${text} is ${place}`);

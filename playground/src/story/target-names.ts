@@ -1,17 +1,17 @@
-/** Names of targets in sentences: `row 1`, `element [1, 2]`, `slice [1, :, :]`, and counts of them. */
+/** Names targets in sentences: `row 1`, `element [1, 2]`, `slice [1, :, :]`, and counts of targets. */
 
 import { printShape } from "ndscatter";
 
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** The word for a target: a row of a matrix, an element if every axis is addressed, else a slice. */
+/** Returns the word for a target: a row of a matrix, an element if every axis is addressed, otherwise a slice. */
 export function unitOf(addressed: number, { length: rank }: readonly number[]): string {
   if (addressed === rank) return "element";
   return addressed === 1 && rank === 2 ? "row" : "slice";
 }
 
-/** `row 1`, `element [1, 2]`, `slice [1, :, :]`. */
+/** Returns the name of a target: `row 1`, `element [1, 2]`, `slice [1, :, :]`. */
 export function nameOf(
   coordinates: readonly number[],
   shape: readonly number[],
@@ -29,7 +29,7 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 const NUMBERS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 export const inWords = (count: number): string => NUMBERS[count - 2] ?? String(count);
 
-/** The target of an index, if the index alone determines it, else its position on its axis. */
+/** Returns the target of an index if the index alone determines it, otherwise the position on its axis. */
 export function placeOf(
   axes: readonly number[],
   places: readonly number[],

@@ -1,28 +1,28 @@
-/** The current lesson: its steps, and their effects on the picture. */
+/** Manages the current lesson: its steps, and their effects on the picture. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Picture } from "../cells/view.ts";
 import type { LessonStep } from "./lesson.ts";
 import { isCalm } from "../widgets/calm.ts";
 
-/** Milliseconds between the frame of an update and its move. */
+/** Delay, in ms, between framing an update and moving it. */
 const PAUSE = 700;
 
 export interface Lesson {
   readonly isOn: boolean;
-  /** The current step; null without a lesson, or while its texts are loading. */
+  /** The current step; null if no lesson is open, or while its texts are loading. */
   readonly now: LessonStep | null;
-  /** The number of the step, from 0. */
+  /** Number of the current step, from 0. */
   readonly at: number;
-  /** The number of steps of the lesson. */
+  /** Number of steps in the lesson. */
   readonly count: number;
   /** True if the current call can have a lesson. */
   readonly isThere: boolean;
-  /** Goes to a step of the lesson about the current call. A step beyond the last ends the lesson. */
+  /** Goes to a step of the lesson about the current call. A step after the last step ends the lesson. */
   go(at: number): void;
-  /** Shows the example of a lesson, and its first step. */
+  /** Opens the example of a lesson, and shows the first step. */
   choose(preset: string): void;
-  /** Ends the lesson. The whole picture is shown again. */
+  /** Ends the lesson, and shows the whole picture again. */
   end(): void;
   /** Ends the lesson without restoring the picture, which the caller sets. */
   leave(): void;
@@ -30,7 +30,7 @@ export interface Lesson {
 
 const NONE: readonly LessonStep[] = [];
 
-/** @param goStep shows the picture after so many steps of the player; null for all steps */
+/** @param goStep shows the picture after the given number of player steps; null for all steps */
 export function useLesson(
   picture: Picture | null,
   step: number | null,
@@ -80,7 +80,7 @@ export function useLesson(
 
 type LessonOf = (typeof import("./lesson.ts"))["lessonOf"];
 
-/** The texts of lessons, loaded with the first lesson; null until then. */
+/** Loads the texts of lessons with the first lesson; null until they are loaded. */
 function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
   const [found, setFound] = useState<{ readonly lessonOf: LessonOf } | null>(null);
   useEffect(() => {
@@ -90,7 +90,10 @@ function useTexts(isOn: boolean, onFailure: () => void): LessonOf | null {
   return found?.lessonOf ?? null;
 }
 
-/** Arrow keys move through the steps and Escape ends the lesson, unless a cell, field or dialog handles the key. */
+/**
+ * Handles lesson keys: arrow keys move through the steps and Escape ends the lesson, unless a cell, field or dialog
+ * handles the key.
+ */
 function useLessonKeys(
   at: number | null,
   setAt: (at: number) => void,
@@ -112,13 +115,14 @@ function useLessonKeys(
       if (isTaken) return;
       const isCell = element?.closest("td") != null;
       if (key === "Escape") end();
-      // The lesson handles the keys at its ends too, because the player would end it.
+      // The lesson also handles arrow keys at its first and last step. Otherwise the player would handle these keys and
+      // end the lesson.
       else if (key === "ArrowRight" && !isCell) setAt(Math.min(at + 1, count - 1));
       else if (key === "ArrowLeft" && !isCell) setAt(Math.max(at - 1, 0));
       else return;
       event.preventDefault();
     };
-    // This listener runs before the page's own, which ignores handled events.
+    // This listener runs before the page's own listener, which ignores handled events.
     document.addEventListener("keydown", onKey, { capture: true });
     return () => document.removeEventListener("keydown", onKey, { capture: true });
   }, [at, count, end]);

@@ -1,5 +1,5 @@
 /**
- * Words for descriptions of cells: names of tensors, parts and tuples, one step as a sentence, and arrows.
+ * Provides the words for descriptions of cells: names of tensors, parts and tuples, one step as a sentence, and arrows.
  * `describe-scatter.ts` and `describe-gather.ts` compose the descriptions.
  */
 
@@ -28,7 +28,7 @@ export interface Spot {
 export interface Arrow {
   readonly from: Spot;
   readonly to: Spot;
-  /** The tuple whose colour the arrow has. */
+  /** Tuple that determines the arrow's colour. */
   readonly tuple: number | null;
   /** True if no value moves along the arrow, which then only shows an origin. */
   readonly isHint: boolean;
@@ -38,20 +38,20 @@ export interface Arrow {
 export interface Line {
   readonly tuple: number | null;
   readonly text: string;
-  /** The result of the event: `5 + 3 = 8`. */
+  /** Result of the event: `5 + 3 = 8`. */
   readonly result?: string;
 }
 
 export interface Description {
   readonly title: string;
   readonly lines: readonly Line[];
-  /** The described cells. */
+  /** Arrows between the described cells. */
   readonly arrows: readonly Arrow[];
-  /** The updates, or reads, that the description concerns. */
+  /** Updates or reads that the description concerns. */
   readonly orders: readonly number[];
 }
 
-/** The most lines and arrows; further lines are only counted. */
+/** Maximum number of lines and arrows; further lines are only counted. */
 export const MOST_LINES = 40;
 export const MOST_ARROWS = 12;
 
@@ -90,18 +90,18 @@ export class Vocabulary {
     return this.explanation.inputs.findIndex((input) => input.role === role);
   }
 
-  /** The shape of an input; that of a scalar if the input is left out. */
+  /** Returns the shape of an input; the shape of a scalar if the input is left out. */
   shapeOf(position: number): readonly number[] {
     return this.explanation.inputs[position]?.tensor?.shape ?? [];
   }
 
   print(value: Scalar): string {
-    // The same text as in cells, but with quotes around strings.
+    // The text is the same as in cells, but strings are quoted.
     const { dtype } = this.output;
     return typeof value === "string" ? printScalar(dtype, value) : printElement(dtype, value);
   }
 
-  /** An update, or a read, as a sentence. Its arrows join the first elements of slices. */
+  /** Returns an update or a read as a sentence. Its arrows connect the first elements of slices. */
   stepOf(order: number): { readonly text: string; readonly arrows: readonly Arrow[] } {
     const { story } = this;
     return story.kind === "gather" ? this.readStep(story, order) : this.updateStep(story, order);
@@ -144,7 +144,7 @@ export class Vocabulary {
     return { text, arrows: [arrow(from, to, tuple), this.indexArrow(tuple, to)] };
   }
 
-  /** The text of a step of a cell, with its values. */
+  /** Describes a step of a cell, with its values. */
   lineOf(step: StoryStep<Scalar>): Line {
     const before = this.print(step.before);
     const after = this.print(step.after);
@@ -160,7 +160,7 @@ export class Vocabulary {
     return { tuple, text: `${name} is ${update}, ${this.through(tuples[tuple])}`, result };
   }
 
-  /** The first lines, and the number of the others. */
+  /** Returns the first lines, and a line with the number of further items. */
   firstLines<T>(list: readonly T[], lineOf: (item: T, number: number) => Line): Line[] {
     const lines = list.slice(0, MOST_LINES).map(lineOf);
     const more = list.length - lines.length;
@@ -172,21 +172,21 @@ export class Vocabulary {
     return { tensor, element: positionOf(at, this.shapeOf(tensor)) };
   }
 
-  /** An arrow from the first element of a tuple. */
+  /** Returns an arrow from the first element of a tuple. */
   indexArrow(tuple: number, to: Spot): Arrow {
     const tensor = this.positionOf("indices");
     const element = this.links.indexed.indexOf(tuple);
     return arrow(element === -1 ? to : { tensor, element }, to, tuple, true);
   }
 
-  /** `indices[2] = [-1]` */
+  /** Prints a tuple with its coordinates: `indices[2] = [-1]`. */
   indexName(tuple: Tuple): string {
     const position = this.positionOf("indices");
     const indices = this.explanation.inputs[position]?.tensor;
     if (indices === null || indices === undefined) return `no ${this.nameOf(position)}`;
     const given = tuple.given.join(", ");
     const isTuple = tuple.at.length < indices.shape.length;
-    // An index of rank 0, or a tuple that is all of indices, has no coordinates.
+    // If `indices` is a scalar or a single tuple, there are no coordinates to print.
     const at = tuple.at.length === 0 ? "" : printShape(tuple.at);
     return `${this.nameOf(position)}${at} = ${isTuple ? `[${given}]` : given}`;
   }
@@ -195,13 +195,13 @@ export class Vocabulary {
     return `through ${this.indexName(tuple)}${this.wrapsOf(tuple)}`;
   }
 
-  /** `position 2 on axis 0, position 1 on axis 1`: the target of a tuple. */
+  /** Prints the target of a tuple: `position 2 on axis 0, position 1 on axis 1`. */
   placeOf({ axes, places }: Tuple): string {
     if (places === null) return "nothing, because it is out of range";
     return places.map((place, j) => `position ${place} on axis ${axes[j]}`).join(", ");
   }
 
-  /** ` (-1 is 3)` for each negative index of a tuple. */
+  /** Explains the negative indices of a tuple: ` (-1 is 3)`. */
   wrapsOf({ given, places }: Tuple): string {
     const wrapped = given.flatMap((index, j) =>
       places !== null && Number(index) < 0 && Number(index) !== places[j]
@@ -212,7 +212,7 @@ export class Vocabulary {
   }
 }
 
-/** The effect of an update on its part of the output. */
+/** Sentences about an update and its target, by reduction. */
 const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string>> = {
   none: (update, cell) => `${update} replaces ${cell}`,
   add: (update, cell) => `${update} is added to ${cell}`,
@@ -220,12 +220,12 @@ const DEEDS: Readonly<Record<Reduction, (update: string, cell: string) => string
   mul: (update, cell) => `${cell} is multiplied by ${update}`,
   max: (update, cell) => `${cell} keeps its value or that of ${update}, whichever is greater`,
   min: (update, cell) => `${cell} keeps its value or that of ${update}, whichever is less`,
-  mean: (update, cell) => `${update} is added up for the mean of ${cell}`,
+  mean: (update, cell) => `${update} counts toward the mean of ${cell}`,
 };
 
 type Result = (before: string, update: string, after: string) => string;
 
-/** The result of a step, with the numbers. */
+/** Result of a step, with its numbers. */
 const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", Result>> = {
   none: (before, _, after) => `${before} → ${after}`,
   add: (before, update, after) => `${before} + ${update} = ${after}`,
@@ -235,7 +235,7 @@ const RESULTS: Readonly<Record<"none" | "add" | "sub" | "mul" | "max" | "min", R
   min: (before, update, after) => `min(${before}, ${update}) = ${after}`,
 };
 
-/** `[1, :, :]`: a slice by its leading coordinates. */
+/** Prints a slice by its leading coordinates: `[1, :, :]`. */
 export function partOf(at: readonly number[], rank: number): string {
   const rest = Array.from({ length: rank - at.length }, () => ":");
   return rank === 0 ? "" : `[${[...at, ...rest].join(", ")}]`;

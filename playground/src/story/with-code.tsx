@@ -1,6 +1,6 @@
 import { Fragment, type JSX } from "preact";
 
-/** A sentence whose words in backticks are code. */
+/** Renders a sentence whose words in backticks are code. */
 export const withCode = (sentence: string): JSX.Element[] =>
   sentence
     .split("`")

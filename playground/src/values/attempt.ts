@@ -1,9 +1,9 @@
-/** Errors of the library as values: the page throws none of them. */
+/** Converts the library's errors to values, so that the page never throws them. */
 
 import { isTensorError } from "ndscatter";
 
 /**
- * Returns the result of `action`, or the sentence of the library error that it throws. Other errors are bugs, and are
+ * Returns the result of `action`, or the message of the library error that it throws. Other errors are bugs, and are
  * rethrown.
  */
 export function attempt<T>(action: () => T): T | { readonly error: string } {

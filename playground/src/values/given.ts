@@ -1,11 +1,11 @@
-/** The first value of an optional input that was left out. */
+/** Provides the initial value of an optional input that was left out. */
 
 import { roleOf, type OperatorVersion } from "ndscatter";
 import { dtypesOf } from "./schema.ts";
 import type { State } from "./state.ts";
 import { zerosText } from "./tensor-text.ts";
 
-/** The state with an optional input added: zeros, one per entry of the first axis of data. */
+/** Returns the state with an optional input added: zeros, one per entry of the first axis of data. */
 export function withGiven(state: State, version: OperatorVersion | null, position: number): State {
   const schema = version?.inputs[position];
   if (version === null || schema === undefined) return state;

@@ -1,16 +1,16 @@
-/** The limits of the page, so that no input can make it hang. */
+/** Limits of the page, so that no input can make the page hang. */
 
 import { printShape, TensorError } from "ndscatter";
 
-/** The most elements of a tensor, which are cells on the page. */
+/** Maximum number of elements of a tensor; each element is a cell on the page. */
 export const MOST_ELEMENTS = 20_000;
 
-/** The most axes of an input. An output may have more. */
+/** Maximum number of axes of an input. An output may have more axes. */
 export const MOST_AXES = 5;
 
 /**
  * Checks that the page can show a shape.
- * @param what the tensor's name in errors
+ * @param what name of the tensor in errors
  * @throws TensorError `shape-mismatch` for a dimension that is not a size, `rank`, `too-large`
  */
 export function checkShape(shape: readonly number[], what: string): void {
@@ -20,7 +20,7 @@ export function checkShape(shape: readonly number[], what: string): void {
     throw new TensorError("shape-mismatch", sentence);
   }
   if (shape.length > MOST_AXES) {
-    const sentence = `the page shows tensors of up to ${MOST_AXES} axes, ${what} has ${shape.length}`;
+    const sentence = `the page shows tensors with up to ${MOST_AXES} axes, but ${what} has ${shape.length}`;
     throw new TensorError("rank", sentence, { got: shape.length });
   }
   checkExtent(shape, what);
@@ -32,11 +32,14 @@ export function checkExtent(shape: readonly number[], what: string): void {
   if (extent <= MOST_ELEMENTS) return;
   const [most, got] = [MOST_ELEMENTS, extent].map((count) => count.toLocaleString("en"));
   const sentence = shape.includes(0)
-    ? `the page shows up to ${most} lists, and those of ${what}, ${printShape(shape)}, are ${got}`
-    : `the page shows up to ${most} elements, and ${what}, ${printShape(shape)}, has ${got}`;
+    ? `the page shows up to ${most} lists, but ${what}, ${printShape(shape)}, has ${got}`
+    : `the page shows up to ${most} elements, but ${what}, ${printShape(shape)}, has ${got}`;
   throw new TensorError("too-large", sentence, { got: extent, expected: shape });
 }
 
-/** The number of elements, counting empty axes as 1: a shape such as [4000000000, 0] has no elements but takes time. */
+/**
+ * Returns the number of elements, counting empty axes as 1: a shape such as [4000000000, 0] has no elements but takes
+ * time to process.
+ */
 const extentOf = (shape: readonly number[]): number =>
   shape.reduce((size, dim) => size * Math.max(dim, 1), 1);

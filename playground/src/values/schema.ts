@@ -1,4 +1,4 @@
-/** Facts of the registry's rows that the page needs: roles and data types of inputs, and texts of attributes. */
+/** Facts from the operator registry that the page needs: roles and data types of inputs, and texts of attributes. */
 
 import {
   isDType,
@@ -12,25 +12,25 @@ import {
   type Role,
 } from "ndscatter";
 
-/** The position of the input with this role; -1 for none. */
+/** Returns the position of the input with this role, or -1. */
 export const rolePosition = ({ inputs }: OperatorVersion, role: Role): number =>
   inputs.findIndex((one) => roleOf(one) === role);
 
-/** The newest version of an operator; null for an unknown operator. */
+/** Returns the newest version of an operator; null for an unknown operator. */
 export const newestOf = (domain: string, op: string): OperatorVersion | null =>
   operators().findLast((one) => one.domain === domain && one.name === op) ?? null;
 
-/** The data types that a version accepts for an input. */
+/** Returns the data types that a version accepts for an input. */
 export const dtypesOf = (version: OperatorVersion, { type }: ParameterSchema): DType[] =>
   typesOf(version, type).filter(isDType);
 
-/** The default value of an attribute; null for a required attribute. */
+/** Returns the default value of an attribute; null for a required attribute. */
 export function defaultText({ attributes }: OperatorVersion, name: string): string | null {
   const value = attributes.find((one) => one.name === name)?.default;
   return value === undefined ? null : String(value);
 }
 
-/** The initial text of a required attribute. */
+/** Returns the initial text of a required attribute. */
 export function firstText({ type, values, minimum = 0 }: AttributeSchema): string {
   if (values !== undefined) return values[0];
   return type === "boolean" ? "false" : type === "int" ? String(Math.max(minimum, 0)) : "";

@@ -1,11 +1,12 @@
 /**
- * Arithmetic of shapes: sizes, positions of elements in row-major order, and coordinates. Its functions check nothing.
+ * Arithmetic on shapes: sizes, positions of elements in row-major order, and coordinates. These functions do not check
+ * their arguments.
  */
 
 export const sizeOf = (shape: readonly number[]): number =>
   shape.reduce((product, dim) => product * dim, 1);
 
-/** The coordinates of the element at `position`. */
+/** Returns the coordinates of the element at `position`. */
 export function coordinatesOf(position: number, shape: readonly number[]): number[] {
   const at = Array.from(shape, () => 0);
   for (let axis = shape.length - 1, rest = position; axis >= 0; axis--) {
@@ -15,18 +16,18 @@ export function coordinatesOf(position: number, shape: readonly number[]): numbe
   return at;
 }
 
-/** The position of an element; for leading coordinates, the number of their slice. */
+/** Returns the position of an element; for leading coordinates, the number of their slice. */
 export function positionOf(at: readonly number[], shape: readonly number[]): number {
   let position = 0;
   for (let axis = 0; axis < at.length; axis++) position = position * shape[axis] + at[axis];
   return position;
 }
 
-/** The position of the first element of the slice at leading coordinates. */
+/** Returns the position of the first element of the slice at leading coordinates. */
 export const firstOf = (at: readonly number[], shape: readonly number[]): number =>
   positionOf(at, shape) * sizeOf(shape.slice(at.length));
 
-/** The grids that show a tensor of any rank: one for each matrix of its last two axes. */
+/** Returns the grids that show a tensor of any rank: one grid for each matrix along its last two axes. */
 export function gridsOf(shape: readonly number[]): {
   rows: number;
   columns: number;

@@ -15,9 +15,9 @@ import { coordinatesOf, sizeOf } from "./shape.ts";
 import type { TensorText } from "./state.ts";
 
 /**
- * A tensor as text. The only loss is the bits of a NaN.
- * @param what the tensor's name in errors
- * @throws TensorError `too-large` or `rank` for more than the page shows
+ * Converts a tensor to text. Only the bits of NaNs are lost.
+ * @param what name of the tensor in errors
+ * @throws TensorError `too-large` or `rank` for a tensor that the page cannot show
  */
 export function textOf(source: Tensor, what = "the tensor"): TensorText {
   const { dtype, shape } = source;
@@ -25,19 +25,21 @@ export function textOf(source: Tensor, what = "the tensor"): TensorText {
   return { dtype, shape: [...shape], values: valueTexts(source) };
 }
 
-/** The text of each element in row-major order. Equal texts mean equal bits, except that every NaN is `nan`. */
+/**
+ * Returns the text of each element, in row-major order. Equal texts mean equal bits, except that every NaN is `nan`.
+ */
 export const valueTexts = (source: Tensor): string[] =>
   elementsOf(source).map((value) => printElement(source.dtype, value));
 
-/** The elements in row-major order. */
+/** Returns the elements in row-major order. */
 export const elementsOf = (source: Tensor): Scalar[] =>
   flatten([source.toArray()], source.shape.length) as Scalar[];
 
-/** Flattens one level of lists per axis. A list below these is a complex number. */
+/** Flattens one level of lists per axis. A list below the last axis is a complex number. */
 const flatten = (list: readonly unknown[], axes: number): readonly unknown[] =>
   axes === 0 ? list : flatten((list as readonly unknown[][]).flat(), axes - 1);
 
-/** A tensor's text from nested lists of numbers and words. Its shape is that of the nesting. */
+/** Returns a tensor's text from nested lists of numbers and words. The nesting determines the shape. */
 export function textFrom(dtype: DType, nested: unknown): TensorText {
   const shape: number[] = [];
   for (let list = nested; Array.isArray(list); list = list[0]) shape.push(list.length);
@@ -50,7 +52,7 @@ export function textFrom(dtype: DType, nested: unknown): TensorText {
   };
 }
 
-/** The text of zero, the value of every new element. */
+/** Returns the text of zero, the value of every new element. */
 export const zeroText = (dtype: DType): string =>
   printElement(dtype, elementsOf(zeros(dtype, []))[0]);
 
@@ -66,9 +68,9 @@ export interface WrongElement {
 }
 
 /**
- * The tensor of a text. Wrong elements are listed, and are zero in the tensor.
- * @param what the tensor's name in errors
- * @throws TensorError for a shape that the page does not show, or that does not fit the number of values
+ * Converts text to a tensor. Invalid elements are listed, and are zero in the tensor.
+ * @param what name of the tensor in errors
+ * @throws TensorError for a shape that the page cannot show, or that does not match the number of values
  */
 export function tensorOf(
   text: TensorText,
@@ -76,7 +78,7 @@ export function tensorOf(
 ): { tensor: Tensor; wrong: WrongElement[] } {
   const { dtype, shape, values } = text;
   checkShape(shape, what);
-  // Elements of large tensors are mostly zeros, or repeat the previous value.
+  // Most elements of large tensors are zero, or repeat the previous value.
   let [before, parsed] = ["0", parseScalar(dtype, "0")];
   const candidates = values.map((value) => {
     if (value !== before) [before, parsed] = [value, parseScalar(dtype, value)];
@@ -99,14 +101,15 @@ export function tensorOf(
 }
 
 function build(dtype: DType, shape: readonly number[], values: readonly Candidate[]): Tensor {
-  // Pairs are passed as a flat list of parts, because the library would take a list of pairs for nested lists.
+  // Pairs are passed as a flat list of parts, because the library would read a list of pairs as nested lists.
   const isPairs =
     DTYPES[dtype].family === "complex" && values.every((value) => Array.isArray(value));
   return tensor(dtype, shape, (isPairs ? values.flat() : values) as never);
 }
 
 /**
- * The library's error for an element, without the position, which `at` gives; null if the type can hold the element.
+ * Returns the library's error for an element, without the position, which `at` provides; null if the type can hold the
+ * element.
  */
 function refusal(dtype: DType, candidate: Candidate): string | null {
   try {

@@ -14,15 +14,15 @@ const ROWS: readonly (readonly [hash: string, sentence: string | null])[] = [
   ["openvino/Gather/8;float32:3:1,2,3;int32:2:1,7;int32::0", "A grey index has no target."],
   [
     `ai.onnx/ScatterND/18;float32:9:0*9;int64:8,1:${ELEMENTS};float32:8:1*8`,
-    "Grey cells are targets, too many for a colour each.",
+    "Grey cells are targets; there are more targets than colours.",
   ],
   [
     `ai.onnx/ScatterND/18;float32:9:0*9;int64:9,1:${ELEMENTS},0;float32:9:1*9`,
-    "Colours mark targets of several updates; grey ones have one.",
+    "Coloured targets receive several updates, grey targets one.",
   ],
   [
     `ai.onnx/Gather/13;float32:9:0*9;int64:9:${ELEMENTS},0`,
-    "Colours mark what is read more than once; grey is read once.",
+    "Coloured cells are read more than once, grey cells once.",
   ],
 ];
 

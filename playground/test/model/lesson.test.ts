@@ -47,23 +47,23 @@ const ROWS: readonly Row[] = [
   ["a gather of rows", "ai.onnx/Gather/13;float32:3,2:1,2,3,4,5,6;int64:2:-1,2", [
     "The index A = -1 in `indices` is an address: -1 counts from the end, so it names row 2 of `data`.",
     "So `output[0, :]` is a copy of row 2.",
-    "No index names row 0 or row 1, so nothing of them is in the output.",
+    "No index names row 0 or row 1, so they are not in the output.",
     "A and B both name row 2: each gets its own copy, so reads never conflict.",
   ]],
   ["batches with equal indices", "ai.onnx/GatherND/13;batch_dims=1;int32:2,2:1,2,3,4;int64:2,1:1,1", [
-    "The tuple A = [1] in `indices`, in batch 0, is an address within that batch alone: it names element [0, 1].",
+    "The tuple A = [1] in `indices`, in batch 0, is an address within this batch only: it names element [0, 1].",
     "So `output[0]` is a copy of element [0, 1].",
-    "No tuple names element [0, 0] or element [1, 0], so nothing of them is in the output.",
+    "No tuple names element [0, 0] or element [1, 0], so they are not in the output.",
     "A and B are both [1], but in two batches, so they have different targets.",
   ]],
   ["the first index out of range", "openvino/Gather/8;float32:2:1,2;int32:2:9,1;int32::0", [
     "The index B = 1 in `indices` is an address: it names element [1] of `data`.",
     "So `output[1]` is a copy of element [1].",
-    "No index names element [0], so nothing of it is in the output.",
+    "No index names element [0], so it is not in the output.",
     "Here no two indices name the same element; if two did, each would get its own copy.",
   ]],
   ["a sequence", "ai.onnx/TensorScatter/24;axis=1;float32:1,3:1,2,3;float32:1,2:8,9;int64:1:1", [
-    "1 in `write_indices` is an address: sample 0 is written from position 1 of axis 1 on.",
+    "1 in `write_indices` is an address: sample 0 is written starting at position 1 of axis 1.",
     "So `update[0, 0]` goes to element [0, 1] and replaces what was there: 2 → 8.",
     "No index names element [0, 0], so the output copies it from `past_cache`.",
     "Here no two indices name the same element; if two did, `none` would keep the last.",

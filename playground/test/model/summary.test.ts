@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
     ["2 elements are read, each once.", "1 cell of the output is 0, because its index is out of range.", "Negative indices count from the end: -1 is element [2]."]],
   [{ domain: "openvino", op: "ScatterElementsUpdate", opset: 12, attributes: { reduction: "sum", use_init_val: "false" },
     inputs: [tensor("float32", [3]), tensor("int32", [2], "1 1"), tensor("float32", [2]), tensor("int32", [], "0")] },
-    ["Element [1] receives two updates; `add` keeps both.", "The values of data there are not used.", "2 of 3 cells keep their value."]],
+    ["Element [1] receives two updates; `add` keeps both.", "The old values of the targets are not used.", "2 of 3 cells keep their value."]],
   [call("ScatterND", {}, [4, 3], [[1, 1], "9"], [1, 3]), []],
 ];
 
