@@ -1,17 +1,17 @@
-/** The command line that explains a call larger than the page shows. */
+/** Builds the command line that explains a call larger than the page can show. */
 
 import type { State } from "../values/state.ts";
 
-/** A word quoted for a shell. */
+/** Quotes a word for a shell. */
 const quoted = (name: string): string =>
   /^[\w./=-]+$/.test(name) && !name.startsWith("-")
     ? name
     : `'${name.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`
- * @param names the files, in the order of the inputs
- * @param state the call of the page, used if no model is among the files
+ * Returns a command such as `npx ndscatter explain ScatterND --attr reduction=add data.npy indices.npy updates.npy`
+ * @param names names of the files, in the order of the inputs
+ * @param state the page's call, used if the files do not include a model
  */
 export function commandOf(
   names: readonly string[],

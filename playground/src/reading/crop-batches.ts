@@ -1,13 +1,13 @@
 /**
- * Crops gathers with batch dimensions: some batches, and in each the same rows of indices, so that the part has the form
- * of the whole. Batches and rows with an index out of range come first.
+ * Crops gathers with batch dimensions to a few batches. Every kept batch keeps the same rows of indices, so that the
+ * part has the form of the whole call. Batches and rows with an index out of range come first.
  */
 
 import type { Tensor } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
 import {
   across,
-  are,
+  outOfRange,
   Axis,
   census,
   first,
@@ -21,12 +21,12 @@ import {
   type Tensors,
 } from "./crop-parts.ts";
 
-/** The most rows of indices in each batch. */
+/** Maximum number of rows of indices per batch. */
 const MOST_ROWS = 8;
-/** The most batches by the number of batch axes. */
+/** Returns the maximum number of batches along each of the batch axes. */
 const mostBatches = (axes: number): number => (axes === 1 ? 4 : axes === 2 ? 3 : 2);
 
-/** GatherND with batches. */
+/** Crops GatherND with batch dimensions. */
 export function ofBatchedTuples({ data, indices }: Tensors, batchDims: number): Part | null {
   const k = indices?.shape.at(-1) ?? 0;
   if (data === undefined || indices === undefined || k === 0) return null;
@@ -38,7 +38,7 @@ export function ofBatchedTuples({ data, indices }: Tensors, batchDims: number): 
   return { tensors: { data: found.data, indices: indicesOf(indices, shape, values) }, remarks };
 }
 
-/** OpenVINO's Gather with batches. */
+/** Crops OpenVINO's Gather with batch dimensions. */
 export function ofBatchedRows(
   { data, indices }: Tensors,
   written: number,
@@ -54,7 +54,7 @@ export function ofBatchedRows(
   return { tensors: { data: found.data, indices: indicesOf(indices, shape, values) }, remarks };
 }
 
-/** The axes of data that tuples of `k` coordinates address. */
+/** Axes of data that tuples of `k` coordinates address. */
 interface Addressed {
   readonly axis: number;
   readonly k: number;
@@ -62,9 +62,9 @@ interface Addressed {
 
 interface BatchedPart {
   readonly data: Tensor;
-  /** The batches along each of their axes, then the rows of indices. */
+  /** Kept batches along each batch axis, then the kept rows of indices. */
   readonly kept: readonly (readonly number[])[];
-  /** Tuples, renumbered. */
+  /** Renumbered indices. */
   readonly values: readonly number[];
   readonly remarks: string[];
 }
@@ -107,7 +107,7 @@ function cropped(
     kept,
     values: values.map((one, at) => axes[at % k].index(one)),
     remarks: [
-      `Of ${count.toLocaleString("en")} ${k === 1 ? "indices" : "index tuples"} in all batches, ${are(found.bad)} out of range; these come first.`,
+      `${outOfRange(found.bad, count, `${k === 1 ? "indices" : "index tuples"} in all batches`)}; these come first.`,
       ...batches.flatMap((size, d) => remarkOn("data", d, kept[d], size)),
       ...axes.flatMap((one, c) => one.remark(axis + c)),
     ],

@@ -1,14 +1,14 @@
-/** What the crops of all operators share: faults first, axes reduced to some coordinates, and the remarks on them. */
+/** Shared steps of all crops: putting faults first, reducing axes to some coordinates, and describing the result. */
 
 import { gather, tensor, type Role, type Tensor } from "ndscatter";
 import { sizeOf } from "../values/shape.ts";
 
-/** The most index tuples in a part, and the most elements along each other axis. */
+/** Maximum number of index tuples in a part, and of elements along each other axis. */
 export const MOST_TUPLES = 24;
 const MOST_ACROSS = 8;
-/** Valid tuples beside those with a fault. */
+/** Maximum number of valid tuples to add to the faulty tuples. */
 const MOST_RIGHT = 6;
-/** The most coordinates of the file in a remark. */
+/** Maximum number of coordinates to list in a remark. */
 const MOST_NAMED = 12;
 
 export type Tensors = Partial<Record<Role, Tensor>>;
@@ -18,7 +18,7 @@ export interface Part {
   readonly remarks: string[];
 }
 
-/** Positions of indices by fault. */
+/** Positions of indices, grouped by fault. */
 interface Census {
   readonly bad: number[];
   readonly shared: number[];
@@ -26,7 +26,8 @@ interface Census {
 }
 
 /**
- * Sorts positions by fault. `targetOf` gives positions that write the same place the same number; -1 is out of range.
+ * Groups positions by fault. `targetOf` returns equal numbers for positions with the same target, and -1 for a position
+ * that is out of range.
  */
 export function census(count: number, targetOf: (position: number) => number): Census {
   const hits = new Map<number, number>();
@@ -42,20 +43,25 @@ export function census(count: number, targetOf: (position: number) => number): C
     const list = target < 0 ? found.bad : (hits.get(target) ?? 0) > 1 ? found.shared : found.rest;
     list.push(position);
   }
-  // Positions of one target stay together, so that the part shows the whole collision.
+  // Positions with the same target stay together, so that the part shows the whole collision.
   found.shared.sort((a, b) => targets[a] - targets[b] || a - b);
   return found;
 }
 
-export const are = ({ length }: readonly unknown[]): string =>
-  length === 1 ? "1 is" : `${length.toLocaleString("en")} are`;
+/** Returns a clause about the elements out of range: `3 of 64 samples are out of range`. */
+export const outOfRange = (
+  { length: bad }: readonly unknown[],
+  count: number,
+  what: string,
+): string =>
+  `${bad.toLocaleString("en")} of ${count.toLocaleString("en")} ${what} ${bad === 1 ? "is" : "are"} out of range`;
 
 export const countsOf = ({ bad, shared }: Census, count: number, what: string): string =>
-  `Of ${count.toLocaleString("en")} ${what}, ${are(bad)} out of range and ${shared.length.toLocaleString("en")} share a target; these come first.`;
+  `${outOfRange(bad, count, what)} and ${shared.length.toLocaleString("en")} share a target; these come first.`;
 
 /**
- * At most `most` positions: faults first, then some valid ones. Positions of one target keep their order, so the last
- * write stays the last.
+ * Returns at most `most` positions: faults first, then some valid positions. Positions with the same target keep their
+ * order, so the last write stays last.
  */
 export function chosen({ bad, shared, rest }: Census, most: number): number[] {
   const half = Math.ceil(most / 2);
@@ -66,7 +72,7 @@ export function chosen({ bad, shared, rest }: Census, most: number): number[] {
   ];
 }
 
-/** An axis of data reduced to the coordinates that indices name. */
+/** An axis of data, reduced to the coordinates that indices name. */
 export class Axis {
   readonly size: number;
   readonly kept: readonly number[];
@@ -83,8 +89,8 @@ export class Axis {
   }
 
   /**
-   * The index in the part. A negative index stays negative, and an index out of range stays out of range by as much, up
-   * to 99.
+   * Returns the index in the part. A negative index stays negative. An index out of range misses the part by the same
+   * distance, up to 99.
    */
   index(one: number): number {
     const { size, kept, places } = this;
@@ -97,7 +103,7 @@ export class Axis {
   remark = (axis: number): string[] => remarkOn("data", axis, this.kept, this.size);
 }
 
-/** A sentence on the coordinates of a tensor that are in the part; none if all are. */
+/** Describes the coordinates of a tensor that the part keeps; returns nothing if the part keeps all coordinates. */
 export function remarkOn(
   name: string,
   axis: number,
@@ -108,14 +114,14 @@ export function remarkOn(
   const names = kept.slice(0, MOST_NAMED).map((one) => one.toLocaleString("en"));
   const more = kept.length > MOST_NAMED ? ", …" : "";
   return [
-    `Along axis ${axis} ${name} has the coordinates ${names.join(", ")}${more} of ${size.toLocaleString("en")}.`,
+    `${name} keeps the coordinates ${names.join(", ")}${more} of ${size.toLocaleString("en")} along axis ${axis}.`,
   ];
 }
 
 export const first = (size: number, most: number): number[] =>
   Array.from({ length: Math.min(size, most) }, (_, one) => one);
 
-/** A tensor reduced to the given coordinates along each axis; null keeps all. */
+/** Reduces a tensor to the given coordinates along each axis; null keeps all coordinates. */
 export function taken(source: Tensor, coordinates: readonly (readonly number[] | null)[]): Tensor {
   return coordinates.reduce<Tensor>((part, kept, axis) => {
     if (kept === null || kept.length === part.shape[axis]) return part;
@@ -136,13 +142,14 @@ export const indicesOf = (
 export const reshaped = (source: Tensor, shape: readonly number[]): Tensor =>
   tensor(source.dtype, shape, source.data as never) as Tensor;
 
-/** Elements per axis in a part that has several such axes. */
+/** Returns the number of elements to keep along each of several such axes. */
 export const across = (axes: number): number => (axes < 2 ? MOST_ACROSS : axes === 2 ? 6 : 3);
 
 /**
- * Coordinates along each axis of a grid: those of the given positions, filled up with the first others.
- * @param order positions in a grid of `shape`, the most important first
- * @param mostAlong the most coordinates along an axis
+ * Returns the coordinates to keep along each axis of a grid: the coordinates of the given positions, then the first
+ * other coordinates.
+ * @param order positions in a grid of `shape`, most important first
+ * @param mostAlong maximum number of coordinates along an axis
  */
 export function gridAround(
   order: readonly number[],

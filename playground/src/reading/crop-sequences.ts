@@ -1,12 +1,12 @@
 /**
- * Crops TensorScatter: samples that do not fit into the cache first, a piece of their sequences, and the positions of the
- * cache that these pieces reach.
+ * Crops TensorScatter. The part has the samples that do not fit into the cache first, a piece of each sequence, and the
+ * cache positions that these pieces reach.
  */
 
 import type { Tensor } from "ndscatter";
 import {
   across,
-  are,
+  outOfRange,
   census,
   chosen,
   first,
@@ -19,7 +19,7 @@ import {
 } from "./crop-parts.ts";
 
 const MOST_SAMPLES = 6;
-/** The most elements of each sequence. */
+/** Maximum number of elements of each sequence. */
 const MOST_STEPS = 6;
 
 export function ofSequences(
@@ -41,7 +41,7 @@ export function ofSequences(
   const samples = chosen(found, MOST_SAMPLES);
   const chosenBegins = samples.map((sample) => begins[sample]);
   const steps = Math.min(length, MOST_STEPS);
-  // The end of a sequence that is too long for its place shows that it is.
+  // A sequence that is too long for its place is cropped to its end, which shows the fault.
   const isLong = chosenBegins.some((begin) => !isRight(begin) && begin >= 0);
   const from = isLong ? length - steps : 0;
   const cache = new Cache(
@@ -72,7 +72,7 @@ export function ofSequences(
           }),
     },
     remarks: [
-      `Of ${batch.toLocaleString("en")} samples, ${are(found.bad)} out of range; these come first.`,
+      `${outOfRange(found.bad, batch, "samples")}; these come first.`,
       ...remarkOn("past_cache", 0, samples, batch),
       ...remarkOn("past_cache", axis, cache.kept, size),
       ...remarkOn("update", axis, piece, length),
@@ -80,27 +80,30 @@ export function ofSequences(
   };
 }
 
-/** True if data and updates have one shape but for the axis, and the sequence is not longer than the cache. */
+/**
+ * Checks whether data and updates have the same shape except along the axis, and the sequence is not longer than the
+ * cache.
+ */
 const fits = (data: Tensor, updates: Tensor, axis: number): boolean =>
   axis > 0 &&
   updates.size > 0 &&
   updates.shape.length === data.shape.length &&
   updates.shape.every((dim, d) => (d === axis ? dim <= data.shape[d] : dim === data.shape[d]));
 
-/** The positions of the cache that are in the part. Neighbours of one piece stay neighbours. */
+/** Cache positions in the part. Neighbouring positions of a piece stay neighbours. */
 class Cache {
   readonly size: number;
   readonly isRing: boolean;
   readonly kept: readonly number[];
 
-  /** @param starts the position in the cache at which each piece of `steps` elements begins */
+  /** @param starts cache positions at which the pieces of `steps` elements begin */
   constructor(size: number, isRing: boolean, steps: number, starts: readonly number[]) {
     this.size = size;
     this.isRing = isRing;
     const reached = starts
       .flatMap((start) => first(steps, steps).map((step) => this.position(start + step)))
       .filter((one) => one >= 0 && one < size);
-    // A cache that is shorter than the pieces would have another fault.
+    // A cache shorter than the pieces would introduce a different fault.
     const more = first(size, steps);
     const whole = new Set(reached);
     for (const one of more) if (whole.size < steps) whole.add(one);
@@ -113,10 +116,10 @@ class Cache {
   }
 
   /**
-   * The write index in the part. One that is out of range stays so, by as much, up to 99; one that a ring takes modulo its
-   * length stays negative or beyond the end.
-   * @param begin the write index in the whole
-   * @param start the position in the whole at which the piece begins
+   * Returns the write index in the part. An index out of range misses the part by the same distance, up to 99. In a
+   * ring buffer, an index that wraps around stays negative or beyond the end.
+   * @param begin write index in the whole cache
+   * @param start position in the whole cache at which the piece begins
    */
   begin(begin: number, start: number): number {
     const { size, isRing, kept } = this;

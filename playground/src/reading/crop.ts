@@ -1,6 +1,6 @@
 /**
- * Crops a call that is larger than the page shows. The part keeps the faults: index tuples out of range first, then
- * tuples that share a target. Rows of data that no index of the part names are left out, so indices are renumbered.
+ * Crops a call that is larger than the page can show. The part keeps the faults: index tuples out of range first, then
+ * tuples that share a target. Rows of data that the part's indices do not name are left out, so indices are renumbered.
  */
 
 import { roleOf, resolve, type Tensor } from "ndscatter";
@@ -12,7 +12,7 @@ import { textOf } from "../values/tensor-text.ts";
 import { ofBatchedRows, ofBatchedTuples } from "./crop-batches.ts";
 import {
   across,
-  are,
+  outOfRange,
   Axis,
   census,
   chosen,
@@ -35,8 +35,8 @@ export interface Cropped {
 }
 
 /**
- * @param tensors by the inputs of the state's version; null for an input that keeps the state's own
- * @returns null for an operator whose parts would have another meaning than the whole
+ * @param tensors tensors in the order of the version's inputs; null for an input that keeps the state's tensor
+ * @returns null for an operator whose parts would mean something else than the whole call
  */
 export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropped | null {
   const version = resolve(state);
@@ -65,11 +65,11 @@ export function cropOf(state: State, tensors: readonly (Tensor | null)[]): Cropp
   const found = attempt(crop);
   if (found === null || "error" in found) return null;
   const inputs = version.inputs.map((schema, position) => {
-    // The axis is not cropped.
+    // The axis input is not cropped.
     const { [roleOf(schema)]: one } = { axis: byRole.axis, ...found.tensors };
     return one === undefined ? (state.inputs[position] ?? null) : textOf(one);
   });
-  // Rows of indices are one axis in the part, so batches cannot be counted from the back.
+  // In the part, rows of indices form one axis, so a negative number of batch dimensions would be wrong.
   const settled = given < 0 ? { ...attributes, batch_dims: String(batchDims) } : attributes;
   return { state: { ...state, attributes: settled, inputs }, remarks: found.remarks };
 }
@@ -148,10 +148,7 @@ function ofRows({ data, indices }: Tensors, written: number): Part | null {
         values.map((one) => own.index(one)),
       ),
     },
-    remarks: [
-      `Of ${count.toLocaleString("en")} indices, ${are(found.bad)} out of range; these come first.`,
-      ...own.remark(axis),
-    ],
+    remarks: [`${outOfRange(found.bad, count, "indices")}; these come first.`, ...own.remark(axis)],
   };
 }
 
@@ -176,7 +173,7 @@ function ofElements({ data, indices, updates }: Tensors, written: number): Part 
     }
     return target;
   });
-  // Rows and columns with faults make a grid, which the first other rows and columns fill.
+  // Rows and columns with faults form a grid; the first other rows and columns fill it up.
   const order = [...found.bad.slice(0, 400), ...found.shared.slice(0, 400)];
   const kept = gridAround(order, shape, (d) => (d === axis ? 12 : across(rank - 1)));
   const part = taken(indices, kept);

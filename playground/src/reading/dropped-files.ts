@@ -1,12 +1,14 @@
-/** The files of a drop, with those in folders that were dropped. */
+/** Collects the files of a drop, including the files in dropped folders. */
 
-/** The limits of a case. A drop with more files or deeper folders is another folder, dropped by mistake. */
+/**
+ * Limits for a case. A drop with more files or deeper folders is not a case, but some other folder dropped by mistake.
+ */
 const MOST_FILES = 100;
 const DEEPEST = 2;
 
 /**
- * The dropped files, then those in dropped folders, ordered by name. Entries that cannot be read are left out. The
- * entries are taken before the first await, because the browser empties a drop when its event ends.
+ * Returns the dropped files, then the files in dropped folders, ordered by name. Entries that cannot be read are left
+ * out. The entries are taken before the first await, because the browser empties a drop when its event ends.
  */
 export async function droppedFiles(drop: DataTransfer): Promise<File[]> {
   const plain = [...drop.files];
@@ -37,7 +39,10 @@ async function filesOf(entry: FileSystemEntry, depth: number): Promise<File[]> {
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 
-/** The entries of a folder, up to the limit: a reader returns some at a time, and an empty list at the end. */
+/**
+ * Returns the entries of a folder, up to the limit. A reader returns a few entries per call, and an empty list at the
+ * end.
+ */
 async function entriesOf(
   reader: FileSystemDirectoryReader,
   before: readonly FileSystemEntry[] = [],

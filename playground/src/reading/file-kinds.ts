@@ -1,13 +1,13 @@
-/** Files by the endings of their names. */
+/** Recognizes kinds of files by their extensions. */
 
 export const MODEL = /\.(?:onnx|xml)$/i;
 export const TENSOR = /\.(?:npy|pb)$/i;
 export const BIN = /\.bin$/i;
 
-/** True if the files may be a case: one model, and tensors beside it. */
+/** Checks whether the files may be a case: one model and tensors. */
 export const isCase = (names: readonly string[]): boolean =>
   names.filter((name) => MODEL.test(name)).length === 1 && names.some((name) => TENSOR.test(name));
 
-/** True if the files are several tensors and nothing else. */
+/** Checks whether the files are several tensors and nothing else. */
 export const areTensors = (names: readonly string[]): boolean =>
   names.length > 1 && names.every((name) => TENSOR.test(name));

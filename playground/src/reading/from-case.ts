@@ -1,6 +1,7 @@
 /**
- * Several files at once: a case written by `ndscatter capture`. A case is a folder with one model, `node.onnx`, a
- * `.npy` for each input, named after the input, and the runtime's output `runtime.0.npy`, if it produced one.
+ * Reads several files at once: a case written by `ndscatter capture`. A case is a folder with one model, `node.onnx`; a
+ * `.npy` file for each input, named after the input; and the runtime's output `runtime.0.npy`, if the runtime produced
+ * an output.
  */
 
 import { resolve } from "ndscatter";
@@ -15,25 +16,25 @@ import {
 import { assigned, withAssignment, type NamedTensor } from "./named.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** A file by its name; the folders before the name do not matter. */
+/** A file and its name; folders in the name are ignored. */
 export interface NamedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** The name without the folders before it. */
+/** Returns the name without its folders. */
 const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 
-/** The first output of the runtime. All operators of the page have one output. */
+/** Name of the runtime's first output. All operators of the page have one output. */
 const RUNTIME = "runtime.0";
 
 /**
- * The nodes of the model, with the tensors of the files as inputs, and with the runtime's output. Never throws,
- * whatever the bytes are. Files that are not used are named in the remarks.
+ * Returns the nodes of the model, with tensors from the files as inputs, and with the runtime's output. Never throws,
+ * whatever bytes the files contain. Unused files are named in the remarks.
  */
 export async function fromCase(files: readonly NamedFile[]): Promise<FileContent> {
   const model = files.find(({ name }) => MODEL.test(name));
-  if (model === undefined) return { error: "there is no model among the files" };
+  if (model === undefined) return { error: "the files do not include a model" };
   const bin = files.find(({ name }) => BIN.test(name));
   const { tensors, remarks } = await tensorsOf(files);
   const given = new CaseTensors(tensors, lastOf(model.name).replace(MODEL, ""));
@@ -41,7 +42,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
   if ("error" in content) return content;
   const isOnly = content.choices.length === 1;
   const choices = content.choices.map((choice) => {
-    // The model of a case has one node, so the runtime's output is the output of that node.
+    // A case has a single node, so the runtime's output is this node's output.
     if (!isOnly || choice.kind !== "node") return choice;
     const filled = given.rest(choice);
     const actual = given.output();
@@ -55,7 +56,7 @@ export async function fromCase(files: readonly NamedFile[]): Promise<FileContent
 
 type NodeChoice = Extract<FileChoice, { kind: "node" }>;
 
-/** The tensors of a case by the names of the model's values; records which were used. */
+/** Tensors of a case, by the names of the model's values. The class records which tensors were used. */
 class CaseTensors {
   readonly tensors: readonly NamedTensor[];
   readonly stem: string;
@@ -67,7 +68,7 @@ class CaseTensors {
     this.stem = stem;
   }
 
-  /** Receives the names of the model's inputs, in order: `input_0.pb` is the first of them. */
+  /** Receives the names of the model's inputs, in order: `input_0.pb` belongs to the first input. */
   begin(inputs: readonly string[]): void {
     this.inputs = inputs;
   }
@@ -86,7 +87,7 @@ class CaseTensors {
     return this.take((one) => spellings.includes(one.name));
   }
 
-  /** The runtime's output: of `ndscatter capture`, or of a test folder of ONNX. */
+  /** Returns the runtime's output, from `ndscatter capture` or from an ONNX test folder. */
   output(): TensorText | undefined {
     return this.take(({ name }) => name === RUNTIME || name === "output_0");
   }
@@ -97,7 +98,7 @@ class CaseTensors {
     return found?.input;
   }
 
-  /** The node with the remaining tensors in its unknown inputs; unchanged if names and shapes are ambiguous. */
+  /** Returns the node with the remaining tensors in its unknown inputs; unchanged if names and shapes are ambiguous. */
   rest(choice: NodeChoice): NodeChoice {
     const left = this.tensors.filter((one) => !this.used.has(one) && !isOutput(one));
     const { open = [] } = choice;
@@ -128,7 +129,7 @@ class CaseTensors {
 
 const isOutput = ({ name }: NamedTensor): boolean => name === RUNTIME || name === "output_0";
 
-/** The tensors of the files, named without their endings. */
+/** Returns the tensors of the files, named without extensions. */
 export async function tensorsOf(
   files: readonly NamedFile[],
 ): Promise<{ tensors: NamedTensor[]; remarks: string[] }> {

@@ -1,6 +1,6 @@
 /**
- * The content of a dropped file: a tensor for an input, or a model's scatters and gathers, each by itself with the
- * constants that feed it.
+ * Reads a dropped file: a tensor for an input, or the scatters and gathers of a model, each with the constants that
+ * feed it.
  */
 
 import { roleOf, explain, resolve, type DType, type OperatorVersion } from "ndscatter";
@@ -20,28 +20,28 @@ export type FileChoice =
       readonly kind: "node";
       readonly title: string;
       readonly state: State;
-      /** Facts of the state that the file does not contain. */
+      /** Remarks about facts that the file does not contain. */
       readonly remarks: readonly string[];
-      /** The inputs that are zeros because the file lacks them. */
+      /** Inputs that are zero because the file lacks their values. */
       readonly open?: readonly number[];
-      /** A runtime's output of the node, if a case contains it. */
+      /** A runtime's output of the node, if the case contains the output. */
       readonly actual?: TensorText;
     };
 
-/** The choices that a file offers, with remarks on the rest; or the reason why it offers none. */
+/** The choices that a file offers, with remarks about the rest; or the reason why the file offers no choice. */
 export type FileContent =
   | { readonly choices: readonly FileChoice[]; readonly remarks: readonly string[] }
   | { readonly error: string };
 
-/** The most choices; nobody reads through more nodes. */
+/** Maximum number of choices; users do not read longer lists. */
 const MOST_CHOICES = 200;
 
 /**
- * The content of a file, by the ending of its name. Never throws, whatever the bytes are. The readers of models are
- * loaded with the first model.
+ * Reads a file according to its extension. Never throws, whatever bytes the file contains. The model readers are loaded
+ * with the first model.
  *
- * @param bin the `.bin` that belongs to an `.xml`
- * @param given tensors for values of a model, by name, beside its constants
+ * @param bin contents of the `.bin` file that belongs to an `.xml` file
+ * @param given tensors for values of a model, by name, in addition to its constants
  */
 export async function fromFile(
   name: string,
@@ -54,14 +54,14 @@ export async function fromFile(
   if (read === undefined) {
     const known = Object.keys(READERS).join(", ");
     return {
-      error: `${JSON.stringify(name)} has none of the endings ${known}, which say what a file is`,
+      error: `the name ${JSON.stringify(name)} must end in one of ${known}`,
     };
   }
   const reader = await read();
   return attempt(() => reader(bytes, name, bin, given));
 }
 
-/** Tensors by the names of a model's values. */
+/** Tensors, by the names of a model's values. */
 export interface Given extends Pick<ReadonlyMap<string, TensorText>, "get"> {
   /** Receives the names of the model's inputs, before `get` is called. */
   begin?(inputs: readonly string[]): void;
@@ -124,7 +124,7 @@ function nodesOf(model: Model, runNode: RunNode, given: Given): FileContent {
   if (known > 0) return { choices, remarks };
   const others = [...new Set(nodes.map(({ op }) => op))].slice(0, 20).join(", ");
   return {
-    error: `the model has no scatter or gather that the page shows${others === "" ? "" : `, only ${others}`}`,
+    error: `the model has no scatter or gather that the page supports${others === "" ? "" : `, only ${others}`}`,
   };
 }
 
@@ -136,7 +136,7 @@ function versionOf(
   return "version" in found ? found.version : null;
 }
 
-/** `ScatterND-18 "update the cache"`. A node without a name is called by the name of its output. */
+/** Returns a title such as `ScatterND-18 "update the cache"`. A node without a name gets the name of its output. */
 const titleOf = (
   { name, outputs }: ModelNode,
   { name: op, sinceVersion }: OperatorVersion,
@@ -187,7 +187,7 @@ function stateOf(
 
 const ZEROS = "The model has no values for ";
 
-/** Says of which inputs the page shows zeros. */
+/** Lists the inputs that the page shows as zeros. */
 export function zerosRemark(names: readonly string[]): string {
   const are = names.length === 1 ? "it is" : "they are";
   return `${ZEROS}${printNames(names)}, so ${are} zeros here. To see the real call, open the model together with .npy files of its inputs.`;
@@ -195,7 +195,7 @@ export function zerosRemark(names: readonly string[]): string {
 
 export const isZerosRemark = (sentence: string): boolean => sentence.startsWith(ZEROS);
 
-/** The tensor of a name if it is a constant of the model; null if it is an input or computed. */
+/** Returns the tensor of a name if it is a constant of the model; null if it is an input or computed. */
 function constantOf(model: Model, name: string, runNode: RunNode): TensorText | null {
   const { constants, nodes } = model.graph;
   const constant = constants.find((one) => one.name === name);
@@ -205,15 +205,15 @@ function constantOf(model: Model, name: string, runNode: RunNode): TensorText | 
     return textOf(constant.read(), name);
   }
   const maker = nodes.find(({ op, outputs }) => INLINE.has(op) && outputs.includes(name));
-  // Running the node fails if it copies a value that is not a constant either.
+  // Running the node fails if it copies a value that is not constant.
   const made = maker && attempt(() => runNode(model, maker, {}));
   return made === undefined || "error" in made ? null : textOf(made[name], name);
 }
 
-/** The operators that make or pass on constants. */
+/** Operators that create or forward constants. */
 const INLINE: ReadonlySet<string> = new Set(["Constant", "Identity", "Convert"]);
 
-/** Zeros of the type that the model declares. An unknown dimension becomes 2. */
+/** Returns zeros of the type that the model declares. An unknown dimension becomes 2. */
 function standIn(
   model: Model,
   name: string,

@@ -1,4 +1,7 @@
-/** Tensors larger than the page shows: a part that keeps the faults, and the command for the whole call. */
+/**
+ * Handles tensors larger than the page can show: crops the call to a part that keeps the faults, and builds the command
+ * for the whole call.
+ */
 
 import { resolve, type Tensor } from "ndscatter";
 import { readState } from "../document/read-state.ts";
@@ -30,7 +33,8 @@ async function tensorIn({ name, bytes }: NamedFile): Promise<Tensor | null> {
 }
 
 /**
- * The part and the command for the tensors of files; null if the page can show all of them, or if one cannot be read.
+ * Returns the part and the command for tensors from files; null if the page can show all tensors, or if a file cannot
+ * be read.
  */
 export async function largeOf(files: readonly NamedFile[], state: State): Promise<Large | null> {
   const read = await Promise.all(files.map(tensorIn));
@@ -57,7 +61,7 @@ export async function largeOf(files: readonly NamedFile[], state: State): Promis
   ];
   const sizes = big.map(({ shape }) => sizeOf(shape).toLocaleString("en")).join(" and ");
   const remarks = [
-    `The page shows up to ${MOST_ELEMENTS.toLocaleString("en")} elements of a tensor, and the files have ${sizes}.`,
+    `The page shows up to ${MOST_ELEMENTS.toLocaleString("en")} elements of a tensor, but the files have ${sizes}.`,
   ];
   const crop = cropOf(base, given);
   const command = commandOf(names, base);

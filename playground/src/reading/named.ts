@@ -7,12 +7,12 @@ import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
 export interface NamedTensor {
-  /** Without folders and endings. */
+  /** Name without folders and extensions. */
   readonly name: string;
   readonly input: TensorText;
 }
 
-/** The tensor number of each input; null for an input that stays as it is. */
+/** Number of the tensor for each input; null for an input that stays unchanged. */
 export type Assignment = readonly (number | null)[];
 
 export interface Match {
@@ -22,7 +22,7 @@ export interface Match {
   readonly isSure: boolean;
 }
 
-/** Input names that programs and files use. The names of an operator's own inputs come first. */
+/** Input names that programs and files use. The operator's own input names take precedence. */
 const NAMES: Readonly<Record<Role, readonly string[]>> = {
   data: "data x input input_0 cache past_cache params tensor self a arr table tables sums base".split(
     " ",
@@ -35,12 +35,12 @@ const NAMES: Readonly<Record<Role, readonly string[]>> = {
   axis: ["axis", "dim", "input_3"],
 };
 
-/** The most tensors whose orders are tried; no operator has as many inputs. */
+/** Maximum number of tensors whose orders are tried; no operator has this many inputs. */
 const MOST = 6;
 
 const wordOf = (name: string): string => name.toLowerCase().replace(/^.*[.\s]/, "");
 
-/** Scores a tensor for an input: names count most, then data types. A tensor with a score below 0 does not fit. */
+/** Scores a tensor for an input: names count most, then data types. A tensor with a negative score does not fit. */
 function score({ name, input }: NamedTensor, version: OperatorVersion, position: number): number {
   const schema = version.inputs[position];
   const role = roleOf(schema);
@@ -69,7 +69,7 @@ function score({ name, input }: NamedTensor, version: OperatorVersion, position:
 const isNamed = (word: string, name: string, role: Role): boolean =>
   word === name.toLowerCase() || NAMES[role].includes(word);
 
-/** The state with tensors in its inputs. */
+/** Returns the state with tensors as its inputs. */
 export const withAssignment = (
   state: State,
   tensors: readonly NamedTensor[],
@@ -105,7 +105,7 @@ function fits(version: OperatorVersion, state: State): boolean {
   return !("error" in attempt(() => infer(node, types)));
 }
 
-/** All assignments of the tensors to inputs, each tensor at most once. */
+/** Yields all assignments of the tensors to inputs; each tensor is used at most once. */
 function* orders(
   count: number,
   inputs: number,
@@ -121,7 +121,7 @@ function* orders(
   yield* orders(count, inputs, [...used, null]);
 }
 
-/** The best assignment to the inputs of a state, and whether it is the only best one. */
+/** Returns the best assignment to the inputs of a state, and whether no other assignment is equally good. */
 export function assigned(
   tensors: readonly NamedTensor[],
   state: State,
@@ -159,7 +159,7 @@ export function assigned(
   return { ...best, isSure: areAllUsed && isFit && best.points - second >= 4 };
 }
 
-/** The other operators to try for three files, after that of the page. */
+/** Other operators to try for three files, after the page's operator. */
 const OTHERS = [
   "ScatterND",
   "ScatterElements",
@@ -170,8 +170,8 @@ const OTHERS = [
 ];
 
 /**
- * Assigns tensors to the inputs of the page's operator, or of another operator if they do not fit that one.
- * @param fresh a state under another operator
+ * Assigns tensors to the inputs of the page's operator, or of another operator if the tensors do not fit.
+ * @param fresh returns the state under another operator
  */
 export function matched(
   tensors: readonly NamedTensor[],

@@ -1,4 +1,4 @@
-/** Dialog content for tensors that belong to several inputs, and for a text that was understood in part. */
+/** Dialog content for tensors that belong to several inputs, and for text that was only partly understood. */
 
 import { resolve } from "ndscatter";
 import type { JSX } from "preact";
@@ -20,13 +20,13 @@ export interface MatchProps {
 const keyOf = ({ domain, op }: Pick<State, "domain" | "op">): string => `${domain}/${op}`;
 const typeOf = ({ dtype, shape }: NamedTensor["input"]): string => `${dtype} [${shape.join(", ")}]`;
 
-/** A call in progress: a state, and the tensor of each input. */
+/** A call to be confirmed: a state, and the tensor of each input. */
 interface Chosen {
   readonly base: State;
   readonly assignment: Assignment;
 }
 
-/** A menu for each input, with the best guess chosen. */
+/** Shows a menu for each input, with the best guess selected. */
 export function MatchForm({ tensors, state, onTake }: MatchProps): JSX.Element {
   const first = useMemo(() => guessOf(tensors, state), [tensors, state]);
   const [{ base, assignment }, setChosen] = useState<Chosen>(first);
@@ -71,7 +71,9 @@ function guessOf(tensors: readonly NamedTensor[], state: State): Chosen {
   return { base: isOwn ? state : withOperator(state, choice).state, assignment };
 }
 
-/** The assignment with a tensor moved to an input. The input that had the tensor gets the replaced one. */
+/**
+ * Returns the assignment with a tensor moved to another input. The input that had the tensor gets the replaced tensor.
+ */
 export const exchanged = (
   assignment: Assignment,
   position: number,
@@ -146,12 +148,12 @@ export interface MarkedProps {
   readonly marks: readonly Mark[];
 }
 
-/** Lines shown around marks. A program may have thousands of lines of numbers. */
+/** Number of lines shown before and after a mark. A program may have thousands of lines of numbers. */
 const AROUND = 3;
 const LONGEST_LINE = 400;
 const MOST_LINES = 60;
 
-/** The text with marks on the parts that were not understood, and the reasons by line and column. */
+/** Shows the text with marks on the parts that were not understood, and the reasons by line and column. */
 export function MarkedText({ text, marks }: MarkedProps): JSX.Element {
   const lines = linesOf(text);
   const shown = new Set<number>();

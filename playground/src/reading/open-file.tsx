@@ -1,4 +1,6 @@
-/** The dialog that lists what the page accepts, and shows files that were dropped or need a choice. */
+/**
+ * The dialog that lists what the page accepts. Dropped files are shown here if they need a choice or cannot be used.
+ */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -20,13 +22,13 @@ const TAKES: readonly (readonly [what: string, sentence: string])[] = [
   ],
   [
     ".onnx, .xml with .bin",
-    "A model: each of its scatters and gathers. With tensors beside it, they become the inputs.",
+    "A model with scatters or gathers. Tensor files opened with the model become its inputs.",
   ],
-  ["a folder", "A case of ndscatter capture, or a test folder of ONNX."],
+  ["a folder", "A case written by ndscatter capture, or an ONNX test folder."],
   ["code", "NumPy, PyTorch, JAX, TensorFlow, ONNX, TypeScript: named arrays and a call."],
   [
     "an error message",
-    "Of onnxruntime, PyTorch, NumPy or TensorFlow: the page shows a call that fails in the same way.",
+    "A message from onnxruntime, PyTorch, NumPy or TensorFlow; the page shows a call that fails the same way.",
   ],
 ];
 
@@ -47,7 +49,7 @@ export const Open = ({ files, close }: OpenProps): JSX.Element => (
         </div>
       ))}
     </dl>
-    <p>Nothing leaves the page. It shows up to 20,000 elements of a tensor.</p>
+    <p>Your data never leaves the page, which shows up to 20,000 elements of a tensor.</p>
   </>
 );
 
@@ -55,7 +57,7 @@ interface FileDialogProps {
   readonly files: Files;
   /** The page's call. */
   readonly state: State;
-  /** The names of the inputs that can take a tensor. */
+  /** Names of the inputs that can receive a tensor. */
   readonly inputs: readonly string[];
 }
 
@@ -72,7 +74,7 @@ export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Eleme
         label={
           offer !== null && isNothing(offer)
             ? `Nothing to show in ${offer.name}`
-            : `What to take from ${offer?.name ?? "the file"}`
+            : `Choose from ${offer?.name ?? "the file"}`
         }
         isOpen={offer !== null}
         isKept={offer?.source !== undefined}
@@ -82,7 +84,7 @@ export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Eleme
             <>
               <Content offer={offer} files={files} state={state} inputs={inputs} />
               <button type="button" onClick={close}>
-                {isNothing(offer) ? "Close" : "Take nothing"}
+                {isNothing(offer) ? "Close" : "Cancel"}
               </button>
             </>
           )
@@ -92,7 +94,7 @@ export function FileDialog({ files, state, inputs }: FileDialogProps): JSX.Eleme
   );
 }
 
-/** True if an offer has nothing that the page can show. */
+/** Checks whether an offer contains nothing that the page can show. */
 const isNothing = ({ choices, tensors = [], command }: Offer): boolean =>
   choices.length === 0 && tensors.length === 0 && command === undefined;
 
@@ -114,7 +116,7 @@ function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
         <p>
           {source === undefined
             ? "Open tensors as .npy or .pb files, or a model with a scatter or gather."
-            : "The page stays as it was. Paste the call in Python or TypeScript, its arrays, or a runtime's message about a scatter or gather; or open its tensors as .npy files."}
+            : "Nothing has changed. Paste the call in Python or TypeScript, its arrays, or a runtime's message about a scatter or gather; or open its tensors as .npy files."}
         </p>
       )}
       {source !== undefined && <MarkedText text={source.text} marks={source.marks} />}
@@ -122,18 +124,19 @@ function Content({ offer, files, state, inputs }: ContentProps): JSX.Element {
   );
 }
 
-/** A line to copy into a terminal. */
+/** Shows a command line to copy into a terminal. */
 function Command({ line }: { readonly line: string }): JSX.Element {
   const [said, setSaid] = useState("");
   const copy = (): void => {
     void navigator.clipboard.writeText(line).then(
       () => setSaid("Copied."),
-      () => setSaid("The browser does not let the page copy: select the line instead."),
+      () =>
+        setSaid("The browser does not allow copying here. Select the line and copy it yourself."),
     );
   };
   return (
     <>
-      <p>A terminal explains all of it:</p>
+      <p>To explain the whole call, run this in a terminal:</p>
       <div class="command">
         <code tabIndex={0}>{line}</code>
         <button type="button" onClick={copy}>

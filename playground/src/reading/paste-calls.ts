@@ -1,6 +1,6 @@
 /**
- * Calls and methods that make arrays, in the texts that people paste: `np.zeros((4, 3))`, `.reshape(2, 6)`. Unlisted
- * calls are refused, because their values are not in the text.
+ * Evaluates calls and methods that create arrays in pasted text: `np.zeros((4, 3))`, `.reshape(2, 6)`. Unlisted calls
+ * are refused, because their values are not in the text.
  */
 
 import { DTYPES, printShape, type DType } from "ndscatter";
@@ -23,36 +23,34 @@ import { coordinatesOf, positionOf, sizeOf } from "../values/shape.ts";
 import { printElement } from "../values/scalar-text.ts";
 import { elementsOf, tensorOf } from "../values/tensor-text.ts";
 
-/** A call in its written form. */
+/** A call as written in the text. */
 export interface Call {
-  /** With its modules: `np.zeros`. */
+  /** Name with its modules: `np.zeros`. */
   readonly name: string;
   readonly start: number;
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** The data type read so far. */
+  /** Data type read so far. */
   readonly dtype: DType | undefined;
-  /** The data type that `dtype=` names. */
+  /** Data type that `dtype=` names. */
   readonly asked: DType | undefined;
   readonly wrong: Wrong;
 }
 
-/** The result of a call, and the data type that the call names. */
+/** Result of a call, and the data type that the call names. */
 interface Made {
   readonly value: Value;
   readonly dtype?: DType | undefined;
 }
 
-/**
- * Arguments that do not change values. The parser skips them, because some are not values: `grad_fn=<AddBackward0>`.
- */
+/** Arguments that do not change values. The parser skips them unread: `grad_fn=<AddBackward0>` is not an expression. */
 export const IDLE_ARGUMENTS: ReadonlySet<string> = new Set(
   "device requires_grad grad_fn name copy subok layout pin_memory weak_type sharding memory_format".split(
     " ",
   ),
 );
 
-/** The result of a call. `[1, 2].tolist()` is a call of a method on its first argument. */
+/** Evaluates a call. A method such as `[1, 2].tolist()` is called on its first argument. */
 export function made(call: Call, self: Block | null): Made {
   const name = call.name.slice(call.name.lastIndexOf(".") + 1);
   const isOther = /\b(?:random|ma)\./.test(call.name);
@@ -69,7 +67,7 @@ const NOTHING: Block = { shape: [0], words: [], start: 0 };
 
 type Make = (call: Call, self: Block) => Made;
 
-/** The arguments of a call by parameter name. An alias has the number of its parameter. */
+/** Returns the arguments of a call by parameter name. An alias has the number of its parameter. */
 function bind(call: Call, parameters: readonly string[]): ReadonlyMap<string, Value> {
   const { positional, named, start, wrong } = call;
   const extra = positional[parameters.length];
@@ -96,7 +94,7 @@ const ALIASES: Readonly<Record<string, string | undefined>> = Object.assign(Obje
   m: "M",
 });
 
-/** The data type that an argument names; an error if the argument names none. */
+/** Returns the data type that an argument names; throws if the argument does not name a data type. */
 function dtypeIn(value: Value | undefined, { wrong }: Call): DType | undefined {
   if (value === undefined) return undefined;
   const dtype = "text" in value ? dtypeNamed(value.text) : null;
@@ -112,7 +110,7 @@ const wordAt =
     start,
   });
 
-/** A number among the arguments; `otherwise` if it is missing. */
+/** Returns a number from the arguments; `otherwise` if the argument is missing. */
 function numberOf(
   bound: ReadonlyMap<string, Value>,
   name: string,
@@ -126,10 +124,10 @@ function numberOf(
   throw call.wrong(`expected a number for ${name}`, value?.start ?? call.start);
 }
 
-/** True if a call is of NumPy or of a library with its signatures, which take all sizes as one argument. */
+/** Checks whether a call is from NumPy or a library with its signatures, which pass all sizes in one argument. */
 const isNumpy = ({ name }: Call): boolean => /^(?:np|numpy|jnp|jax\.numpy|cp|cupy)\./.test(name);
 
-/** An array of one value: `zeros((4, 3))`, `torch.zeros(4, 3)`. */
+/** Creates an array of equal values: `zeros((4, 3))`, `torch.zeros(4, 3)`. */
 const filled =
   (text: string): Make =>
   (call) => {
@@ -179,7 +177,7 @@ const arange: Make = (call) => {
   const count = Math.max(0, Math.ceil((stop - start) / step));
   if (step === 0) throw call.wrong("the step is 0", call.start);
   if (count > MOST_ELEMENTS) throw tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
-  // The same as in NumPy: the difference of the first two elements, which is not exactly the step.
+  // NumPy uses the difference of the first two elements, which may differ slightly from the step.
   const difference = start + step - start;
   const words = Array.from({ length: count }, (_, number) =>
     wordAt(call.start)(start + number * difference),
@@ -204,7 +202,7 @@ const eye: Make = (call) => {
 
 const isDType = (value: Value): boolean => "text" in value && dtypeNamed(value.text) !== null;
 
-/** A call around values: `array([1, 2], dtype=int32)`, `tensor2d([1, 2], [1, 2])`, `tensor("int32", [2], [1, 2])`. */
+/** Evaluates a call that wraps values, such as `array([1, 2], dtype=int32)` or `tensor2d([1, 2], [1, 2])`. */
 const wrapped: Make = (call) => {
   const { positional, wrong, start } = call;
   const lists = positional.length === 1 ? positional : positional.filter((one) => !isDType(one));
@@ -222,7 +220,7 @@ const wrapped: Make = (call) => {
   return { value: withShape(withPairs(blockOf(first, wrong), shape, dtype), shape, call), dtype };
 };
 
-/** This library prints a complex number as a pair of numbers. */
+/** Joins pairs of numbers into complex numbers, which this library prints as pairs. */
 function withPairs(block: Block, shape: readonly number[], dtype: DType | undefined): Block {
   const isPairs = dtype !== undefined && DTYPES[dtype].family === "complex";
   if (!isPairs || block.words.length !== 2 * sizeOf(shape)) return block;
@@ -239,7 +237,7 @@ function withShape(block: Block, shape: readonly number[], { wrong, start }: Cal
   throw wrong(`the text says shape=${printShape(shape)}, but has ${count} elements`, start);
 }
 
-/** A data type used as a function: `np.float32(1.5)`, `torch.LongTensor([1, 2])`. */
+/** Evaluates a data type used as a function: `np.float32(1.5)`, `torch.LongTensor([1, 2])`. */
 const typed =
   (dtype: DType): Make =>
   (call) => {
@@ -251,27 +249,27 @@ const typed =
     return { value: "text" in only ? words[0] : { ...block, words } };
   };
 
-/** `new Float32Array(3)` has three zeros; the reader itself handles `Float32Array(3) [ 1, 2, 3 ]`. */
+/** Evaluates `new Float32Array(3)`, which has three zeros. The reader itself handles `Float32Array(3) [ 1, 2, 3 ]`. */
 const typedArray: Make = (call) => {
   const [only] = call.positional;
   const isLength = call.positional.length === 1 && numberIn(only) !== null;
   return isLength ? filled("0")(call, NOTHING) : wrapped(call, NOTHING);
 };
 
-/** The elements in another data type, as `astype` converts them: fractions are cut off, and booleans become 0 and 1. */
+/** Converts the elements as `astype` does: truncates fractions, and converts booleans to 0 and 1. */
 function cast(block: Block, dtype: DType, call: Call): Block {
   const settled = call.dtype === undefined ? block : held(block, call.dtype, call);
   const words = settled.words.map((word) => ({ ...word, text: castText(word, dtype, call) }));
   return held({ ...settled, words }, dtype, call);
 }
 
-/** The elements rounded to the data type, such as 0.1 in float16. */
+/** Rounds the elements to the data type, such as 0.1 to float16. */
 function held(block: Block, dtype: DType, { wrong }: Call): Block {
   const { shape, words } = block;
   const values = words.map((word) => elementText(word, dtype, wrong));
   const read = tensorOf({ dtype, shape, values }, "the text");
   if (read.wrong.length > 0) return block;
-  // A number in full: the shortest text of 0.1 in float32 would be another number in float64.
+  // All digits are kept, because the shortest text for the float32 nearest to 0.1 would be another number in float64.
   const texts = elementsOf(read.tensor).map((value) =>
     typeof value === "number" ? wordAt(block.start)(value).text : printElement(dtype, value),
   );
@@ -299,7 +297,7 @@ const casting =
     return { value: cast(self, dtype, call), dtype };
   };
 
-/** `.astype(np.int32)`, and `.to("cpu")`, which changes no value. */
+/** Evaluates `.astype(np.int32)`, and `.to("cpu")`, which does not change values. */
 const castTo: Make = (call, self) => {
   const [only] = call.positional;
   const isPlace = only !== undefined && "text" in only && /^(?:cpu|cuda)/.test(only.text);
@@ -322,7 +320,7 @@ const flat: Make = (call, self) => {
   return { value: { ...self, shape: [self.words.length] } };
 };
 
-/** Python's complex number, whose zeros have signs. */
+/** Evaluates Python's `complex`, whose zeros have signs. */
 const complex: Make = (call) => {
   const bound = bind(call, ["real", "imag"]);
   const parts = ["real", "imag"].map((name) => {
@@ -335,7 +333,7 @@ const complex: Make = (call) => {
   return { value: wordAt(call.start)(`${parts[0]}${sign}${parts[1]}j`) };
 };
 
-/** All axes in reverse. */
+/** Reverses all axes. */
 const transposed: Make = (call, self) => {
   bind(call, []);
   const shape = self.shape.toReversed();
@@ -351,7 +349,7 @@ const same: Make = (call, self) => {
   return { value: self };
 };
 
-/** A table by name, without a prototype, so that it has no inherited names. */
+/** Returns a table without a prototype, so that it has no inherited names. */
 const table = (
   rows: readonly (readonly [names: string, make: Make])[],
 ): Readonly<Record<string, Make | undefined>> =>
@@ -374,10 +372,10 @@ const FUNCTIONS = table([
   ["eye identity", eye],
 ]);
 
-/** The functions of the table, and data types and typed arrays by their names. */
+/** Returns the function of a name: a listed function, a data type or a typed array. */
 function functionOf(name: string): Make | undefined {
   if (/^(?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array$/.test(name)) return typedArray;
-  // np.float32(1.5), torch.LongTensor([1, 2])
+  // Constructors such as np.float32(1.5) and torch.LongTensor([1, 2]).
   const dtype = dtypeNamed(
     name
       .replace(/^[A-Z].*(?=Tensor$)/, (type) => `torch.${type.toLowerCase()}`)
@@ -392,7 +390,7 @@ const METHODS = table([
   ["T t transpose", transposed],
   ["astype to type", castTo],
   ...["float", "double", "half", "int", "long", "bool"].map((name) => {
-    // The int of torch has 32 bits, that of Python 64.
+    // In torch, int has 32 bits; in Python, 64.
     const dtype = name === "int" ? "int32" : (dtypeNamed(`torch.${name}`) ?? "float32");
     return [name, casting(dtype)] as const;
   }),

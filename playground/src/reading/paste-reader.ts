@@ -1,6 +1,6 @@
 /**
- * Reads pasted text: brackets, tables, calls and methods. The reader knows only their grammar; `paste-calls.ts` has
- * their meaning.
+ * Parses pasted text: brackets, tables, calls and methods. The reader knows only the grammar; `paste-calls.ts`
+ * evaluates calls.
  */
 
 import { TensorError, type DType } from "ndscatter";
@@ -17,15 +17,18 @@ import {
 } from "./paste-value.ts";
 import type { TensorText } from "../values/state.ts";
 
-/** The deepest nesting of brackets: the lists of all axes, with calls around and inside them. */
+/** Maximum nesting of brackets: lists for all axes, with calls around and inside them. */
 const DEEPEST = MOST_AXES + 3;
 
-/** The most elements that all calls and methods may make together, because a text can make any number of calls. */
+/**
+ * Maximum number of elements that all calls and methods may create together, because a text can contain any number of
+ * calls.
+ */
 const MOST_WORK = 6 * MOST_ELEMENTS;
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
 
-/** `x =`, `const x =`, `x: Tensor =`, `data:`, `Parameter containing:`; two of them at most. */
+/** Matches up to two labels such as `x =`, `const x =`, `x: Tensor =`, `data:`, `Parameter containing:`. */
 const LABEL = /^\s*(?:[A-Za-z_][\w.]{0,40}[^\S\n]{1,9}){0,3}[A-Za-z_][\w.]{0,40}\s{0,9}[:=](?!=)/;
 
 /** A recursive-descent parser: a position in the text, and a method for each form. */
@@ -39,7 +42,7 @@ export class Reader {
   failedAt = 0;
   readonly names: ReadonlyMap<string, Known>;
 
-  /** @param part the start of the value in a program, and the named arrays of the program at that point */
+  /** @param part start of the value in a program, and the program's named arrays at this point */
   constructor(
     text: string,
     dtype: DType,
@@ -51,11 +54,11 @@ export class Reader {
       this.at = part.start;
       return;
     }
-    // <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>
+    // Matches a printed tensor: <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2])>.
     const [begin, end] = [text.indexOf("numpy="), text.lastIndexOf(">")];
     const isNamed = text.trimStart().startsWith("<tf.") && begin !== -1 && begin < end;
     this.text = isNamed ? text.slice(begin + "numpy=".length, end) : text;
-    // A line of texts may contain a colon.
+    // In a table of strings, a line may contain a colon.
     if (dtype === "string" && !HAS_BRACKET.test(this.text)) return;
     for (let labels = 0; labels < 2; labels++) {
       this.at += LABEL.exec(this.text.slice(this.at, this.at + 400))?.[0].length ?? 0;
@@ -69,12 +72,12 @@ export class Reader {
     throw this.wrong(`expected the end of the text, got ${this.here()}`);
   }
 
-  /** True if the text consists of two or more bare words. */
+  /** Checks whether the text consists of two or more bare words. */
   isTable(): boolean {
     return !HAS_BRACKET.test(this.text) && /[^\s,;][\s,;]+[^\s,;]/.test(this.text.slice(this.at));
   }
 
-  /** Lines of words. */
+  /** Parses lines of words. */
   table(): List[] {
     const rows: List[] = [];
     for (this.skip(/[\s;]*/y); this.at < this.text.length; this.skip(/[\s;]*/y)) {
@@ -108,12 +111,12 @@ export class Reader {
     if (this.peek() !== "(") return word;
     const name = word.text.replace(/(?<=Array)\.from$/, "");
     const value = this.call(name, word.start, null, depth);
-    // Float32Array(3) [ 1, 2, 3 ]
+    // A printed typed array: Float32Array(3) [ 1, 2, 3 ].
     if (typed !== undefined && this.peek() === "[") return this.value(depth);
     return this.methods(value, depth);
   }
 
-  /** A named array, its shape, or the result of its methods; null for any other word. */
+  /** Returns a named array, its shape, or the result of its methods; null for any other word. */
   known({ text, start }: Word, depth: number): Value | null {
     const [, name = "", rest = ""] = /^([A-Za-z_$][\w$]*)((?:\.\w+)*)$/.exec(text) ?? [];
     const array = this.names.get(name);
@@ -131,7 +134,7 @@ export class Reader {
     return this.methods({ shape: array.shape, words: array.values.map(word), start }, depth);
   }
 
-  /** A value with the methods that are called on it. */
+  /** Parses the methods that are called on a value. */
   methods(first: Value, depth: number): Value {
     let value = first;
     for (;;) {
@@ -155,7 +158,7 @@ export class Reader {
       if (!("text" in item) && /[[(]/.test(this.text[this.at] ?? "")) {
         throw this.wrong("indexing into a list is not supported here");
       }
-      // NumPy prints blanks instead of commas.
+      // NumPy prints spaces instead of commas.
       if (this.peek() === ",") {
         this.at++;
         hasComma = true;
@@ -168,11 +171,11 @@ export class Reader {
     return opening === "(" && items.length === 1 && !hasComma ? items[0] : { items, start };
   }
 
-  /** The value of a call, or of a method on `self`. */
+  /** Evaluates a call, or a method of `self`. */
   call(name: string, start: number, self: ReturnType<typeof blockOf> | null, depth: number): Value {
     const before = this.dtype;
     const { positional, named, dtype } = this.peek() === "(" ? this.arguments(depth) : NO_ARGUMENTS;
-    // A method takes the data type read before it; a call takes the one among its arguments.
+    // A method gets the data type that was read before it; a call gets the data type from its arguments.
     const known = self === null ? this.dtype : before;
     const { wrongAt: wrong } = this;
     const call = { name, start, positional, named, dtype: known, asked: dtype, wrong };
@@ -202,12 +205,12 @@ export class Reader {
     return { positional, named, dtype };
   }
 
-  /** Elements in another memory order would end up in wrong places. */
+  /** Refuses any memory order except C: the elements would be in the wrong positions. */
   checkOrder(text: string): void {
-    if (!/^\s*["']C["']\s*$/.test(text)) throw this.wrong("only the order 'C' is read here");
+    if (!/^\s*["']C["']\s*$/.test(text)) throw this.wrong("only order='C' is supported here");
   }
 
-  /** The text of an argument, up to the comma or the bracket that ends it. */
+  /** Returns the text of an argument, up to the comma or the bracket that ends it. */
   argument(): string {
     const start = this.at;
     let depth = 0;
@@ -220,7 +223,7 @@ export class Reader {
     return this.text.slice(start, this.at);
   }
 
-  /** Records the data type if the name is that of a data type. */
+  /** Records the data type if the text names one. */
   name(text: string): void {
     this.dtype = dtypeNamed(text) ?? this.dtype;
   }
@@ -235,7 +238,7 @@ export class Reader {
   quoted(): Word {
     const start = this.at;
     const [all, , text] = this.match(/(['"])((?:[^\\]|\\[^])*?)\1/y) ?? [];
-    if (all === undefined) throw this.wrong("there is no closing quote");
+    if (all === undefined) throw this.wrong("the closing quote is missing");
     return this.counted({ text: unescape(text), isQuoted: true, start });
   }
 
@@ -244,7 +247,7 @@ export class Reader {
     return word;
   }
 
-  /** The next character that is not blank; the empty string at the end. */
+  /** Returns the next character that is not white space; an empty string at the end. */
   peek(): string {
     this.skip(/\s*/y);
     return this.text[this.at] ?? "";
@@ -254,7 +257,7 @@ export class Reader {
     this.match(pattern);
   }
 
-  /** Matches a sticky pattern here and moves behind the match. */
+  /** Matches a sticky pattern at the current position, and moves past the match. */
   match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.text);
@@ -276,7 +279,7 @@ export class Reader {
   }
 }
 
-/** An array that has a name in a program. */
+/** An array that a program names. */
 export interface Known extends TensorText {
   /** True if the text names the data type. */
   readonly isSaid: boolean;
@@ -287,7 +290,7 @@ const HAS_BRACKET = /[[\](){}'"]/;
 interface Arguments {
   readonly positional: readonly Value[];
   readonly named: ReadonlyMap<string, Value>;
-  /** The data type that the text names. */
+  /** Data type that the text names. */
   readonly dtype: DType | undefined;
 }
 
@@ -295,14 +298,14 @@ const NO_ARGUMENTS: Arguments = { positional: [], named: new Map(), dtype: undef
 
 const TOO_MANY = (): TensorError => tooMany(`up to ${MOST_ELEMENTS.toLocaleString("en")} elements`);
 
-/** A single line, or lines of one word each, make a list. */
+/** Returns rows as a table. A single line, or lines of one word each, become a list. */
 function listOf(rows: readonly List[]): List {
   if (rows.length === 1) return rows[0];
   const isColumn = rows.every(({ items }) => items.length === 1);
   return { items: isColumn ? rows.flatMap(({ items }) => items) : rows, start: 0 };
 }
 
-/** Replaces the escape sequences of Python and JavaScript. */
+/** Replaces escape sequences of Python and JavaScript. */
 const unescape = (text: string): string =>
   text.replaceAll(
     /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|u\{([0-9a-fA-F]{1,6})\}|([^]))/g,

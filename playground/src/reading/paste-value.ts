@@ -1,15 +1,15 @@
-/** Values of pasted text: elements in their written form, lists of elements, and arrays made by calls. */
+/** Values of pasted text: elements as written, lists of elements, and arrays that calls create. */
 
 import { isDType, printShape, TensorError, type DType } from "ndscatter";
 import { MOST_AXES, MOST_ELEMENTS } from "../values/limits.ts";
 import { parseScalar } from "../values/scalar-text.ts";
 import { sizeOf } from "../values/shape.ts";
 
-/** An element in its written form. */
+/** An element as written in the text. */
 export interface Word {
   readonly text: string;
   readonly isQuoted: boolean;
-  /** The position of its first character. */
+  /** Position of the first character. */
   readonly start: number;
 }
 
@@ -18,7 +18,7 @@ export interface List {
   readonly start: number;
 }
 
-/** The result of a call or a method: elements in row-major order. */
+/** Result of a call or a method: elements in row-major order. */
 export interface Block {
   readonly shape: readonly number[];
   readonly words: readonly Word[];
@@ -27,10 +27,10 @@ export interface Block {
 
 export type Value = Word | List | Block;
 
-/** Makes the error for a place in the text, with its line and column. */
+/** Creates the error for a position in the text, with its line and column. */
 export type Wrong = (sentence: string, start: number) => TensorError;
 
-/** A value as a block. Throws if lists of one level differ in shape. */
+/** Converts a value to a block. Throws if lists of the same level differ in shape. */
 export function blockOf(value: Value, wrong: Wrong): Block {
   if ("words" in value) return value;
   if ("text" in value) return { shape: [], words: [value], start: value.start };
@@ -45,23 +45,23 @@ export function blockOf(value: Value, wrong: Wrong): Block {
   const [got, wanted] = [other.shape, first].map((shape) =>
     shape.length === 0 ? "an element" : `a list of shape ${printShape(shape)}`,
   );
-  throw wrong(`expected ${wanted}, as the first one is, got ${got}`, other.start);
+  throw wrong(`expected ${wanted}, like the first element, got ${got}`, other.start);
 }
 
-/** The text of an element without the marks that a language adds. */
+/** Returns the text of an element without the syntax that a language adds. */
 export function bareText({ text, isQuoted }: Word, dtype: DType): string {
   if (dtype === "string" || isQuoted) return text;
   return (
     text
-      // np.nan, np.True_, -math.inf
+      // Prefixed names: np.nan, np.True_, -math.inf.
       .replace(/^([+-]?)[a-z]\w*\.(?=[a-z])/i, "$1")
       .replace(/^(true|false)_$/i, "$1")
-      // 1n, a bigint of JavaScript
+      // The JavaScript bigint 1n.
       .replace(/^([+-]?\d+)n$/, "$1")
   );
 }
 
-/** The text of an element; an error if the data type has no such value. */
+/** Returns the text of an element; throws if the data type cannot hold the value. */
 export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
   const bare = bareText(word, dtype);
   if (dtype === "string" || word.isQuoted) return bare;
@@ -69,10 +69,13 @@ export function elementText(word: Word, dtype: DType, wrong: Wrong): string {
   throw wrong(`${JSON.stringify(bare.slice(0, 40))} is not a value of ${dtype}`, word.start);
 }
 
-/** The data type that a text names, as languages do: `np.float32`, `'float32'`, `torch.long`, `<class 'numpy.int8'>`. */
+/**
+ * Returns the data type that a text names in any of the languages: `np.float32`, `'float32'`, `torch.long`, `<class
+ * 'numpy.int8'>`.
+ */
 export function dtypeNamed(text: string): DType | null {
   const name = /(\w+)\W*$/.exec(text.slice(-LONGEST_NAME))?.[1].replace(/_$/, "") ?? "";
-  // In NumPy and Python this type has 64 bits, in torch 32.
+  // In NumPy and Python this type has 64 bits; in torch, 32.
   const isLong = name === "float" && !text.includes("torch");
   const known = isLong ? "float64" : (OTHER_NAMES[name] ?? name);
   return isDType(known) ? known : null;
@@ -80,7 +83,7 @@ export function dtypeNamed(text: string): DType | null {
 
 const LONGEST_NAME = 40;
 
-/** Names of data types in torch, NumPy and file formats that differ from the library's. */
+/** Data type names in torch, NumPy and file formats that differ from the library's names. */
 const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
   Object.create(null),
   {
@@ -95,7 +98,7 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
     int: "int64",
     complex: "complex128",
     cfloat: "complex64",
-    // The names of ml_dtypes and JAX.
+    // Names from ml_dtypes and JAX.
     float8_e4m3fn: "float8e4m3fn",
     float8_e4m3fnuz: "float8e4m3fnuz",
     float8_e5m2: "float8e5m2",
@@ -105,7 +108,7 @@ const OTHER_NAMES: Readonly<Record<string, DType | undefined>> = Object.assign(
   },
 );
 
-/** The number of a value; null for other values. */
+/** Returns a value as a number; null if it is not a number. */
 export function numberIn(value: Value): number | null {
   if (!("text" in value) || value.isQuoted) return null;
   const number = parseScalar("float64", bareText(value, "float64"));
@@ -113,7 +116,7 @@ export function numberIn(value: Value): number | null {
 }
 
 /**
- * The sizes in arguments: `4, 3`, `(4, 3)` or `[4, 3]`.
+ * Returns the sizes in arguments: `4, 3`, `(4, 3)` or `[4, 3]`.
  * @param isOpen true if one size may be -1
  */
 export function sizesIn(
@@ -139,7 +142,7 @@ export function sizesIn(
   return sizes;
 }
 
-/** Sizes with at most one -1, resolved for a number of elements. */
+/** Resolves a -1 among sizes, for a given number of elements. */
 export function closedSizes(
   sizes: readonly number[],
   count: number,
@@ -156,4 +159,4 @@ export function closedSizes(
 }
 
 export const tooMany = (what: string): TensorError =>
-  new TensorError("too-large", `the page shows ${what}, and the text has more`);
+  new TensorError("too-large", `the page shows ${what}, but the text has more`);

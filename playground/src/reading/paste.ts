@@ -1,5 +1,6 @@
 /**
- * A tensor from pasted text: arrays as JavaScript, Python and spreadsheets print them, and as programs write them.
+ * Reads a tensor from pasted text: arrays as JavaScript, Python and spreadsheets print them, and as programs write
+ * them.
  *
  *     [[1, 2], [3, 4],]                     JSON, lists and tuples of Python, trailing commas
  *     array([[1., 2.], [3., 4.]], dtype=float32)    NumPy, with or without np.; [[1. 2.] [3. 4.]] as it prints
@@ -8,7 +9,7 @@
  *     x = np.arange(12).reshape(4, 3)       a call that makes an array, and methods that reshape or convert it
  *     1  2  3                               a table, one row a line
  *
- * The shape is that of the brackets. If the text names a data type, the tensor has it. Anything else is refused.
+ * The brackets determine the shape. If the text names a data type, the tensor has this type. Any other text is refused.
  */
 
 import { printShape, TensorError, type DType } from "ndscatter";
@@ -21,7 +22,7 @@ import type { TensorText } from "../values/state.ts";
 import { tensorOf, textOf } from "../values/tensor-text.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** The most characters, enough for the largest tensor of the page. */
+/** Maximum length of a text, in characters; enough for the largest tensor of the page. */
 const LONGEST = 2_000_000;
 
 function readerOf(text: string, dtype: DType): Reader {
@@ -31,7 +32,10 @@ function readerOf(text: string, dtype: DType): Reader {
   return new Reader(text, dtype);
 }
 
-/** The tensor in `text`, in the data type of `input` unless the text names one; or an error with line and column. */
+/**
+ * Returns the tensor in `text`, with the data type of `input` unless the text names a data type; or an error with line
+ * and column.
+ */
 export const withText = (input: TensorText, text: string): Edited =>
   attempt(() => {
     const reader = readerOf(text, input.dtype);
@@ -39,22 +43,22 @@ export const withText = (input: TensorText, text: string): Edited =>
     return { input: asText(block, reader.dtype ?? input.dtype, reader) };
   });
 
-/** A block that was read, as the text of a tensor. */
+/** Converts a block to the text of a tensor. */
 export function asText({ shape, words }: Block, dtype: DType, reader: Reader): TensorText {
   checkShape(shape, "the text");
   const values = words.map((word) => elementText(word, dtype, reader.wrongAt));
   const read = { dtype, shape: [...shape], values };
   const { tensor, wrong } = tensorOf(read, "the text");
-  // An element that the data type cannot hold stays as it was written; the page reports it.
+  // An element that the data type cannot hold stays as written; the page reports it.
   return wrong.length === 0 ? textOf(tensor) : read;
 }
 
 /**
- * The tensor after a paste. Text without brackets is a block as in a spreadsheet: the block fills cells from `element`
- * on, to the right and downwards, and is refused if it does not fit. A single value goes into the cell. A tensor in
- * brackets, or made by a call, replaces the whole tensor.
+ * Returns the tensor after a paste. Text without brackets is a block, as in a spreadsheet: it fills cells to the right
+ * of and below `element`, and is refused if it does not fit. A single value goes into the cell. Text in brackets, or a
+ * call that creates an array, replaces the whole tensor.
  *
- * @param element the position of the cell that has the focus; null for none, and the text then replaces the tensor
+ * @param element position of the focused cell; if null, the text replaces the whole tensor
  */
 export function withPaste(input: TensorText, element: number | null, text: string): Edited {
   if (element === null || element >= input.values.length) return withText(input, text);
@@ -67,14 +71,14 @@ export function withPaste(input: TensorText, element: number | null, text: strin
     const reader = readerOf(text, dtype);
     if (reader.isTable()) {
       const rows = reader.table();
-      // All rows must be of one length.
+      // All rows must have the same length.
       const { shape, values } = asText(
         blockOf({ items: rows, start: 0 }, reader.wrongAt),
         dtype,
         reader,
       );
       const [count, width] = shape;
-      // A column fills a vector too, because a vector has a single axis.
+      // A column can also fill a vector, because a vector has a single axis.
       const isRow = width === 1 && input.shape.length === 1;
       const block = isRow
         ? [values]
@@ -90,7 +94,10 @@ export function withPaste(input: TensorText, element: number | null, text: strin
   });
 }
 
-/** Strings may contain blanks and commas: a spreadsheet separates cells by tabs, and rows by line ends. */
+/**
+ * Pastes strings, which may contain spaces and commas: a spreadsheet separates cells with tabs, and rows with line
+ * breaks.
+ */
 function withTexts(input: TensorText, element: number, text: string): TensorText {
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
   return withBlock(
@@ -100,7 +107,7 @@ function withTexts(input: TensorText, element: number, text: string): TensorText
   );
 }
 
-/** The tensor with the rows of a block, from a cell on. The block stays in the cell's slice of the last two axes. */
+/** Returns the tensor with a block pasted at a cell. The block stays in the cell's matrix along the last two axes. */
 function withBlock(
   input: TensorText,
   element: number,

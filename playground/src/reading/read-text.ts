@@ -1,5 +1,5 @@
 /**
- * Recognizes a pasted text: a link, a runtime's message, a program, or a single array. The module is loaded with the
+ * Recognizes pasted text: a link, a runtime's message, a program, or a single array. This module is loaded with the
  * first text.
  */
 
@@ -14,24 +14,24 @@ import { readMessage } from "./runtime-message.ts";
 export type { Mark } from "./program/program.ts";
 
 export interface TextContent {
-  /** Calls that can be shown. */
+  /** Calls that the page can show. */
   readonly choices: readonly FileChoice[];
-  /** Arrays without a call. */
+  /** Arrays that no call uses. */
   readonly tensors: readonly NamedTensor[];
   readonly understood: readonly string[];
   readonly marks: readonly Mark[];
-  /** True for a single array, whose text is read again in the data type of the chosen input. */
+  /** True for a single array, whose text is parsed again with the data type of the chosen input. */
   readonly isOneArray: boolean;
 }
 
 const NOTHING = { choices: [], tensors: [], understood: [], marks: [], isOneArray: false } as const;
 
-/** Never throws, whatever the text is. @param state the page's call */
+/** Reads a text. Never throws, whatever the text contains. @param state the page's call */
 export function readText(text: string, state: State): TextContent {
   return linkIn(text) ?? messageIn(text) ?? arrayIn(text) ?? programIn(text, state);
 }
 
-/** A link of this page, or its part after `#`. */
+/** Reads a link of this page, or the part of a link after `#`. */
 function linkIn(text: string): TextContent | null {
   const hash =
     /^\s*(?:https?:\/\/[^\s#]{1,400})?#?((?:(?:ai\.onnx|openvino)\/\w{1,40}\/\d{1,4}|z\d{1,9}\.[\w-]{8})[^\s]*)\s*$/.exec(
@@ -43,7 +43,7 @@ function linkIn(text: string): TextContent | null {
     return { ...NOTHING, marks: [{ start: 0, end: text.length, sentence: found.error }] };
   const title = `${found.state.op}-${found.state.opset}`;
   const choice = { kind: "node", title, state: found.state, remarks: [] } as const;
-  return { ...NOTHING, choices: [choice], understood: ["This is a link of the page."] };
+  return { ...NOTHING, choices: [choice], understood: ["This is a link to a call on this page."] };
 }
 
 function messageIn(text: string): TextContent | null {
@@ -57,7 +57,7 @@ function messageIn(text: string): TextContent | null {
   return { ...NOTHING, choices: [choice], understood: found.understood };
 }
 
-/** The name before `=` of a text that is one array. */
+/** Matches the name before `=` in a text that consists of one array. */
 const NAME = /^\s*(?:const |let |var )?([A-Za-z_]\w{0,40})\s*[:=](?!=)/;
 
 function arrayIn(text: string): TextContent | null {
@@ -93,7 +93,7 @@ function programIn(text: string, state: State): TextContent {
   };
 }
 
-/** The line and the column of a position, as editors count them. */
+/** Returns the line and the column of a position, as editors count them. */
 export function placeOf(
   text: string,
   at: number,

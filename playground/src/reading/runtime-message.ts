@@ -1,7 +1,7 @@
 /**
- * Turns a runtime's error message into a call that fails in the same way: the message gives the operator, shapes or an
- * index, and examples fill in the rest. Each kind of message is a row; the texts are from onnxruntime 1.30, torch,
- * NumPy and TensorFlow.
+ * Turns a runtime's error message into a call that fails the same way. The message gives the operator, shapes or an
+ * index; examples fill in the rest. Each kind of message is a row; the messages are from onnxruntime 1.30, torch, NumPy
+ * and TensorFlow.
  */
 
 import { printShape, roleOf, type Role } from "ndscatter";
@@ -12,7 +12,7 @@ import { defaultText, dtypesOf, newestOf } from "../values/schema.ts";
 import { sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 
-/** The facts in a message. A missing shape follows from the others, or is an example. */
+/** Facts in a message. A missing shape follows from the other shapes, or is an example. */
 interface Facts {
   readonly op?: string;
   readonly axis?: number;
@@ -23,14 +23,14 @@ interface Facts {
   /** The refused index and its position. */
   readonly bad?: readonly number[];
   readonly at?: readonly number[];
-  /** The size of the axis that the index is for. */
+  /** Size of the axis that the index refers to. */
   readonly size?: number;
   readonly sentence: string;
 }
 
 interface Row {
   readonly pattern: RegExp;
-  /** The operators that give this message; the first is used if the text names none. */
+  /** Operators that print this message; the first operator is used if the text does not name one. */
   readonly ops: readonly string[];
   facts(found: readonly string[], text: string): Facts;
 }
@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
     facts: () => ({ data: [4, 3], indices: [2, 3], updates: [6], sentence: "Indices and updates have different ranks." }) },
   { pattern: /'indices' shape should have values within bounds of 'data' shape\. Invalid value in indices shape is: (\d{1,15})/, ops: ["GatherElements"],
     facts: ([dim]) => ({ data: [Math.max(1, Number(dim) - 1), 3], indices: [Number(dim), 1], axis: 1,
-      sentence: `Off the axis, indices have ${dim} elements, more than data.` }) },
+      sentence: `Along an axis other than the scatter axis, indices have ${dim} elements, more than data.` }) },
   { pattern: /Rank of input 'data' needs to be equal to rank of input 'indices'/, ops: ["GatherElements"],
     facts: () => ({ data: [2, 3], indices: [3], sentence: "Data and indices have different ranks." }) },
   { pattern: /indices batch size \((\d{1,15})\) is not divisible by input batch size \((\d{1,15})\)/, ops: ["GatherND"],
@@ -114,7 +114,7 @@ const ROWS: readonly Row[] = [
       sentence: "The shape of the updates does not follow from data and indices." }) },
 ];
 
-/** Shapes of indices and updates that differ along one axis. */
+/** Returns shapes of indices and updates that differ along one axis. */
 function differing(
   position: number,
   index: number,
@@ -125,11 +125,11 @@ function differing(
   return { data: shape(Math.max(index, update, 4)), indices: shape(index), updates: shape(update) };
 }
 
-/** A node that a message names: `while running ScatterND node. Name:'/cache/ScatterND'`. */
+/** Matches a node that a message names: `while running ScatterND node. Name:'/cache/ScatterND'`. */
 const NODE =
   /(?:running|Op \(|OpType: ?)\s?(\w{1,60})\)?(?: node)?(?:[^\n]{0,20}?Name: ?'([^'\n]{0,80})')?/;
 
-/** The longest message, a few lines with a trace before them; a longer text is not a message. */
+/** Maximum length of a message with a stack trace, in characters. A longer text is not a message. */
 const LONGEST = 20_000;
 
 export interface Message {
@@ -143,7 +143,7 @@ export interface UnknownMessage {
   readonly end: number;
 }
 
-/** The call of a message; null if the text is not a known message. */
+/** Returns the call of a message; null if the text is not a known message. */
 export function readMessage(text: string): Message | UnknownMessage | null {
   if (text.length > LONGEST) return null;
   const [, named, name] = NODE.exec(text) ?? [];
@@ -164,8 +164,8 @@ export function readMessage(text: string): Message | UnknownMessage | null {
     return null;
   const start = text.indexOf(named);
   const error = isKnown(named)
-    ? `the message about ${named} is not one that the page knows`
-    : `${named} is not a scatter or gather that the page shows`;
+    ? `the page does not know this message about ${named}`
+    : `${named} is not a scatter or gather that the page supports`;
   return { error, start, end: start + named.length };
 }
 
@@ -220,7 +220,7 @@ function asCall(given: Facts & { readonly op: string }, node: string | null): Me
   };
 }
 
-/** The shapes of a call: from the message, else shapes that fit, else examples. */
+/** Returns the shapes of a call: from the message, otherwise shapes that fit, otherwise examples. */
 function shapesOf(
   facts: Facts & { readonly op: string },
 ): Partial<Record<Role, readonly number[]>> {
@@ -252,7 +252,7 @@ function shapesOf(
   return { data, indices, updates };
 }
 
-/** Valid indices that count up, with the refused index among them. */
+/** Returns valid indices in ascending order, with the refused index among them. */
 function indicesOf(
   { bad, at, axis = 0, op = "" }: Facts,
   shape: readonly number[],
@@ -275,7 +275,7 @@ function indicesOf(
   return { dtype: "int64", shape, values };
 }
 
-/** The same facts with sizes that the page can show. Equal sizes stay equal, and the order of sizes stays. */
+/** Returns the facts with sizes that the page can show. Equal sizes stay equal, and larger sizes stay larger. */
 function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
   const shapes = shapesOf({ op: "Gather", ...facts });
   const all = [...(shapes.data ?? []), ...(shapes.indices ?? []), ...(shapes.updates ?? [])];
@@ -314,5 +314,5 @@ function shrunk<F extends Facts>(facts: F): { facts: F; small: boolean } {
 const isRefused = (shape: readonly number[]): boolean =>
   "error" in (attempt(() => ({ ok: checkShape(shape, "the tensor") })) as object);
 
-/** A larger picture would not show the fault at a glance. */
+/** In a larger picture, the fault would be hard to see. */
 const isShown = (shape: readonly number[]): boolean => !isRefused(shape) && sizeOf(shape) <= 600;

@@ -1,6 +1,6 @@
 /**
- * Files that are chosen, or dropped anywhere on the page: a tensor for an input, a node of a model, a case of
- * `ndscatter capture`, or another runtime's output. Texts pasted outside a cell are handled the same way.
+ * Handles files that are chosen, or dropped anywhere on the page: a tensor for an input, a node of a model, a case of
+ * `ndscatter capture`, or another runtime's output. Text pasted outside a cell is handled the same way.
  */
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -14,50 +14,50 @@ import type { Asked } from "../why/use-why.ts";
 import { droppedFiles } from "./dropped-files.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** The content of files or of a text, from which the user has to choose. */
+/** Content of files or of a text, from which the user has to choose. */
 export interface Offer {
   readonly name: string;
   readonly choices: readonly FileChoice[];
   readonly remarks: readonly string[];
-  /** The pasted text of a single array. The text is read again in the data type of the input that the user chooses. */
+  /** Pasted text of a single array, which is parsed again with the data type of the chosen input. */
   readonly text?: string;
   /** Tensors that belong to several inputs. */
   readonly tensors?: readonly NamedTensor[];
-  /** The command line, if the page shows only a part. */
+  /** Command line for the whole call, if the page shows only a part. */
   readonly command?: string;
-  /** A pasted text with parts that were not understood. */
+  /** Pasted text with parts that were not understood. */
   readonly source?: { readonly text: string; readonly marks: readonly Mark[] };
 }
 
-/** The position of an input, or the slot for another runtime's output. */
+/** Position of an input, or the slot for another runtime's output. */
 export type Spot = number | "actual";
 
-/** Accepts files for a slot, or for none in particular. */
+/** Accepts files for a slot; null if no slot was chosen. */
 type TakeFiles = (files: readonly File[], spot: Spot | null) => Promise<void>;
 
-/** Larger files hold more than the page can show, whatever their format. */
+/** Maximum file size. Larger files hold more than the page can show, whatever their format. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 export interface Files {
-  /** The choices for the user; null if no choice is open. */
+  /** Choices for the user; null if no choice is open. */
   readonly offer: Offer | null;
   /** True while files are dragged over the page. */
   readonly isOver: boolean;
-  /** Accepts chosen files. */
+  /** Accepts files that the user chose. */
   takeFiles(files: readonly File[]): void;
-  /** Accepts a pasted or typed text: a program, an array, a message or a link. */
+  /** Accepts pasted or typed text: a program, an array, a message or a link. */
   takeText(text: string): void;
   take(choice: FileChoice, spot: Spot, remarks: readonly string[]): void;
   /** Puts tensors into the inputs of a call. */
   takeState(state: State, remarks: readonly string[]): void;
-  /** Closes the offer without taking anything. */
+  /** Closes the offer and keeps the page unchanged. */
   dismiss(): void;
 }
 
 export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files {
   const { page, edits, generation } = session;
   const [offer, setOffer] = useState<Offer | null>(null);
-  // An offer was made for one call, so it ends when a link opens another call.
+  // An offer belongs to one call, so it ends when a link opens another call.
   useEffect(() => setOffer(null), [generation]);
   const onRefusal = (sentence: string): void => page.show(page.state(), [sentence]);
   const take: Files["take"] = (choice, spot, remarks) => {
@@ -115,7 +115,7 @@ export function useFiles(session: Session, onAsk: (asked: Asked) => void): Files
 }
 
 /**
- * The content of the files: a model with tensors, tensors alone, or one file with its `.bin`. Null if no file is given.
+ * Reads files: a model with tensors, tensors alone, or one file with its `.bin`. Returns null if no file is given.
  * Never throws.
  */
 async function read(
@@ -131,7 +131,7 @@ async function read(
   const others = files.filter((one) => one !== bin).length;
   if (!isOfCase && !isOfTensors && others > 1) {
     return {
-      error: `The page takes one model with tensors (.npy, .pb) for its inputs, or tensors alone; got ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}.`,
+      error: `The page accepts one model with tensors (.npy, .pb) for its inputs, or only tensors; got ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}.`,
     };
   }
   const taken = isOfCase || isOfTensors ? files : [file, ...(bin === undefined ? [] : [bin])];
@@ -164,7 +164,7 @@ async function contentOf(
 ): Promise<FileContent | Omit<Offer, "name">> {
   const bytes = await Promise.all(files.map(bytesOf));
   const named = files.map(({ name }, p) => ({ name, bytes: bytes[p] }));
-  // The readers of files are loaded with the first file.
+  // The file readers are loaded with the first file.
   const { fromCase, tensorsOf } = await import("./from-case.ts");
   const { fromFile } = await import("./from-file.ts");
   if (isOfCase) return withCommand(await fromCase(named), named, state);
@@ -181,7 +181,7 @@ async function contentOf(
   return withCommand(await fromFile(files[0].name, bytes[0], bytes.at(1)), named, state);
 }
 
-/** The content of a model, with the command if one of its tensors is larger than the page shows. */
+/** Returns the content of a model, with the command if one of its tensors is larger than the page can show. */
 function withCommand(
   content: FileContent,
   files: readonly { readonly name: string }[],
@@ -197,7 +197,7 @@ function withCommand(
 
 const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
-/** A pasted text as an offer. The code that reads programs and messages is loaded with the first text. */
+/** Returns an offer for pasted text. The code that reads programs and messages is loaded with the first text. */
 async function offerOf(text: string, state: State): Promise<Offer> {
   const { readText } = await import("./read-text.ts");
   const { choices, tensors, understood, marks, isOneArray } = readText(text, state);
@@ -218,7 +218,7 @@ async function offerOf(text: string, state: State): Promise<Offer> {
 const tensorChoices = (tensors: readonly NamedTensor[]): FileChoice[] =>
   tensors.length === 1 ? [{ kind: "tensor", title: tensors[0].name, input: tensors[0].input }] : [];
 
-/** Listens to pastes that neither a cell nor a field handles. */
+/** Listens for pastes that neither a cell nor a field handles. */
 function usePastes(takeText: (text: string) => Promise<void>): void {
   const latest = useRef(takeText);
   latest.current = takeText;
@@ -235,10 +235,10 @@ function usePastes(takeText: (text: string) => Promise<void>): void {
   }, []);
 }
 
-/** Listens to files that are dropped. Returns true while files are dragged over the page. */
+/** Listens for dropped files. Returns true while files are dragged over the page. */
 function useDropping(takeFiles: TakeFiles): boolean {
   const [isOver, setOver] = useState(false);
-  // The listeners live as long as the page and call the latest function.
+  // The listeners live as long as the page, and call the latest function.
   const latest = useRef(takeFiles);
   latest.current = takeFiles;
   useEffect(() => {
@@ -248,7 +248,7 @@ function useDropping(takeFiles: TakeFiles): boolean {
       setOver(true);
     };
     const onDragLeave = (event: DragEvent): void => {
-      // The event also comes when the pointer goes from one part of the page to another.
+      // The event also fires when the pointer moves between parts of the page.
       if (event.relatedTarget === null) setOver(false);
     };
     const onDrop = (event: DragEvent): void => {
@@ -270,7 +270,7 @@ function useDropping(takeFiles: TakeFiles): boolean {
   return isOver;
 }
 
-/** The slot of the tensor that contains an element of the page; null for none. */
+/** Returns the slot of the tensor that contains an element of the page; null if no tensor contains it. */
 function spotUnder(target: EventTarget | null): Spot | null {
   const card = target instanceof Element ? target.closest("[data-tensor]") : null;
   const id = card instanceof HTMLElement ? card.dataset["tensor"] : undefined;

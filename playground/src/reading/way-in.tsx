@@ -1,6 +1,5 @@
 /**
- * Input of the user's own data: a drop zone for files and a field for text, and a version of both as one line in the
- * bar.
+ * Accepts the user's own data: a drop zone for files and a field for text, and a one-line version of both in the bar.
  */
 
 import type { JSX, TargetedClipboardEvent, TargetedInputEvent } from "preact";
@@ -17,7 +16,7 @@ const HINT = `x = np.array([[1, 2], [3, 4]])
 torch.scatter_add(x, 0, idx, src)
 or an error message`;
 
-/** A drop zone with a button for files, and a field for text. */
+/** Shows a drop zone with a button for files, and a field for text. */
 export const WayIn = (props: WayInProps): JSX.Element => (
   <section class="way-in" aria-label="your own data">
     <DropZone {...props} />
@@ -54,7 +53,7 @@ function DropZone({ files, onGiven }: WayInProps): JSX.Element {
   );
 }
 
-/** The state of the text field, and the handling of its text. */
+/** Manages the text field and handles its text. */
 function useText({ files, onGiven }: WayInProps) {
   const [text, setText] = useState("");
   const read = (given: string): void => {
@@ -71,7 +70,7 @@ function useText({ files, onGiven }: WayInProps) {
       setText(currentTarget.value),
     onPaste: (event: TargetedClipboardEvent<HTMLTextAreaElement>): void => {
       const pasted = event.clipboardData?.getData("text/plain") ?? "";
-      // Text pasted into an empty field is read at once. Text pasted into a field with content is only inserted.
+      // Text pasted into an empty field is read immediately. Text pasted into a filled field is only inserted.
       if (text !== "" || pasted.trim() === "") return;
       event.preventDefault();
       read(pasted);
@@ -112,7 +111,7 @@ function PasteField(props: WayInProps): JSX.Element {
   );
 }
 
-/** The one-line version: files can be dropped on it as anywhere, and a text can be pasted. */
+/** Shows the one-line version: files can be dropped on it, and text can be pasted. */
 export function WayInLine(props: WayInProps): JSX.Element {
   const { text, field, read } = useText(props);
   return (

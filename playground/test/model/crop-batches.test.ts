@@ -74,11 +74,11 @@ test("TensorScatter: samples that do not fit come first, and miss the end by as 
     indicesOf([64], begins),
   ]);
   assert.deepEqual(part.remarks.slice(0, 2), [
-    "Of 64 samples, 3 are out of range; these come first.",
-    "Along axis 0 past_cache has the coordinates 40, 41, 50, 0, 1, 2 of 64.",
+    "3 of 64 samples are out of range; these come first.",
+    "past_cache keeps the coordinates 40, 41, 50, 0, 1, 2 of 64 along axis 0.",
   ]);
-  assert.match(part.remarks[2], /^Along axis 1 past_cache has the coordinates .* of 400\.$/);
-  assert.match(part.remarks[3], /^Along axis 1 update has the coordinates 14, 15, .* of 20\.$/);
+  assert.match(part.remarks[2], /^past_cache keeps the coordinates .* of 400 along axis 1\.$/);
+  assert.match(part.remarks[3], /^update keeps the coordinates 14, 15, .* of 20 along axis 1\.$/);
   const [data, update] = part.state.inputs;
   assert.deepEqual(update?.shape, [6, 6, 8]);
   const size = data?.shape[1] ?? 0;
@@ -289,8 +289,8 @@ test("an index out of range in a late batch is in the part, and misses the axis 
   assert.equal(bad.length, 1);
   assert.equal(bad[0].got - (part.state.inputs[0]?.shape[2] ?? 0), 3);
   assert.deepEqual(part.remarks.slice(0, 2), [
-    "Of 1,200 index tuples in all batches, 1 is out of range; these come first.",
-    "Along axis 0 data has the coordinates 0, 1, 2, 33 of 40.",
+    "1 of 1,200 index tuples in all batches is out of range; these come first.",
+    "data keeps the coordinates 0, 1, 2, 33 of 40 along axis 0.",
   ]);
   assert.deepEqual(part.state.inputs[1]?.shape, [4, 8, 2]);
   const { shape: kept = [], values: data = [] } = part.state.inputs[0] ?? {};

@@ -191,7 +191,7 @@ test("files that hold nothing for the page are refused", async () => {
   });
   assert.equal(
     await refused("m.onnx", writeModel(other)),
-    "the model has no scatter or gather that the page shows, only Relu",
+    "the model has no scatter or gather that the page supports, only Relu",
   );
   assert.match(
     await refused("m.bin", new Uint8Array(4)),

@@ -91,7 +91,7 @@ const MARKED: readonly MarkRow[] = [
   [`y = torch.scatter_add(x, 0, idx, src)`, "x", /the text does not define x/],
   [`x = np.array([[1, 2], [3]])`, "[3]", /expected a list of shape \[2\]/],
   [`x = np.zeros(3)\nfor i in range(3):\n    x[i] += 1`, "for i in range(3):\n    x[i] += 1", /loops are not supported here/],
-  [`x = torch.ones(3)\ny = torch.gather(x, 0, torch.tensor([0])).sum()`, ".sum()", /what follows the call is not read/],
+  [`x = torch.ones(3)\ny = torch.gather(x, 0, torch.tensor([0])).sum()`, ".sum()", /the text after the call is ignored/],
   [`x = np.arange(3)\ny = x[x > 1]`, ">", /this operation is not supported here/],
   [`x = np.zeros(3)\nnp.add.at(x, [0], [1], 7)`, "7", /no parameter for the argument/],
   [`x = torch.zeros(3)\nx.index_add_(0, torch.tensor([0]), torch.ones(1), alpha=2)`, "2", /alpha is not supported/],

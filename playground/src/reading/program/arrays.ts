@@ -1,4 +1,4 @@
-/** Arrays of a program, and the rearrangements that bring a call of one library into the form of an operator. */
+/** Arrays of a program, and the transformations that convert a library's call to the form of an operator. */
 
 import { printShape, TensorError, type DType } from "ndscatter";
 import { checkShape } from "../../values/limits.ts";
@@ -24,7 +24,7 @@ export const filledWith = (like: Arr, shape: readonly number[], text: string): A
   return { ...like, shape, values: Array<string>(sizeOf(shape)).fill(text) };
 };
 
-/** The array with its axes repeated to a shape, as NumPy broadcasts. */
+/** Broadcasts the array to a shape by NumPy's rules. */
 export function broadcast(array: Arr, shape: readonly number[]): Arr {
   if (String(array.shape) === String(shape)) return array;
   checkShape(shape, "the array");
@@ -47,7 +47,7 @@ export function broadcast(array: Arr, shape: readonly number[]): Arr {
   return { ...array, shape, values };
 }
 
-/** The common broadcast shape. */
+/** Returns the common broadcast shape. */
 export function commonShape(shapes: readonly (readonly number[])[]): number[] {
   const rank = Math.max(...shapes.map(({ length }) => length));
   return Array.from({ length: rank }, (_, d) => {
@@ -56,7 +56,7 @@ export function commonShape(shapes: readonly (readonly number[])[]): number[] {
   });
 }
 
-/** Components of index tuples, an array each, as one array with a last axis for the components. */
+/** Stacks the components of index tuples along a new last axis. */
 export function stacked(components: readonly Arr[]): Arr {
   const [first] = components;
   const shape = commonShape(components.map((one) => one.shape));
@@ -67,7 +67,7 @@ export function stacked(components: readonly Arr[]): Arr {
   return { ...first, shape: [...shape, components.length], values };
 }
 
-/** The first elements along each axis. */
+/** Crops an array to the first elements along each axis. */
 export function cropped(array: Arr, shape: readonly number[]): Arr {
   const values = Array.from(
     { length: sizeOf(shape) },
@@ -76,7 +76,7 @@ export function cropped(array: Arr, shape: readonly number[]): Arr {
   return { ...array, shape, values };
 }
 
-/** An array of one axis as indices along an axis of an array of that shape. */
+/** Reshapes a 1-D array so that it indexes one axis of an array with the given shape. */
 export function alongAxis(index: Arr, axis: number, shape: readonly number[]): Arr {
   const full = shape.map((dim, d) => (d === axis ? index.values.length : dim));
   const thin = { ...index, shape: full.map((_, d) => (d === axis ? index.values.length : 1)) };
@@ -94,7 +94,7 @@ export function transposed(array: Arr): Arr {
   return { ...array, shape, values };
 }
 
-/** The parts of an array along its first axis. */
+/** Splits an array along its first axis. */
 export function unstacked(array: Arr): Arr[] {
   const [count = 0, ...shape] = array.shape;
   const size = sizeOf(shape);
@@ -105,7 +105,7 @@ export function unstacked(array: Arr): Arr[] {
   }));
 }
 
-/** A library's default data type for elements without one. */
+/** Returns a library's default data type for elements that do not specify one. */
 export function inferredType(
   words: readonly { text: string; isQuoted: boolean }[],
   library: string,

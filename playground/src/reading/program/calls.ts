@@ -1,4 +1,7 @@
-/** Drafts of expressions that are scatters or gathers: a call of the table, `x.at[i].add(u)`, `x[i]` or `x[i] = u`. */
+/**
+ * Drafts calls from expressions that are scatters or gathers: a call of the table, `x.at[i].add(u)`, `x[i]` or `x[i] =
+ * u`.
+ */
 
 import { roleOf } from "ndscatter";
 import { newestOf } from "../../values/schema.ts";
@@ -12,20 +15,23 @@ import { pathOf, type Argument, type Node } from "./syntax.ts";
 export interface Found {
   readonly draft: Draft;
   readonly node: Node;
-  /** The name of the array that the call writes into. */
+  /** Name of the array that the call writes to. */
   readonly target: string | null;
   /** Names that the text does not define. */
   readonly elsewhere: readonly Node[];
 }
 
-/** The array of an input; null, with a note in `elsewhere`, for a name that the text does not define. */
+/**
+ * Returns the array of an input. For a name that the text does not define, returns null and adds the name to
+ * `elsewhere`.
+ */
 function inputOf(scope: Scope, node: Node, elsewhere: Node[]): Arr | null {
   if (!scope.isElsewhere(node)) return scope.array(node);
   elsewhere.push(node);
   return null;
 }
 
-/** The draft of a call; null for other expressions. @throws Misread */
+/** Returns the draft of a call; null for other expressions. @throws Misread */
 export function callOf(scope: Scope, node: Node): Found | null {
   if (node.kind === "index") return subscript(scope, node, null, "none");
   if (node.kind !== "call") return null;
@@ -47,7 +53,7 @@ export function callOf(scope: Scope, node: Node): Found | null {
   return tableCall(scope, node, null, callee.name, [self, ...node.arguments], target);
 }
 
-/** NumPy's functions that write into their first argument. */
+/** NumPy functions that write to their first argument. */
 const IN_PLACE = /(?:\.at|put_along_axis)$/;
 
 function tableCall(
@@ -83,7 +89,7 @@ function boundOf(
     return value;
   };
   if (values.has("alpha") && scope.number(get("alpha")) !== 1) {
-    throw new Misread("alpha is not supported here: multiply the source by it", get("alpha"));
+    throw new Misread("alpha is not supported here: multiply the source by alpha", get("alpha"));
   }
   return {
     name,
@@ -94,10 +100,7 @@ function boundOf(
       if (otherwise !== undefined && !values.has(parameter)) return otherwise;
       const number = scope.number(get(parameter));
       if (number === null || !Number.isInteger(number)) {
-        throw new Misread(
-          `${parameter} must be a whole number that the text gives`,
-          get(parameter),
-        );
+        throw new Misread(`${parameter} must be an integer in the text`, get(parameter));
       }
       return number;
     },
@@ -117,7 +120,7 @@ function boundOf(
   };
 }
 
-/** The arguments of a call by the names of its parameters. @throws Misread for one too many */
+/** Returns the arguments of a call by parameter name. @throws Misread if the call has too many arguments */
 function argumentsOf(
   scope: Scope,
   parameters: string,
@@ -141,7 +144,7 @@ function argumentsOf(
   return values;
 }
 
-/** `x.at[i]` */
+/** Matches `x.at[i]`. */
 const isAt = (node: Node): node is Node & { kind: "index" } =>
   node.kind === "index" && node.of.kind === "attribute" && node.of.name === "at";
 
@@ -168,9 +171,9 @@ function atCall(
   const mode = node.arguments.find(({ name }) => name === "mode");
   const remarks =
     mode === undefined
-      ? ["JAX drops an index out of range without an error; the page reports it."]
+      ? ["JAX ignores an index out of range without an error; the page reports the index."]
       : [
-          `The mode of the index, ${scope.at(mode.value)}, is not read: the page reports an index out of range.`,
+          `The mode of the index, ${scope.at(mode.value)}, is ignored: the page reports an index out of range.`,
         ];
   const [updates] = node.arguments;
   const found =
@@ -187,7 +190,7 @@ function atCall(
       };
 }
 
-/** `x[i]`, or `x[i] = u` if updates are given. Null for an index that is not an array. */
+/** Drafts `x[i]`, or `x[i] = u` if updates are given. Returns null if the index is not an array. */
 export function subscript(
   scope: Scope,
   node: Node & { kind: "index" },
@@ -211,7 +214,7 @@ export function subscript(
   if (isTuple && slicesBefore > 0) return null;
   if (parts?.some(({ dtype }) => dtype === "bool") === true) {
     throw new Misread(
-      "a mask of truth values is not supported here: give the indices where it is true",
+      "a boolean mask is not supported here: use the indices where the mask is true",
       only,
     );
   }
@@ -230,7 +233,7 @@ export function subscript(
 
 const isTupleOf = (node: Node): boolean => node.kind === "call" && pathOf(node.callee) === "tuple";
 
-/** `helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"], reduction="add")` */
+/** Drafts `helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"], reduction="add")` */
 function onnxNode(scope: Scope, node: Node & { kind: "call" }): Found {
   const [type, inputs] = ["op_type", "inputs"].map(
     (name, position) =>
@@ -241,7 +244,7 @@ function onnxNode(scope: Scope, node: Node & { kind: "call" }): Found {
   const version = newestOf("ai.onnx", op);
   if (version === null)
     throw new Misread(
-      `${op === "" ? "this node" : op} is not a scatter or gather that the page shows`,
+      `${op === "" ? "this node" : op} is not a scatter or gather that the page supports`,
       type ?? node,
     );
   const names = inputs?.kind === "list" ? inputs.items : [];
@@ -278,7 +281,7 @@ function attributeOf(scope: Scope, node: Node): string {
   throw new Misread("an attribute must be a word or a number", node);
 }
 
-/** The opset that a model of the text imports: `make_opsetid("", 18)`, `opset_version=18`. */
+/** Returns the opset that a model in the text imports: `make_opsetid("", 18)`, `opset_version=18`. */
 export function opsetIn(text: string): number | null {
   const found =
     /(?:make_opsetid|make_operatorsetid)\(\s{0,9}["'](?:ai\.onnx)?["']\s{0,9},\s{0,9}(\d{1,4})\s{0,9}\)/.exec(
@@ -287,7 +290,7 @@ export function opsetIn(text: string): number | null {
   return found === null ? null : Number(found[1]);
 }
 
-/** `run(node, [data, indices])` of this library. */
+/** Drafts this library's `run(node, [data, indices])`. */
 function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
   const [first, second] = node.arguments.map(({ value }) => value);
   const record = first?.kind === "name" ? scope.others.get(first.name) : first;
@@ -304,7 +307,10 @@ function runCall(scope: Scope, node: Node & { kind: "call" }): Found | null {
       : "ai.onnx";
   const version = newestOf(domain, op);
   if (version === null)
-    throw new Misread(`${op === "" ? "the node" : op} is not an operator of the page`, record);
+    throw new Misread(
+      `${op === "" ? "the node" : op} is not an operator that the page supports`,
+      record,
+    );
   const attributes = entries.get("attributes");
   const listed = attributes?.kind === "record" ? attributes.entries : [];
   const elsewhere: Node[] = [];

@@ -1,4 +1,4 @@
-/** Converts a draft to a state of the page, in the version that the text gives or in the newest one. */
+/** Converts a draft to a state of the page, in the version that the text specifies, otherwise in the newest version. */
 
 import { resolve, roleOf, run, type OperatorVersion } from "ndscatter";
 import { withDType } from "../../document/edit.ts";
@@ -20,21 +20,21 @@ function versionOf({ domain, op, opset }: Draft): OperatorVersion | null {
 }
 
 /**
- * The state of a draft, with sentences about facts that are not in the text.
+ * Returns the state of a draft, with remarks about facts that are not in the text.
  * @param base the page's call, whose tensors replace those missing from the text
  */
 export function stateOf(draft: Draft, base: State): { state: State; remarks: string[] } {
   const remarks = [...(draft.remarks ?? [])];
   const version = versionOf(draft);
   if (version === null)
-    return { state: base, remarks: [`${draft.op} is not an operator of the page`] };
+    return { state: base, remarks: [`${draft.op} is not an operator that the page supports`] };
   const id = { domain: version.domain, op: version.name, opset: version.sinceVersion };
   if (draft.opset !== undefined && version.sinceVersion > draft.opset) {
     remarks.push(
       `${draft.op} is not in opset ${draft.opset}, so version ${version.sinceVersion} is shown.`,
     );
   }
-  // Most texts give every input, and another operator's tensors take longer than the rest.
+  // Most texts give every input, and converting the page's tensors to another operator takes longer than the rest.
   let others: State["inputs"] | null = null;
   const inputs = version.inputs.map((schema, position): TensorText | null => {
     const given = draft.inputs[roleOf(schema)];
@@ -49,7 +49,9 @@ export function stateOf(draft: Draft, base: State): { state: State; remarks: str
   return { state: { ...id, attributes, inputs }, remarks };
 }
 
-/** An array in the data type of the first input of its kind, unless the text names a type. */
+/**
+ * Converts an array to the data type of the first input with the same type constraint, unless the text names a type.
+ */
 function withType(
   array: Arr,
   { inputs }: Draft,
@@ -70,7 +72,7 @@ function withType(
   return taken === dtype ? text : withDType(text, taken);
 }
 
-/** The output of a state, for later lines that use it; null if the call fails. */
+/** Returns the output of a state, for later lines that use it; null if the call fails. */
 export function outputOf(state: State): Arr | null {
   const { node, inputs, faults } = readState(state);
   if (faults.length > 0) return null;

@@ -1,4 +1,4 @@
-/** An operator's call as a program intends it, and the forms that several libraries share. */
+/** Represents the operator call that a program intends, and the forms that several libraries share. */
 
 import type { Role } from "ndscatter";
 import { sizeOf } from "../../values/shape.ts";
@@ -18,12 +18,12 @@ import {
 export interface Draft {
   readonly domain: "ai.onnx" | "openvino";
   readonly op: string;
-  /** The newest version if absent. */
+  /** Opset of the operator; the newest version if absent. */
   readonly opset?: number;
   readonly attributes: Readonly<Record<string, string>>;
   readonly inputs: Readonly<Partial<Record<Role, Arr | null>>>;
   readonly remarks?: readonly string[];
-  /** True if the values are placeholders, so the page computes no output from them. */
+  /** True if the values are placeholders, so the page does not compute an output from them. */
   readonly isBlind?: boolean;
 }
 
@@ -36,10 +36,10 @@ const axisOf = (axis: number): Record<string, string> => (axis === 0 ? {} : { ax
 
 const axisInput = (axis: number): Arr => numbers([axis], []);
 
-/** OpenVINO's words for reductions. */
+/** OpenVINO's names for reductions. */
 const OPENVINO: Readonly<Record<string, string | undefined>> = { add: "sum", mul: "prod" };
 
-/** Updates broadcast to the shape of indices, or cropped to it. */
+/** Broadcasts or crops updates to the shape of indices. */
 function fitted(updates: Input, index: Input): Input {
   if (updates === null || index === null) return updates;
   const isLarger =
@@ -49,7 +49,7 @@ function fitted(updates: Input, index: Input): Input {
   return isLarger && sizeOf(index.shape) > 0 ? cropped(updates, index.shape) : updates;
 }
 
-/** A scatter of elements along an axis. Only OpenVINO has `mean` and a start without data. */
+/** Drafts a scatter of elements along an axis. Only OpenVINO has `mean` and can ignore data. */
 export function elements(
   data: Input,
   index: Input,
@@ -65,9 +65,7 @@ export function elements(
   const fit = single ? filledWith(updates, index.shape, updates.values[0]) : fitted(updates, index);
   const inputs = { data, indices: index, updates: fit };
   const remarks =
-    fit !== updates && !single
-      ? ["Only the part of the updates that the indices reach is taken."]
-      : [];
+    fit !== updates && !single ? ["The updates are cropped to the shape of the indices."] : [];
   if (reduction !== "mean" && !isFresh && reduction !== "sub") {
     const attributes = { ...axisOf(axis), ...none(reduction) };
     return { domain: "ai.onnx", op: "ScatterElements", attributes, inputs, remarks };
@@ -82,12 +80,12 @@ export function elements(
     inputs: { ...inputs, axis: axisInput(axis) },
     remarks: [
       ...remarks,
-      `ONNX has no ${isFresh ? "scatter that leaves data out" : `reduction ${reduction}`}, so this is OpenVINO's ScatterElementsUpdate.`,
+      `ONNX ${isFresh ? "cannot leave data out of a scatter" : `does not have the reduction ${reduction}`}, so the page shows OpenVINO's ScatterElementsUpdate.`,
     ],
   };
 }
 
-/** A scatter of slices by index tuples. Updates broadcast to the slices. */
+/** Drafts a scatter of slices by index tuples. Updates are broadcast to the slices. */
 export function tuples(data: Input, indices: Input, updates: Input, reduction = "none"): Draft {
   const isOnnx = reduction !== "sub";
   const shape =
@@ -108,7 +106,9 @@ export function tuples(data: Input, indices: Input, updates: Input, reduction = 
     ...(isOnnx
       ? {}
       : {
-          remarks: [`ONNX has no reduction ${reduction}, so this is OpenVINO's ScatterNDUpdate.`],
+          remarks: [
+            `ONNX does not have the reduction ${reduction}, so the page shows OpenVINO's ScatterNDUpdate.`,
+          ],
         }),
   };
 }
@@ -117,10 +117,10 @@ const fits = (array: Arr, shape: readonly number[]): boolean =>
   String(commonShape([array.shape, shape])) === String(shape) &&
   array.shape.every((dim, d) => dim === 1 || dim === shape[d + shape.length - array.shape.length]);
 
-/** Index tuples from arrays, one for each axis. */
+/** Combines arrays, one for each axis, into index tuples. */
 export const tupled = (components: readonly Arr[]): Arr => stacked(components);
 
-/** A scatter of whole slices along an axis: `x[:, idx] = u`. */
+/** Drafts a scatter of whole slices along an axis: `x[:, idx] = u`. */
 export function slices(
   data: Input,
   index: Input,
@@ -180,10 +180,10 @@ export const gatherND = (data: Input, indices: Input, batchDims = 0): Draft => (
   inputs: { data, indices },
 });
 
-/** An array flattened to one axis, as `np.take` without an axis does. */
+/** Flattens an array to one axis, as `np.take` without an axis does. */
 export const flat = (array: Input): Input =>
   array === null ? null : reshapedTo(array, [array.values.length]);
 
-/** Zeros of the updates' data type, for sums without data. */
+/** Returns zeros of the updates' data type, for sums without data. */
 export const zerosLike = (updates: Input, shape: readonly number[]): Input =>
   updates === null ? null : filledWith(updates, shape, "0");

@@ -1,6 +1,6 @@
 /**
- * Programs written by the page itself. Their first comment names the call. The comment is trusted only if the page
- * writes the same program again for that call with the arrays of the text.
+ * Recognizes programs that the page exported. Their first comment names the call. The comment is trusted only if the
+ * page writes the same program again for this call with the arrays of the text.
  */
 
 import { resolve, roleOf } from "ndscatter";
@@ -13,10 +13,10 @@ import { asTypeScript } from "../../writing/as-typescript.ts";
 import { camelCase } from "../../writing/source-text.ts";
 import type { Scope } from "./scope.ts";
 
-/** The writers by the sign that begins a comment in their language. */
+/** Writers, by the sign that begins a comment in their language. */
 const WRITERS = { "#": [asNumPy, asOnnxPython], "//": [asTypeScript] } as const;
 
-/** `# ndscatter: ai.onnx/ScatterND/18;reduction=add` */
+/** Matches a first line such as `# ndscatter: ai.onnx/ScatterND/18;reduction=add`. */
 const HEADER =
   /(?:^|\n)(#|\/\/) ndscatter: ([\w.]{1,40})\/(\w{1,40})\/(\d{1,4})((?:;\w{1,40}=[\w.+-]{0,40}){0,9})[ \t]*(?:\r?\n|$)/;
 
@@ -61,7 +61,7 @@ export function exportedState(
   return isSame ? { state, sentence: `This is ${op}-${opset} as the page exported it.` } : null;
 }
 
-/** A program without blank lines at its ends and in between. */
+/** Returns a program without blank lines. */
 const bare = (text: string): string =>
   text
     .split("\n")

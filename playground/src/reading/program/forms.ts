@@ -1,4 +1,4 @@
-/** Library calls that are scatters and gathers, a row each. Other calls are not understood. */
+/** A table of library calls that are scatters and gathers. Other calls are not understood. */
 
 import {
   elements,
@@ -14,26 +14,28 @@ import {
 import { broadcast, type Arr } from "./arrays.ts";
 import type { Node } from "./syntax.ts";
 
-/** The arguments of a call by parameter name. */
+/** Arguments of a call, by parameter name. */
 export interface Bound {
-  /** The array; null for a name that the text does not define. */
+  /** Returns the array; null for a name that the text does not define. */
   array(name: string): Arr | null;
-  /** A number. @throws Misread if the argument is another value, or is missing without a default */
+  /** Returns a number. @throws Misread if the argument is another value, or is missing without a default */
   number(name: string, otherwise?: number): number;
-  /** The text of a word or of a boolean; empty if missing. */
+  /** Returns the text of a word or of a boolean; an empty text if the argument is missing. */
   word(name: string): string;
   has(name: string): boolean;
   node(name: string): Node | undefined;
-  /** Index tuples, from a tuple of arrays; or one array for the first axis. */
+  /** Returns index tuples from a tuple of arrays, or one array for the first axis. */
   index(name: string): { readonly isTuple: boolean; readonly array: Arr | null };
   readonly name: string;
 }
 
 export interface Form {
   readonly library: string;
-  /** The last names of the path. */
+  /** Last names of the path. */
   readonly names: string;
-  /** The first parameter is the array of a method. A bar precedes an alternative. */
+  /**
+   * Parameter names. The first parameter is the array that a method is called on. A bar precedes an alternative name.
+   */
   readonly parameters: string;
   readonly isMethod?: boolean;
   make(bound: Bound): Draft;
@@ -57,7 +59,7 @@ const WORDS: Readonly<Record<string, string | undefined>> = {
   mean: "mean",
 };
 
-/** The reduction for a library's word; `none` for an empty word. */
+/** Returns the reduction for a library's name; `none` for an empty name. */
 const reductionOf = (word: string): string => (word === "" ? "none" : (WORDS[word] ?? word));
 
 const rowsOrTuples = (
@@ -219,7 +221,7 @@ export const FORMS: readonly Form[] = [
 const positive = (axis: number, data: Arr | null): number =>
   axis < 0 ? axis + (data?.shape.length ?? 1) : axis;
 
-/** The row of a call: of a library's function by the end of its path, or of a method by its name. */
+/** Returns the table row of a call: a library function by the end of its path, or a method by its name. */
 export function formOf(library: string | null, path: string): { form: Form; name: string } | null {
   const last = path.split(".");
   const ends = [last.slice(-2).join("."), last.slice(-1)[0]].map((one) =>

@@ -1,4 +1,4 @@
-/** Loops over index tuples, the form in which ONNX's documents write a scatter. */
+/** Reads loops over index tuples, the form in which ONNX's documentation writes a scatter. */
 
 import type { Found } from "./calls.ts";
 import { tuples } from "./draft.ts";
@@ -25,7 +25,10 @@ const REDUCTIONS: Readonly<Record<string, string>> = {
   subtract: "sub",
 };
 
-/** The scatter of a loop; null for any other loop. A loop applies its updates one by one, so `+=` keeps all of them. */
+/**
+ * Returns the scatter of a loop; null for any other loop. A loop applies its updates one after the other, so `+=` keeps
+ * all of them.
+ */
 export function loopIn(
   scope: Scope,
   text: string,
@@ -62,7 +65,7 @@ export function loopIn(
     return null;
   const [array, tuple, values] = [data, own, updates].map((name) => {
     const found = scope.names.get(name);
-    if (found === undefined) throw new Misread(`the text does not give ${name}`, place);
+    if (found === undefined) throw new Misread(`the text does not define ${name}`, place);
     return found;
   });
   const node = { kind: "name", name: data, ...place } as const;

@@ -1,7 +1,7 @@
 /**
- * A pasted program as calls of the page's operators: assignments of arrays by name, and calls of NumPy, torch, JAX,
- * TensorFlow, ONNX and this library. No part of the text is executed. Parts that were not understood are marked, with
- * their place.
+ * Reads a pasted program as calls of the page's operators. Understands assignments of arrays to names, and calls of
+ * NumPy, torch, JAX, TensorFlow, ONNX and this library. The text is never executed. Parts that were not understood are
+ * marked with their position.
  */
 
 import type { State } from "../../values/state.ts";
@@ -23,7 +23,7 @@ export interface Mark {
 }
 
 export interface ProgramCall {
-  /** The line of the text, cut to the length of a title. */
+  /** The line of the text, truncated to the length of a title. */
   readonly title: string;
   readonly state: State;
   readonly remarks: readonly string[];
@@ -38,13 +38,13 @@ export interface Program {
   readonly marks: readonly Mark[];
 }
 
-/** The most characters, as in the reader of single tensors. */
+/** Maximum length of a program, in characters, as in the reader of single tensors. */
 const LONGEST = 2_000_000;
-/** The most calls and marks; nobody reads through more. */
+/** Maximum number of calls and marks; users do not read longer lists. */
 const MOST_CALLS = 20;
 const MOST_MARKS = 50;
 
-/** @param base the page's call; its tensors replace those that the text names but does not define */
+/** @param base the page's call, whose tensors replace arrays that the text names but does not define */
 export function readProgram(text: string, base: State): Program {
   if (text.length > LONGEST) {
     const sentence = `the text has more than ${LONGEST.toLocaleString("en")} characters`;
@@ -67,19 +67,19 @@ export function readProgram(text: string, base: State): Program {
   return run.result();
 }
 
-/** Calls and words on lines without arrays. */
+/** Matches calls and words on lines without arrays. */
 const IDLE =
   /(?:^|\.)(?:make_tensor_value_info|make_graph|make_model|make_opsetid|check_model|ReferenceEvaluator|InferenceSession|run|seed|manual_seed|default_rng|PRNGKey|key|set_printoptions|device)$/;
 const SHOWING =
   /^(?:print|repr|display|pprint|console\.log|str|(?:np|numpy|jnp|torch)\.(?:asarray|array))$/;
-/** Lines that change no array themselves; the lines below them are read. */
+/** First words of lines that do not change arrays themselves. The lines below them are read. */
 const IDLE_WORDS: ReadonlySet<string> = new Set(
   "import from with def async pass try class global assert export function".split(" "),
 );
-/** Lines below these words run repeatedly or conditionally. */
+/** First words of lines below which code runs repeatedly or conditionally. */
 const REPEATED: ReadonlySet<string> = new Set("for while if elif else except finally".split(" "));
 
-/** Blanks before a statement in its line. */
+/** Returns the indentation of a statement. */
 const indentOf = (text: string, start: number): number =>
   start - 1 - text.lastIndexOf("\n", start - 1);
 
@@ -89,9 +89,9 @@ class Run {
   readonly calls: ProgramCall[] = [];
   readonly marks: Mark[] = [];
   readonly understood: string[] = [];
-  /** The loop whose lines are being skipped; they are indented further than the loop. */
+  /** The loop whose lines are being skipped; its lines are indented further than the loop. */
   block: { readonly start: number; readonly end: number; readonly indent: number } | null = null;
-  /** The number of arrays without a name. */
+  /** Number of arrays without a name. */
   nameless = 0;
 
   constructor(text: string, base: State) {
@@ -118,7 +118,7 @@ class Run {
     this.attempted(() => this.take(statement), statement);
   }
 
-  /** Reads a known loop as a call; otherwise marks all of its lines. */
+  /** Reads a known loop as a call; otherwise marks all lines of the loop. */
   endBlock(): void {
     const { block, scope } = this;
     this.block = null;
@@ -186,7 +186,7 @@ class Run {
     this.value(value, names[0] ?? null);
   }
 
-  /** `x[i] += u`. NumPy and torch apply one update to a target that appears twice. */
+  /** Reads `x[i] += u`. NumPy and torch apply only one update to a target that appears twice. */
   update({ target, sign, value, start, end }: Omit<Statement & { kind: "assign" }, "kind">): void {
     const reduction = { "+=": "add", "*=": "mul", "-=": "sub" }[sign];
     const found =
@@ -199,7 +199,7 @@ class Run {
     this.put({ ...found, draft, node: { ...target, end } }, null);
   }
 
-  /** An expression by itself, or the value of a name. */
+  /** Reads an expression statement, or the value assigned to a name. */
   value(node: Node, name: string | null): void {
     const found = this.within(node, 0);
     if (found !== null) {
@@ -215,7 +215,7 @@ class Run {
     else this.scope.set(name ?? `array ${++this.nameless}`, this.scope.array(node));
   }
 
-  /** The call in an expression, or in what the expression prints. */
+  /** Finds the call in an expression, or in the expression that a call prints. */
   within(node: Node, depth: number): Found | null {
     const found = callOf(this.scope, node);
     if (found !== null || depth > 9 || node.kind !== "call") return found;
@@ -223,7 +223,7 @@ class Run {
     const inner = path !== null && SHOWING.test(path) ? node.arguments[0]?.value : null;
     if (inner != null)
       return inner.kind === "index" && path === "print" ? null : this.within(inner, depth + 1);
-    // torch.gather(x, 1, i).squeeze(): the part after the call is marked.
+    // In torch.gather(x, 1, i).squeeze(), the part after the call is marked.
     const isAfter = node.callee.kind === "attribute" && node.callee.of.kind === "call";
     if (!isAfter || node.callee.kind !== "attribute") return null;
     const before = this.within(node.callee.of, depth + 1);
@@ -231,7 +231,7 @@ class Run {
       before !== null &&
       !/^(?:numpy|cpu|detach|tolist|block_until_ready)$/.test(node.callee.name)
     ) {
-      this.mark({ start: node.callee.of.end, end: node.end }, "what follows the call is not read");
+      this.mark({ start: node.callee.of.end, end: node.end }, "the text after the call is ignored");
     }
     return before;
   }
@@ -246,7 +246,7 @@ class Run {
       );
     }
     if (this.calls.length >= MOST_CALLS) {
-      this.mark(node, `only ${MOST_CALLS} calls of a text are read`);
+      this.mark(node, `only the first ${MOST_CALLS} calls of a text are shown`);
       return;
     }
     const { state, remarks } = stateOf(draft, this.base);
@@ -264,7 +264,7 @@ class Run {
   }
 }
 
-/** The names before `=`; null for any other target. */
+/** Returns the names before `=`; null for any other target. */
 function namesOf(target: Node): string[] | null {
   if (target.kind === "name") return [target.name];
   if (target.kind === "attribute") {
@@ -276,7 +276,7 @@ function namesOf(target: Node): string[] | null {
   return names.includes(null) ? null : (names as string[]);
 }
 
-/** `print(x)`, `x`, `x.shape`: expressions that only show a value. */
+/** Checks for expressions that only show a value: `print(x)`, `x`, `x.shape`. */
 function isShown(node: Node): boolean {
   if (node.kind === "name") return true;
   if (node.kind === "attribute") return node.name === "shape" || node.name === "dtype";
@@ -284,7 +284,7 @@ function isShown(node: Node): boolean {
   return path !== null && SHOWING.test(path);
 }
 
-/** A list of descriptions, such as `inputs = [helper.make_tensor_value_info(…)]` in an ONNX program. */
+/** Checks for a list of descriptions, such as `inputs = [helper.make_tensor_value_info(…)]` in an ONNX program. */
 const isOfNodes = (node: Node): boolean =>
   node.kind === "list" &&
   node.items.length > 0 &&

@@ -1,4 +1,4 @@
-/** The arrays and numbers that a program has defined so far, and the evaluation of expressions with them. */
+/** Stores the arrays and numbers that a program has defined so far, and evaluates expressions with them. */
 
 import { isTensorError, TensorError } from "ndscatter";
 import { checkShape } from "../../values/limits.ts";
@@ -17,7 +17,7 @@ import {
 } from "./arrays.ts";
 import { pathOf, type Node } from "./syntax.ts";
 
-/** A part of the text that was not understood. */
+/** Error for a part of the text that was not understood. */
 export class Misread extends Error {
   readonly start: number;
   readonly end: number;
@@ -28,7 +28,7 @@ export class Misread extends Error {
   }
 }
 
-/** Libraries by the names that programs import them as. */
+/** Libraries, by the names under which programs import them. */
 const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
   np: "numpy",
   numpy: "numpy",
@@ -48,15 +48,15 @@ const LIBRARIES: Readonly<Record<string, string | undefined>> = Object.assign(Ob
   helper: "onnx",
 });
 
-/** The library of a path such as `np.add.at`; null if the first name is not a library. */
+/** Returns the library of a path such as `np.add.at`; null if the first name is not a library. */
 export const libraryOf = (path: string): string | null => LIBRARIES[path.split(".")[0]] ?? null;
 
-/** Calls whose shape is in the text but whose values are not. */
+/** Matches calls that give a shape, but whose values are not in the text. */
 const UNKNOWN =
   /(?:^|\.)(?:rand|randn|random|random_sample|ranf|normal|standard_normal|uniform|empty|randint|integers|randperm|permutation)$/;
 const WHOLE = /(?:randint|integers|randperm|permutation)$/;
 
-/** The most values of all arrays together. */
+/** Maximum number of values in all arrays together. */
 const MOST_VALUES = 400_000;
 
 export class Scope {
@@ -76,7 +76,7 @@ export class Scope {
     if (this.values > MOST_VALUES) {
       throw new TensorError(
         "too-large",
-        "the arrays of the text have more elements than the page reads",
+        "the arrays have more elements in total than the page can read",
       );
     }
     this.names.set(name, array);
@@ -84,7 +84,7 @@ export class Scope {
 
   at = (node: Node): string => this.text.slice(node.start, Math.min(node.end, node.start + 40));
 
-  /** True if an expression is a name that the text does not define, so the array is somewhere else. */
+  /** Checks whether an expression is a name that the text does not define, so the array is defined elsewhere. */
   isElsewhere(node: Node): boolean {
     const path = pathOf(node);
     if (path === null || libraryOf(path) !== null) return false;
@@ -95,7 +95,7 @@ export class Scope {
     );
   }
 
-  /** The array of an expression. @throws Misread */
+  /** Returns the array of an expression. @throws Misread */
   array(node: Node): Arr {
     try {
       return this.special(node) ?? this.read(node);
@@ -129,8 +129,8 @@ export class Scope {
   }
 
   /**
-   * The text up to the end of an expression, with numbers substituted for `len(x)`, `x.shape[0]`, `2 * n` and names of
-   * numbers; and a function from positions in that text to positions in the program.
+   * Returns the text up to the end of an expression, with numbers substituted for `len(x)`, `x.shape[0]`, `2 * n` and
+   * names of numbers. Also returns a function that maps positions in the new text to positions in the program.
    */
   withNumbers(node: Node): { readonly text: string; back(place: number): number } {
     const parts: string[] = [];
@@ -151,7 +151,7 @@ export class Scope {
     };
   }
 
-  /** The parts of an expression, from left to right, that stand for numbers but are written otherwise. */
+  /** Returns the parts of an expression, from left to right, that are numbers in another notation. */
   numbersIn(node: Node, whole: Node): Node[] {
     const isName = node.kind === "name" && this.names.get(node.name)?.shape.length === 0;
     const isComputed = /^(?:operation|call|index|attribute)$/.test(node.kind) && !isSigned(node);
@@ -159,14 +159,14 @@ export class Scope {
     return partsOf(node).flatMap((one) => this.numbersIn(one, whole));
   }
 
-  /** The end of the word, or of the list, that begins here. */
+  /** Returns the end of the word or list that begins here. */
   wordEnd(start: number): number {
     const rest = this.text.slice(start, start + 60);
     const length = /^(?:[\w.$]+|[[(][^\n\])]*[\])]?)/.exec(rest)?.[0].length ?? 1;
     return start + length;
   }
 
-  /** The library of the first path in an expression, which decides the data type if none is written. */
+  /** Returns the library of the first path in an expression, which determines the data type if none is written. */
   libraryIn(node: Node): string {
     const found = /(?:^|[^\w.])(np|numpy|cp|jnp|jax|torch|tf|tensorflow)\./.exec(
       this.text.slice(node.start, Math.min(node.end, node.start + 400)),
@@ -175,7 +175,8 @@ export class Scope {
   }
 
   /**
-   * Forms that the reader of single tensors lacks: new axes, values that are not in the text, and arrays like others.
+   * Evaluates forms that the reader of single tensors does not support: new axes, values that are not in the text, and
+   * arrays like other arrays.
    */
   special(node: Node): Arr | null {
     if (node.kind === "index") return this.withNewAxes(node);
@@ -209,7 +210,7 @@ export class Scope {
     return null;
   }
 
-  /** `x[:, None]`, `x[..., np.newaxis]`. */
+  /** Evaluates `x[:, None]` and `x[..., np.newaxis]`. */
   withNewAxes(node: Node & { kind: "index" }): Arr | null {
     const { items } = node;
     if (!items.some(isNew) || !items.every((one) => isNew(one) || one.kind === "slice"))
@@ -231,7 +232,7 @@ export class Scope {
     return reshapedTo(array, [...shape, ...array.shape.slice(from)]);
   }
 
-  /** An array whose shape is in the text and whose values are not; the values count up from 0. */
+  /** Returns an array whose shape is in the text but whose values are not. Its values count up from 0. */
   unknown(node: Node & { kind: "call" }, path: string): Arr {
     const listed = node.arguments.find(
       ({ name, value }) =>
@@ -277,7 +278,7 @@ export class Scope {
     };
   }
 
-  /** The number of an expression; null for other expressions. */
+  /** Returns an expression as a number; null for other expressions. */
   number(node: Node): number | null {
     if (node.kind === "number") return Number(node.text.replaceAll("_", "").replace(/n$/, ""));
     if (node.kind === "name") {
@@ -311,7 +312,7 @@ export class Scope {
   shapeOf = (node: Node): readonly number[] | null =>
     node.kind === "name" ? (this.names.get(node.name)?.shape ?? null) : null;
 
-  /** The arrays of an index with a part for each axis: `i, j` or `tuple(idx.T)`. */
+  /** Returns the arrays of an index with a part for each axis: `i, j` or `tuple(idx.T)`. */
   components(items: readonly Node[]): Arr[] {
     const [only] = items;
     if (items.length === 1 && only.kind === "list" && only.bracket === "(")
@@ -335,15 +336,15 @@ export class Scope {
 const isNew = (node: Node): boolean =>
   /^(?:None|np\.newaxis|jnp\.newaxis|tf\.newaxis)$/.test(pathOf(node) ?? "");
 
-/** Calls that make floats by default. */
+/** Matches calls that create floats by default. */
 const FLOATS = /^(?:\w+\.){1,2}(?:zeros|ones|eye|identity|linspace)\(/;
 const NO_WORDS: readonly never[] = [];
 
-/** True if an expression is a signed number, which the reader of arrays handles. */
+/** Checks whether an expression is a signed number, which the array reader handles. */
 const isSigned = (node: Node): boolean =>
   node.kind === "operation" && node.parts.length === 1 && node.parts[0].kind === "number";
 
-/** The expressions in an expression that may be numbers, from left to right. */
+/** Returns the subexpressions that may be numbers, from left to right. */
 function partsOf(node: Node): readonly Node[] {
   if (node.kind === "list") return node.items;
   if (node.kind === "operation") return node.parts;
@@ -353,7 +354,7 @@ function partsOf(node: Node): readonly Node[] {
   return [node.callee, ...node.arguments.map(({ value }) => value)];
 }
 
-/** The parts of an array along its last axis. */
+/** Splits an array along its last axis. */
 function lastAxisParts(array: Arr): Arr[] {
   const count = array.shape.at(-1) ?? 0;
   const shape = array.shape.slice(0, -1);

@@ -1,6 +1,6 @@
 /**
- * Parses statements of Python and TypeScript, to the extent that calls and arrays need. Other text becomes a statement
- * that could not be read, with the position where reading ended; reading continues on the next line.
+ * Parses Python and TypeScript statements, as far as calls and arrays need. Other text becomes an unreadable statement
+ * with the position where parsing stopped; parsing continues on the next line.
  */
 
 import { MOST_TOKENS, tokensOf, type Token } from "./tokens.ts";
@@ -44,10 +44,13 @@ export type Statement = Span &
     | { readonly kind: "unread"; readonly sentence: string; readonly at: number }
   );
 
-/** The deepest nesting of brackets, several times what arrays of five axes with calls around them need. */
+/** Maximum nesting of brackets, several times the depth of arrays with five axes inside calls. */
 const DEEPEST = 60;
 
-/** The most operations in a row, and names, calls and indices in a chain: each makes the tree deeper. */
+/**
+ * Maximum number of consecutive operations, and of names, calls and indices in a chain, because each makes the tree
+ * deeper.
+ */
 const LONGEST_CHAIN = 100;
 
 class Unread extends Error {
@@ -67,7 +70,7 @@ const WORDS: ReadonlySet<string> = new Set(
 const OPENING = "([{";
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** The statements of a program, in which comments are blank. Never throws. */
+/** Parses the statements of a program, in which comments are blank. Never throws. */
 export function statementsOf(text: string): Statement[] {
   const tokens = tokensOf(text);
   if (tokens === null) {
@@ -86,7 +89,7 @@ export function statementsOf(text: string): Statement[] {
 class Parser {
   readonly tokens: readonly Token[];
   at = 0;
-  /** The current depth of brackets; line ends inside brackets are blanks. */
+  /** Current depth of brackets. Line breaks inside brackets count as spaces. */
   inner = 0;
 
   constructor(tokens: readonly Token[]) {
@@ -108,7 +111,7 @@ class Parser {
     while (this.token.kind === "line" && this.at < this.tokens.length - 2) this.at++;
   }
 
-  /** True if the next token is of this kind, or is this sign. */
+  /** Checks whether the next token has this kind, or is this sign. */
   is(what: string): boolean {
     const { kind, text } = this.token;
     return kind === what || (kind === "sign" && text === what);
@@ -147,7 +150,7 @@ class Parser {
     if (token.kind === "name" && WORDS.has(token.text)) throw this.fail("a value");
     if (token.kind === "name" && /^(?:const|let|var)$/.test(token.text)) this.next();
     const target = this.values();
-    // x: Tensor = …
+    // An annotated assignment: x: Tensor = …
     if (this.is(":")) {
       this.next();
       this.value(0);
@@ -157,7 +160,7 @@ class Parser {
       this.next();
       this.skipLines();
       const value = this.values();
-      // a = b = …: all names get the last value.
+      // In a = b = …, all names get the last value.
       if (this.is("=")) throw this.fail("the end of the statement");
       return this.ended({ kind: "assign", sign, target, value, start, end: value.end });
     }
@@ -183,7 +186,7 @@ class Parser {
     return end;
   }
 
-  /** Values with commas between them are a tuple. */
+  /** Parses a value, or values with commas between them, which form a tuple. */
   values(): Node {
     const first = this.value(0);
     if (!this.is(",")) return first;
@@ -270,7 +273,7 @@ class Parser {
     return value;
   }
 
-  /** The content of brackets, separated by commas. NumPy prints arrays without commas. */
+  /** Parses the content of brackets, separated by commas. NumPy prints arrays without commas. */
   bracketed<T>(one: () => T): { readonly all: T[]; readonly end: number } {
     const closing = CLOSING[this.token.text];
     this.inner++;
@@ -321,7 +324,7 @@ class Parser {
   argument(depth: number): Argument {
     const value = this.item(depth);
     if (value.kind !== "name" || !this.take("=")) return { name: null, value };
-    // grad_fn=<AddBackward0>
+    // A printed argument: grad_fn=<AddBackward0>
     if (this.take("<")) {
       while (!this.is(">") && !this.is("end") && !this.is("line")) this.next();
       this.take(">");
@@ -330,7 +333,7 @@ class Parser {
     return { name: value.name, value: this.item(depth) };
   }
 
-  /** `:`, `1:3`, `...` or a value. */
+  /** Parses `:`, `1:3`, `...` or a value. */
   subscript(depth: number): Node {
     const { start, end } = this.token;
     const before = this.is(":") ? null : this.value(depth);
@@ -346,7 +349,7 @@ class Parser {
   }
 }
 
-/** `np.add.at` for names with dots between them; null for any other value. */
+/** Returns a dotted name such as `np.add.at`; null for any other value. */
 export function pathOf(node: Node): string | null {
   const names: string[] = [];
   let one = node;

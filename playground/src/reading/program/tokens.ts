@@ -1,6 +1,6 @@
 /**
- * The words and signs of a program in Python or TypeScript. Comments and prompts become blanks, so positions do not
- * change.
+ * Splits a program in Python or TypeScript into words and signs. Comments and prompts become spaces, so positions do
+ * not change.
  */
 
 export interface Token {
@@ -10,17 +10,19 @@ export interface Token {
   readonly end: number;
 }
 
-/** Numbers, names and signs. Each character can match in one way only, so hostile text takes linear time. */
+/**
+ * Patterns for numbers, names and signs. Each character can match in only one way, so hostile text takes linear time.
+ */
 const PIECES = [
   ["number", /(?:0[xX][\da-fA-F]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)[jn]?/y],
   ["name", /[\p{L}_$][\p{L}\p{N}_$]*/uy],
   ["sign", /\.\.\.|\*\*|\/\/=?|[=!<>]=|=>|->|[-+*/%@&|^]=|[-+*/%@&|^~<>=.,:;()[\]{}!?]/y],
 ] as const;
 
-/** The tokens of the longest text: three tensors of 20,000 elements, with signs and commas. */
+/** Maximum number of tokens: three tensors of 20,000 elements, with signs and commas. */
 export const MOST_TOKENS = 400_000;
 
-/** The tokens of a text; null if the text has more than {@link MOST_TOKENS}. */
+/** Returns the tokens of a text; null if the text has more than {@link MOST_TOKENS} tokens. */
 export function tokensOf(text: string): Token[] | null {
   const tokens: Token[] = [];
   let at = 0;
@@ -61,7 +63,7 @@ function pushPiece(
   push("unknown", at + 1);
 }
 
-/** The end of a string literal that begins here, with its prefix; null if none begins here. */
+/** Returns the end of a string literal that begins here, including its prefix; null if no literal begins here. */
 function textEnd(text: string, start: number): number | null {
   const [, prefix = "", quote] =
     /^([rbfuRBFU]{0,2})("""|'''|["'`])/.exec(text.slice(start, start + 5)) ?? [];
@@ -69,7 +71,7 @@ function textEnd(text: string, start: number): number | null {
   for (let at = start + prefix.length + quote.length; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text.startsWith(quote, at)) return at + quote.length;
-    // An unclosed quote ends with its line; the value is refused there.
+    // An unclosed string ends with its line; parsing the value reports the error.
     else if (text[at] === "\n" && quote.length === 1 && quote !== "`") return at;
   }
   return text.length;
@@ -77,7 +79,7 @@ function textEnd(text: string, start: number): number | null {
 
 const PROMPT = /^(?:>>> ?|\.\.\. ?|In \[\d{1,6}\]: |\s{0,12}\.\.\.: )/;
 
-/** The program with comments and prompts replaced by blanks. Printed lines of a console become blank too. */
+/** Replaces comments, prompts and printed console lines with spaces. */
 export function withoutComments(text: string): string {
   const lines = text.replaceAll("\r", " ").split("\n");
   const isConsole = lines.some((line) => /^(?:>>> |In \[\d{1,6}\]: )/.test(line));
@@ -101,7 +103,7 @@ function commentsBlank(text: string): string {
       continue;
     }
     const isBlock = text.startsWith("/*", at);
-    // Python's integer division `//` follows a value and blanks.
+    // Python's integer division `//` follows a value and spaces.
     const isLine = character === "#" || (text.startsWith("//", at) && isAfterCode(text, at));
     if (!isBlock && !isLine) continue;
     const closing = isBlock ? text.indexOf("*/", at + 2) + 2 : text.indexOf("\n", at);
@@ -113,7 +115,9 @@ function commentsBlank(text: string): string {
   return parts.join("") + text.slice(from);
 }
 
-/** True if `//` begins a comment: at the start of a line, or after a sign that ends a statement or an element. */
+/**
+ * Checks whether `//` begins a comment: at the start of a line, or after a sign that ends a statement or an element.
+ */
 function isAfterCode(text: string, at: number): boolean {
   let before = at - 1;
   while (text[before] === " " || text[before] === "\t") before--;
