@@ -34,7 +34,7 @@ async function filmOf(page: Page): Promise<Film> {
   await page.getByRole("button", { name: "Share" }).click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("button", { name: "Save the steps as a film" }).click(),
+    page.getByRole("button", { name: "Save the steps as an animated PNG" }).click(),
   ]);
   assert.equal(download.suggestedFilename(), "ScatterND-18-steps.png");
   return await page.evaluate(decoded);

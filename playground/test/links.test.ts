@@ -67,13 +67,13 @@ test("Share gives a long call a compressed link, which opens it", async () => {
   const { page } = opened;
   await page.getByRole("button", { name: "Share" }).click();
   const code = page.locator("dialog[open] textarea");
-  await page.locator(".share-length", { hasText: "It is compressed" }).waitFor();
+  await page.locator(".share-length", { hasText: "The link is compressed" }).waitFor();
   const link = new URL(await code.inputValue());
   assert.match(link.hash, /^#z1\.[\w-]+$/);
   assert.ok(link.href.length < TEXT.length / 1.5);
   assert.equal(
     await page.locator(".share-length").innerText(),
-    `This link has ${link.href.length.toLocaleString("en")} characters. It is compressed; the page shows it as text.`,
+    `This link has ${link.href.length.toLocaleString("en")} characters. The link is compressed; the page shows it as text.`,
   );
   await page.getByRole("button", { name: "Embed", exact: true }).click();
   assert.ok((await code.inputValue()).includes(`?embed${link.hash}"`));

@@ -371,7 +371,7 @@ test("the steps are saved as a picture that moves: each value that a cell has is
   await using opened = await site.open(SUM);
   const { page } = opened;
   await page.getByRole("button", { name: "Share" }).click();
-  const svg = await saved(page, "Save the steps as a moving SVG");
+  const svg = await saved(page, "Save the steps as an animated SVG");
   const { isWrong, texts } = await readSvg(page, svg);
   assert.equal(isWrong, false);
   // Row 1 is 1, then 11, then 81.

@@ -58,7 +58,7 @@ test("a picture that moves ends with the result, however long the call is", asyn
   assert.deepEqual(await cellsOf(page, "output"), ["34", "33", "33"]);
   await page.getByRole("button", { name: "Share" }).click();
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Save the steps as a moving SVG" }).click();
+  await page.getByRole("button", { name: "Save the steps as an animated SVG" }).click();
   const svg = fs.readFileSync(await (await download).path(), "utf8");
   assert.match(svg, /<g opacity="1">(?:(?!<\/g>).)*>34</);
 });

@@ -1,6 +1,6 @@
 /**
- * Another runtime's output of a call: from a pasted text or a file to the elements that differ from the exact output,
- * and their candidate causes.
+ * Processes another runtime's output of a call: from pasted text or a file to the elements that differ from the exact
+ * output, and their candidate causes.
  */
 
 import {
@@ -29,7 +29,7 @@ import { coordinatesOf, sizeOf } from "../values/shape.ts";
 import type { State, TensorText } from "../values/state.ts";
 import { tensorOf, valueTexts } from "../values/tensor-text.ts";
 
-/** The data type and shape of an output. */
+/** Data type and shape of an output. */
 export interface OutputType {
   readonly dtype: DType;
   readonly shape: readonly number[];
@@ -37,20 +37,20 @@ export interface OutputType {
 
 /** Another runtime's output. */
 export interface Actual {
-  /** The data type and the shape are those of the call's output. */
+  /** The output, with the data type and the shape of the call's output. */
   readonly text: TensorText;
-  /** The rounding of the printed values; null if they have all digits. */
+  /** Rounding of the printed values; null if the values have all digits. */
   readonly rounding: Rounding | null;
-  /** Remarks on the reading of the output. */
+  /** Remarks about how the output was read. */
   readonly remarks: readonly string[];
-  /** The same tensor with its own shape, if that differs. */
+  /** The same tensor with its own shape, if the shape differs. */
   readonly unfit?: TensorText;
 }
 
-/** The error of a text or tensor that is not the output; a tensor that differs only in shape is kept. */
+/** Error for a text or tensor that is not the output. A tensor that differs only in shape is kept. */
 export type ReadActual = Actual | { readonly error: string; readonly unfit?: TensorText };
 
-/** The output type of a call, even with an index out of range; or the reason why it has none. */
+/** Returns the output type of a call, even if an index is out of range; or the reason why the call has no output. */
 export function outputTypeOf({
   node,
   inputs,
@@ -63,11 +63,11 @@ export function outputTypeOf({
   return { dtype: found.dtype, shape: found.shape as number[] };
 }
 
-/** True if two tensors or types have the same data type and shape. */
+/** Checks whether two tensors or types have the same data type and shape. */
 export const isOfType = (one: OutputType, other: OutputType): boolean =>
   one.dtype === other.dtype && String(one.shape) === String(other.shape);
 
-/** The output in a pasted text. Never throws. */
+/** Reads the output in a pasted text. Never throws. */
 export function readActual(text: string, output: OutputType): ReadActual {
   if (text.trim() === "") return { error: "Paste the output of the other runtime first." };
   const read = withText({ dtype: output.dtype, shape: output.shape, values: [] }, text);
@@ -76,7 +76,7 @@ export function readActual(text: string, output: OutputType): ReadActual {
   return fitted(read.input, output, "The text", rounding);
 }
 
-/** A tensor of a file or a link as the output of a call. */
+/** Returns a tensor from a file or a link as the output of a call. */
 export const fitActual = (
   input: TensorText,
   output: OutputType,
@@ -116,31 +116,33 @@ function fitted(
   };
 }
 
-/** The elements as a list, because an output may have more axes than the page reads. */
+/** Returns the elements as a list, because an output may have more axes than the page can read. */
 const flatOf = ({ dtype, values }: TensorText): ReturnType<typeof tensorOf> =>
   tensorOf({ dtype, shape: [values.length], values }, "the tensor");
 
 const isFloating = (dtype: DType): boolean => ["float", "half"].includes(DTYPES[dtype].family);
 
-/** The result of a comparison with the exact output. */
+/** Result of a comparison with the exact output. */
 export interface Comparison {
-  /** The texts of all elements, for the stage. */
+  /** Texts of all elements, for the stage. */
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
-  /** `3 of 12 cells differ.` and remarks on the count. */
+  /** `3 of 12 cells differ.`, and remarks about this count. */
   readonly sentences: readonly string[];
-  /** The first element that differs; null for none. */
+  /** First element that differs; null if no element differs. */
   readonly first: {
     readonly at: readonly number[];
     readonly actual: string;
-    /** Null if the exact call gives the element no value. */
+    /** Null if the exact call does not determine the element. */
     readonly exact: string | null;
   } | null;
   /** Candidate causes, best explanations first. */
   readonly causes: readonly Cause[];
   /** The other runtime's output as a tensor, in the output's shape unless the shapes differ. */
   readonly output: Tensor;
-  /** The exact elements; null for an element without an exact value, and null as a whole if no element has one. */
+  /**
+   * Exact elements; null for an element without an exact value, and null altogether if no element has an exact value.
+   */
   readonly base: Base | null;
   /** True if the shapes differ, so that cells cannot be compared. */
   readonly isOtherShape: boolean;
@@ -150,19 +152,19 @@ export interface Comparison {
 export interface Cause {
   readonly id: Diagnosis["id"];
   readonly sentence: string;
-  /** `explains all 3 cells` */
+  /** Share of the cells: `explains all 3 cells`. */
   readonly share: string;
-  /** True if it explains every element that differs. */
+  /** True if the cause explains every element that differs. */
   readonly isWhole: boolean;
   readonly dialects: readonly DialectId[];
-  /** The systems with this behaviour, as a sentence. */
+  /** Sentence about the systems with this behaviour. */
   readonly who: string;
 }
 
 /**
- * Compares another runtime's output with the exact one, bit for bit, treating all NaNs as equal.
- * @param explanation of the state
- * @param rules the results of other systems, if already known
+ * Compares another runtime's output with the exact output, bit for bit; all NaNs are equal.
+ * @param explanation explanation of the state
+ * @param rules results of other systems, if already known
  */
 export function compareActual(
   state: State,
@@ -184,7 +186,7 @@ export function compareActual(
     const output = shapedOf({ ...again.text, values }, type.shape);
     const differing = base === null ? [] : differingFrom(base, values);
     const [at] = differing;
-    // A call with an error has no right result, so a result that ignores its bad indices proves nothing.
+    // An invalid call has no right result, so a result that ignores its bad indices proves nothing.
     const isExact = (explanation?.output ?? null) !== null;
     const causes = isExact && at === undefined ? [] : diagnose(node, inputs, output);
     const lost = values.filter((value, p) => value !== again.text.values[p]).length;
@@ -211,7 +213,7 @@ export function compareActual(
   });
 }
 
-/** A comparison with an output of another shape; null if no known cause gives this shape and all its elements. */
+/** Compares an output whose shape differs; returns null if no known cause explains this shape and all elements. */
 export function compareShape(state: State, unfit: TensorText, rules: Rules): Comparison | null {
   const reading = readState(state);
   const type = outputTypeOf(reading);
@@ -238,12 +240,12 @@ export function compareShape(state: State, unfit: TensorText, rules: Rules): Com
   };
 }
 
-/** The text of each element of the exact output; null for an element without an exact value. */
+/** Text of each element of the exact output; null for an element without an exact value. */
 export type Base = readonly (string | null)[];
 
 /**
- * The exact output. For a call with an error, the result without its bad indices, if the rule of a system that runs
- * such calls gives one; otherwise null.
+ * Returns the exact output. For an invalid call, returns the result without its bad indices if the rule of a system
+ * that runs such calls determines it; otherwise null.
  */
 function baseOf({ node, inputs }: Reading, explanation: Explanation | null): Base | null {
   const { output = null } = explanation ?? {};
@@ -258,7 +260,7 @@ function baseOf({ node, inputs }: Reading, explanation: Explanation | null): Bas
 const differingFrom = (base: Base, values: readonly string[]): number[] =>
   values.flatMap((value, p) => (base[p] === value ? [] : [p]));
 
-/** The values, each replaced by the exact one that it is a rounded print of. */
+/** Returns the values, in which each rounded value is replaced by the exact value that it matches. */
 function asExact(text: TensorText, base: Base | null, rounding: Rounding | null): string[] {
   const { dtype, values } = text;
   if (rounding === null || base === null) return [...values];
@@ -284,11 +286,11 @@ function verdictOf(
   differing: number,
   isExact: boolean,
 ): string {
-  if (base === null) return "The call is an error, so no cell has an exact value to compare with.";
+  if (base === null) return "The call is invalid, so no cell has an exact value to compare with.";
   const some = `${differing.toLocaleString("en")} of ${counted(base.length, "cell")} ${differing === 1 ? "differs" : "differ"}`;
   if (isExact) return differing === 0 ? "All cells are equal, bit for bit." : `${some}.`;
   const how = isScatter(reading) ? "without its bad indices" : "with 0 for its bad indices";
-  return `The call is an error. ${differing === 0 ? "No cell differs" : some} from the result ${how}.`;
+  return `The call is invalid. ${differing === 0 ? "No cell differs" : some} from the result ${how}.`;
 }
 
 const lostOf = (count: number, rounding: Rounding | null): string =>
@@ -300,7 +302,7 @@ function causesOf(
   rules: Rules,
 ): readonly Cause[] {
   const all = found.length === 0 ? [] : dialects();
-  // A system that gives the exact result of this call does not show its habit here.
+  // A system that gives the exact result of this call does not show its usual fault here.
   const agreeing = new Set(
     "error" in rules
       ? []
@@ -336,8 +338,8 @@ function causeOf({ id, sentence, cells }: Diagnosis, systems: readonly Dialect[]
 }
 
 /**
- * True if a system has the behaviour of an id in calls of this kind. The library lists systems with the behaviour in
- * any kind of call: JAX clips the indices of gathers, but leaves updates out.
+ * Checks whether a system has the behaviour of an id in calls of this kind. The library lists a system even if only
+ * other kinds of calls show the behaviour: JAX clips the indices of gathers, but skips updates in scatters.
  */
 function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boolean {
   const other = isOfScatter ? "gathers" : "scatters";
@@ -345,7 +347,7 @@ function isKnownFor({ facts }: Dialect, id: string, isOfScatter: boolean): boole
   return id.split("+").every((part) => known.some(({ does }) => does.includes(part)));
 }
 
-/** True if the other runtime's output equals a rule's result, in all elements that the rule decides. */
+/** Checks whether the other runtime's output equals a rule's result in all elements that the rule determines. */
 export function isResultOf(
   { output, undecided }: Pick<Rule, "output" | "undecided">,
   comparison: Comparison,

@@ -20,10 +20,10 @@ export const DIALECT_NAMES: Readonly<Record<DialectId, string>> = {
   mlx: "MLX",
 };
 
-/** `ONNX, NumPy and JAX`. */
+/** Joins names: `ONNX, NumPy and JAX`. */
 export const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
 
-/** `1 cell`, `2 cells`, with separators in large numbers. */
+/** Prints a count: `1 cell`, `2 cells`, with separators in large numbers. */
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

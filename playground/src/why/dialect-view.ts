@@ -1,6 +1,6 @@
 /**
- * Results of a call in other systems: a choice for each different result, with the systems that give it. The results
- * follow from the library's table; no other system runs here.
+ * Lists the results of a call in other systems: one choice for each different result, with the systems that give it.
+ * The results follow from the library's table; the page does not run other systems.
  */
 
 import {
@@ -15,15 +15,15 @@ import { attempt } from "../values/attempt.ts";
 import { counted, DIALECT_NAMES, listed } from "./dialect-names.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 
-/** A system's result of a call. */
+/** Result of a call in one system. */
 export interface DialectRow {
   readonly id: DialectId;
   readonly name: string;
   readonly agrees: boolean;
-  /** Null if the system gives no result. */
+  /** Null if the system does not give a result. */
   readonly output: Tensor | null;
   readonly why: DialectComparison["why"];
-  /** The system's behaviour, with its name as the subject. */
+  /** Sentence about the system's behaviour. */
   readonly sentence: string;
   /** Elements of the output that differ from the exact result. */
   readonly differing: ReadonlySet<number>;
@@ -33,24 +33,24 @@ export interface DialectRow {
 
 /** Systems with the same result. */
 export interface RuleChoice {
-  /** A key that stays the same after an edit, if the result and its systems stay the same. */
+  /** Key that does not change after an edit, if the result and its systems stay the same. */
   readonly key: string;
   readonly rows: readonly DialectRow[];
   readonly agrees: boolean;
   readonly why: DialectComparison["why"];
   readonly name: string;
   readonly sentence: string;
-  /** The result to show on the stage under this rule; null for none. */
+  /** Rule whose result the stage can show; null if there is no result. */
   readonly rule: Rule | null;
 }
 
-/** A result that the stage can show instead of the exact one. */
+/** A result that the stage can show instead of the exact result. */
 export interface Rule {
   readonly name: string;
   readonly output: Tensor;
-  /** The elements to mark: those that differ, and those that are undecided. */
+  /** Elements to mark: elements that differ, and undecided elements. */
   readonly differing: ReadonlySet<number>;
-  /** The undecided elements among them; `output` has one possible value of each. */
+  /** Undecided elements; `output` has one possible value of each. */
   readonly undecided: ReadonlySet<number>;
 }
 
@@ -59,8 +59,8 @@ export type Rules = { readonly choices: readonly RuleChoice[] } | { readonly err
 type Inputs = readonly (Tensor | undefined)[];
 
 /**
- * The choices: systems that agree first, then different results, then refusals, then systems without the operator.
- * Never throws.
+ * Returns the choices: first systems that agree, then different results, then refusals, then systems without the
+ * operator. Never throws.
  * @param inputs in the form of {@link compareDialects}
  */
 export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
@@ -75,7 +75,7 @@ export function rulesOf(node: NodeSpec, inputs: Inputs): Rules {
   return { choices: choices.toSorted((a, b) => rankOf(a) - rankOf(b)) };
 }
 
-/** The rule of one system; null if it has no result for the call. */
+/** Returns the rule of one system; null if the system has no result for the call. */
 export function ruleFor(node: NodeSpec, inputs: Inputs, dialect: DialectId): Rule | null {
   const found = compare(node, inputs);
   const own = "error" in found ? undefined : found.find((one) => one.dialect === dialect);
@@ -86,11 +86,13 @@ function compare(
   node: NodeSpec,
   inputs: Inputs,
 ): readonly DialectComparison[] | { readonly error: string } {
-  // A list has no field of this name, so lists and errors are distinguishable.
+  // A list does not have the field `error`, so callers can tell lists and errors apart.
   return attempt(() => compareDialects(node, inputs));
 }
 
-/** Comparisons with one key have the same result, bit for bit, and the same reasons. */
+/**
+ * Returns a key for a comparison. Comparisons with equal keys have the same result, bit for bit, and the same reasons.
+ */
 function resultKey({ why, agrees, ids, undecided, output }: DialectComparison): string {
   const values = output === null || agrees ? [] : valueTexts(output);
   return JSON.stringify([why, agrees, ids, undecided, values]);
@@ -129,7 +131,7 @@ const rowOf = (found: DialectComparison): DialectRow => ({
 const rankOf = ({ agrees, why }: RuleChoice): number =>
   agrees ? 0 : why === "missing" ? 4 : why === "undefined" ? 3 : why === "error" ? 2 : 1;
 
-/** The phrase for each diagnosis as a habit, to follow the name of a system. */
+/** Verb phrase for each diagnosis, to follow the name of one system or of several systems. */
 const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: string]>>> = {
   "out-of-range-dropped": [
     "leaves out updates whose index is out of range",
@@ -149,19 +151,19 @@ const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: 
     "leave out updates whose index is negative",
   ],
   "updates-first": [
-    "adds updates to each other before they meet data",
-    "add updates to each other before they meet data",
+    "adds the updates to each other before adding them to data",
+    "add the updates to each other before adding them to data",
   ],
-  "signed-zero": ["takes 0 and -0 for equal", "take 0 and -0 for equal"],
+  "signed-zero": ["treats 0 and -0 as equal", "treat 0 and -0 as equal"],
   "nan-one-operand": [
-    "lets one operand stay where max or min meets NaN",
-    "let one operand stay where max or min meets NaN",
+    "keeps one operand if max or min gets a NaN",
+    "keep one operand if max or min gets a NaN",
   ],
   "wide-accumulation": [
     "adds in a wider float type and rounds once",
     "add in a wider float type and round once",
   ],
-  "any-order": ["lets any of the repeated updates stay", "let any of the repeated updates stay"],
+  "any-order": ["keeps any one of the repeated updates", "keep any one of the repeated updates"],
   rounding: ["adds in any order, so roundings differ", "add in any order, so roundings differ"],
   "lost-updates": [
     "may lose some of the repeated updates, as in a race",
@@ -169,7 +171,7 @@ const HABITS: Readonly<Partial<Record<DiagnosisId, readonly [one: string, more: 
   ],
 };
 
-/** The habit of an id, for one system or several; null for an id that no system is known for. */
+/** Returns the verb phrase of an id, for one system or several; null for an id that does not describe any system. */
 export const habitOf = (id: DiagnosisId, isOne: boolean): string | null =>
   HABITS[id]?.[isOne ? 0 : 1] ?? null;
 
@@ -179,9 +181,8 @@ function sentenceOf(names: readonly string[], facts: Facts): string {
   const { agrees, why, ids, differing, undecided } = facts;
   const isOne = names.length === 1;
   const [who, s] = [listed(names), isOne ? "s" : ""];
-  if (why === "missing")
-    return `${who} ${isOne ? "has" : "have"} no such operator, reduction or data type.`;
-  if (why === "undefined") return `What ${who} give${s} is not defined, or not known.`;
+  if (why === "missing") return `${who} lack${s} the operator, reduction or data type.`;
+  if (why === "undefined") return `The result of ${who} is undefined or unknown.`;
   if (why === "error") return `${who} refuse${s} the call${agrees ? " too" : ""}.`;
   if (agrees) return `${who} agree${s}.`;
   const habits = ids.flatMap((id) => habitOf(id, isOne) ?? []);

@@ -1,6 +1,6 @@
 /**
- * Code that is loaded when the user asks why another result differs. This module must be loaded with `import()` only:
- * the diagnosis is a sixth of the library, and the first picture does not need it.
+ * Code that is loaded when the user asks why another result differs. Load this module only with `import()`: the
+ * diagnosis is a sixth of the library, and the first picture does not need it.
  */
 
 export {

@@ -1,19 +1,19 @@
 /**
- * The rounding of printed tensors. PyTorch prints 4 decimals and NumPy at most 8, so a printed value that matches to
- * its last digit shows no difference.
+ * Handles the rounding of printed tensors. PyTorch prints 4 decimals and NumPy at most 8, so a printed value that
+ * matches to its last digit counts as equal.
  */
 
-/** The number of decimals, and true if they are those of a mantissa, as in `1.2346e-01`. */
+/** Number of decimals, and whether they belong to a mantissa, as in `1.2346e-01`. */
 export interface Rounding {
   readonly decimals: number;
   readonly isScientific: boolean;
 }
 
-/** The decimals that PyTorch prints, padded with zeros, and the most that NumPy prints, unpadded. */
+/** Number of decimals that PyTorch prints, padded with zeros, and the maximum that NumPy prints, unpadded. */
 const PADDED = 4;
 const MOST = 8;
 
-/** The rounding of the values in a text; null if they may have all digits, as in JSON. */
+/** Returns the rounding of the values in a text; null if the values may have all digits, as in JSON. */
 export function roundingOf(text: string): Rounding | null {
   const fractions = [...text.matchAll(/(?<![\w.])[+-]?\d+\.(\d*)(e[+-]?\d+)?/gi)];
   const lengths = fractions.map(([, decimals]) => decimals.length);
@@ -23,11 +23,11 @@ export function roundingOf(text: string): Rounding | null {
   return { decimals: longest, isScientific: fractions.some(([, , power]) => power !== undefined) };
 }
 
-/** True if `exact`, rounded this way, prints as `value`. */
+/** Checks whether `exact`, rounded this way, prints as `value`. */
 export function isPrintedAs(exact: number, value: number, rounding: Rounding): boolean {
   const { decimals, isScientific } = rounding;
   if (!Number.isFinite(exact) || !Number.isFinite(value)) return false;
   const power = isScientific && value !== 0 ? Math.floor(Math.log10(Math.abs(value))) : 0;
-  // A little more than half of the last digit: a tie may be rounded to either side.
+  // The tolerance is slightly more than half of the last digit, because a tie may be rounded either way.
   return Math.abs(exact - value) <= 0.5001 * 10 ** (power - decimals);
 }

@@ -1,4 +1,7 @@
-/** Three outputs of one call side by side, as data: yours, the exact one, and that of another system. */
+/**
+ * Compares three outputs of one call side by side, as data: the user's output, the exact output, and another system's
+ * output.
+ */
 
 import { printElement } from "../values/scalar-text.ts";
 import type { DialectId, Explanation } from "ndscatter";
@@ -10,14 +13,14 @@ import { coordinatesOf } from "../values/shape.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 import type { State } from "../values/state.ts";
 
-/** The relation of a cell to the exact one. */
+/** Relation of a cell to the exact cell. */
 export type Mark = "same" | "differs" | "open";
 
 export interface Column {
   readonly name: string;
-  /** The note under the name: `differs in 2 cells`. */
+  /** Note under the name: `differs in 2 cells`. */
   readonly note: string;
-  /** Null if the column has no output; `note` has the reason. */
+  /** Null if the column has no output; `note` then has the reason. */
   readonly texts: readonly (string | null)[] | null;
   mark(cell: number): Mark;
 }
@@ -26,12 +29,12 @@ export interface SideBySide {
   readonly title: string;
   readonly shape: readonly number[];
   readonly verdict: string;
-  /** The reason why the cells differ; empty if unknown. */
+  /** Reason why the cells differ; empty if unknown. */
   readonly reason: string;
-  /** Cells that show the reason, as sentences. */
+  /** Sentences about cells that show the reason. */
   readonly evidence: readonly string[];
   readonly columns: readonly Column[];
-  /** The cells in which yours differs. */
+  /** Cells in which the user's output differs. */
   readonly differing: readonly number[];
 }
 
@@ -40,7 +43,7 @@ interface Given {
   readonly explanation: Explanation | null;
   readonly comparison: Comparison;
   readonly rules: Rules;
-  /** The other system; null for none. */
+  /** The other system; null if none is shown. */
   readonly beside: DialectId | null;
 }
 
@@ -58,7 +61,7 @@ export function sideBySide(given: Given): SideBySide {
       cause === undefined
         ? own.length === 0
           ? ""
-          : "No known fault gives all of these cells."
+          : "No known fault explains all of these cells."
         : `${sentenceCase(cause.sentence)}. This ${cause.share}.`,
     evidence: own.slice(0, MOST_EVIDENCE).map((cell) => evidenceOf(cell, given)),
     differing: own,
@@ -82,13 +85,13 @@ export function sideBySide(given: Given): SideBySide {
 
 const cellsOf = (count: number): string => counted(count, "cell");
 
-/** The most cells that are described by sentences. */
+/** Maximum number of cells to describe with sentences. */
 const MOST_EVIDENCE = 3;
 
-/** The most updates of one cell in a sentence. */
+/** Maximum number of updates per cell in a sentence. */
 const MOST_UPDATES = 4;
 
-/** `output[1] is 10 in yours and 30 exactly. It holds 2 and receives 10, then 30.` */
+/** Describes a cell: `output[1] is 10 in yours; the exact value is 30. Data holds 2; the cell receives 10, then 30.` */
 function evidenceOf(cell: number, { comparison, explanation }: Given): string {
   const { output, texts, base } = comparison;
   const at = coordinatesOf(cell, output.shape);
@@ -96,14 +99,14 @@ function evidenceOf(cell: number, { comparison, explanation }: Given): string {
   const where = `output[${at.join(", ")}]`;
   const values =
     exact === null
-      ? `${where} is ${texts[cell]} in yours and has no exact value.`
-      : `${where} is ${texts[cell]} in yours and ${exact} exactly.`;
+      ? `${where} is ${texts[cell]} in yours; the cell has no exact value.`
+      : `${where} is ${texts[cell]} in yours; the exact value is ${exact}.`;
   const story = explanation?.story;
   if (story?.kind !== "scatter") return values;
   const print = (value: Parameters<typeof printElement>[1]): string =>
     printElement(output.dtype, value);
   const { count } = story.cell(at);
-  if (count === 0) return `${values} No update reaches it.`;
+  if (count === 0) return `${values} No update reaches this cell.`;
   const updates: string[] = [];
   let before = "";
   for (const step of story.cell(at).steps()) {
@@ -145,16 +148,19 @@ function columnOf({
   };
 }
 
-/** All systems, each with its result of the call. */
+/** Returns all systems, each with its result of the call. */
 export const rowsOf = (rules: Rules): readonly DialectRow[] =>
   "error" in rules ? [] : rules.choices.flatMap(({ rows }) => rows);
 
-/** The first system to show beside yours: one with the same result, else one that differs, else any. */
+/**
+ * Returns the first system to show next to the user's output: a system with the same result, otherwise a system that
+ * differs, otherwise any system.
+ */
 export function firstBeside(rules: Rules, comparison: Comparison): DialectId | null {
   const rows = rowsOf(rules).filter(({ output }) => output !== null);
   const isMine = ({ output, undecided }: DialectRow): boolean =>
     output !== null && isResultOf({ output, undecided }, comparison);
-  // An undefined result by ONNX's document says less than the result of a system that runs.
+  // A result that ONNX's document leaves undefined says less than the result of an actual system.
   const others = rows.filter(({ id }) => id !== "onnx");
   const mine = others.filter(isMine);
   const found =

@@ -1,4 +1,4 @@
-/** Draws outputs as an SVG file, side by side, or one below the other if the width is too small. */
+/** Draws outputs side by side as an SVG file, or stacked if the width is too small. */
 
 import { coordinatesOf, sizeOf } from "../values/shape.ts";
 import {
@@ -13,29 +13,29 @@ import {
 } from "../writing/svg-text.ts";
 import type { Column, SideBySide } from "./side-by-side.ts";
 
-// In pixels. In both text sizes a letter is 0.6 of the size wide.
+// Sizes in pixels. In both text sizes, a letter is 0.6 times as wide as the font size.
 const MARGIN = 20;
 const GAPS = { wide: 28, narrow: 14 };
 const ROW = 34;
 const PAIR = 48;
 const SPACING = 4;
 const LINE = 20;
-/** The heights of the name and of the space under the note. */
+/** Height of the name, and of the space under the note. */
 const HEAD = 34;
 const NOTE = 15;
-/** A wide window may shrink the picture by this factor, so that the tables stay side by side. */
+/** Factor by which a wide window may shrink the picture to keep the tables side by side. */
 const SHRINK = 1.25;
 const WIDE_ROOM = 700;
 const WIDE_LETTER = 8.4;
 const LETTER = 7.8;
 const SMALL_LETTER = 6.6;
 
-/** The most rows and columns that a reader can compare. */
+/** Maximum number of rows and columns that a reader can compare. */
 const MOST_ROWS = 12;
 const MOST_COLUMNS = 8;
 const MOST_DIGITS = 11;
 
-/** The part of a table that is drawn, around the cells that differ. */
+/** Part of a table that is drawn, around the cells that differ. */
 interface Crop {
   readonly columns: number;
   readonly rows: readonly number[];
@@ -49,15 +49,15 @@ interface Drawing {
   readonly crop: Crop;
   readonly digits: number;
   readonly cell: number;
-  /** The width of row labels. */
+  /** Width of row labels. */
   readonly gutter: number;
   readonly block: number;
   readonly gap: number;
-  /** Above each table. */
+  /** Space above each table. */
   readonly head: number;
 }
 
-/** @param room pixels; the columns stand one below the other if they need more */
+/** @param room width in pixels; the columns are stacked if they need more */
 export function sidePicture(side: SideBySide, theme: SvgTheme, room: number): string {
   const colours = THEMES[theme];
   const drawing = measured(side, colours, room);
@@ -131,13 +131,13 @@ function measured(side: SideBySide, colours: Colours, room: number): Drawing {
   const table = gutter + count * (cell + SPACING);
   const named = side.columns.map(({ name, note }) => Math.max(name.length * 9, note.length * 7.4));
   const spare = (room - 2 * MARGIN - gap * (side.columns.length - 1)) / side.columns.length;
-  // The tables must fit; names are cut and notes wrapped.
+  // The tables must fit; names are truncated and notes wrapped.
   const block = Math.max(table, Math.min(...[Math.max(...named), 250, Math.max(spare, table)]));
   const lines = Math.max(...side.columns.map(({ note }) => wrapped(note, block / 7.4).length));
   return { side, colours, crop, digits, cell, gutter, block, gap, head: HEAD + lines * NOTE };
 }
 
-/** The length of the longest value drawn, limited so that three tables fit. */
+/** Returns the length of the longest value drawn, limited so that three tables fit. */
 function digitsOf({ columns, differing, shape }: SideBySide): number {
   const few = sizeOf(shape) > 4096;
   const looked = few ? differing.slice(0, 512) : Array.from({ length: sizeOf(shape) }, (_, p) => p);
@@ -154,11 +154,11 @@ const labelsOf = (shape: readonly number[], rows: number): { readonly longest: n
   longest: shape.length === 0 || rows === 0 ? 0 : labelOf(shape, rows - 1).length,
 });
 
-/** The coordinates of a row of a table; in a list, of its element. */
+/** Returns the coordinates of a table row; in a list, of the row's element. */
 const labelOf = (shape: readonly number[], row: number): string =>
   coordinatesOf(row, shape.length === 1 ? shape : shape.slice(0, -1)).join(",");
 
-/** The rows with a cell that differs, then their neighbours, in order. */
+/** Returns the rows with a cell that differs, then their neighbours, in order. */
 function rowsShown({ differing }: SideBySide, rows: number, columns: number): number[] {
   if (rows <= MOST_ROWS) return Array.from({ length: rows }, (_, row) => row);
   const chosen = new Set<number>();
@@ -172,7 +172,7 @@ function rowsShown({ differing }: SideBySide, rows: number, columns: number): nu
   return [...chosen].toSorted((a, b) => a - b);
 }
 
-/** A row with two values in a cell is taller. */
+/** Returns the height of a row, which is larger if a cell has two values. */
 const heightOf = (row: number, { side, crop }: Drawing): number =>
   cellsOf(row, crop).some((cell) => side.columns.some((column) => column.mark(cell) !== "same"))
     ? PAIR
@@ -227,7 +227,7 @@ function drawColumn(column: Column, place: number, x: number, y: number, drawing
   return `<g>${parts.join("")}</g>`;
 }
 
-/** A value; a different value has the other one below it, so each cell shows both. */
+/** Draws a value. If the values differ, the other value is below it, so each cell shows both values. */
 function drawCell(
   column: Column,
   cell: number,
@@ -272,7 +272,7 @@ function drawCell(
   ].join("");
 }
 
-/** A sentence in lines of at most `width` characters, broken between words. */
+/** Splits a sentence into lines of at most `width` characters, breaking between words. */
 export function wrapped(sentence: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of sentence.split(" ").filter((one) => one !== "")) {

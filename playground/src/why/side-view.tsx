@@ -1,4 +1,7 @@
-/** The dialog "Side by side": yours, the exact output and another system's, with the reason, ready to share. */
+/**
+ * The dialog "Side by side": the user's output, the exact output and another system's output, with the reason, ready to
+ * share.
+ */
 
 import type { DialectId, Explanation } from "ndscatter";
 import type { JSX } from "preact";
@@ -24,7 +27,7 @@ interface SideViewProps {
   readonly comparison: Comparison;
   readonly rules: Rules;
   readonly beside: DialectId | null;
-  /** The part of an address after its `#` that opens this comparison. */
+  /** Part of an address after its `#` that opens this comparison. */
   readonly hash: string;
   onBeside(id: DialectId): void;
 }
@@ -37,14 +40,14 @@ export function SideView(props: SideViewProps): JSX.Element {
   const [remark, setRemark] = useState("");
   const side = sideBySide(props);
   const theme = isDark() ? "dark" : "light";
-  // A shared picture has the columns side by side, whatever the size of the window.
+  // A shared picture always has the columns side by side, whatever the size of the window.
   const whole = (): string => sidePicture(side, theme, 1200);
   const save = async (format: "svg" | "png"): Promise<void> =>
     setRemark(await savePicture(whole, format, `${state.op}-${state.opset}-compared`));
   return (
     <>
       <label class="side-choice">
-        Beside yours and the exact output:{" "}
+        Also show:{" "}
         <select
           value={beside ?? ""}
           onChange={(event) => {
@@ -85,7 +88,7 @@ export function SideView(props: SideViewProps): JSX.Element {
   );
 }
 
-/** The inner width of an element in pixels; 0 before it is drawn. */
+/** Returns the inner width of an element in pixels; 0 before the element is drawn. */
 function useWidth(frame: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -99,10 +102,10 @@ function useWidth(frame: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** The most rows, as nobody reads more. */
+/** Maximum number of rows, because nobody reads more. */
 const MOST_NUMBERS = 200;
 
-/** The cells that differ, as text in addition to the picture. */
+/** Lists the cells that differ as text, in addition to the picture. */
 function Numbers({ side }: { readonly side: SideBySide }): JSX.Element | null {
   const { columns, differing, shape } = side;
   if (differing.length === 0) return null;

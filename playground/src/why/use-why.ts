@@ -1,5 +1,5 @@
 /**
- * The state of the panel "Why is mine different?": the output taken, the findings for the state, and the pressed
+ * State of the panel "Why is mine different?": the output to compare, the findings for the state, and the pressed
  * toggle.
  */
 
@@ -26,22 +26,19 @@ import {
   type Rules,
 } from "./on-demand.ts";
 
-/** The output that the stage shows instead of the exact one. The rule is valid only while the page shows `state`. */
+/** Output that the stage shows instead of the exact output. The rule is valid only while the page shows `state`. */
 export interface ShownRule extends Rule {
   readonly state: State;
 }
 
-/**
- * Another runtime's output, in the order of the output's elements. The output is valid only while the page shows
- * `state`.
- */
+/** Another runtime's output, in row-major order. The output is valid only while the page shows `state`. */
 export interface ShownActual {
   readonly state: State;
   readonly texts: readonly string[];
   readonly differing: ReadonlySet<number>;
 }
 
-/** Another runtime's output, for the panel that compares it; undefined while the panel is closed. */
+/** Another runtime's output for the panel to compare; undefined while the panel is closed. */
 export type Asked =
   | { readonly actual: TensorText | null; readonly link?: string | undefined }
   | undefined;
@@ -49,29 +46,29 @@ export type Asked =
 export interface WhyProps {
   readonly state: State;
   readonly explanation: Explanation | null;
-  /** A runtime's output from a file that was opened or dropped, compared at once. */
+  /** A runtime's output from a file that was opened or dropped, to be compared immediately. */
   readonly actual?: TensorText | null;
-  /** The suffix of an address with a comparison. */
+  /** Suffix of an address with a comparison. */
   readonly link?: string | undefined;
-  /** Receives the address suffix of the comparison; empty for none. */
+  /** Receives the address suffix of the comparison; an empty text if nothing is compared. */
   onAddress(suffix: string): void;
   onRule(rule: ShownRule | null): void;
   onActual(actual: ShownActual | null): void;
   onClose(): void;
 }
 
-/** The key of the pressed toggle; at most one toggle is pressed. */
+/** Key of the pressed toggle; at most one toggle is pressed. */
 export interface Pressing {
   readonly pressed: string | null;
   onPress(key: string): void;
 }
 
-/** The user's text or file. The source is read again after each edit, because the output type may have changed. */
+/** The user's text or file, which is read again after each edit, because the output type may have changed. */
 interface Source {
   read(output: OutputType): ReadActual;
 }
 
-/** The findings for a state. */
+/** Findings for a state. */
 interface Found {
   readonly state: State;
   readonly source: Source | null;
@@ -81,12 +78,12 @@ interface Found {
   readonly rules: Rules;
 }
 
-/** The values that the panel draws, and the functions that its form calls. */
+/** Values that the panel draws, and functions that its form calls. */
 interface Why {
-  /** The system beside yours and the exact output. */
+  /** The system next to the user's output and the exact output. */
   readonly beside: DialectId | null;
   onBeside(id: DialectId): void;
-  /** Null until the first findings. */
+  /** Null until the first findings are available. */
   readonly found: Found | null;
   readonly hasSource: boolean;
   readonly pressing: Pressing;
@@ -119,7 +116,7 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
   }, [link]);
   useEffect(() => {
     if (found === null || found.source !== source) return;
-    // A comparison that is impossible for the moment, because the call is being edited, stays in the address.
+    // While the call is being edited, a comparison may be impossible for a moment. It stays in the address.
     if (source === null) latest.current.onAddress("");
     else if (found.actual !== null)
       latest.current.onAddress(printCompared({ ...found.actual, beside: chosen }));
@@ -152,11 +149,11 @@ export function useWhy({ state, explanation, actual = null, link, ...tells }: Wh
 }
 
 /**
- * Milliseconds after an edit: diagnosing a call of 4,096 elements takes longer than the time between two keystrokes.
+ * Delay, in ms, after an edit: diagnosing a call of 4,096 elements takes longer than the time between two keystrokes.
  */
 const REST = 250;
 
-/** The findings for a state, a moment after it changed. */
+/** Returns the findings for a state, shortly after the state changed. */
 function useFound(
   state: State,
   explanation: Explanation | null,
@@ -206,10 +203,10 @@ function find(
 const shownOf = ({ state, comparison }: Found): ShownActual | null =>
   comparison && { state, texts: comparison.texts, differing: comparison.differing };
 
-/** The key of the toggle of a cause, by its number. The toggle shows the pasted output. */
+/** Returns the key of the toggle of a cause, by its number. The toggle shows the pasted output. */
 export const causeKey = (number: number): string => `cause ${number}`;
 
-/** The rule of a toggle: of systems, by the key of their choice, or the explanation of a cause. */
+/** Returns the rule of a toggle: the systems with the key of their choice, or the explanation of a cause. */
 function ruleOf(key: string, { rules, comparison }: Found): Rule | null {
   const causes = comparison?.causes ?? [];
   const cause = causes.find((_, number) => causeKey(number) === key);

@@ -1,4 +1,4 @@
-/** The form of the panel "Why is mine different?": a text or a file with another runtime's output. */
+/** Form of the panel "Why is mine different?", which accepts text or a file with another runtime's output. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -26,7 +26,7 @@ export function ActualForm(props: ActualFormProps): JSX.Element {
       }}
     >
       <label>
-        Paste what another runtime gave for this call, or drop its .npy or .pb here.
+        Paste another runtime's output of this call, or drop its .npy or .pb file here.
         <textarea
           ref={field}
           rows={4}
@@ -75,7 +75,7 @@ function FileChoice({ onFile, onRefusal }: ActualFormProps): JSX.Element {
       const found = await fromFile(file.name, new Uint8Array(await file.arrayBuffer()));
       if ("error" in found) onRefusal(found.error);
       else if (found.choices[0]?.kind === "tensor") onFile(found.choices[0].input);
-      else onRefusal(`${file.name} is a model; choose the tensor that its runtime gave`);
+      else onRefusal(`${file.name} is a model; choose a file with the runtime's output tensor`);
     } catch (error) {
       onRefusal(`${file.name} could not be read: ${String(error)}`);
     }

@@ -1,4 +1,4 @@
-/** The lists of the panel "Why is mine different?": candidate causes, and the results of other systems. */
+/** Lists of the panel "Why is mine different?": candidate causes, and the results of other systems. */
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -16,7 +16,7 @@ interface ListProps {
   readonly pressing: Pressing;
 }
 
-/** The most causes in the list, as nobody reads more. */
+/** Maximum number of causes in the list, because nobody reads more. */
 const MOST_CAUSES = 5;
 
 export function Causes(props: ListProps & { readonly comparison: Comparison }): JSX.Element | null {
@@ -47,11 +47,11 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
           </li>
         ))}
       </ol>
-      {rest > 0 && <p class="why-soft">{rest} more would give the same cells.</p>}
+      {rest > 0 && <p class="why-soft">{rest} more causes explain the same cells.</p>}
       {guesses > 0 && (
         <div class="why-buttons">
           <button type="button" aria-pressed={isAsked} onClick={() => setAsked(!isAsked)}>
-            Faults that give only some of the cells
+            Faults that explain only some of the cells
           </button>
         </div>
       )}
@@ -61,12 +61,15 @@ export function Causes(props: ListProps & { readonly comparison: Comparison }): 
 
 interface ToggleText {
   readonly key: string;
-  /** The accessible name of the toggle, if its text is not enough. */
+  /** Accessible name of the toggle, if its text is not sufficient. */
   readonly name?: string;
   readonly text: string;
 }
 
-/** The systems with this habit and a result for the call; for none, the result that the cause explains. */
+/**
+ * Returns toggles for the systems that have this fault and a result for the call; if no system does, a toggle for the
+ * result that the cause explains.
+ */
 function togglesOf(cause: Cause, { causes, isOtherShape }: Comparison, rules: Rules): ToggleText[] {
   if (isOtherShape) return [];
   const choices = "error" in rules ? [] : rules.choices;
@@ -126,7 +129,9 @@ function System({ choice, isMine, pressing }: SystemProps): JSX.Element {
       <p>{sentence}</p>
       {isMine && rule !== null && (
         <p class="why-mine">
-          {rule.undecided.size === 0 ? "This is what you have." : "Yours may be such a result."}
+          {rule.undecided.size === 0
+            ? "This equals your output."
+            : "Your output may be such a result."}
         </p>
       )}
       {rule !== null && !agrees && (

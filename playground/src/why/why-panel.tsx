@@ -1,6 +1,7 @@
 /**
- * The panel "Why is mine different?": takes another runtime's output, names the cells that differ and candidate causes,
- * and lists the results of other systems. The page draws the tensors; the panel only chooses which.
+ * The panel "Why is mine different?" accepts another runtime's output, names the cells that differ and candidate
+ * causes, and lists the results of other systems. The page draws the tensors; the panel only chooses which tensors to
+ * draw.
  */
 
 import type { JSX } from "preact";
@@ -19,11 +20,11 @@ export function Why(props: WhyProps): JSX.Element {
   const why = useWhy(props);
   const { found, pressing } = why;
   const { actual = null, comparison = null } = found ?? {};
-  // Opening a link to a comparison shows it at once.
+  // A link to a comparison opens the comparison immediately.
   const [isBeside, setBeside] = useState(props.link !== undefined);
   const result = useRef<HTMLDivElement>(null);
   const isCompared = comparison !== null;
-  // On a low screen the result and its cause would be below the form, out of sight.
+  // On a low screen the result and its cause would be hidden below the form.
   useEffect(() => {
     if (isCompared) result.current?.scrollIntoView({ block: "start" });
   }, [isCompared]);
@@ -104,8 +105,8 @@ function Head({ onClose }: { onClose(): void }): JSX.Element {
     const { activeElement: before } = document;
     const panel = heading.current?.closest("section");
     heading.current?.focus();
-    // The element that opened the panel gets the focus back, as after a dialog. The panel still exists at this moment;
-    // in some browsers the button that closes it has no focus.
+    // The element that opened the panel gets the focus back, as after a dialog. The panel still exists at this moment. Some
+    // browsers do not focus a button when it is clicked, so the closing button may not have the focus.
     return () => {
       const { activeElement: now } = document;
       const isLost = now === document.body || panel?.contains(now) === true;
@@ -156,7 +157,7 @@ function Result({
         </p>
       ))}
       {differing.size > 0 && !causes.some(({ isWhole }) => isWhole) && (
-        <p>No known fault gives all of these cells.</p>
+        <p>No known fault explains all of these cells.</p>
       )}
     </>
   );

@@ -1,6 +1,6 @@
 /**
- * Joins PNG files of the same size to an animated one (https://www.w3.org/TR/png-3/, APNG): every browser plays it, and
- * other programs show its first picture.
+ * Joins PNG files of the same size into an animated PNG (https://www.w3.org/TR/png-3/, APNG). Every browser plays the
+ * animation; other programs show its first picture.
  */
 
 interface Chunk {
@@ -10,22 +10,22 @@ interface Chunk {
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** The extra milliseconds of the last picture. */
+/** Additional duration of the last picture, in ms. */
 const AT_END = 2000;
 
-/** A picture of the animation, or the part of it that differs from the picture before. */
+/** A picture of the animation, or the part of a picture that differs from the previous picture. */
 export interface ApngFrame {
   /** A PNG file. */
   readonly png: Uint8Array;
-  /** The place of its left upper corner. */
+  /** Position of the upper left corner. */
   readonly x: number;
   readonly y: number;
 }
 
 /**
- * @param frames the first one is a whole picture; all have the same kind of pixels
- * @param delay milliseconds per picture
- * @throws Error if a file is not PNG, if its pixels are of another kind, or if it does not fit into the first
+ * @param frames the first frame is a whole picture; all frames have the same pixel format
+ * @param delay duration of each picture, in ms
+ * @throws Error if a file is not PNG, if its pixel format differs, or if it does not fit into the first picture
  */
 export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<ArrayBuffer> {
   const pictures = frames.map(({ png }) => chunksOf(png));
@@ -34,7 +34,7 @@ export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<
   const parts: Uint8Array[] = [
     Uint8Array.from(SIGNATURE),
     chunk("IHDR", header.data),
-    // 0 plays without end.
+    // 0 repeats the animation endlessly.
     chunk("acTL", numbers(frames.length, 0)),
   ];
   let sequence = 0;
@@ -42,7 +42,7 @@ export function toApng(frames: readonly ApngFrame[], delay: number): Uint8Array<
     const own = headerOf(picture);
     const { width, height } = sizeIn(own);
     const { x, y } = frames[position];
-    // Behind the size come the depth and the kind of the pixels.
+    // The bit depth and the colour type follow the size.
     const isAlike = String(own.data.subarray(8)) === String(header.data.subarray(8));
     if (!isAlike || x + width > whole.width || y + height > whole.height)
       throw new Error("the pictures have different sizes or colours");
@@ -92,7 +92,7 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
   return joined([numbers(data.length), named, numbers(checksum(named))]);
 }
 
-/** Numbers of 32 bits, the highest byte first. */
+/** Returns 32-bit numbers, highest byte first. */
 function numbers(...values: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(4 * values.length);
   const view = new DataView(bytes.buffer);
@@ -110,7 +110,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** CRC-32 as defined by PNG. */
+/** Computes the CRC-32 that PNG defines. */
 function checksum(bytes: Uint8Array): number {
   let sum = 0xffffffff;
   for (const byte of bytes) {

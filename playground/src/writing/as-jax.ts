@@ -1,4 +1,4 @@
-/** A state as a program with JAX. */
+/** Writes a state as a JAX program. */
 
 import { DTYPES, type DType } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -12,7 +12,7 @@ const KNOWN: ReadonlySet<DType> = new Set([
   ...(["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const),
 ]);
 
-/** The methods of `.at[…]`; a mean is a sum followed by a division. */
+/** Methods of `.at[…]`. A mean is a sum followed by a division. */
 const METHODS = { add: "add", mean: "add", mul: "multiply", max: "max", min: "min" } as const;
 
 /** Applies updates at `at`. */
@@ -23,10 +23,10 @@ function combined(facts: CallFacts, at: string): Lines {
     return hasRepeats
       ? openRepeats("JAX")
       : [`${output} = ${names.data}.at[${at}].set(${updates})`];
-  if (data.dtype === "bool") return { no: "JAX adds no booleans by index." };
+  if (data.dtype === "bool") return { no: "JAX cannot add booleans by index." };
   if (data.dtype.startsWith("complex") && (reduction === "max" || reduction === "min"))
-    return { no: "JAX orders no complex numbers as this call does." };
-  if (isFresh) return { no: "JAX has no reduction that begins with the first update of a target." };
+    return { no: "JAX does not order complex numbers as this call does." };
+  if (isFresh) return { no: "JAX reductions cannot start with the first update of a target." };
   if (reduction === "sub") return [`${output} = ${names.data}.at[${at}].add(-${updates})`];
   const line = `${output} = ${names.data}.at[${at}].${METHODS[reduction]}(${updates})`;
   if (reduction !== "mean") return [line];
@@ -90,7 +90,7 @@ const gatherTuples = (facts: CallFacts): Lines => {
     `${output} = ${data}[(*batches, *${tuples(facts)})]`,
     ...(call.version.fusesBatches === true
       ? [
-          "# Version 5 makes one axis of the batches.",
+          "# Version 5 merges the batch axes into one.",
           `${output} = ${output}.reshape((-1,) + ${output}.shape[${b}:])`,
         ]
       : []),
@@ -98,7 +98,7 @@ const gatherTuples = (facts: CallFacts): Lines => {
 };
 
 const gatherElements = ({ names, axis }: CallFacts): Lines => [
-  "# Off the axis indices may be smaller than data.",
+  "# Along other axes, indices may be smaller than data.",
   `part = tuple(slice(None) if d == ${axis} else slice(n) for d, n in enumerate(${names.indices}.shape))`,
   `${names.output} = jnp.take_along_axis(${names.data}[part], ${names.indices}, ${axis})`,
 ];
@@ -107,7 +107,7 @@ const gatherSlices = ({ names, axis }: CallFacts): Lines => [
   `${names.output} = jnp.take(${names.data}, ${names.indices}, axis=${axis})`,
 ];
 
-/** OpenVINO's Gather, with batches, which gives 0 for an index out of range. */
+/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis } = facts;
   const { output: shape, indices: spread, after: behind } = spreadOf(facts);
@@ -125,16 +125,17 @@ const JAX: Library = {
   imports: [
     "import jax",
     "",
-    "# JAX makes 32 bits of 64 without this line.",
+    "# Without this line, JAX converts 64-bit types to 32 bits.",
     'jax.config.update("jax_enable_x64", True)',
     "import jax.numpy as jnp",
   ],
   home: "jnp.",
   numbers: "jnp.",
   tensor: "array",
-  // Older versions have no jnp.bool.
+  // Older versions lack jnp.bool.
   dtypeOf: (dtype) => (KNOWN.has(dtype) ? `jnp.${dtype === "bool" ? "bool_" : dtype}` : null),
-  refuses: "JAX leaves updates out whose index is out of range, and clips or fills gathers.",
+  refuses:
+    "JAX skips updates whose index is out of range; in gathers it clips the index or fills the result.",
   bodies: {
     "scatter-tuples": scatterTuples,
     "scatter-elements": scatterElements,

@@ -1,4 +1,4 @@
-/** A call as Markdown: a link, and its tensors as a block of text, for an issue or a chat. */
+/** Writes a call as Markdown for an issue or a chat: a link, and the tensors as a block of text. */
 
 import { printShape, type Tensor } from "ndscatter";
 import { explainState } from "../document/read-state.ts";
@@ -7,7 +7,7 @@ import type { State } from "../values/state.ts";
 import { valueTexts } from "../values/tensor-text.ts";
 import { oneLine, printNested } from "./source-text.ts";
 
-/** @param link the address of the call */
+/** @param link address of the call */
 export function asMarkdown(state: State, link: string): string {
   const { explanation, faults } = explainState(state);
   const inputs = (explanation?.inputs ?? []).flatMap(({ name, tensor }) =>
@@ -28,7 +28,7 @@ export function asMarkdown(state: State, link: string): string {
   ].join("\n");
 }
 
-/** A fence ends a block of Markdown, so a text that contains a fence is written another way. */
+/** Prints a tensor. A fence ends a Markdown block, so text that contains a fence is printed differently. */
 const printed = (name: string, tensor: Tensor): string =>
   `${name} = ${tensor.dtype} ${printShape(tensor.shape)} ${printNested(
     tensor.shape,

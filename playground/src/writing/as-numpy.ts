@@ -1,6 +1,6 @@
 /**
- * A state as a program with NumPy, without loops. If targets repeat, an assignment keeps the last update of each, and
- * the `at` of a function applies all updates in order.
+ * Writes a state as a NumPy program without loops. If targets repeat, an assignment keeps the last update of each
+ * target, and the `at` method of a function applies all updates in order.
  */
 
 import { roleOf, DTYPES, printScalar, type DType, type Scalar, type Tensor } from "ndscatter";
@@ -19,16 +19,16 @@ import { headerOf, writableCall, oneLine, printNested, type WritableCall } from 
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 
-/** Python that prints the output; only comments if a value must be corrected first. */
+/** Returns Python code that prints the output; only comments if a value must be corrected first. */
 export function asNumPy(state: State): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
   const facts = factsOf(call);
   const { version, inputs, refusal } = call;
-  if (facts === null) return `# There is no NumPy for ${version.name} here.\n`;
+  if (facts === null) return `# The page cannot write ${version.name} as NumPy code.\n`;
   const arrays = version.inputs.flatMap((schema, position) => {
     const input = inputs[position];
-    // The axis is a number in the code.
+    // The axis is a literal number in the code.
     return input === undefined || roleOf(schema) === "axis"
       ? []
       : [`${schema.name} = ${printArray(input)}`];
@@ -56,8 +56,8 @@ export const importsOf = (inputs: WritableCall["inputs"]): string[] => [
 ];
 
 /**
- * NumPy's names of data types; types that NumPy lacks come from the package ml_dtypes. Text becomes an object, because
- * NumPy's own text type has a fixed maximum length.
+ * NumPy's names of data types; types that NumPy lacks come from the package ml_dtypes. Strings become objects, because
+ * NumPy's string type has a fixed maximum length.
  */
 const NAMES: Readonly<Record<DType, string>> = {
   bool: "bool",
@@ -91,15 +91,15 @@ const NAMES: Readonly<Record<DType, string>> = {
 export function printArray(input: Tensor): string {
   const { dtype, shape } = input;
   const name = NAMES[dtype];
-  // In NumPy an empty list has one axis, so the shape must be given.
+  // An empty list has one axis in NumPy, so the shape must be given.
   if (shape.includes(0))
     return `np.zeros((${shape.join(", ")}${shape.length === 1 ? "," : ""}), dtype=${name})`;
   return `np.array(${printPythonList(input, "np.")}, dtype=${name})`;
 }
 
 /**
- * The elements as nested lists in Python.
- * @param home the prefix of `nan` and `inf`: `np.`
+ * Prints the elements as nested Python lists.
+ * @param home prefix of `nan` and `inf`: `np.`
  */
 export function printPythonList(input: Tensor, home: string): string {
   const words = elementsOf(input).map((value) =>
@@ -112,7 +112,7 @@ export function printPythonList(input: Tensor, home: string): string {
 
 function printPython(dtype: DType, value: Scalar): string {
   if (typeof value === "boolean") return value ? "True" : "False";
-  // JSON's escapes are Python's too.
+  // JSON escapes are also valid in Python.
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) {
     return `complex(${value.map((part) => printFloat(printScalar(dtype, part as Scalar))).join(", ")})`;
@@ -121,7 +121,7 @@ function printPython(dtype: DType, value: Scalar): string {
   return DTYPES[dtype].family.startsWith("int") ? text : printFloat(text);
 }
 
-/** A float in Python's notation. A trailing `.0` is kept, because an integer would lose the sign of 0. */
+/** Prints a float in Python's notation. A trailing `.0` is kept, because an integer would lose the sign of 0. */
 function printFloat(text: string): string {
   if (text === "NaN") return "np.nan";
   if (text.endsWith("Infinity")) return text.replace("Infinity", "np.inf");
@@ -130,7 +130,7 @@ function printFloat(text: string): string {
 
 type Body = (facts: CallFacts) => string[];
 
-/** NumPy's functions by reduction. */
+/** NumPy's functions, by reduction. */
 const UFUNCS = {
   add: "add",
   mean: "add",
@@ -140,7 +140,9 @@ const UFUNCS = {
   sub: "subtract",
 } as const;
 
-/** A line that applies updates to `where` of `target`. The `at` of a function takes updates one by one. */
+/**
+ * Returns a line that applies updates to `where` in `target`. The `at` method of a function applies updates one by one.
+ */
 function applied(facts: CallFacts, target: string, where: string, updates: string): string {
   const { reduction, data } = facts;
   if (reduction === "none") return `${target}[${where}] = ${updates}`;
@@ -149,7 +151,7 @@ function applied(facts: CallFacts, target: string, where: string, updates: strin
   return `np.${ufunc}.at(${target}, ${where}, ${updates})`;
 }
 
-/** Indices converted to a type that NumPy accepts. */
+/** Converts indices to a type that NumPy accepts. */
 const whole = ({ names, indices }: CallFacts): string =>
   ["int32", "int64"].includes(indices?.dtype ?? "")
     ? `${names.indices}`
@@ -158,12 +160,12 @@ const whole = ({ names, indices }: CallFacts): string =>
 const scatterTuples: Body = (facts) => {
   const { names, data, indices, updates } = facts;
   const { output } = names;
-  // OpenVINO accepts one element of any rank instead of a scalar.
+  // OpenVINO accepts a single element of any rank instead of a scalar.
   const isScalar = indices?.shape.length === 1 && indices.shape[0] === data.shape.length;
   const isRanked = isScalar && updates !== null && updates.shape.length > 0 && updates.size === 1;
   if (hasEmptyTuples(facts)) {
     return [
-      "# Each empty tuple means all of data, here the first row of one.",
+      "# Each empty tuple addresses all of data, here as row 0 of a one-row array.",
       `${output} = ${names.data}[np.newaxis].copy()`,
       `at = (np.zeros(${names.indices}.shape[:-1], dtype=int),)`,
       applied(facts, output, "at", names.updates),
@@ -174,7 +176,7 @@ const scatterTuples: Body = (facts) => {
     ...(isRanked ? [`${names.updates} = ${names.updates}.reshape(())`] : []),
     `${output} = ${names.data}.copy()`,
     `at = tuple(np.moveaxis(${whole(facts)}, -1, 0))`,
-    // NumPy would put an array of text into an element as an object.
+    // NumPy would store the whole string array as an object in one element.
     applied(facts, output, "at", isScalar ? `${names.updates}[()]` : names.updates),
   ];
 };
@@ -195,7 +197,7 @@ const scatterElements: Body = (facts) => {
     `values = ${updates}.ravel()`,
     ...(isFresh
       ? [
-          "# The first update of each target replaces data; the later ones are combined with it.",
+          "# The first update of each target replaces data; later updates are combined with it.",
           "_, first = np.unique(flat, return_index=True)",
           "later = np.delete(np.arange(flat.size), first)",
           `${output}.reshape(-1)[flat[first]] = values[first]`,
@@ -211,7 +213,7 @@ const scatterElements: Body = (facts) => {
   ];
 };
 
-/** Divides sums by their counts: integers are rounded down, others are divided as doubles. */
+/** Divides sums by their counts. Integers are rounded down; other types are divided as doubles. */
 function division({ names: { output }, data: { dtype } }: CallFacts): string[] {
   const { family } = DTYPES[dtype];
   const isWhole = family === "int" || family === "int64";
@@ -224,7 +226,7 @@ function division({ names: { output }, data: { dtype } }: CallFacts): string[] {
   return ["hit = count > 1", `${output}[hit] = (${divided}).astype(${output}.dtype)`];
 }
 
-/** OpenVINO's ScatterUpdate: in updates, the axes of indices replace the axis. */
+/** Writes OpenVINO's ScatterUpdate. In updates, the axes of indices replace the axis. */
 const scatterSlices: Body = (facts) => {
   const { names, axis } = facts;
   return [
@@ -260,7 +262,7 @@ const gatherTuples: Body = (facts) => {
     `${output} = ${data}[(*batches, *${tuples})]`,
     ...(call.version.fusesBatches === true
       ? [
-          "# Version 5 makes one axis of the batches.",
+          "# Version 5 merges the batch axes into one.",
           `${output} = ${output}.reshape((np.prod(${names.indices}.shape[:${b}], dtype=int),) + ${output}.shape[${b}:])`,
         ]
       : []),
@@ -270,7 +272,7 @@ const gatherTuples: Body = (facts) => {
 const gatherElements: Body = (facts) => {
   const { names, axis } = facts;
   return [
-    "# Off the axis indices may be smaller than data.",
+    "# Along other axes, indices may be smaller than data.",
     `part = tuple(slice(None) if d == ${axis} else slice(n) for d, n in enumerate(${names.indices}.shape))`,
     `${names.output} = np.take_along_axis(${names.data}[part], ${whole(facts)}, ${axis})`,
   ];
@@ -280,7 +282,7 @@ const gatherSlices: Body = (facts) => [
   `${facts.names.output} = np.take(${facts.names.data}, ${whole(facts)}, axis=${facts.axis})`,
 ];
 
-/** OpenVINO's Gather, with batches, which gives 0 for an index out of range. */
+/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
 const gatherOrZero: Body = (facts) => {
   const { names, axis } = facts;
   const { data, output } = names;

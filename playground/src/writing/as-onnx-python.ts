@@ -1,4 +1,4 @@
-/** A state as a program with ONNX's Python package: a model of one node, run by the reference evaluator. */
+/** Writes a state as a program with ONNX's Python package: a model with one node, run by the reference evaluator. */
 
 import { DTYPES, infer, type Tensor } from "ndscatter";
 import { importsOf, printArray } from "./as-numpy.ts";
@@ -6,13 +6,16 @@ import { writableCall, oneLine, type WritableCall } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { attempt } from "../values/attempt.ts";
 
-/** Python that prints the output; only comments for OpenVINO's operators, or if a value must be corrected first. */
+/**
+ * Returns Python code that prints the output; only comments for OpenVINO's operators, or if a value must be corrected
+ * first.
+ */
 export function asOnnxPython(state: State): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
   const { version, node, inputs, refusal } = call;
   if (version.domain !== "ai.onnx")
-    return `# ${version.name} of ${version.domain} is no operator of ONNX.\n`;
+    return `# ${version.domain}'s ${version.name} is not an ONNX operator.\n`;
   const given = version.inputs.flatMap(({ name }, position) => {
     const input = inputs[position];
     return input === undefined ? [] : [{ name, input }];
@@ -59,12 +62,12 @@ export function asOnnxPython(state: State): string {
   ].join("\n");
 }
 
-/** The shape of the output. A call that fails needs a shape too, so that ONNX itself can report the error. */
+/** Returns the shape of the output. An invalid call needs a shape too, so that ONNX itself can report the error. */
 function shapeOf({ node, inputs }: WritableCall): readonly unknown[] {
   const types = attempt(() => infer(node, inputs));
   return ("error" in types ? inputs[0]?.shape : types[0].shape) ?? [];
 }
 
-/** `TensorProto.FLOAT` */
+/** Returns a type name such as `TensorProto.FLOAT`. */
 const protoName = ({ dtype }: Tensor): string =>
   `TensorProto.${DTYPES[dtype].onnx.name.toUpperCase()}`;

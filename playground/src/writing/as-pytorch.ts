@@ -1,4 +1,4 @@
-/** A state as a program with PyTorch. */
+/** Writes a state as a PyTorch program. */
 
 import type { DType } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -17,7 +17,7 @@ const meshOf = (shape: string): string =>
 
 const whole = ({ names }: CallFacts): string => `${names.indices}.long()`;
 
-/** Indices counted from the front, because these functions accept no negative ones. */
+/** Counts indices from the front, because these functions do not accept negative indices. */
 const wrapped = (facts: CallFacts, size: number): string[] => [
   `index = ${whole(facts)}`,
   `index = torch.where(index < 0, index + ${size}, index)`,
@@ -25,7 +25,7 @@ const wrapped = (facts: CallFacts, size: number): string[] => [
 
 const tuples = (facts: CallFacts): string => `tuple(${whole(facts)}.unbind(-1))`;
 
-/** The words of `scatter_reduce`. */
+/** Reduction names of `scatter_reduce`. */
 const WORDS = { mul: "prod", max: "amax", min: "amin", mean: "mean" } as const;
 
 /** Applies updates at `at`, which addresses data by advanced indexing. */
@@ -38,7 +38,7 @@ function combined(facts: CallFacts): Lines {
   }
   const { dtype } = data;
   const isSum = reduction === "add" || reduction === "sub";
-  if (dtype === "bool") return { no: "PyTorch reduces no booleans by index." };
+  if (dtype === "bool") return { no: "PyTorch cannot reduce booleans by index." };
   if (isSum && !isFresh) {
     const given = reduction === "sub" ? `-${updates}` : updates;
     return [
@@ -47,9 +47,9 @@ function combined(facts: CallFacts): Lines {
     ];
   }
   if (dtype.startsWith("complex"))
-    return { no: "PyTorch's scatter_reduce takes no complex numbers." };
+    return { no: "PyTorch's scatter_reduce does not support complex numbers." };
   if (isSum && reduction === "sub")
-    return { no: "PyTorch's scatter_reduce has no difference that begins with an update." };
+    return { no: "PyTorch's scatter_reduce cannot subtract starting from the first update." };
   const word = isSum ? "sum" : WORDS[reduction as keyof typeof WORDS];
   const self = isFresh ? ", include_self=False" : "";
   return [
@@ -111,7 +111,10 @@ const gatherTuples = (facts: CallFacts): Lines => {
     `batches = ${meshOf(`${names.indices}.shape[:-1]`)}[:${b}]`,
     `${output} = ${data}[(*batches, *${whole(facts)}.unbind(-1))]`,
     ...(call.version.fusesBatches === true
-      ? ["# Version 5 makes one axis of the batches.", `${output} = ${output}.flatten(0, ${b - 1})`]
+      ? [
+          "# Version 5 merges the batch axes into one.",
+          `${output} = ${output}.flatten(0, ${b - 1})`,
+        ]
       : []),
   ];
 };
@@ -125,7 +128,7 @@ const gatherSlices = (facts: CallFacts): Lines => [
   `${facts.names.output} = ${facts.names.data}[${along(facts.axis, whole(facts))}]`,
 ];
 
-/** OpenVINO's Gather, with batches, which gives 0 for an index out of range. */
+/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis } = facts;
   const { output: shape, indices: spread, after: behind, size } = spreadOf(facts);

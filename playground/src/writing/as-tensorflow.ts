@@ -1,4 +1,4 @@
-/** A state as a program with TensorFlow. */
+/** Writes a state as a TensorFlow program. */
 
 import type { DType } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -21,24 +21,24 @@ const FUNCTIONS = {
   min: "tensor_scatter_nd_min",
 } as const;
 
-/** The line that applies updates; or the reason if TensorFlow lacks the operation. */
+/** Returns the line that applies updates, or a reason if TensorFlow lacks the operation. */
 function applied(facts: CallFacts, data: string, at: string, updates: string): Lines {
   const { names, reduction, isFresh, hasRepeats, data: given } = facts;
   if (reduction === "none" && hasRepeats) return openRepeats("TensorFlow");
   if (given.dtype === "string" && hasRepeats)
-    return { no: "TensorFlow may join the texts of one target in any order." };
+    return { no: "TensorFlow may concatenate the strings of a target in any order." };
   if (reduction === "mul" || reduction === "mean") {
     const what = reduction === "mul" ? "product" : "mean";
     return { no: `TensorFlow has no tensor_scatter_nd function for a ${what}.` };
   }
   if (isFresh && reduction !== "none")
-    return { no: "TensorFlow has no reduction that begins with the first update of a target." };
+    return { no: "TensorFlow reductions cannot start with the first update of a target." };
   if (reduction !== "none" && (given.dtype === "bool" || given.dtype.startsWith("complex")))
-    return { no: `TensorFlow has no ${FUNCTIONS[reduction]} of ${given.dtype} that does this.` };
+    return { no: `TensorFlow's ${FUNCTIONS[reduction]} does not do this for ${given.dtype}.` };
   return [`${names.output} = tf.${FUNCTIONS[reduction]}(${data}, ${at}, ${updates})`];
 }
 
-/** Indices counted from the front, because TensorFlow accepts no negative ones. */
+/** Counts indices from the front, because TensorFlow does not accept negative indices. */
 const wrapped = ({ names }: CallFacts, size: string): string[] => [
   `index = tf.cast(${names.indices}, tf.int64)`,
   `index = tf.where(index < 0, index + ${size}, index)`,
@@ -47,13 +47,13 @@ const wrapped = ({ names }: CallFacts, size: string): string[] => [
 const meshOf = (shape: string): string =>
   `list(tf.meshgrid(*[tf.range(n, dtype=tf.int64) for n in ${shape}], indexing="ij"))`;
 
-/** The sizes of the axes that tuples address. */
+/** Returns the sizes of the axes that tuples address. */
 const addressed = ({ data, indices, batchDims }: CallFacts): string => {
   const dims = data.shape.slice(batchDims, batchDims + (indices?.shape.at(-1) ?? 0));
   return `tf.constant([${dims.join(", ")}], dtype=tf.int64)`;
 };
 
-/** A single tuple as a list of one, because indices must have two axes at least. */
+/** Puts a single tuple into a list, because indices must have at least two axes. */
 const asList = (updates: string): string[] => [
   "index = tf.expand_dims(index, 0)",
   `${updates} = tf.expand_dims(${updates}, 0)`,
@@ -88,7 +88,7 @@ const scatterElements = (facts: CallFacts): Lines => {
 const upTo = (count: number, from = 0): number[] =>
   Array.from({ length: count }, (_, d) => d + from);
 
-/** The axis is moved to the front, because the functions address data from the first axis. */
+/** Moves the axis to the front, because TensorFlow's functions address data from the first axis. */
 const scatterSlices = (facts: CallFacts): Lines => {
   const { names, axis, data, indices } = facts;
   const rank = data.shape.length;
@@ -138,7 +138,7 @@ const gatherTuples = (facts: CallFacts): Lines => {
     `${output} = tf.gather_nd(${data}, index, batch_dims=${b})`,
     ...(call.version.fusesBatches === true && b > 0
       ? [
-          "# Version 5 makes one axis of the batches.",
+          "# Version 5 merges the batch axes into one.",
           `${output} = tf.reshape(${output}, (-1,) + tuple(${output}.shape[${b}:]))`,
         ]
       : []),
@@ -160,7 +160,7 @@ const gatherSlices = (facts: CallFacts): Lines => [
   `${facts.names.output} = tf.gather(${facts.names.data}, index, axis=${facts.axis})`,
 ];
 
-/** OpenVINO's Gather, with batches, which gives 0 for an index out of range. */
+/** Writes OpenVINO's Gather with batches, which gives 0 for an index out of range. */
 const gatherOrZero = (facts: CallFacts): Lines => {
   const { names, axis, batchDims } = facts;
   const { output: shape, indices: spread, size } = spreadOf(facts);
@@ -183,7 +183,8 @@ const TENSORFLOW: Library = {
   numbers: "np.",
   tensor: "constant",
   dtypeOf: (dtype) => (KNOWN.has(dtype) ? `tf.${dtype}` : null),
-  refuses: "TensorFlow raises an error on a CPU, and leaves such an update out on a GPU.",
+  refuses:
+    "For an index out of range, TensorFlow raises an error on a CPU and skips the update on a GPU.",
   bodies: {
     "scatter-tuples": scatterTuples,
     "scatter-elements": scatterElements,

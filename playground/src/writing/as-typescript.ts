@@ -1,11 +1,11 @@
-/** A state as a program with this library, which runs the node by its version's rules. */
+/** Writes a state as a program with this library, which runs the node by the rules of its version. */
 
 import { DTYPES, printScalar, type Scalar, type Tensor } from "ndscatter";
 import { writableCall, camelCase, oneLine, printNested } from "./source-text.ts";
 import type { State } from "../values/state.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 
-/** TypeScript that prints the output; only comments if a value must be corrected first. */
+/** Returns TypeScript code that prints the output; only comments if a value must be corrected first. */
 export function asTypeScript(state: State): string {
   const call = writableCall(state, "//");
   if (typeof call === "string") return call;
@@ -48,7 +48,7 @@ function tensorLiteral(input: Tensor): string {
   return `tensor("${dtype}", [${shape.join(", ")}], ${values})`;
 }
 
-/** An element as a JavaScript literal; a bigint if it is not a safe integer. */
+/** Prints an element as a JavaScript literal; as a bigint if it is not a safe integer. */
 function printLiteral({ dtype }: Tensor, value: Scalar): string {
   const text = printScalar(dtype, value);
   const isLong = DTYPES[dtype].family === "int64" && !Number.isSafeInteger(Number(value));

@@ -1,11 +1,11 @@
-/** Facts of a call for programs in other languages. */
+/** Facts about a call that programs in other languages need. */
 
 import { roleOf, type Tensor } from "ndscatter";
 import { defaultText } from "../values/schema.ts";
 import { elementsOf } from "../values/tensor-text.ts";
 import type { WritableCall } from "./source-text.ts";
 
-/** The form of indices, to the extent that programs differ by it. */
+/** Form of indices, as far as it affects programs. */
 export type Form =
   | "scatter-tuples"
   | "scatter-elements"
@@ -34,7 +34,7 @@ const FORMS: Readonly<Record<string, Form | undefined>> = {
 
 export type Word = "none" | "add" | "mul" | "max" | "min" | "sub" | "mean";
 
-/** The library's reductions by the documents' words. */
+/** The library's reductions, by the specifications' names. */
 const WORDS: Readonly<Record<string, Word | undefined>> = { sum: "add", prod: "mul", "": "none" };
 
 export interface CallFacts {
@@ -50,9 +50,9 @@ export interface CallFacts {
   readonly data: Tensor;
   readonly indices: Tensor | null;
   readonly updates: Tensor | null;
-  /** Counted from the front. */
+  /** Axis, counted from the front. */
   readonly axis: number;
-  /** Counted from the front. */
+  /** Number of batch dimensions, never negative. */
   readonly batchDims: number;
   readonly reduction: Word;
   /** True if a reduction starts with the first update of a target. */
@@ -62,7 +62,7 @@ export interface CallFacts {
   readonly hasRepeats: boolean;
 }
 
-/** Null for an operator that the page writes no program for. */
+/** Returns the facts; null if the page cannot write a program for the operator. */
 export function factsOf(call: WritableCall): CallFacts | null {
   const { version, node, inputs } = call;
   const form = FORMS[`${version.domain}/${version.name}`];
@@ -97,20 +97,20 @@ export function factsOf(call: WritableCall): CallFacts | null {
   };
 }
 
-/** A shape in Python's notation: `(3,)`. */
+/** Prints a shape in Python's notation: `(3,)`. */
 export const pythonShape = (shape: readonly number[]): string =>
   `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 
-/** `slice(None)` for each axis before the last part: `(slice(None),) * 2 + (indices,)`. */
+/** Prints `slice(None)` for each axis before the last part: `(slice(None),) * 2 + (indices,)`. */
 export const along = (axis: number, part: string): string =>
   axis === 0 ? part : `(slice(None),) * ${axis} + (${part},)`;
 
-/** Shapes for OpenVINO's Gather that broadcast indices against its output. */
+/** Returns the shapes that broadcast indices of OpenVINO's Gather against its output. */
 export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
   readonly output: readonly number[];
-  /** The shape that puts each axis of indices on its axis of the output. */
+  /** Shape that aligns each axis of indices with its axis of the output. */
   readonly indices: readonly number[];
-  /** The axis of the output after those of indices. */
+  /** First axis of the output after the axes of indices. */
   readonly after: number;
   readonly size: number;
 } {
@@ -126,14 +126,14 @@ export function spreadOf({ data, indices, axis, batchDims: b }: CallFacts): {
 
 const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
 
-/** The shape of write indices for broadcasting against updates: `(-1, 1, 1)`. */
+/** Returns the shape that broadcasts write indices against updates: `(-1, 1, 1)`. */
 export const batchShape = ({ updates }: CallFacts): string =>
   pythonShape([-1, ...ones((updates?.shape.length ?? 1) - 1)]);
 
-/** True if nothing is written, so the result equals data. */
+/** Checks whether the call writes nothing, so that the result equals data. */
 export const writesNothing = ({ form, updates }: CallFacts): boolean =>
   form.startsWith("scatter") && updates?.size === 0;
 
-/** True if index tuples have no coordinate, so each means all of data. */
+/** Checks whether index tuples are empty, so that each tuple addresses all of data. */
 export const hasEmptyTuples = ({ form, indices }: CallFacts): boolean =>
   form.endsWith("tuples") && indices?.shape.at(-1) === 0;

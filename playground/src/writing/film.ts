@@ -1,5 +1,6 @@
 /**
- * The steps of a call as an animated PNG, drawn by the browser frame by frame. This module is loaded with `import()`.
+ * Creates an animated PNG of a call's steps, which the browser draws frame by frame. This module is loaded with
+ * `import()`.
  */
 
 import { toApng, type ApngFrame } from "./apng.ts";
@@ -8,10 +9,10 @@ import type { Scene } from "./scene.ts";
 import type { SvgTheme } from "./svg-text.ts";
 import { toSVG } from "./svg.ts";
 
-/** Milliseconds per step. */
+/** Duration of each step, in ms. */
 const DELAY = 900;
 
-/** @param onFrame receives the number of pictures drawn */
+/** @param onFrame receives the number of pictures drawn so far */
 export async function filmOf(
   scene: Scene,
   theme: SvgTheme,
@@ -50,8 +51,8 @@ function pixelsOf(canvas: HTMLCanvasElement): Uint32Array {
 }
 
 /**
- * The smallest box around all pixels that differ, or one pixel. Only this part of a frame is written: with whole frames, 61
- * of them took 11 MB.
+ * Returns the smallest box around all pixels that differ, or one pixel if none differ. Only this part of a frame is
+ * written: with whole frames, an animation of 61 frames took 11 MB.
  */
 function changedBox(before: Uint32Array, after: Uint32Array, width: number): Box {
   let [left, right, top, bottom] = [width, -1, -1, -1];

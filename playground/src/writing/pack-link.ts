@@ -1,19 +1,20 @@
-/** Compresses links that are sent on; they are read by `document/packed.ts`. */
+/** Compresses links that are shared; `document/packed.ts` decompresses them. */
 
 import { PREFIX } from "../document/packed.ts";
 
 /**
- * Up to so many characters a link stays readable: people can see what it opens and change it by hand, as in all
- * examples, whose longest has 236. Compression would save at most 130 of the 500.
+ * Maximum length of a link that stays readable, in characters. People can see what a readable link opens and edit it by
+ * hand. All examples stay readable: the longest has 236 characters. Compression would save at most 130 of 500
+ * characters.
  */
 const MOST_READABLE = 500;
 
 /**
- * The shorter of a link's two forms.
- * @param hash the part of a link after its `#`
+ * Returns the shorter of a link's two forms.
+ * @param hash part of a link after its `#`
  */
 export async function packed(hash: string): Promise<string> {
-  // Browsers before 2023 lack the compressor; they still read what others write.
+  // Browsers from before 2023 lack the compressor, but they can read compressed links.
   if (hash.length <= MOST_READABLE || typeof CompressionStream === "undefined") return hash;
   const stream = new Blob([hash]).stream().pipeThrough(new CompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());

@@ -1,4 +1,4 @@
-/** A program with a Python library: its imports, its tensors, and the lines that compute the output. */
+/** Writes a program with a Python library: imports, tensors, and the lines that compute the output. */
 
 import { roleOf, type DType, type Tensor } from "ndscatter";
 import type { State } from "../values/state.ts";
@@ -13,43 +13,43 @@ import {
 } from "./call-facts.ts";
 import { oneLine, writableCall } from "./source-text.ts";
 
-/** Lines of a program, or the reason why the library cannot express the call. */
+/** Lines of a program, or a reason why the library cannot express the call. */
 export type Lines = readonly string[] | { readonly no: string };
 
 export interface Library {
   readonly name: string;
   readonly imports: readonly string[];
-  /** The prefix of function names. */
+  /** Prefix of function names. */
   readonly home: string;
-  /** The prefix of `nan` and `inf`. */
+  /** Prefix of `nan` and `inf`. */
   readonly numbers: string;
-  /** Null for a data type that the library lacks. */
+  /** Returns the library's name of a data type; null if the library lacks the type. */
   dtypeOf(dtype: DType): string | null;
-  /** The function for a literal tensor; `zeros` for a tensor without elements, whose literal has no shape. */
+  /** Function for a literal tensor; `zeros` for a tensor without elements, whose literal has no shape. */
   readonly tensor: string;
-  /** A sentence on the library's behaviour for a call that ndscatter refuses. */
+  /** Sentence about the library's behaviour for a call that ndscatter refuses. */
   readonly refuses: string;
   readonly bodies: Readonly<Record<Form, (facts: CallFacts) => Lines>>;
 }
 
-/** Python that prints the output; only comments if the library has no such program. */
+/** Returns Python code that prints the output; only comments if the library cannot express the call. */
 export function printProgram(state: State, library: Library): string {
   const call = writableCall(state, "#");
   if (typeof call === "string") return call;
   const facts = factsOf(call);
   const { version, inputs, refusal } = call;
   const { name, imports, bodies } = library;
-  if (facts === null) return `# ${version.name} cannot be written with ${name} here.\n`;
+  if (facts === null) return `# The page cannot write ${version.name} as ${name} code.\n`;
   const lacking = inputs.find((input) => input && library.dtypeOf(input.dtype) === null);
-  if (lacking) return `# ${name} has no data type ${lacking.dtype} for this call.\n`;
-  if (hasEmptyTuples(facts)) return `# ${name} takes no index tuples without a coordinate.\n`;
+  if (lacking) return `# ${name} does not support ${lacking.dtype} for this call.\n`;
+  if (hasEmptyTuples(facts)) return `# ${name} does not support empty index tuples.\n`;
   const lines = writesNothing(facts)
     ? [`${facts.names.output} = ${facts.names.data}`]
     : bodies[facts.form](facts);
   if ("no" in lines) return `# ${lines.no}\n`;
   const made = version.inputs.flatMap((schema, position) => {
     const input = inputs[position];
-    // The axis is a number in the code.
+    // The axis is a literal number in the code.
     return input === undefined || roleOf(schema) === "axis"
       ? []
       : [`${schema.name} = ${tensorOf(input, library)}`];
@@ -78,20 +78,20 @@ function tensorOf(input: Tensor, { home, numbers, tensor, dtypeOf }: Library): s
     : `${home}${tensor}(${printPythonList(input, numbers)}, dtype=${dtype})`;
 }
 
-/** True if sums and products are rounded, so that their order matters. */
+/** Checks whether sums and products are rounded, so that their order matters. */
 const isRounded = (dtype: DType): boolean => /^(?:b?float|complex)/.test(dtype);
 
 const isOpenOrder = ({ hasRepeats, reduction, data }: CallFacts): boolean =>
   hasRepeats && ["add", "mul", "sub", "mean"].includes(reduction) && isRounded(data.dtype);
 
-/** The reason for an undefined output: updates repeat a target without a reduction. */
+/** Returns the reason for an undefined output: several updates of a target without a reduction. */
 export const openRepeats = (name: string): { readonly no: string } => ({
   no:
-    `${name} leaves open which of several updates of one target stays,\n` +
-    "# so no program with it is sure to give this output.\n" +
-    "# Leave out the earlier updates of each target, or use a reduction.",
+    `${name} does not define which of several updates of a target remains,\n` +
+    `# so a ${name} program may give another output.\n` +
+    "# Omit the earlier updates of each target, or use a reduction.",
 });
 
-/** Joins lines; a reason in either part becomes the reason of both. */
+/** Joins lines. If either part is a reason, the result is this reason. */
 export const after = (first: Lines, more: Lines): Lines =>
   "no" in first ? first : "no" in more ? more : [...first, ...more];

@@ -1,44 +1,44 @@
-/** Browser functions for a picture or a text: copying, saving, and turning an SVG into pixels. */
+/** Browser functions for pictures and texts: copying, saving, and converting SVG to pixels. */
 
-/** Copies a text and returns a sentence on the result. */
+/** Copies a text and returns a sentence about the result. */
 export async function copyText(text: string): Promise<string> {
   try {
     await navigator.clipboard.writeText(text);
     return "Copied.";
   } catch {
-    // Only pages loaded by HTTPS may copy; on others the text can be selected.
-    return "The browser does not let the page copy; select the text instead.";
+    // Only pages loaded over HTTPS may copy; on other pages the user can select the text.
+    return "The browser does not allow copying; select the text instead.";
   }
 }
 
-/** Copies a picture as PNG and returns a sentence on the result. */
+/** Copies a picture as PNG and returns a sentence about the result. */
 export async function copyPicture(svg: string): Promise<string> {
   try {
-    // Safari accepts only the promise: the click is over before the picture is ready.
+    // Safari requires the promise itself, because the click event ends before the picture is ready.
     await navigator.clipboard.write([new ClipboardItem({ "image/png": pngOf(svg) })]);
     return "The picture is copied.";
   } catch {
-    return "The browser does not let the page copy pictures; save the picture instead.";
+    return "The browser does not allow copying pictures; save the picture instead.";
   }
 }
 
-/** Pixels per unit of the picture, which keeps it sharp on any screen. */
+/** Pixels per unit of the picture; 2 keeps the picture sharp on any screen. */
 const SCALE = 2;
 
-/** The SVG drawn by the browser, as PNG. */
+/** Draws an SVG in the browser and returns it as PNG. */
 export const pngOf = async (svg: string): Promise<Blob> => pngIn(await canvasOf(svg));
 
-/** The pixels of a canvas as PNG. */
+/** Returns the pixels of a canvas as PNG. */
 export async function pngIn(canvas: HTMLCanvasElement): Promise<Blob> {
   return await new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
-      if (blob === null) reject(new Error("it is larger than the browser draws"));
+      if (blob === null) reject(new Error("the picture is too large for this browser"));
       else resolve(blob);
     }, "image/png");
   });
 }
 
-/** The SVG drawn by the browser. */
+/** Draws an SVG on a canvas. */
 export async function canvasOf(svg: string): Promise<HTMLCanvasElement> {
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
@@ -57,7 +57,7 @@ export async function canvasOf(svg: string): Promise<HTMLCanvasElement> {
 
 export type PictureFormat = "svg" | "png";
 
-/** Downloads a picture; returns the error as a sentence, or nothing. */
+/** Downloads a picture; returns an error message, or an empty text. */
 export async function savePicture(
   svg: () => string,
   format: PictureFormat,
@@ -78,6 +78,6 @@ export function download(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The click starts the download but does not wait for it, so the address must stay valid.
+  // The click starts the download but does not wait for it, so the address must stay valid for a while.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

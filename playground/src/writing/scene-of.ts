@@ -1,4 +1,4 @@
-/** The visible stage as data for a picture. */
+/** Captures the visible stage as data for a picture. */
 
 import { printShape } from "ndscatter";
 import { titleOf } from "../document/title-of.ts";
@@ -11,10 +11,13 @@ import { ORIGIN, type Windows } from "../stage/use-corners.ts";
 import { laneProps } from "../stage/lanes.ts";
 import type { Session } from "../page/use-session.ts";
 
-/** @param isMoving true if the picture contains the player's steps */
+/** @param isMoving true if the picture shows the player's steps */
 export type SceneOf = (isMoving: boolean) => Scene;
 
-/** The most frames of an animation, as nobody watches more. In a longer call each frame covers several steps. */
+/**
+ * Maximum number of frames in an animation, because nobody watches longer. In a longer call each frame covers several
+ * steps.
+ */
 const MOST_FRAMES = 60;
 
 export function sceneOf(
@@ -31,7 +34,7 @@ export function sceneOf(
       ...(explanation?.shapes ?? []).map(({ sentence }) => sentence),
       ...new Set(call.faults.map(({ sentence }) => sentence)),
     ],
-    // On a phone the lanes stand in tiers; a saved picture has them side by side.
+    // On a phone the lanes are in tiers; a saved picture shows them side by side.
     layout,
     lanes: layout.lanes.map((lane) => {
       const { dtype, cells } = laneProps(session, lane, layout);

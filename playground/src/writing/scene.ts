@@ -1,4 +1,4 @@
-/** The stage as data: the visible part of a call, for saved pictures. */
+/** The visible part of a call, as data for saved pictures. */
 
 import type { Cells } from "../cells/cells.ts";
 import type { Corner, Layout } from "../stage/layout.ts";
@@ -6,23 +6,23 @@ import type { Wiring } from "../stage/wiring.ts";
 
 /** A table of the stage. */
 export interface SceneLane {
-  /** `float32 [4, 3]` */
+  /** Data type and shape: `float32 [4, 3]`. */
   readonly type: string;
   readonly cells: Cells;
   readonly corner: Corner;
 }
 
 export interface Scene {
-  /** `ScatterND-18, reduction = add` */
+  /** Operator and attributes: `ScatterND-18, reduction = add`. */
   readonly title: string;
-  /** The shapes term by term, and the faults. */
+  /** The shape rules term by term, and the faults. */
   readonly sentences: readonly string[];
   readonly layout: Layout;
-  /** In the order of the layout's lanes. */
+  /** Lanes, in the order of the layout. */
   readonly lanes: readonly SceneLane[];
   readonly wiring: Wiring;
-  /** The verb above the lines: `add`. */
+  /** Verb above the lines, such as `add`. */
   readonly verb: string;
-  /** The output after each step for an animation; empty for a still picture. */
+  /** The output after each step of an animation; empty for a still picture. */
   readonly frames: readonly Pick<Cells, "values" | "tints" | "hits">[];
 }

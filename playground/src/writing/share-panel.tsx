@@ -26,7 +26,7 @@ export interface ShareProps {
 
 interface Kind {
   readonly name: string;
-  /** @param link opens the state */
+  /** @param link link that opens the state */
   print(state: State, link: string): string;
 }
 
@@ -47,7 +47,7 @@ const KINDS: readonly Kind[] = [
   { name: "TensorFlow", print: asTensorFlow },
 ];
 
-/** The content of the dialog. */
+/** Content of the Share dialog. */
 export function Share({ state, sceneOf }: ShareProps): JSX.Element {
   const [kind, setKind] = useState<Kind>(LINK);
   const [remark, setRemark] = useState("");
@@ -111,9 +111,9 @@ function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
         onRemark(`Picture ${done} of ${count} is drawn.`),
       );
       download(blob, `${name}-steps.png`);
-      onRemark("The film is an animated PNG; it plays wherever a picture is shown.");
+      onRemark("The animated PNG is saved. It plays in every browser.");
     } catch (error) {
-      onRemark(`The film could not be made: ${String(error)}`);
+      onRemark(`The animated PNG could not be made: ${String(error)}`);
     }
   };
   return (
@@ -137,16 +137,16 @@ function Pictures({ state, sceneOf, onRemark }: PicturesProps): JSX.Element {
         type="button"
         onClick={() => void savePicture(() => picture(true), "svg", `${name}-steps`).then(onRemark)}
       >
-        Save the steps as a moving SVG
+        Save the steps as an animated SVG
       </button>
       <button type="button" onClick={() => void film()}>
-        Save the steps as a film
+        Save the steps as an animated PNG
       </button>
     </div>
   );
 }
 
-/** The code of a call, or the reason why it cannot be written. */
+/** Returns the code of a call, or the reason why the page cannot write the code. */
 function printed(kind: Kind, state: State, link: string): string {
   try {
     return kind.print(state, link);

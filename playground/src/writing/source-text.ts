@@ -1,4 +1,4 @@
-/** The common parts of code exports: a call that can be written as code, and nested lists over several lines. */
+/** Shared parts of code exports: calls that can be written as code, and nested lists over several lines. */
 
 import {
   roleOf,
@@ -15,15 +15,15 @@ import type { State } from "../values/state.ts";
 export interface WritableCall {
   readonly version: OperatorVersion;
   readonly node: NodeSpec;
-  /** In the order of the version; undefined for an input that is left out. */
+  /** Inputs in the order of the version; undefined for an input that is left out. */
   readonly inputs: readonly (Tensor | undefined)[];
-  /** Null for an output larger than the page shows. */
+  /** Null if the output is larger than the page can show. */
   readonly explanation: Explanation | null;
-  /** The library's error if it refuses the call. The code can still be written. */
+  /** The library's error if it refuses the call. The call can still be written as code. */
   readonly refusal: string | null;
 }
 
-/** The call of a state; or the required corrections, as comments that begin with `mark`. */
+/** Returns the call of a state; or the required corrections, as comments that begin with `mark`. */
 export function writableCall(state: State, mark: string): WritableCall | string {
   const { version, node, inputs, faults, reads } = readState(state);
   const isWhole = version?.inputs.every(
@@ -39,7 +39,10 @@ export function writableCall(state: State, mark: string): WritableCall | string 
   return `${mark} Not a valid call yet:\n${sentences.join("")}`;
 }
 
-/** A comment that names the call, so that the page can read the program back: `# ndscatter: ai.onnx/ScatterND/18`, with an axis that is an input. */
+/**
+ * Returns a comment that names the call, so that the page can read the program back: `# ndscatter:
+ * ai.onnx/ScatterND/18`. An axis that is an input is included in the comment.
+ */
 export function headerOf(state: State, { version, inputs }: WritableCall, mark: string): string {
   const axis = inputs[version.inputs.findIndex((schema) => roleOf(schema) === "axis")];
   const setting = axis === undefined ? "" : `;axis=${String(axis.toArray())}`;
@@ -51,17 +54,17 @@ function whereOf({ place }: Fault, version: OperatorVersion | null): string {
   return `${version?.inputs[place.input]?.name ?? place.input}[${place.at.join(", ")}]: `;
 }
 
-/** A sentence with quoted user text, made safe for a comment by replacing characters that could end the line. */
+/** Makes a sentence with quoted user text safe for a comment, by replacing characters that could end the line. */
 export const oneLine = (sentence: string): string =>
   sentence.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, " ");
 
-/** `pastCache` for `past_cache`. */
+/** Converts a name such as `past_cache` to `pastCache`. */
 export const camelCase = (name: string): string =>
   name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
 const WIDTH = 80;
 
-/** Words as nested lists of a shape. A list that is too long for one line takes several. */
+/** Prints words as nested lists of the given shape. A list that is too long for one line spans several lines. */
 export function printNested(
   shape: readonly number[],
   words: readonly string[],
@@ -91,7 +94,7 @@ function printLine(shape: readonly number[], words: readonly string[]): string {
   return `[${items.join(", ")}]`;
 }
 
-/** Words with commas between them, on lines of at most `width`, except where one word is longer. */
+/** Prints words with commas between them, on lines of at most `width` characters unless a single word is longer. */
 function fill(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

@@ -1,4 +1,4 @@
-/** Text and colours of pictures saved as SVG: the file loads nothing from elsewhere. */
+/** Text and colours of pictures saved as SVG. The file does not load anything else. */
 
 export type SvgTheme = "light" | "dark";
 
@@ -10,7 +10,7 @@ export interface Colours {
   readonly line: string;
   readonly bad: string;
   readonly good: string;
-  /** Colours that colour-blind people can tell apart; the last is for targets without a colour of their own. */
+  /** Colours that colour-blind people can distinguish; the last colour is for targets without their own colour. */
   readonly hues: readonly string[];
 }
 
@@ -44,10 +44,10 @@ export const THEMES: Readonly<Record<SvgTheme, Colours>> = {
 
 export const FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
-/** The width in pixels of a monospace character of size 13. */
+/** Width of a monospace character of size 13, in pixels. */
 export const LETTER = 7.8;
 
-/** A value cut to at most `digits` characters. */
+/** Truncates a value to at most `digits` characters. */
 export const cut = (value: string, digits: number): string => {
   const characters = Array.from(value);
   return characters.length <= digits
@@ -63,7 +63,7 @@ export const element = (name: string, attributes: string, content: string): stri
 
 export const round = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** Text for XML. Characters that XML cannot contain become pictures of them. */
+/** Escapes text for XML. Characters that XML cannot contain are replaced by their Unicode pictures. */
 const escape = (content: string): string =>
   content
     .replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, pictured)
@@ -72,7 +72,7 @@ const escape = (content: string): string =>
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
 
-/** Unicode's picture of a control character, or the replacement character. */
+/** Returns Unicode's picture of a control character, or the replacement character. */
 function pictured(character: string): string {
   if (character === "\n") return "\u23ce";
   const code = character.charCodeAt(0);

@@ -1,4 +1,4 @@
-/** Draws a scene as an SVG file. The same scene gives the same text, and the file loads nothing from elsewhere. */
+/** Draws a scene as an SVG file. Equal scenes give equal files, and the file does not load anything else. */
 
 import { bandOf, heightOf, topOf, type Corner, type Lane } from "../stage/layout.ts";
 import { HEAD, SPACING, type Metrics } from "../stage/metrics.ts";
@@ -17,10 +17,10 @@ import {
 import { rowLabel } from "../stage/row-label.ts";
 import type { Rows, Wire } from "../stage/wires.ts";
 
-// In pixels.
+// Sizes in pixels.
 const MARGIN = 24;
 const LINE = 20;
-/** The name and the type above a table. */
+/** Height of the name and the type above a table. */
 const ABOVE = 44;
 const SECONDS_A_STEP = 1;
 
@@ -77,11 +77,11 @@ export function toSVG(scene: Scene, theme: SvgTheme): string {
   return `${parts.join("\n")}\n`;
 }
 
-/** The verb above the lines after a lane. */
+/** Returns the verb above the lines after a lane. */
 const verbAfter = ({ layout, verb }: Scene, position: number): string =>
   layout.lanes[position].role === "updates" && layout.gutters[position] === "wires" ? verb : "";
 
-/** The width of the gutter after a lane. The verb stands at the height of the data types beside it. */
+/** Returns the width of the gutter after a lane. The verb is at the height of the data types next to it. */
 function gutterWidth(scene: Scene, position: number): number {
   const { gutters, metrics } = scene.layout;
   if (gutters[position] === undefined) return 0;
@@ -89,7 +89,7 @@ function gutterWidth(scene: Scene, position: number): number {
   return Math.max(metrics.gutters[gutters[position]], verb === "" ? 0 : verb.length * LETTER + 24);
 }
 
-/** One pattern per colour, for targets that several updates share. */
+/** Returns one pattern per colour, for targets that several updates share. */
 const stripes = ({ hues }: Colours): string => {
   const patterns = hues.map(
     (hue, number) =>
@@ -148,7 +148,7 @@ interface Box {
   readonly height: number;
 }
 
-/** A cell; in an animated output, with the values of all steps. */
+/** Draws a cell; in an animated output, with the values of all steps. */
 function drawCell(box: Box, at: number, { lane, own }: Placed, drawing: Drawing): string {
   const { scene, colours, metrics } = drawing;
   const { cells } = own;
@@ -190,7 +190,7 @@ interface Run {
   readonly end: number;
 }
 
-/** Merges equal adjacent contents. */
+/** Merges equal adjacent items. */
 function runs(contents: readonly string[]): Run[] {
   const found: Run[] = [];
   for (const [step, content] of contents.entries()) {
@@ -202,7 +202,7 @@ function runs(contents: readonly string[]): Run[] {
   return found;
 }
 
-/** Content that is visible during some steps of an endlessly repeating picture. */
+/** Shows content during some steps of an endlessly repeating animation. */
 function shownDuring({ content, begin, end }: Run, steps: number): string {
   if (begin === 0 && end === steps) return content;
   const times = [0, begin / steps, end / steps].map((time) => Math.round(time * 1e4) / 1e4);
@@ -218,7 +218,7 @@ function shownDuring({ content, begin, end }: Run, steps: number): string {
 
 const pillWidth = (label: string): number => label.length * 7.2 + 12;
 
-/** A label in the middle of rows; nothing for rows out of view. */
+/** Draws a label centred on rows; nothing if the rows are out of view. */
 function pill(
   [from, to]: readonly [number, number],
   label: string,
@@ -236,7 +236,7 @@ function pill(
   );
 }
 
-/** The gutter after a lane: the targets of tuples, lines, or the letters of updates. */
+/** Draws the gutter after a lane: the targets of tuples, lines, or the letters of updates. */
 function drawGutter(position: number, drawing: Drawing): string {
   const { scene, lanes, top, colours, metrics } = drawing;
   const gutter = scene.layout.gutters[position];
@@ -247,7 +247,7 @@ function drawGutter(position: number, drawing: Drawing): string {
     const band = bandOf(lane, metrics, own.corner, begin, end);
     return [top + band.top, top + band.bottom];
   };
-  // Lines and targets begin at the table, also if the type above the table is wider.
+  // Lines and targets begin at the table, even if the type above the table is wider.
   const edge = left.x + left.lane.tableWidth;
   const { chips, marks, wires } = scene.wiring;
   if (gutter === "chips") {
@@ -286,7 +286,7 @@ function drawGutter(position: number, drawing: Drawing): string {
   ].join("");
 }
 
-/** The side of a wire that ends on several rows. */
+/** Draws a bar at the end of a wire that spans several rows. */
 const extent = ([top, bottom]: readonly [number, number], at: number): string =>
   bottom - top < 46 ? "" : `M${round(at)} ${round(top + 2)}V${round(bottom - 2)}`;
 

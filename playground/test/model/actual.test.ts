@@ -140,7 +140,7 @@ test("the offset in the whole tensor, of a call that is an error", () => {
   ]);
   const found = compared(state, "[[5, 0], [6, 0]]");
   assert.deepEqual([...found.differing], [2]);
-  assert.match(found.sentences[0], /^The call is an error\. 1 of 4 cells differs from the result/);
+  assert.match(found.sentences[0], /^The call is invalid\. 1 of 4 cells differs from the result/);
   const flat = found.causes.find(({ id }) => id === "flat-offset");
   assert.ok(flat?.isWhole);
   assert.equal(flat.who, "TensorFlow.js on the CPU and TensorFlow.js in WebAssembly do so.");

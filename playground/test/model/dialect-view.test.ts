@@ -64,7 +64,7 @@ test("a negative index: PyTorch's scatter_ refuses what ScatterElements takes", 
   assert.ok(!torch.agrees && torch.rule === null);
   assert.match(torch.sentence, /^PyTorch's scatter_ refuses the call\.$/);
   assert.ok(
-    all.some(({ why, sentence }) => why === "missing" && /no such operator/.test(sentence)),
+    all.some(({ why, sentence }) => why === "missing" && /lacks? the operator/.test(sentence)),
   );
 });
 

@@ -290,7 +290,10 @@ const REPEATED: State = {
 
 test("where repeated updates leave the result open, the tab says so in place of a program", () => {
   for (const [name, , write] of LIBRARIES) {
-    assert.match(write(REPEATED), new RegExp(`^# ${name} leaves open which of several updates`));
+    assert.match(
+      write(REPEATED),
+      new RegExp(`^# ${name} does not define which of several updates`),
+    );
     assert.ok(!isProgram(write(REPEATED)));
     const added = write({ ...REPEATED, attributes: { reduction: "add" } });
     assert.match(added, new RegExp(`^# ${name} may combine updates in another order`, "m"));
@@ -311,5 +314,5 @@ test("what a library lacks is said", () => {
       at === 1 || one === null ? one : { ...one, dtype: "uint64" as const },
     ),
   };
-  assert.equal(asPyTorch(wide), "# PyTorch has no data type uint64 for this call.\n");
+  assert.equal(asPyTorch(wide), "# PyTorch does not support uint64 for this call.\n");
 });

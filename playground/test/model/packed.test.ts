@@ -192,6 +192,6 @@ test("what is no zlib data never throws", () => {
 test("the sentence on the length says that a link is compressed", () => {
   assert.equal(
     linkRemark("https://example.org/#z1.abc"),
-    "This link has 27 characters. It is compressed; the page shows it as text.",
+    "This link has 27 characters. The link is compressed; the page shows it as text.",
   );
 });
