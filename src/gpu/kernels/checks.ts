@@ -12,7 +12,10 @@ import { NEVER, SLOT, WORDS, type Guard } from "./status.ts";
 
 /** The inputs of a call's checks other than its indices. */
 export interface CheckedCall extends Guard {
-  /** The slots of the calls that made its inputs; at most as many as an operator has inputs. */
+  /**
+   * The slots of the pending calls that made its inputs, at most three: data, updates and indices; or the output's
+   * gradient with two of these, or with the best values and a table. What a kept plan uploads has no slot.
+   */
   readonly inputs: readonly number[];
   /** The slot of the call that wrote `out` before; null for a new result, which has no contents before. */
   readonly before: number | null;
@@ -23,11 +26,15 @@ export interface IndexSpan extends Span {
   readonly step: 1 | 2;
 }
 
-const BEGIN_PARAMS = ["slot", "a", "b", "c"] as const;
+const INPUT_SLOTS = ["a", "b", "c"] as const;
+const BEGIN_PARAMS = ["slot", ...INPUT_SLOTS] as const;
 const END_PARAMS = ["slot", "before", "isNew"] as const;
 
 function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number> {
-  const [a = NEVER, b = NEVER, c = NEVER] = inputs;
+  const [a = NEVER, b = NEVER, c = NEVER, ...others] = inputs;
+  // A slot that is not read would hide that an input has no contents.
+  if (others.length > 0)
+    throw new Error(`a call reads ${INPUT_SLOTS.length} slots of inputs, got ${inputs.length}`);
   return { slot, a, b, c, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
 }
 
@@ -70,7 +77,7 @@ fn end() {
 const SLOT_BYTES = 4 * WORDS;
 
 /** Records the checks of a call whose indices were checked on the host: an input may still lack contents. */
-export function checkInputs(recording: Recording, call: CheckedCall): void {
+export function checkInputs(recording: Pick<Recording, "run">, call: CheckedCall): void {
   const kernel = kernelOf("checks of inputs", () => ({
     params: [...new Set([...BEGIN_PARAMS, ...END_PARAMS])],
     buffers: { status: "atomic" },
