@@ -7,6 +7,7 @@ import type { FunctionSpec } from "../src/core/call/function-spec.ts";
 import { vjp } from "../src/core/call/vjp.ts";
 import { defaultExecutor } from "../src/core/engines/default.ts";
 import { planGather } from "../src/core/plan-functions.ts";
+import { FUNCTIONS } from "../src/core/operators/plain.ts";
 import { roleOf, type OperatorVersion } from "../src/core/operators/operator.ts";
 import { operators } from "../src/core/operators/registry.ts";
 import { REDUCTIONS } from "../src/core/tensor/dtype.ts";
@@ -203,6 +204,56 @@ test("every version of every operator has gradients, in the order of its inputs"
   assert.ok(calls > operators().length, `${calls} calls`);
 });
 
+const SCATTER_POLICIES = ["error", "drop", "clip"].flatMap((bounds) =>
+  [true, false].map((includeSelf) => ({ bounds, includeSelf })),
+);
+const GATHER_POLICIES = ["error", "fill", "clip"].map((bounds) => ({ bounds }));
+/** An index of an axis of size 3, outside the axis if the policies accept that. */
+const beyond = ({ bounds }: { readonly bounds: string }): number => (bounds === "error" ? 1 : 9);
+
+test("every function has gradients with every reduction and every policy", () => {
+  const random = randomFrom(6);
+  let calls = 0;
+  const check = (
+    name: FunctionSpec["function"],
+    options: Record<string, unknown>,
+    given: readonly Tensor[],
+  ) => {
+    const [data, indices, shape] = given;
+    const shapes = [data.shape, ...(shape === undefined ? [] : [shape.shape])];
+    const [own, updates] = untied("float64", shapes, random);
+    const inputs = updates === undefined ? [own, indices] : [own, indices, updates];
+    const call = (all: readonly Tensor[]) =>
+      runPlain(defaultExecutor(), FUNCTIONS[name], all, options);
+    const [gradient] = untied("float64", [call(inputs).shape], random);
+    const found = vjp({ function: name, options }, inputs, gradient);
+    assertDifferences(call, inputs, gradient, found);
+    calls++;
+  };
+  const data = zeros("float64", [3, 2]);
+  for (const policies of SCATTER_POLICIES) {
+    const [tuples, elements] = [
+      i64([2, -3, 2, beyond(policies)]),
+      i64([2, 0, -1, beyond(policies)], [2, 2]),
+    ];
+    for (const reduction of REDUCTIONS) {
+      const options = { reduction, ...policies };
+      check("scatterND", options, [data, tuples, zeros("float64", [4, 2])]);
+      check("scatterElements", options, [data, elements, zeros("float64", [2, 2])]);
+    }
+  }
+  for (const policies of SCATTER_POLICIES) {
+    const elements = i64([2, 0, -1, beyond(policies)], [2, 2]);
+    check("scatter", policies, [data, elements, zeros("float64", [2, 2])]);
+  }
+  for (const policies of GATHER_POLICIES) {
+    check("gather", policies, [data, i64([2, -3, 2, beyond(policies)], [4])]);
+    check("gatherND", policies, [data, i64([2, -3, 2, beyond(policies)])]);
+    check("gatherElements", policies, [data, i64([2, 0, -1, beyond(policies)], [2, 2])]);
+  }
+  assert.equal(calls, 2 * 6 * REDUCTIONS.length + 6 + 9);
+});
+
 test("kept plans have the gradients of the functions", () => {
   const indices = i64([1, 3, 1]);
   for (const [name, engine] of Object.entries(ENGINES)) {
@@ -260,4 +311,28 @@ test("the gradient of a gradient is that of the scatter or gather that makes it"
   const [, , second] = vjp(add, [zeros("float64", [4]), indices, seed], GRADIENT);
   assertDifferences(call, [seed], GRADIENT, [second]);
   assert.ok(equals(second as Tensor, run(gather, [GRADIENT, indices])[0]));
+});
+
+test("the gradient of the gradient of a sum or a replacement is the call itself, exactly", () => {
+  const indices = i64([1, 3, 1]);
+  const [data, updates] = [f64([1, 2, 3, 4]), f64([50, 60, 70])];
+  const through = { function: "gatherND" } as const;
+  for (const reduction of ["add", "none"] as const) {
+    const node = { function: "scatterND", options: { reduction } } as const;
+    // The gradient of data keeps the output's gradient, or replaces it with 0; that of updates gathers it.
+    const kept = vjp(node, [GRADIENT, indices, zeros("float64", [3])], data)[0] as Tensor;
+    const isLast = reduction === "none";
+    const rows = isLast ? i64([3, 1]) : indices;
+    const seeds = isLast ? f64([60, 70]) : updates;
+    const gathered = vjp(through, [GRADIENT, rows], seeds)[0] as Tensor;
+    const total = f64(
+      [...(kept.data as Float64Array)].map((one, p) => one + Number(gathered.data[p])),
+    );
+    const [output] = run({ op: "ScatterND", opset: 18, attributes: { reduction } }, [
+      data,
+      indices,
+      updates,
+    ]);
+    assert.ok(equals(total, output), `${reduction}: ${total}, not ${output}`);
+  }
 });
