@@ -1,6 +1,6 @@
 /**
- * The three ways in which operators address data: by index tuples, by slices along an axis, by single elements. Each
- * way is a pair of functions, `planner` and `layout`, which its operators share.
+ * The three ways in which operators address data: by index tuples, by slices along an axis, and by single elements.
+ * Each way is a pair of functions, `planner` and `layout`, which its operators share.
  *
  * `src/core/plan/` computes the offsets; this file finds the axis and the batches in the settings.
  */
@@ -14,7 +14,8 @@ import type { Operator, OperatorCall } from "./operator.ts";
 type Addressing = Pick<Operator, "planner" | "layout">;
 
 /**
- * ScatterND, GatherND and their variants: the last axis of indices holds tuples, which address the axes after batches.
+ * Addressing by ScatterND, GatherND and their variants: the last axis of indices holds tuples, which address the axes
+ * after the batch axes.
  */
 export const byTuples: Addressing = {
   planner: ({ data, indices }, { settings, fields }, rules) =>
@@ -32,7 +33,8 @@ export const byTuples: Addressing = {
 };
 
 /**
- * Gather and ScatterUpdate: each index addresses a slice along the axis, once for each position of the axes before it.
+ * Addressing by Gather and ScatterUpdate: each index addresses a slice along the axis, once for each position on the
+ * axes before it.
  */
 export const bySlices: Addressing = {
   planner: ({ data, indices }, call, rules) =>
@@ -57,7 +59,10 @@ export const bySlices: Addressing = {
   },
 };
 
-/** ScatterElements, GatherElements and their variants: an index replaces its own coordinate along the axis. */
+/**
+ * Addressing by ScatterElements, GatherElements and their variants: the value of an index replaces the index's
+ * coordinate along the axis.
+ */
 export const byElements: Addressing = {
   planner: ({ data, indices }, call, rules) =>
     elementPlanner(indices, data, axisOfCall(data, call), rules, call.fields),
@@ -70,7 +75,10 @@ export const byElements: Addressing = {
   }),
 };
 
-/** The axis is known before a Plan is made: an axis given as input has become a setting. */
+/**
+ * Returns the axis of a call, which is always known before a Plan is created, because an axis input has become a
+ * setting by then.
+ */
 const axisOfCall = (data: readonly number[], { settings, fields }: OperatorCall): number =>
   normalizeAxis(Number(settings.axis), data.length, fields);
 

@@ -1,4 +1,4 @@
-/** Attribute schemas that several versions share. */
+/** Attribute schemas that several operator versions share. */
 
 import type { AttributeSchema } from "./operator.ts";
 
@@ -12,7 +12,7 @@ export const AXIS: AttributeSchema = {
   description: AXIS_ADDRESSED,
 };
 
-/** {@link AXIS} without a default. */
+/** Schema of an axis attribute like {@link AXIS}, but without a default. */
 export const AXIS_REQUIRED: AttributeSchema = {
   name: "axis",
   type: "int",
@@ -28,7 +28,7 @@ export const BATCH_DIMS: AttributeSchema = {
     "The number of leading axes of data and indices that are batches; index tuples address the axes after them.",
 };
 
-/** {@link BATCH_DIMS} that may be negative. */
+/** Schema of a batch attribute like {@link BATCH_DIMS}, but with negative values allowed. */
 export const SIGNED_BATCH_DIMS: AttributeSchema = {
   name: "batch_dims",
   type: "int",
@@ -47,7 +47,7 @@ export const USE_INIT_VAL: AttributeSchema = {
     "Whether a reduction begins with the value of data or with the first update; it has no effect for none.",
 };
 
-/** The summary of an operator with a reduction, from that of the operator without. */
+/** Extends the summary of an operator without a reduction to a version with a reduction. */
 export const reduced = (summary: string, and = ""): string =>
   `${summary} With a reduction, updates are combined with the values at their targets instead${and}.`;
 

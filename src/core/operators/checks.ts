@@ -1,6 +1,6 @@
 /**
- * The rules on ranks, axes and shapes that operators share. Shapes may be known in part: a check throws only for errors
- * that no value of the unknown dimensions can avoid.
+ * Checks of ranks, axes and shapes that operators share. Shapes may be partly known: a check throws only if no values
+ * of the unknown dimensions could pass.
  */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
@@ -13,7 +13,10 @@ import {
   type PartialShape,
 } from "../tensor/shape.ts";
 
-/** @throws TensorError `rank` for a scalar */
+/**
+ * Checks that an input is not a scalar.
+ * @throws TensorError `rank`
+ */
 export function checkNotScalar(input: string, shape: PartialShape, fields: ErrorFields): void {
   if (shape === null || shape.length > 0) return;
   throw new TensorError("rank", `${input} must have rank 1 or more, got a scalar`, {
@@ -23,7 +26,10 @@ export function checkNotScalar(input: string, shape: PartialShape, fields: Error
   });
 }
 
-/** @throws TensorError `rank` unless an index tuple has `least` to `most` indices */
+/**
+ * Checks that an index tuple has from `least` to `most` indices.
+ * @throws TensorError `rank`
+ */
 export function checkTupleLength(
   k: number,
   least: number,
@@ -46,8 +52,8 @@ export function checkTupleLength(
 }
 
 /**
- * Checks that all inputs whose rank is known have the same rank, at least 1.
- * @returns that rank, or null where no rank is known
+ * Checks that all inputs with a known rank have the same rank, at least 1.
+ * @returns the common rank, or null if no rank is known
  * @throws TensorError `rank`
  */
 export function checkSameRank(
@@ -73,7 +79,7 @@ export function checkSameRank(
 
 /**
  * Checks that the first `batchDims` axes of data and indices are equal.
- * @returns these axes, with what is known from either input
+ * @returns the sizes of the batch axes that are known from either input
  * @throws TensorError `shape-mismatch`
  */
 export function checkBatches(
@@ -95,7 +101,7 @@ export function checkBatches(
 }
 
 /**
- * An axis in [-r, r-1], counted from the front; null for an axis that is not known.
+ * Returns an axis in [-r, r-1] counted from the front; null if the axis is not known.
  * @throws TensorError `axis`
  */
 export function normalizeAxis(axis: number, rank: number, fields: ErrorFields): number;
@@ -118,15 +124,18 @@ export function normalizeAxis(
   );
 }
 
-/** The number of batch axes. A negative one counts from the back of indices: null where their rank is not known. */
+/**
+ * Returns the number of batch axes. A negative number counts from the end of the indices' shape, so the result is null
+ * if the rank of indices is not known.
+ */
 export function normalizeBatchDims(batchDims: number, indices: PartialShape): number | null {
   if (batchDims >= 0) return batchDims;
   return indices === null ? null : batchDims + indices.length;
 }
 
 /**
- * Checks that indices are not larger than data on any axis but `axis`: on the other axes an index has the coordinates
- * of its target. Nothing is certain while `axis` is not known.
+ * Checks that indices are not larger than data on any axis except `axis`, because an index has the coordinates of its
+ * target on those axes. If `axis` is not known, nothing is checked.
  * @throws TensorError `shape-mismatch`
  */
 export function checkIndicesFit(
@@ -149,7 +158,10 @@ export function checkIndicesFit(
   }
 }
 
-/** The error for updates whose shape must `must`. `expected` becomes a field of the error if it is fully known. */
+/**
+ * Creates the error for updates with a wrong shape; `must` says what the shape must be. `expected` becomes a field of
+ * the error if it is fully known.
+ */
 export function wrongUpdates(
   must: string,
   expected: readonly Dim[] | null,

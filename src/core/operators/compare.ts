@@ -1,19 +1,21 @@
-/** The differences between two versions of an operator, found by comparing their rows. */
+/** Finds the differences between two operator versions by comparing their rows. */
 
 import type { OperatorVersion } from "./operator.ts";
 
-/** One difference. `path` leads to it, such as `attributes.reduction.values` or `typeConstraints.T.types`. */
+/**
+ * One difference between two versions, at a `path` such as `attributes.reduction.values` or `typeConstraints.T.types`.
+ */
 export interface VersionChange {
   readonly kind: "added" | "removed" | "changed";
   readonly path: string;
-  /** The added or removed value. */
+  /** Value that was added or removed. */
   readonly value?: unknown;
-  /** The changed value, before (`from`) and after (`to`). */
+  /** Value that changed, before (`from`) and after (`to`) the change. */
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
-/** The additions, removals and changes from one version to another. */
+/** Returns the additions, removals and changes from one version to another. */
 export const changesBetween = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
   changes("", from, to);
 
@@ -30,7 +32,7 @@ function changes(path: string, from: unknown, to: unknown): VersionChange[] {
   });
 }
 
-/** A list as a record: a named item under its name, a word under itself. */
+/** Converts a list to a record, in which each item's key is its name, or the item itself if it is a word. */
 const byName = (list: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(
     list.map((item) => [isRecord(item) ? String(item["name"]) : String(item), item]),

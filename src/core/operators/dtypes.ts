@@ -1,4 +1,4 @@
-/** Checks the data types of a call's inputs against the type constraints of its version. */
+/** Checks the data types of a call's inputs against the type constraints of the operator version. */
 
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
@@ -6,9 +6,9 @@ import type { OperatorVersion } from "./operator.ts";
 import { typesIn, type Signature } from "./signature.ts";
 
 /**
- * Checks that the data type of data has the reduction, that the version accepts the data type of each input, and that
- * inputs with one type constraint have one data type.
- * @param siblings all versions of the operator, so that an error can name the version that accepts a data type
+ * Checks that data's type supports the reduction, that the version accepts each input's data type, and that inputs with
+ * the same type constraint have the same data type.
+ * @param siblings all versions of the operator, so that an error can name a version that accepts the data type
  * @throws TensorError `dtype` or `reduction`
  */
 export function checkDTypes(
@@ -18,7 +18,7 @@ export function checkDTypes(
   reduction: Reduction,
   fields: ErrorFields,
 ): void {
-  // The first input is data, which is never optional.
+  // The first input is always data, which is required.
   const common = (inputs[0] as { readonly dtype: DType }).dtype;
   if (!hasReduction(common, reduction)) throw noReduction(common, reduction, fields);
   for (let position = 0; position < rules.length; position++) {
@@ -33,7 +33,7 @@ export function checkDTypes(
   }
 }
 
-// The errors are made in functions of their own: a function with a closure in it takes memory in each call.
+// Separate functions create the errors, because a function that contains a closure allocates memory in each call.
 
 export function noReduction(dtype: DType, word: unknown, fields: ErrorFields): TensorError {
   const known = reductionsOf(dtype).join(", ");
@@ -41,7 +41,10 @@ export function noReduction(dtype: DType, word: unknown, fields: ErrorFields): T
   return new TensorError("reduction", sentence, fields);
 }
 
-/** @param expected the data type of the first input with the same type constraint */
+/**
+ * Creates the error for an input with a wrong data type.
+ * @param expected the data type of the first input with the same type constraint
+ */
 function typeError(
   version: OperatorVersion,
   siblings: readonly OperatorVersion[],

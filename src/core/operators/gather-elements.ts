@@ -1,4 +1,7 @@
-/** GatherElements of ai.onnx: an index picks the element at its own coordinates, of which it replaces one. */
+/**
+ * GatherElements of ai.onnx: an index selects the element at its own coordinates, except along the axis, where its
+ * value counts.
+ */
 
 import type { PartialShape } from "../tensor/shape.ts";
 import { byElements } from "./addressing.ts";

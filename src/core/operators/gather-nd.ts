@@ -1,4 +1,4 @@
-/** GatherND of ai.onnx: index tuples say which slices of data the output consists of, batch by batch. */
+/** GatherND of ai.onnx: index tuples select the slices of data that form the output, batch by batch. */
 
 import { TensorError } from "../errors.ts";
 import { part, type PartialShape } from "../tensor/shape.ts";
@@ -72,7 +72,7 @@ export const gatherND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
 const joined = (terms: readonly Term[] | null): PartialShape => terms && joinTerms(terms);
 
 /**
- * The two terms of the output's shape; null where the rank of an input or the length of tuples is not known.
+ * Returns the two terms of the output shape; null if the rank of an input or the tuple length is not known.
  * @throws TensorError `rank` or `shape-mismatch`
  */
 export function termsOfGatherND(

@@ -1,4 +1,4 @@
-/** Gather of ai.onnx: each index picks a slice of data along one axis. */
+/** Gather of ai.onnx: each index selects a slice of data along one axis. */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
@@ -40,7 +40,7 @@ const COMMON = {
   outputs: [{ name: "output", type: "T", description: "Tensor of rank q + r - 1." }],
 } as const;
 
-// The document of version 1 asks for indices "within bounds"; negative indices came with version 11.
+// The specification of version 1 requires indices "within bounds"; negative indices were added in version 11.
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
   {
     sinceVersion: 1,
@@ -80,13 +80,13 @@ export function inferGather(
   if (axis === null) {
     return Array.from({ length: data.length + indices.length - 1 - batchDims }, () => null);
   }
-  // The batch axes of the output are known where either input's are.
+  // The size of a batch axis in the output is known if it is known in either input.
   return joinTerms(outputTerms([...batches, ...part(data, batchDims)], indices, axis, batchDims));
 }
 
 /**
- * The error for a number of batch axes. Negative numbers count from the back of indices, so they have a range of their
- * own where indices have more axes than data.
+ * Creates the error for a wrong number of batch axes. Negative numbers count from the end of the indices' shape, so
+ * they have a separate range if indices have more axes than data.
  */
 function wrongBatchDims(
   given: number,
@@ -102,7 +102,7 @@ function wrongBatchDims(
   return new TensorError("rank", sentence, { ...fields, got: given, expected });
 }
 
-/** The terms of the output's shape. */
+/** Returns the terms of the output shape. */
 const outputTerms = (
   data: readonly Dim[],
   indices: readonly Dim[],

@@ -1,11 +1,11 @@
-/** Suggests the name that was probably meant instead of an unknown name. */
+/** Suggests the name that a user probably meant instead of an unknown name. */
 
-/** Longer names are not compared: the work grows with the square of the length. */
+/** Maximum length of a name that is compared, because the work grows with the square of the length. */
 const LONGEST = 200;
 
 /**
- * The first of the names that differ least from `name`, ignoring case; null if no name is near: at most one letter in
- * three may be wrong.
+ * Returns the name that differs least from `name`, ignoring case (the first one in case of a tie). Returns null if no
+ * name is similar: at most one letter in three may be wrong.
  */
 export function nearestName(name: string, names: Iterable<string>): string | null {
   const given = name.toLowerCase();
@@ -21,7 +21,7 @@ export function nearestName(name: string, names: Iterable<string>): string | nul
   return best;
 }
 
-/** The number of letters to insert, delete or replace (Levenshtein distance). */
+/** Returns the number of letters to insert, delete or replace (Levenshtein distance). */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 0; i < a.length; i++) {

@@ -1,4 +1,6 @@
-/** GatherElements of openvino: GatherElements of ai.onnx with a required axis and without negative indices. */
+/**
+ * GatherElements of openvino: like GatherElements of ai.onnx, but with a required axis and without negative indices.
+ */
 
 import { byElements } from "./addressing.ts";
 import { AXIS_REQUIRED } from "./attributes.ts";

@@ -1,4 +1,7 @@
-/** GatherND of openvino: GatherND of ai.onnx with indices of any integer type. Version 5 fuses batches. */
+/**
+ * GatherND of openvino: like GatherND of ai.onnx, but with indices of any integer type. Version 5 fuses the batch axes
+ * of the output.
+ */
 
 import { isKnown, part, product } from "../tensor/shape.ts";
 import { byTuples } from "./addressing.ts";
@@ -36,7 +39,7 @@ const COMMON = {
   typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
-// The document of version 8 still says [0, s-1], but OpenVINO has accepted negative indices since 2025.3.
+// The specification of version 8 still says [0, s-1], but OpenVINO has accepted negative indices since release 2025.3.
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
     sinceVersion: 5,
@@ -63,7 +66,10 @@ export const openvinoGatherND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
   derive: (inputs, call) => [{ of: "output", terms: fusedTerms(inputs, call) ?? [] }],
 });
 
-/** {@link termsOfGatherND}, with one axis for the batches if the version fuses them. */
+/**
+ * Returns the terms of the output shape like {@link termsOfGatherND}, but with a single batch axis if the version fuses
+ * batch axes.
+ */
 function fusedTerms(inputs: InputShapes, call: OperatorCall): Term[] | null {
   const terms = termsOfGatherND(inputs, call);
   const { batchDims: b } = call.settings;

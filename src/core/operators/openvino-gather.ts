@@ -1,4 +1,7 @@
-/** Gather of openvino: Gather with the axis as an input, with batches, and with 0 for an index out of range. */
+/**
+ * Gather of openvino: like Gather of ai.onnx, but with the axis as an input, with batches, and with 0 for an index out
+ * of range.
+ */
 
 import { bySlices } from "./addressing.ts";
 import { SIGNED_BATCH_DIMS } from "./attributes.ts";
@@ -35,7 +38,7 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" },
 export const openvinoGather: Operator = /* @__PURE__ */ operatorBy(bySlices, {
   kind: "gather",
   versions,
-  // Versions 1 and 7 exist, and are not in this package.
+  // The older versions 1 and 7 exist, but this package does not include them.
   hasOlder: true,
   inferShape: inferGather,
   derive: deriveGather,

@@ -1,6 +1,7 @@
 /**
- * The types of an operator: its versions as rows of data, and the functions that all its versions share, from shapes to
- * a shape and from indices to a Plan. No operator reads or writes an element of data or updates; engines do.
+ * Types that describe an operator: its versions as rows of data, and the functions that all its versions share, which
+ * compute the output shape from input shapes and a Plan from indices. Only engines read or write elements of data and
+ * updates; operators do not.
  */
 
 import type { DType, Reduction } from "../tensor/dtype.ts";
@@ -10,11 +11,11 @@ import type { Plan, Planner } from "../plan/plan.ts";
 import type { Dim, PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 
-/** The domain of an operator: `ai.onnx` for ONNX, `openvino` for OpenVINO. */
+/** Domain of an operator: `ai.onnx` for ONNX, `openvino` for OpenVINO. */
 export type Domain = "ai.onnx" | "openvino";
 
 /**
- * The newest opset of each domain that this package knows. Versions of operators from later opsets are refused.
+ * Newest opset of each domain that this package knows. Operators that a later opset introduces or changes are refused.
  *
  * @example
  * ```ts
@@ -26,39 +27,39 @@ export const NEWEST_OPSETS: Readonly<Record<Domain, number>> = Object.freeze({
   openvino: 16,
 });
 
-/** The data type of a tensor, and the known part of its shape. */
+/** Data type of a tensor, and the known part of its shape. */
 export interface TensorType {
   readonly dtype: DType;
   readonly shape: PartialShape;
 }
 
-/** An attribute of a version. */
+/** An attribute of an operator version. */
 export interface AttributeSchema {
-  /** Spelled as in the version's document, such as `batch_dims`. */
+  /** Name of the attribute, spelled as in the version's specification, such as `batch_dims`. */
   readonly name: string;
   readonly type: "int" | "string" | "boolean";
-  /** Absent for a required attribute. */
+  /** Default value; absent for a required attribute. */
   readonly default?: number | string | boolean;
-  /** The accepted values of a string attribute with a fixed list. */
+  /** Accepted values of a string attribute; absent if any string is accepted. */
   readonly values?: readonly string[];
-  /** The least accepted integer, if one exists that does not depend on shapes. */
+  /** Minimum value of an integer attribute; absent if there is none or it depends on shapes. */
   readonly minimum?: number;
-  /** The setting that the attribute sets, where the two names differ by more than camel case. */
+  /** Name of the setting for this attribute; absent if it is the attribute's name in camel case. */
   readonly setting?: keyof Settings;
   readonly description: string;
 }
 
-/** The role of an input. */
+/** Role of an input. */
 export type Role = "data" | "indices" | "updates" | "axis";
 
-/** An input or output of a version. */
+/** An input or output of an operator version. */
 export interface ParameterSchema {
   readonly name: string;
-  /** Present only if the name differs from the role. */
+  /** Role of an input; absent if the role equals the name. */
   readonly role?: Role;
-  /** True if a call may leave the input out. */
+  /** True if a call may omit the input. */
   readonly optional?: true;
-  /** The name of a type constraint, or a data type. */
+  /** Name of a type constraint, or a data type. */
   readonly type: string;
   readonly description: string;
 }
@@ -71,8 +72,8 @@ export interface TypeConstraint {
 }
 
 /**
- * The form of an operator's indices: index tuples in the last axis of indices; one index for each element; one index
- * for each slice along an axis; or the position of each sequence in a cache.
+ * Form of an operator's indices: index tuples in the last axis of indices; one index for each element; one index for
+ * each slice along an axis; or the start position of each sequence in a cache.
  */
 export type IndexForm = "tuples" | "elements" | "slices" | "sequences";
 
@@ -81,13 +82,16 @@ export interface OperatorVersion {
   readonly name: string;
   readonly domain: Domain;
   readonly sinceVersion: number;
-  /** OpenVINO only: the opset that introduced the version, if it differs from `sinceVersion`. */
+  /** Opset that introduced an OpenVINO version; absent if it equals `sinceVersion`. */
   readonly opset?: number;
   readonly function: false;
   readonly supportLevel: "COMMON";
   readonly shapeInference: true;
   readonly summary: string;
-  /** The same in all versions of an operator. Sequences have rules of their own: no policy of the plain functions applies. */
+  /**
+   * Form of the indices, which is the same in all versions of an operator. Policies of the plain functions do not apply
+   * to sequences, which have their own rules.
+   */
   readonly indexForm: IndexForm;
   readonly attributes: readonly AttributeSchema[];
   readonly inputs: readonly ParameterSchema[];
@@ -95,83 +99,83 @@ export interface OperatorVersion {
   readonly typeConstraints: readonly TypeConstraint[];
   /** True if -1 means the last position of an axis. */
   readonly negativeIndices: boolean;
-  /** Treatment of an index outside its axis; by default an error. */
+  /** Treatment of an index outside its axis; an error by default. */
   readonly outOfRange?: Bounds;
-  /** The name of the operator that replaces a deprecated version. Deprecated versions still run. */
+  /** Name of the operator that replaces a deprecated version. Deprecated versions still run. */
   readonly deprecated?: string;
   /** True if the batch axes of the output are fused into one axis, whose size is their product. */
   readonly fusesBatches?: true;
 }
 
-/** The role of a version's input. */
+/** Returns the role of a version's input. */
 export const roleOf = ({ name, role }: ParameterSchema): Role => role ?? (name as Role);
 
-/** Values of the inputs of a version, in order; undefined for an input that is left out. */
+/** Values of a version's inputs, in order; undefined for omitted inputs. */
 export type Inputs<T> = readonly (T | undefined)[];
 
 /**
- * The attributes of a call under the package's own names, with defaults for those that its version does not have. One
- * record serves all operators: separate types would gain nothing, because `settingsOf` has refused all other
- * attributes.
+ * The attributes of a call, under the package's own names, with defaults for attributes that the version does not have.
+ * All operators use the same record, because separate types would have no benefit: `settingsOf` has already refused all
+ * other attributes.
  */
 export interface Settings {
-  /** Null while the axis is an input whose value is not known. */
+  /** Axis that the indices address; null if the axis is an input whose value is not known yet. */
   readonly axis: number | null;
   readonly batchDims: number;
   readonly reduction: Reduction;
-  /** True if a reduction begins with the value of data, false if with the first update of a target. */
+  /** Start of a reduction: with the value in data if true, with the first update of each target if false. */
   readonly includeSelf: boolean;
   readonly mode: "linear" | "circular";
 }
 
-/** A call of a version, with everything decided except the tensors. */
+/** A call of an operator version, complete except for its tensors. */
 export interface OperatorCall {
   readonly version: OperatorVersion;
   readonly settings: Settings;
-  /** Every error of the call has these fields: the operator, and the version unless the function is a plain one. */
+  /** Fields that every error in the call has: the operator, and the version unless a plain function is called. */
   readonly fields: ErrorFields;
 }
 
-/** The known parts of the shapes of a call's inputs; null for an input that is left out or does not exist. */
+/** Known parts of a call's input shapes; null for an input that is omitted or does not exist. */
 export interface InputShapes {
   readonly data: PartialShape;
   readonly indices: PartialShape;
   readonly updates: PartialShape;
 }
 
-/** A run of dimensions within a derived shape: the expression that gives them, and the dimensions that are known. */
+/** Consecutive dimensions of a derived shape: the expression that describes them, and the known dimensions. */
 export interface Term {
-  /** Such as `indices.shape[:-1]`. */
+  /** Expression for the dimensions, such as `indices.shape[:-1]`. */
   readonly text: string;
   readonly shape: readonly Dim[];
 }
 
-/** A shape that follows from the shapes of the inputs: its terms, one after the other. */
+/** A shape that follows from the input shapes, as a list of terms. */
 export interface Derivation {
-  /** The input that must have the shape, or the output, which has it. */
+  /** Input that must have the derived shape, or `output`. */
   readonly of: Role | "output";
   readonly terms: readonly Term[];
-  /** True if any tensor of one element is accepted when the derived shape is a scalar's. */
+  /** True if any tensor with one element is accepted when the derived shape is that of a scalar. */
   readonly orOneElement?: true;
 }
 
-/** Shapes whose ranks are known; null for updates that are not given. */
+/** Shapes with known ranks; null for updates that are not given. */
 export interface RankedShapes {
   readonly data: readonly Dim[];
   readonly indices: readonly Dim[];
   readonly updates: PartialShape;
 }
 
-/** The inputs of a Plan: the indices, and checked shapes. */
+/** Inputs of a Plan: the indices, and the checked shapes of data and updates. */
 export interface PlanInputs {
-  /** The shape of data. */
+  /** Shape of data. */
   readonly data: readonly number[];
   readonly indices: Tensor;
-  /** The shape of updates; scatters only. */
+  /** Shape of updates; only for scatters. */
   readonly updates?: readonly number[] | undefined;
 }
 
-/** The shapes of {@link PlanInputs}. */
+/** Shapes of the {@link PlanInputs}. */
 export interface PlanShapes {
   readonly data: readonly number[];
   readonly indices: readonly number[];
@@ -180,45 +184,49 @@ export interface PlanShapes {
 
 /** Relates the offsets of a Plan to indices and to data. */
 export interface Layout {
-  /** The leading shape of updates or of the output. Each offset has one position, in the order of the Plan. */
+  /**
+   * Leading dimensions of updates or of the output, which number the offsets: each offset has one position, in the
+   * order of the Plan.
+   */
   readonly positions: readonly number[];
-  /** The coordinates in indices of the index, or of the index tuple, that a position's offset is made from. */
+  /** Returns the coordinates, in indices, of the index or index tuple that determines the offset at a position. */
   indexAt(position: readonly number[]): readonly number[];
   /** Number of leading axes of data that an offset addresses; the remaining axes are the slice. */
   readonly addressed: number;
-  /** The addressed axes that indices stand for, in the order of a tuple. */
+  /** Addressed axes that have an index, in the order of an index tuple. */
   readonly axes: readonly number[];
 }
 
 export interface Operator {
   readonly kind: "scatter" | "gather";
-  /** Oldest first. All have one name and one domain. */
+  /** Versions of the operator, oldest first. All versions have the same name and domain. */
   readonly versions: readonly OperatorVersion[];
   /** True if the operator has versions before `versions[0]`, which this package does not know. */
   readonly hasOlder?: true;
-  /** The newest version without its limits, for the plain function; absent if the operator has none. */
+  /** Newest version without its restrictions, for the plain function; absent if the operator has no plain function. */
   readonly plain?: OperatorVersion;
-  /** The indices of a call that leaves them out, from the shape of data. */
+  /** Creates the indices for a call that omits them, given the shape of data. */
   readonly defaultIndices?: (data: readonly number[]) => Tensor;
   /**
-   * The shape of the output, from the known parts of the inputs' shapes.
-   * @throws TensorError `rank`, `axis` or `shape-mismatch`, checked in this order, for certain contradictions
+   * Infers the output shape from the known parts of the input shapes.
+   * @throws TensorError `rank`, `axis` or `shape-mismatch`, checked in this order, if no values of the unknown
+   * dimensions could be valid
    */
   inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
   /**
-   * The shapes that follow from data and indices, whatever shapes were given: the shape of updates if the operator has
-   * updates, then the shape of the output.
-   * @throws TensorError `rank`, `axis` or `shape-mismatch` if no shape follows
+   * Derives shapes from the shapes of data and indices, ignoring any other shapes: the shape of updates if the operator
+   * has updates, then the output shape.
+   * @throws TensorError `rank`, `axis` or `shape-mismatch` if the shapes cannot be derived
    */
   derive(inputs: RankedShapes, call: OperatorCall): readonly Derivation[];
-  /** Creates the planner of a call's indices. Shapes must have been checked by {@link inferShape}. */
+  /** Creates the planner for a call's indices. {@link inferShape} must have checked the shapes. */
   planner(shapes: PlanShapes, call: OperatorCall, rules: IndexRules): Planner;
   /** Maps the offsets of a Plan to positions, indices and axes. */
   layout(inputs: PlanInputs, call: OperatorCall): Layout;
 }
 
 /**
- * The Plan of one call's indices, for callers that do not keep its planner.
+ * Creates the Plan for one call's indices, for callers that do not keep the planner.
  * @throws TensorError `index-out-of-range`
  */
 export function planIndices(
@@ -231,7 +239,7 @@ export function planIndices(
   return call.operator.planner(shapes, call, rules)(indices, read);
 }
 
-/** The fields that all versions of a domain share; versions that differ override `negativeIndices`. */
+/** Fields that all versions in a domain share; some versions override `negativeIndices`. */
 const DOMAINS = {
   "ai.onnx": {
     domain: "ai.onnx",
@@ -243,13 +251,14 @@ const DOMAINS = {
   openvino: { domain: "openvino", function: false, supportLevel: "COMMON", shapeInference: true },
 } as const;
 
-/** The remaining fields of a version, given its domain and the fields C that it shares with others. */
+/** Remaining fields of a version, given its domain and the fields C that it shares with other versions. */
 type Rest<N extends Domain, C> = Partial<OperatorVersion> &
   Omit<OperatorVersion, keyof (typeof DOMAINS)[N] | keyof C>;
 
 /**
- * The versions of an operator, oldest first: shared fields, and a row for each. The rows are a function, and this call
- * and the operator's are marked as pure, so that a page that calls one function loads the rows of one operator.
+ * Creates the versions of an operator, oldest first, from shared fields and one row per version. The rows are a
+ * function, and callers mark this call and `operatorBy` as pure, so that a page that uses one function loads the rows
+ * of only one operator.
  */
 export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>(
   domain: N,
@@ -258,11 +267,11 @@ export const versionsOf = <N extends Domain, C extends Partial<OperatorVersion>>
 ): readonly OperatorVersion[] =>
   rows().map((row) => {
     const version: Partial<OperatorVersion> = { ...DOMAINS[domain], ...common, ...row };
-    // `Rest` requires of a row what the domain and `common` leave out, so no field is missing.
+    // No field is missing, because `Rest` requires every field that the domain and `common` do not have.
     return version as OperatorVersion;
   });
 
-/** An operator that addresses data in one of the shared ways (`addressing.ts`). */
+/** Creates an operator that addresses data in one of the shared ways (`addressing.ts`). */
 export const operatorBy = (
   way: Pick<Operator, "planner" | "layout">,
   own: Omit<Operator, "planner" | "layout">,

@@ -1,4 +1,4 @@
-/** The operator behind each plain function, by the name of the function. The functions of engines are made from this table. */
+/** The operator that each plain function runs, by function name. Engines create their functions from this table. */
 
 import { gatherElements } from "./gather-elements.ts";
 import { gatherND } from "./gather-nd.ts";
@@ -19,7 +19,7 @@ export const FUNCTIONS = {
   gather,
 } as const satisfies Readonly<Record<string, Operator>>;
 
-/** Functions that keep the Plan of an operator's indices. */
+/** Operators whose indices can be compiled to a kept plan, by function name. */
 export const PLAN_FUNCTIONS = {
   planScatterND: scatterND,
   planScatterElements: scatterElements,
@@ -28,7 +28,7 @@ export const PLAN_FUNCTIONS = {
   planGather: gather,
 } as const satisfies Readonly<Record<string, Operator>>;
 
-/** The result of `make` for each operator of a table, under the same names. */
+/** Calls `make` for each operator in a table, and returns the results under the same names. */
 export function forEach<N extends string, F>(
   table: Readonly<Record<N, Operator>>,
   make: (operator: Operator) => F,

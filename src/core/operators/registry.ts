@@ -1,4 +1,4 @@
-/** The list of all operators, and the lookup of a node's version. A new operator is one line here. */
+/** The list of all operators, and the lookup of a node's version. Each operator is one line in this list. */
 
 import { printValue, readForeign, TensorError } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
@@ -33,7 +33,7 @@ const OPERATORS: readonly Operator[] = /* @__PURE__ */ frozen([
   openvinoGatherElements,
 ]);
 
-/** Callers get the rows. A caller's change to a row would affect all calls, so rows are frozen. */
+/** Freezes the rows of operators. Callers receive the rows, and a change to a row would affect all calls. */
 function frozen(operators: readonly Operator[]): readonly Operator[] {
   for (const { versions } of operators) versions.forEach(freeze);
   return operators;
@@ -45,15 +45,15 @@ function freeze(value: unknown): void {
   Object.values(value).forEach(freeze);
 }
 
-/** The operators that pass a test, in the order of the list. */
+/** Returns the operators that pass a test, in list order. */
 export const findOperators = (test: (operator: Operator) => boolean): readonly Operator[] =>
   OPERATORS.filter(test);
 
-/** Identifies a version: an operator at an opset of its domain. `""` and no domain mean ai.onnx. */
+/** Identifies an operator version: an operator at an opset of its domain. An absent or empty domain means ai.onnx. */
 export interface OperatorId {
   readonly domain?: string | undefined;
   readonly op: string;
-  /** The opset of the model. For openvino the operator's own version number is accepted too. */
+  /** Opset of the model. For openvino, the operator's own version number is also accepted. */
   readonly opset: number;
 }
 
@@ -62,7 +62,7 @@ const VERSIONS = /* @__PURE__ */ Object.freeze(
 );
 
 /**
- * All versions, operator by operator, oldest first.
+ * Returns all operator versions, operator by operator, oldest first.
  *
  * @example
  * ```ts
@@ -73,8 +73,9 @@ const VERSIONS = /* @__PURE__ */ Object.freeze(
 export const operators = (): readonly OperatorVersion[] => VERSIONS;
 
 /**
- * The version of an operator that is in force at an opset: the greatest `sinceVersion` that is not above it. Null for
- * an operator or a domain that is not in this registry, or an opset before the operator's first version.
+ * Returns the operator version that applies at an opset: the version with the greatest `sinceVersion` that is not above
+ * the opset. Returns null for an operator or domain that is not in this registry, or an opset before the operator's
+ * first version.
  */
 export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion | null {
   const operator = findOperator(domain, op);
@@ -82,10 +83,10 @@ export function findVersion({ domain, op, opset }: OperatorId): OperatorVersion 
 }
 
 /**
- * {@link findVersion}, but throws instead of returning null.
+ * Returns the operator version that applies at an opset, and throws if none does.
  *
  * @param id the operator, the opset and the domain
- * @throws TensorError `unknown-operator` for an operator, a domain or an opset without a version
+ * @throws TensorError `unknown-operator` if no version applies for this operator, domain and opset
  *
  * @example
  * ```ts
@@ -96,7 +97,7 @@ export const resolve = (id: OperatorId): OperatorVersion =>
   lookUp(partsOf(id, ["domain", "op", "opset"])).version;
 
 /**
- * The named parts of a node from outside the package, each read once. Callers check their values.
+ * Reads the named parts of a node from outside the package, each once. Callers check the values.
  * @throws TensorError `unknown-operator` if the node is not an object or cannot be read
  */
 export function partsOf<N extends OperatorId, K extends keyof N>(
@@ -115,15 +116,15 @@ export function partsOf<N extends OperatorId, K extends keyof N>(
   return readForeign(read, "unknown-operator", `${must} that can be read`);
 }
 
-/** True if an operator is in this registry, in any version. */
+/** Returns true if any version of an operator is in this registry. */
 export const isOperator = ({ domain, op }: Pick<OperatorId, "domain" | "op">): boolean =>
   findOperator(domain, op) !== undefined;
 
-/** True if an operator has versions before the first one in this registry. */
+/** Returns true if an operator has versions older than the first version in this registry. */
 export const hasOlderVersions = ({ domain, op }: OperatorId): boolean =>
   findOperator(domain, op)?.hasOlder === true;
 
-/** {@link resolve} for an id that was read, with the operator that the version belongs to. */
+/** Resolves an id, whose parts have been read, to an operator and its version. */
 export function lookUp({ domain, op, opset }: OperatorId): {
   operator: Operator;
   version: OperatorVersion;
@@ -162,7 +163,7 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   return { operator, version };
 }
 
-/** The versions of an operator share its name and its domain, so the first version identifies the operator. */
+/** Finds an operator by its first version, because all versions of an operator share its name and domain. */
 function findOperator(domain: string | undefined, op: string): Operator | undefined {
   const home = normalizeDomain(domain);
   return OPERATORS.find(({ versions: [first] }) => first.name === op && first.domain === home);
@@ -171,13 +172,13 @@ function findOperator(domain: string | undefined, op: string): Operator | undefi
 const versionAt = ({ versions }: Operator, opset: number): OperatorVersion | null =>
   versions.findLast(({ sinceVersion }) => sinceVersion <= opset) ?? null;
 
-/** `""` and no domain mean ai.onnx; null for a domain that is neither ai.onnx nor openvino. */
+/** Returns ai.onnx for an absent or empty domain; returns null for a domain that is neither ai.onnx nor openvino. */
 function normalizeDomain(domain: unknown): Domain | null {
   if (domain === undefined || domain === "" || domain === "ai.onnx") return "ai.onnx";
   return domain === "openvino" ? domain : null;
 }
 
-/** Suggests an operator with a similar name, preferably of the same domain. */
+/** Suggests an operator with a similar name, preferably in the same domain. */
 function hint(op: string, domain: Domain): string {
   const firsts = OPERATORS.map(({ versions }) => versions[0]);
   const name = nearestName(

@@ -1,6 +1,6 @@
 /**
- * The functions of the surface that take rows: versions of operators and their inputs. Callers pass rows of the
- * registry, copies of them (from a worker, from JSON), or arbitrary values, so each is read once and checked.
+ * Public functions that accept rows: operator versions and their inputs. Callers may pass rows of the registry, copies
+ * of rows (from a worker or from JSON) or any other value, so each value is read once and checked.
  */
 
 import { isArray, printValue, readForeign, TensorError } from "../errors.ts";
@@ -10,16 +10,16 @@ import { roleOf as roleOfRow } from "./operator.ts";
 import { operators } from "./registry.ts";
 import { typesIn } from "./signature.ts";
 
-/** The largest row has 150 values; a value with more than this limit is not a row. */
+/** Maximum number of values in a row, far above the 150 values of the largest row. */
 const MOST_VALUES = 10_000;
 
-/** A row is six levels deep: version, constraints, constraint, types, type. */
+/** Maximum nesting depth of a row, above the six levels of a row: version, constraints, constraint, types, type. */
 const MOST_LEVELS = 10;
 
 /**
- * The role of a version's input: `data`, `indices`, `updates` or `axis`.
+ * Returns the role of a version's input: `data`, `indices`, `updates` or `axis`.
  *
- * @param input an element of `inputs` of a version
+ * @param input an element of a version's `inputs`
  * @throws TensorError `unknown-operator` if `input` is not an input of a version
  *
  * @example
@@ -35,9 +35,9 @@ export function roleOf(input: ParameterSchema): Role {
 }
 
 /**
- * The data types that a version accepts for a parameter of type `type`, the name of a type constraint or a data type.
+ * Returns the data types that a version accepts for parameters of type `type`.
  *
- * @param version as {@link operators} and {@link resolve} return it
+ * @param version an operator version that {@link operators} or {@link resolve} returned
  * @param type the name of a type constraint, such as `T`, or of a data type
  * @throws TensorError `unknown-operator` if `version` is not a version of an operator
  *
@@ -50,10 +50,10 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
   typesIn(rowFrom(version), type);
 
 /**
- * The additions, removals and changes from one version to another, of the same operator or of two. Lists of words and
- * data types are compared as sets, lists of named records by their names.
+ * Returns the additions, removals and changes from one version to another, of the same operator or of different
+ * operators. Lists of words and data types are compared as sets; lists of named records are compared by name.
  *
- * @param from the earlier version, as {@link operators} and {@link resolve} return it
+ * @param from the earlier version, which {@link operators} or {@link resolve} returned
  * @param to the later version
  * @throws TensorError `unknown-operator` if an argument is not a version of an operator
  *
@@ -68,7 +68,7 @@ export const typesOf = (version: OperatorVersion, type: string): readonly string
 export const compareVersions = (from: OperatorVersion, to: OperatorVersion): VersionChange[] =>
   changesBetween(rowFrom(from), rowFrom(to));
 
-/** A version from outside the package: a row of the registry unchanged, or a copy of any other object. */
+/** Returns a row of the registry unchanged; copies a version from any other source. */
 function rowFrom(given: OperatorVersion): OperatorVersion {
   if (operators().includes(given)) return given;
   const none = "a version must be one of operators(), or a copy of one";
@@ -77,7 +77,7 @@ function rowFrom(given: OperatorVersion): OperatorVersion {
   throw new TensorError("unknown-operator", `${none}, got ${printValue(given)}`);
 }
 
-/** A copy of nested lists and objects, bounded because a list may hold itself, or lie about its length. */
+/** Copies nested lists and objects, with size limits, because a list may contain itself or report a false length. */
 function plainCopy(given: unknown): unknown {
   let count = 0;
   const copy = (value: unknown, level: number): unknown => {
@@ -96,7 +96,7 @@ function plainCopy(given: unknown): unknown {
 const lengthOf = (list: readonly unknown[]): number =>
   Math.min(Number(list.length), MOST_VALUES + 1);
 
-/** True if a row has the fields that this file reads. */
+/** Returns true if a row has the fields that this file reads. */
 function isVersion(row: unknown): row is OperatorVersion {
   if (typeof row !== "object" || row === null || !("name" in row && "typeConstraints" in row)) {
     return false;

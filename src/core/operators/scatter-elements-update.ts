@@ -1,4 +1,7 @@
-/** ScatterElementsUpdate of openvino: ScatterElements with the axis as an input, other reduction words, and a mean. */
+/**
+ * ScatterElementsUpdate of openvino: like ScatterElements of ai.onnx, but with the axis as an input, other reduction
+ * names, and a mean.
+ */
 
 import { byElements } from "./addressing.ts";
 import { reduced, REDUCTION_OPENVINO_12, USE_INIT_VAL } from "./attributes.ts";

@@ -1,4 +1,4 @@
-/** ScatterElements of ai.onnx: each update has an index, which replaces its coordinate along one axis. */
+/** ScatterElements of ai.onnx: each update has an index, which replaces the update's coordinate along one axis. */
 
 import { compatible, type PartialShape } from "../tensor/shape.ts";
 import { byElements } from "./addressing.ts";
@@ -82,7 +82,7 @@ function inferScatterElements(
     const must = printTerms([wholeShape("indices", indices)]);
     throw wrongUpdates(`be ${must}`, indices, updates, fields);
   }
-  // Updates have the shape of indices, so they have the same limits where the shape of indices is not known.
+  // Updates have the shape of indices, so updates are checked if the shape of indices is not known.
   checkIndicesFit(data, indices ?? updates, axis, fields);
   return data;
 }

@@ -1,4 +1,6 @@
-/** ScatterNDUpdate of openvino: ScatterND with int32 or int64 indices and other reduction words. */
+/**
+ * ScatterNDUpdate of openvino: like ScatterND of ai.onnx, but with int32 or int64 indices and other reduction names.
+ */
 
 import { byTuples } from "./addressing.ts";
 import { reduced, REDUCTION_OPENVINO_15 } from "./attributes.ts";
@@ -23,7 +25,7 @@ const COMMON = {
   typeConstraints: [T_OPENVINO, TIND],
 } as const;
 
-// The document of version 3 accepts indices in [0, s-1] only; version 15 counts negative indices from the back.
+// The specification of version 3 accepts only indices in [0, s-1]; in version 15, negative indices count from the end.
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
     sinceVersion: 3,

@@ -1,5 +1,5 @@
 /**
- * ScatterND of ai.onnx: updates replace, or are combined with, the slices of a copy of data that index tuples address.
+ * ScatterND of ai.onnx: in a copy of data, updates replace or are combined with the slices that index tuples address.
  */
 
 import type { ErrorFields } from "../errors.ts";
@@ -67,7 +67,7 @@ export const scatterND: Operator = /* @__PURE__ */ operatorBy(byTuples, {
   derive: (inputs, { fields }) => deriveScatterND(inputs, fields),
 });
 
-// The two terms of updates.shape.
+// Returns the two terms of updates.shape.
 const leadOf = (indices: readonly Dim[]): Term => ({
   text: "indices.shape[:-1]",
   shape: part(indices, 0, indices.length - 1),
@@ -87,8 +87,8 @@ export function deriveScatterND(
 }
 
 /**
- * The output has the shape of data.
- * @param oneElement true if any tensor of one element is accepted in the place of a scalar
+ * Checks the input shapes of a ScatterND, and returns the output shape, which is the shape of data.
+ * @param oneElement true if any tensor with one element is accepted as a scalar
  */
 export function inferScatterND(
   inputs: InputShapes,
@@ -108,8 +108,8 @@ export function inferScatterND(
 }
 
 /**
- * True if updates may be one element in the place of a scalar.
- * @throws TensorError `shape-mismatch` if updates should be a scalar and are neither
+ * Returns true if updates may be a tensor with one element instead of a scalar.
+ * @throws TensorError `shape-mismatch` if updates must be a scalar but have more than one element
  */
 function isOneElement(
   { data, indices }: InputShapes,
@@ -125,10 +125,7 @@ function isOneElement(
   return false;
 }
 
-/**
- * Checks updates.shape = indices.shape[:-1] ++ data.shape[k:] for the known parts of the three shapes: two of them
- * limit the third.
- */
+/** Checks that updates.shape = indices.shape[:-1] ++ data.shape[k:], for the known parts of the three shapes. */
 function checkUpdates(
   { data, indices }: InputShapes,
   updates: readonly Dim[],
@@ -137,7 +134,7 @@ function checkUpdates(
 ): void {
   const k = tupleLength(data, indices, updates);
   const isLength = k !== null && k >= 0 && k <= (data?.length ?? 0);
-  // Every call runs this, so terms are made only if shapes do not fit or are partly unknown.
+  // Every call runs this check, so terms are created only if shapes do not match or are partly unknown.
   if (indices !== null && data !== null && isLength && isJoined(updates, indices, data, k)) return;
   const lead = indices === null ? null : leadOf(indices);
   const tail = data !== null && isLength ? tailOf(data, k) : null;
@@ -152,7 +149,7 @@ function checkUpdates(
     throw wrongUpdates(`end with ${printTerms([tail])}`, tail.shape, updates, fields);
   }
   const length = lead?.shape.length ?? 0;
-  // Data has at least one axis, and updates have every axis of data that tuples do not address.
+  // If k is 0, updates have all axes of data, which has at least one axis.
   const least = length + (k === 0 ? 1 : 0);
   const mayBeOne = oneElement && length === 0;
   const most = lead === null || data === null || mayBeOne ? Infinity : length + data.length;
@@ -162,7 +159,7 @@ function checkUpdates(
   }
 }
 
-/** True if updates may be indices.shape[:-1] ++ data.shape[k:]. */
+/** Returns true if the shape of updates may be indices.shape[:-1] ++ data.shape[k:]. */
 function isJoined(
   updates: readonly Dim[],
   indices: readonly Dim[],
@@ -178,7 +175,10 @@ function isJoined(
   );
 }
 
-/** `indices.shape[-1]`, or its value derived from the ranks of all three; null if neither is known. */
+/**
+ * Returns the tuple length: `indices.shape[-1]`, or its value derived from the ranks of data, indices and updates; null
+ * if neither is known.
+ */
 function tupleLength(
   data: PartialShape,
   indices: PartialShape,

@@ -1,4 +1,4 @@
-/** ScatterUpdate of openvino: each index says which slice of data along an axis its updates replace. */
+/** ScatterUpdate of openvino: each index selects the slice of data along an axis that its updates replace. */
 
 import { compatible, part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { bySlices } from "./addressing.ts";
@@ -47,7 +47,7 @@ export const scatterUpdate: Operator = /* @__PURE__ */ operatorBy(bySlices, {
   derive: deriveScatterUpdate,
 });
 
-/** The terms of updates.shape. */
+/** Returns the terms of updates.shape. */
 const updatesTerms = (data: readonly Dim[], indices: readonly Dim[], axis: number): Term[] => [
   { text: `data.shape[:${axis}]`, shape: part(data, 0, axis) },
   wholeShape("indices", indices),

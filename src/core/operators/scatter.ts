@@ -1,4 +1,4 @@
-/** Scatter of ai.onnx: the deprecated name of ScatterElements. */
+/** Scatter of ai.onnx, which is the deprecated name of ScatterElements. */
 
 import { byElements } from "./addressing.ts";
 import { AXIS } from "./attributes.ts";
@@ -31,7 +31,7 @@ const COMMON = {
   deprecated: "ScatterElements",
 } as const;
 
-// The document of version 9 does not mention negative indices; in other operators they came with version 11.
+// The specification of version 9 does not mention negative indices, which other operators have since version 11.
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
   { sinceVersion: 9, inputs: inputs("[0, s-1]"), negativeIndices: false },
   { sinceVersion: 11, inputs: inputs("[-s, s-1]") },

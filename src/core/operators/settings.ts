@@ -1,4 +1,7 @@
-/** The attributes of a call as settings, checked against its version. Data types are checked in `dtypes.ts`. */
+/**
+ * Converts a call's attributes to settings, and checks them against the operator version. Data types are checked in
+ * `dtypes.ts`.
+ */
 
 import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
 import { printValue, TensorError, type ErrorFields } from "../errors.ts";
@@ -18,10 +21,10 @@ export type Attributes = Readonly<Record<string, unknown>>;
 
 type SettingValue = number | string | boolean;
 
-/** The words for reductions in the specifications that are not the package's own. */
+/** Reduction names in the specifications that differ from the package's own names. */
 const OTHER_WORDS: Readonly<Record<string, Reduction>> = { sum: "add", prod: "mul" };
 
-/** The settings of a call whose version has no attributes. */
+/** Settings of a call whose version has no attributes. */
 const DEFAULTS = {
   axis: 0,
   batchDims: 0,
@@ -31,9 +34,9 @@ const DEFAULTS = {
 } as const;
 
 /**
- * The settings that the attributes of a call make, with the defaults of the version.
- * @param siblings all versions of the operator, so that an error can say which of them has an attribute or a word
- * @param others names among `attributes` that are options of another kind, and are passed over
+ * Parses the attributes of a call into settings, with the defaults of the version.
+ * @param siblings all versions of the operator, so that an error can name the version that has an attribute or value
+ * @param others names in `attributes` that are other options and must be ignored
  * @throws TensorError `attribute` or `reduction`
  */
 export function settingsOf(
@@ -60,7 +63,7 @@ export function settingsOf(
   }
   const { axis, batchDims, reduction, includeSelf, mode } = values;
   return {
-    // An axis that is an input becomes a setting when that input is read.
+    // If the axis is an input, it becomes a setting when that input is read.
     axis: version.inputs.some((input) => roleOf(input) === "axis") ? null : Number(axis),
     batchDims: Number(batchDims),
     reduction: reductionOf(String(reduction)),
@@ -69,13 +72,13 @@ export function settingsOf(
   };
 }
 
-/** The name of the setting that an attribute sets. */
+/** Returns the name of the setting that an attribute sets. */
 export const settingOf = ({ name, setting }: AttributeSchema): string => setting ?? camelCase(name);
 
 const camelCase = (name: string): string =>
   name.includes("_") ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
 
-/** The reduction that a word means, in a document of either domain or in the plain functions. */
+/** Returns the reduction for a name in either domain's specification or in the plain functions. */
 export const reductionOf = (word: string): Reduction =>
   REDUCTIONS.find((reduction) => reduction === word) ?? OTHER_WORDS[word];
 
@@ -149,8 +152,8 @@ function wordValue(
 }
 
 /**
- * The newest version without its limits, for a plain function: it accepts every data type, int32 and int64 indices and
- * every reduction, and its attributes have JavaScript names.
+ * Creates the version for a plain function: the newest version without restrictions. This version accepts every data
+ * type, int32 and int64 indices, and every reduction, and its attributes have camelCase names.
  */
 export function plainVersion(
   versions: readonly OperatorVersion[],
@@ -172,9 +175,9 @@ export function plainVersion(
 }
 
 /**
- * The value of an axis that is an input; null where only the type of the input is known.
- * @throws TensorError `shape-mismatch` unless the input is a scalar or has the shape [1], `disposed` where its memory
- * is gone
+ * Returns the value of an axis input; null if only the type of the input is known.
+ * @throws TensorError `shape-mismatch` if the input is neither a scalar nor of shape [1], `disposed` if its memory is
+ * gone
  */
 export function axisFrom(axis: TensorType, fields: ErrorFields): number | null {
   const { shape } = axis;

@@ -1,6 +1,6 @@
 /**
- * The facts that every call needs about a version's inputs, computed once from the version's row. V8 reads rows ten
- * times as slowly, because rows are frozen lists of records of many forms.
+ * Facts about a version's inputs that every call needs, computed once from the version's row. Reading rows takes V8 ten
+ * times as long, because rows are frozen lists of records with many different forms.
  */
 
 import { roleOf, type Inputs, type OperatorVersion, type Role } from "./operator.ts";
@@ -8,7 +8,7 @@ import { roleOf, type Inputs, type OperatorVersion, type Role } from "./operator
 export interface Signature {
   readonly version: OperatorVersion;
   readonly inputs: readonly InputRule[];
-  /** The position of the input of each role; -1 without such an input. */
+  /** Position of the input with each role; -1 if there is none. */
   readonly positions: Readonly<Record<Role, number>>;
 }
 
@@ -16,11 +16,11 @@ export interface InputRule {
   readonly name: string;
   readonly role: Role;
   readonly isOptional: boolean;
-  /** The accepted data types. */
+  /** Data types that the input accepts. */
   readonly types: ReadonlySet<string>;
-  /** The data type of the last call that was accepted: comparing takes a tenth of the time of a lookup. */
+  /** Data type that was accepted last, because a comparison takes a tenth of the time of a lookup. */
   accepted: string | undefined;
-  /** The position of the first input with the same type constraint. */
+  /** Position of the first input with the same type constraint. */
   readonly first: number;
 }
 
@@ -52,14 +52,14 @@ export function signatureOf(version: OperatorVersion): Signature {
   return signature;
 }
 
-/** The data types of a parameter's `type`: those of the type constraint, or the single type that it names. */
+/** Returns the data types of a parameter's `type`: all types of a type constraint, or a single data type. */
 export const typesIn = (version: OperatorVersion, type: string): readonly string[] =>
   version.typeConstraints.find(({ name }) => name === type)?.types ?? [type];
 
-/** Values by role; undefined for a role without an input, and for an input that is left out. */
+/** Input values by role; undefined for a role without an input, and for omitted inputs. */
 export type ByRole<T> = Readonly<Record<Role, T | undefined>>;
 
-/** {@link Inputs} by role. */
+/** Returns {@link Inputs} by role. */
 export const byRole = <T>(version: OperatorVersion, given: Inputs<T>): ByRole<T> =>
   rolesOf(signatureOf(version), given);
 

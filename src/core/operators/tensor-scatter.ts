@@ -1,4 +1,6 @@
-/** TensorScatter of ai.onnx: writes a sequence into a cache, from one position for each sample of a batch. */
+/**
+ * TensorScatter of ai.onnx: writes a sequence into a cache, starting at a separate position for each sample in a batch.
+ */
 
 import { TensorError, type ErrorFields } from "../errors.ts";
 import { sequencePlanner } from "../plan/sequences.ts";
@@ -111,7 +113,10 @@ function inferTensorScatter(
   return data;
 }
 
-/** @throws TensorError `axis` for an axis outside the rank, and for axis 0, which is the batch */
+/**
+ * Checks the axis of the sequence.
+ * @throws TensorError `axis` for an axis that data does not have, and for axis 0, which is the batch axis
+ */
 function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): number {
   const axis = normalizeAxis(Number(given), rank, fields);
   if (axis > 0) return axis;
@@ -122,7 +127,7 @@ function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): 
   );
 }
 
-/** The terms of update.shape. Any length of the sequence is right that is not above the size of the axis. */
+/** Returns the terms of update.shape. The sequence may have any length up to the size of the axis. */
 function updateTerms(data: readonly Dim[], updates: readonly Dim[], axis: number): Term[] {
   const [longest, length] = [data[axis], updates[axis]];
   const isLonger = typeof longest === "number" && typeof length === "number" && length > longest;
@@ -175,7 +180,10 @@ function planTensorScatter(
   return sequencePlanner(data, axis, length, isCircular, rules, fields);
 }
 
-/** An update is a slice at one place of its sequence; the index of a sequence is that of its sample. */
+/**
+ * Maps each update, which is a slice at one position of a sequence, to the index of the sequence, which is the index of
+ * its sample.
+ */
 function layoutSequences(
   { data, updates }: PlanInputs,
   { settings, fields }: OperatorCall,

@@ -1,22 +1,24 @@
-/** Terms of derived shapes. Inference, error messages and explanations all use the same terms. */
+/**
+ * Creates and prints the terms of derived shapes. Inference, error messages and explanations all use the same terms.
+ */
 
 import { printShape, type Dim } from "../tensor/shape.ts";
 import type { Derivation, Term } from "./operator.ts";
 
-/** The whole shape of an input as a term. */
+/** Returns the whole shape of an input as a term. */
 export const wholeShape = (input: string, shape: readonly Dim[]): Term => ({
   text: `${input}.shape`,
   shape,
 });
 
-/** The shape that the terms make, one after the other. */
+/** Returns the shape that consists of the given terms. */
 export function joinTerms(terms: readonly Term[]): Dim[] {
   const joined: Dim[] = [];
   for (const { shape } of terms) joined.push(...shape);
   return joined;
 }
 
-/** `indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4]` */
+/** Prints terms, such as `indices.shape[:-1] ++ data.shape[1:] = [2] ++ [4, 4] = [2, 4, 4]`. */
 export function printTerms(terms: readonly Term[]): string {
   const texts = terms.map(({ text }) => text).join(" ++ ");
   const shapes = terms.map(({ shape }) => printShape(shape)).join(" ++ ");
@@ -24,7 +26,7 @@ export function printTerms(terms: readonly Term[]): string {
   return `${texts} = ${shapes}${sum}`;
 }
 
-/** The output of a scatter has the shape of data. */
+/** Derives the output shape of a scatter, which is the shape of data. */
 export const outputLikeData = (data: readonly Dim[], name = "data"): Derivation => ({
   of: "output",
   terms: [wholeShape(name, data)],

@@ -1,4 +1,4 @@
-/** The type constraints of all versions: named sets of data types. */
+/** Type constraints of all operator versions, which are named sets of data types. */
 
 import {
   DTYPE_NAMES,
@@ -10,7 +10,7 @@ import {
 import type { TypeConstraint } from "./operator.ts";
 
 /**
- * The data types that ONNX had when the highest number was `last`. ONNX numbers data types in the order of their
+ * Returns the data types that ONNX had when the highest type number was `last`. ONNX numbers data types in order of
  * introduction, so older versions never include newer data types.
  */
 const onnxTypes = (last: number): readonly DType[] =>
@@ -27,26 +27,26 @@ export const T15: TypeConstraint = {
   types: /* @__PURE__ */ onnxTypes(15),
   description: T,
 };
-/** With bfloat16: all types of ONNX's IR version 4. */
+/** Type constraint with bfloat16: all types of ONNX's IR version 4. */
 export const T16: TypeConstraint = {
   name: "T",
   types: /* @__PURE__ */ onnxTypes(16),
   description: T,
 };
-/** All types of ONNX's IR version 12 (opset 24), which does not have uint2 and int2. */
+/** Type constraint with all types of ONNX's IR version 12 (opset 24), which does not have uint2 and int2. */
 export const T24: TypeConstraint = {
   name: "T",
   types: /* @__PURE__ */ onnxTypes(24),
   description: T,
 };
-/** For the plain functions, which take every data type. */
+/** Type constraint of the plain functions, which accept every data type. */
 export const T_ANY: TypeConstraint = { name: "T", types: DTYPE_NAMES, description: T };
 export const T_OPENVINO: TypeConstraint = {
   name: "T",
   types: /* @__PURE__ */ OPENVINO_TYPES.filter(isArithmetic),
   description: T,
 };
-/** For operators that only move elements, whose documents say "any supported type". */
+/** Type constraint of operators that only move elements, whose specifications say "any supported type". */
 export const T_OPENVINO_ANY: TypeConstraint = { name: "T", types: OPENVINO_TYPES, description: T };
 
 export const TIND: TypeConstraint = {

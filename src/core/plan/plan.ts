@@ -22,8 +22,8 @@ import type { ReadIndices } from "./index-job.ts";
  */
 export interface Plan {
   /**
-   * The beginning of each slice on the random side, relative to its batch, in row-major order of the indices: `batches
-   * * count` offsets, or `count` if all batches share them.
+   * Start of each slice on the random side, relative to its batch, in row-major order of the indices. The Plan has
+   * `batches * count` offsets, or `count` offsets that all batches share.
    */
   readonly offsets: Uint32Array;
   /** Number of elements per offset. */
