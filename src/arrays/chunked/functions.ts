@@ -1,8 +1,8 @@
 /**
- * `scatterChunked` and `gatherChunked`: the calls on tensors, for chunked arrays. `docs/arrays/chunked.md` says how a
- * job works.
+ * `scatterChunked` and `gatherChunked`: the scatter and gather functions, for chunked arrays. `docs/arrays/chunked.md`
+ * explains how a job works.
  *
- * Its files, by the question that each answers:
+ * The files of a job's code, by the question that each file answers:
  *
  *     job/spec.ts, job.ts                                               what does a job consist of, and what is done?
  *     job/create-job.ts, stages/budget.ts, job/disk.ts                  what is checked before there is a job?
@@ -32,29 +32,29 @@ import { openLocated } from "./job/open-arrays.ts";
 import { DEFAULT_MEMORY } from "./run/pool.ts";
 import { runBegun, type RunJobOptions } from "./run/run-job.ts";
 
-/** Options of a chunked call: the plain function with its own options, or a node, and how the job runs. */
+/** Options of a chunked call: a plain function with its options, or a node, and how the job runs. */
 export interface ChunkedOptions extends RunJobOptions {
   /** The path of the new array, `.npy` or Zarr; or `data` itself, to change it in place. */
   readonly out: string | ChunkedArray;
-  /** The name of the plain function: `scatterND` and `gatherND` by default. */
+  /** The name of the plain function; by default, `scatterND` or `gatherND`. */
   readonly function?: string | undefined;
   /** A node of an operator version, instead of a plain function. */
   readonly node?: NodeSpec | undefined;
   /** The value of the axis, if the node takes it as an input. */
   readonly axis?: number | undefined;
   /**
-   * The folder of the job, which remains after the call; the same call resumes from it after an interruption. By
-   * default a folder beside the output, removed when the job is done.
+   * The job's folder, which remains after the call, so that the same call can resume after an interruption. By default,
+   * a folder next to the output, which is removed when the job is done.
    */
   readonly job?: string | undefined;
   /**
-   * The codecs of a new Zarr array, as `createArray` takes them, such as `["zstd"]`. By default those of data, which
-   * must be codecs that can be written.
+   * The codecs of a new Zarr array, in the form that `createArray` accepts, such as `["zstd"]`. By default, the codecs
+   * of data, which must be writable.
    */
   readonly codecs?: CreateOptions["codecs"] | undefined;
   /**
-   * The chunk shape of a new Zarr array; with `shards`, the shape of the chunks inside a shard. By default that of data
-   * for a scatter, and for a gather what memory allows.
+   * The chunk shape of a new Zarr array; with `shards`, the shape of the chunks inside a shard. By default, a scatter
+   * uses data's chunk shape, and a gather the largest that memory allows.
    */
   readonly chunkShape?: CreateOptions["chunkShape"] | undefined;
   /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
@@ -67,7 +67,7 @@ export interface ChunkedOptions extends RunJobOptions {
   readonly includeSelf?: boolean | undefined;
 }
 
-/** Options that are not options of a plain function. */
+/** Names of options that plain functions do not have. */
 const OWN: ReadonlySet<string> = new Set([
   "out",
   "function",
@@ -84,16 +84,16 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Data with the updates applied, bit for bit as `scatterND` does it in memory, in a new array or in place. All indices
- * are checked before the output is begun, so a bad index leaves everything unchanged.
+ * Applies updates to data, in a new array or in place, with the same bits as `scatterND` in memory. All indices are
+ * checked before the output is begun, so a bad index leaves everything unchanged.
  *
  * @param data an array of any data type but string and of any size, read and written chunk by chunk
- * @param indices an array of any size, with the data type and shape that the function or node takes
- * @param updates an array of any size, of the data type of `data` and the shape that the function or node takes
+ * @param indices an array of any size, with a data type and shape that the function or node accepts
+ * @param updates an array of any size, with the data type of `data` and a shape that the function or node accepts
  * @param options `out` is required; the others are those of the plain function, and limits
- * @returns the output, opened
- * @throws TensorError as the function or node; `too-large` if a chunk does not fit in memory, or the results do not fit
- *   on the disk; `overlap` or `attribute` for an output that is an input or exists; the signal's reason if aborted
+ * @returns the opened output
+ * @throws TensorError like the function or node; `too-large` if a chunk does not fit in memory, or the results do not
+ * fit on the disk; `overlap` or `attribute` if the output is an input or exists; the signal's reason if aborted
  * @see ScatterND-18 of ai.onnx, Summary
  *
  * @example
@@ -117,12 +117,13 @@ export const scatterChunked = (
 ): Promise<ChunkedArray> => run("scatterND", data, indices, updates, options);
 
 /**
- * The elements or slices of `data` that the indices address, in a new array, as `gatherND` does it in memory.
+ * Gathers the elements or slices of `data` that the indices address into a new array, with the same bits as `gatherND`
+ * in memory.
  *
  * @param data an array of any data type but string and of any size
  * @param indices an array of any size
- * @param options `out` is required; the others are those of the plain function, and limits
- * @throws TensorError as {@link scatterChunked}
+ * @param options `out` is required; other options are the plain function's, and limits
+ * @throws TensorError like {@link scatterChunked}
  * @see GatherND-13 of ai.onnx, Summary
  *
  * @example
@@ -182,7 +183,8 @@ async function run(
   }
   await end();
   if (out === null) return openLocated(made);
-  // Opened by path alone, because the chunks that the job chose for an NPY file mean nothing to the caller.
+  // The output is opened only by its path, because the chunks that the job chose for an NPY file are irrelevant to the
+  // caller.
   return openArray(made.path);
 }
 
@@ -214,7 +216,7 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
   throw new TensorError("attribute", sentence, { input: "out" });
 }
 
-/** Checked early, because these errors would otherwise end a job that has begun. */
+/** Checks options early, because the errors would otherwise end a job that has begun. */
 function checkRun({ job, signal, onNote, onProgress }: Readonly<Record<string, unknown>>): void {
   const isPath = typeof job === "string" && job !== "" && !job.includes("\0");
   if (job !== undefined && !isPath) {

@@ -1,4 +1,7 @@
-/** The output of a job before its first task: the new array, still hidden, or the array that is changed in place. */
+/**
+ * Prepares a job's output before the first task: creates a new array, which is hidden until it is complete, or claims
+ * the array that is changed in place.
+ */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -15,15 +18,15 @@ import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
 
 /**
- * Makes the output if it does not exist. A second call continues with the existing output.
- * @throws TensorError `attribute` if another job owns the array, or the output of this job is gone
+ * Creates the output if it does not exist. A second call continues with the existing output.
+ * @throws TensorError `attribute` if another job owns the array, or this job's output is gone
  */
 export async function beginOutput(folder: string, spec: JobSpec): Promise<void> {
   if (await isOurs(spec)) return;
   const { inPlace, out } = spec;
   const done = await marksOf(folder, spec);
   if (done > 0) {
-    // The job may have ended between the last two steps of its last stage.
+    // A job may be interrupted between the last two steps of its last stage.
     if (!inPlace && (await isPublished(spec))) return;
     throw inPlace ? halfChanged(folder, spec, done) : lost(folder, out.path);
   }
@@ -31,7 +34,10 @@ export async function beginOutput(folder: string, spec: JobSpec): Promise<void> 
   if (!inPlace) await createNew(spec);
 }
 
-/** The error if the array's folder .ndscatter is gone: it held the staged chunks, so nobody can finish the job. */
+/**
+ * Returns the error for a job whose array has lost the folder .ndscatter. The folder held the staged chunks, so the job
+ * cannot be finished.
+ */
 const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number): TensorError => {
   const sentence =
     `${changed} of ${chunks} chunks of ${out.path} are changed by the job in ${folder}, but the array's folder ` +
@@ -46,7 +52,7 @@ const lost = (folder: string, out: string): TensorError => {
   return new TensorError("attribute", sentence);
 };
 
-/** True if this job began the output and has not published it. */
+/** Returns true if this job began the output and has not published it. */
 async function isOurs(spec: JobSpec): Promise<boolean> {
   const { out, inPlace } = spec;
   if (out.format === "npy") return isThere(partOf(spec));
@@ -63,7 +69,7 @@ async function isOurs(spec: JobSpec): Promise<boolean> {
 const isPublished = ({ out }: JobSpec): Promise<boolean> =>
   isThere(out.format === "npy" ? out.path : path.join(out.path, "zarr.json"));
 
-/** The number of tasks that have written to a new output, or of chunks changed in place. */
+/** Returns the number of tasks that have written to a new output, or the number of chunks changed in place. */
 async function marksOf(folder: string, { updates, inPlace }: JobSpec): Promise<number> {
   const stage = fileOf.stage(folder, updates === undefined ? FOLDERS.place : FOLDERS.apply);
   const marks = (await fs.readdir(stage)).filter((name) => /^\d+$/.test(name));

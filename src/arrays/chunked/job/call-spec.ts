@@ -1,6 +1,6 @@
 /**
- * The call of a job as plain data, and as the resolved call that the rest of the package uses. A chunked call is a node
- * or a plain function; both are resolved and checked by the functions that `run` uses.
+ * Converts a job's call from plain data to the resolved call that the rest of the package uses. A chunked call is a
+ * node or a plain function; the functions of `run` resolve and check both kinds.
  */
 
 import { callOf, nodeFrom, type Call, type NodeSpec } from "../../../core/call/call.ts";
@@ -15,7 +15,7 @@ import { allocate } from "../../../core/tensor/dtype.ts";
 import { tensor, Tensor } from "../../../core/tensor/tensor.ts";
 import type { ArrayType } from "../../boxes/array.ts";
 
-/** A node of a version, with the value of the axis if that is an input; or a plain function and its options. */
+/** A node of an operator version, with the axis value if the axis is an input; or a plain function and its options. */
 export type CallSpec =
   | {
       readonly node: NodeSpec;
@@ -24,7 +24,7 @@ export type CallSpec =
     }
   | { readonly function: string; readonly options: Readonly<Record<string, unknown>> };
 
-/** A call whose inputs fit; only the values of its indices are unchecked. */
+/** A call whose inputs were checked, except for the index values. */
 export interface ResolvedCall {
   readonly call: Call;
   readonly policies: Policies;
@@ -33,14 +33,14 @@ export interface ResolvedCall {
   readonly layout: Layout;
 }
 
-/** The data types and shapes of the inputs, known before their elements are read. */
+/** Data types and shapes of the inputs, which are known before elements are read. */
 export interface CallTypes {
   readonly data: Pick<ArrayType, "dtype" | "shape">;
   readonly indices: Pick<ArrayType, "dtype" | "shape">;
   readonly updates?: Pick<ArrayType, "dtype" | "shape"> | undefined;
 }
 
-/** @throws TensorError as `run`, up to the checks of shapes */
+/** @throws TensorError like `run`, up to the shape checks */
 export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { call: unsettled, policies } = callFrom(spec);
   const { version, operator, fields } = unsettled;
@@ -79,7 +79,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   return { call, policies, shape: settled.shape as readonly number[], layout };
 }
 
-/** True if two updates of one target are an error. */
+/** Returns true if two updates of the same target are an error. */
 export const refusesDuplicates = ({ call, policies }: ResolvedCall): boolean =>
   refusesRepeats(call, policies);
 
@@ -104,6 +104,9 @@ function axisTensor(axis: number): Tensor {
   throw new TensorError("attribute", `axis must be an integer, got ${printValue(axis)}`);
 }
 
-/** Stands for indices in a layout, which needs only their shape; the shape may exceed that of a tensor. */
+/**
+ * Returns a tensor without elements that represents indices in a layout, which needs only their shape; the shape may be
+ * too large for a real tensor.
+ */
 const shapeOnly = ({ dtype, shape }: CallTypes["indices"]): Tensor =>
   new Tensor(dtype, [...shape], 0, allocate(dtype, 0));

@@ -1,11 +1,11 @@
 /**
- * An array that a job changes in place belongs to that job, because two jobs at once would each read half of the
- * other's changes. A new array belongs to its job until it is complete. The array's own folder records its job and the
- * changed chunks, so that machines that do not see the job's folder know both.
+ * Claims arrays for jobs. An array that a job changes in place belongs to that job, because a second job at the same
+ * time would read half of the changes. A new array belongs to its job until it is complete. The array's folder records
+ * the job and the changed chunks for machines that cannot see the job's folder.
  *
  *     .ndscatter/job            the claim: which job has the array
  *     .ndscatter/changed/<n>.<c>    task n has changed c chunks in place, or is about to
- *     .ndscatter/partial        a job was given up after it had changed some chunks
+ *     .ndscatter/partial        a job was abandoned after it had changed some chunks
  */
 
 import { randomBytes } from "node:crypto";
@@ -27,7 +27,7 @@ import { CLAIM, PARTIAL, STAGING } from "../../zarr/stores/store.ts";
 export interface Claim {
   readonly id: string;
   readonly inPlace: boolean;
-  /** The folder of the job; null for a claim by an older version, which recorded the id alone. */
+  /** The job's folder; null for a claim by an older version, which recorded only the id. */
   readonly folder: string | null;
   /** The number of chunks of the array. */
   readonly chunks: number;
@@ -40,15 +40,15 @@ export const claimOf = (folder: string, { id, inPlace, chunks }: JobSpec): Claim
   chunks,
 });
 
-/** The folder that records changes in place. */
+/** Name of the folder that records changes in place. */
 const CHANGED = "changed";
 
 const inStaging = (array: string, ...names: string[]): string =>
   path.join(array, STAGING, ...names);
 
 /**
- * Checks that the array's folder in which jobs write and remove files is not a link, because the files behind the link
- * would be written and removed.
+ * Checks that the folder in which jobs write and remove files of an array is not a link, because files in the link's
+ * target would be changed.
  * @throws TensorError `malformed-file` for a link
  */
 export async function checkStaging(array: string): Promise<void> {
@@ -66,10 +66,10 @@ export async function checkStaging(array: string): Promise<void> {
 export async function claim(array: string, own: Claim): Promise<void> {
   const file = inStaging(array, CLAIM);
   await checkStaging(array);
-  // Several runs of the job may claim the array at once.
+  // Several runs of the same job may claim the array at once, so the temporary name must be unique.
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await makeFolders(own.inPlace ? inStaging(array, CHANGED) : path.dirname(file));
-  // Synced before it gets its name: a claim emptied by a crash would belong to nobody.
+  // The claim is synced before it gets its final name, because a claim that a crash has emptied would name no job.
   await withFile(temporary, "wx", async (handle) => {
     await handle.writeFile(JSON.stringify(own));
     await handle.datasync();
@@ -87,7 +87,7 @@ export async function claim(array: string, own: Claim): Promise<void> {
   }
 }
 
-/** Reads which job owns the array; null if none does. */
+/** Reads the claim of the job that owns the array; returns null if no job does. */
 export async function readClaim(array: string): Promise<Claim | null> {
   const text = await findText(inStaging(array, CLAIM));
   if (text === null) return null;
@@ -97,23 +97,23 @@ export async function readClaim(array: string): Promise<Claim | null> {
       return { id, inPlace: inPlace !== false, folder, chunks: Number(chunks) };
     }
   } catch {
-    // An older version wrote the id alone.
+    // An older version wrote only the id.
   }
   return { id: text, inPlace: true, folder: null, chunks: 0 };
 }
 
-/** True if this job owns the array. */
+/** Returns true if this job owns the array. */
 export const isClaimed = async (array: string, { id }: Pick<Claim, "id">): Promise<boolean> =>
   (await readClaim(array))?.id === id;
 
-/** @throws TensorError `attribute` where a job other than `id` is changing the array in place */
+/** @throws TensorError `attribute` if a job other than `id` is changing the array in place */
 export async function checkUnclaimed(array: string, id: string | null): Promise<void> {
   const found = await readClaim(array);
   if (found === null || found.id === id || !found.inPlace) return;
   throw await refusal(array, found);
 }
 
-/** Records that a task is about to change chunks. Nothing is recorded for an array without a claim. */
+/** Records that a task is about to change chunks. Does nothing for an array without a claim. */
 export async function noteChanges(array: string, task: number, chunks: number): Promise<void> {
   const file = inStaging(array, CHANGED, `${task}.${chunks}`);
   await makeEmpty(file).catch((error: unknown) => {
@@ -121,18 +121,18 @@ export async function noteChanges(array: string, task: number, chunks: number): 
   });
 }
 
-/** The number of changed chunks, including those that a run was about to change when it ended. */
+/** Returns the number of changed chunks, including chunks that a run was about to change when it ended. */
 export async function changesOf(array: string): Promise<number> {
   const names = await fs.readdir(inStaging(array, CHANGED)).catch((error: unknown) => {
     if (isCode(error, "ENOENT")) return [];
     throw placeError(error);
   });
-  // Names of other forms were not written by tasks.
+  // Tasks did not write names of other forms.
   const counts = names.map((name) => /^\d+\.(\d{1,9})$/.exec(name)?.[1] ?? 0);
   return counts.reduce<number>((sum, count) => sum + Number(count), 0);
 }
 
-/** Ends the claim of a job that does not finish, and leaves a mark if chunks were changed. */
+/** Ends the claim of an abandoned job, and leaves a mark if chunks were changed. */
 export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise<void> {
   const changed = await changesOf(array);
   if (changed > 0) {
@@ -148,8 +148,8 @@ export async function giveUpClaim(array: string, { id, chunks }: Claim): Promise
 
 /**
  * Removes a job's files from the array's folder, but keeps the mark that chunks are changed. The claim is removed last:
- * if the process ends before, the remaining files still name their job, and the next process removes them.
- * @param found the claim that was read; null without one
+ * if the process ends earlier, the claim still names the job of the remaining files, and the next process removes them.
+ * @param found the claim that was read; null if there was none
  */
 export async function endClaim(array: string, found: Pick<Claim, "id"> | null): Promise<void> {
   const others = (await staged(array)).filter((name) => name !== CLAIM && name !== PARTIAL);
@@ -158,8 +158,8 @@ export async function endClaim(array: string, found: Pick<Claim, "id"> | null): 
 }
 
 /**
- * Removes the chunks that late tasks of a finished job have staged in an array. A task removes these itself unless its
- * process is killed first.
+ * Removes the chunks that late tasks of a finished job have staged in an array. Tasks remove such chunks themselves,
+ * unless their process is killed first.
  */
 export async function removeLateChunks(array: string, id: string): Promise<void> {
   const names = await staged(array);
@@ -169,7 +169,7 @@ export async function removeLateChunks(array: string, id: string): Promise<void>
   );
 }
 
-/** The files that jobs have in an array's folder, beside its chunks. */
+/** Lists the jobs' files in an array's folder. */
 async function staged(array: string): Promise<string[]> {
   await checkStaging(array);
   return fs.readdir(path.join(array, STAGING)).catch((error: unknown) => {
@@ -182,13 +182,16 @@ async function removeStaged(array: string, names: readonly string[]): Promise<vo
   for (const name of names) {
     await fs.rm(inStaging(array, name), { recursive: true, force: true });
   }
-  // This fails while the folder still holds the mark, or files of a job that has begun meanwhile.
+  // This fails while the folder still holds the mark, or files of a job that has begun in the meantime.
   await fs.rmdir(path.join(array, STAGING)).catch(() => {});
 }
 
 const refuse = (sentence: string): TensorError => new TensorError("attribute", sentence);
 
-/** The error for an array that another job owns: that job, the number of chunks it has changed, and what to do. */
+/**
+ * Returns the error for an array that another job owns. The error states the job, the number of changed chunks, and
+ * what to do.
+ */
 export async function refusal(
   array: string,
   { id, folder, inPlace, chunks }: Claim,
@@ -213,7 +216,7 @@ export async function refusal(
   );
 }
 
-/** True if a folder holds the job; false also if the folder cannot be read. */
+/** Returns true if a folder holds the job; returns false if the folder cannot be read. */
 async function holdsJob(folder: string, id: string): Promise<boolean> {
   try {
     return (await readSpec(folder)).id === id;

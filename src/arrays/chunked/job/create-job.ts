@@ -1,4 +1,4 @@
-/** Makes the folder of a job, or finds an existing one. Checks everything but the indices. */
+/** Creates a job's folder, or finds an existing job. Checks everything except the indices. */
 
 import { createHash } from "node:crypto";
 import * as path from "node:path";
@@ -21,11 +21,11 @@ import type { JobSpec } from "./spec.ts";
 export type { JobRequest } from "./plan-job.ts";
 
 /**
- * The plan of a job that does not exist yet: bytes, memory, disk and time. Measuring the disk and the codecs takes
- * about a second.
+ * Plans a job without creating it: bytes, memory, disk space and time. Measuring the disk and the codecs takes about a
+ * second.
  *
- * @param request as for {@link createJob}
- * @throws TensorError as {@link createJob}; `attribute` for a folder that holds a job
+ * @param request the same as for {@link createJob}
+ * @throws TensorError like {@link createJob}; `attribute` if the folder holds a job
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export async function planJob(request: JobRequest): Promise<TimedPlan> {
   return timed(request.folder, plan, spec, parts);
 }
 
-/** The figures of {@link planJob} that need no measurement. */
+/** Returns the figures of {@link planJob} that need no measurement. */
 export const planFigures = async (request: JobRequest): Promise<JobPlan> =>
   (await planned(request)).plan;
 
@@ -74,12 +74,12 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
 }
 
 /**
- * Makes the job, and its output if that is a new array; or resumes the same request.
+ * Creates a job, and its output if that is a new array. If the folder holds a job of the same request, resumes it.
  *
- * @param request the call, its arrays, the folder of the job and its limits
- * @returns the job as `job.json` has it
- * @throws TensorError as `run`, up to the checks of shapes; `too-large` for chunks that exceed the memory, or results
- *   that exceed the disk; `attribute` for a folder with another job, or an array that another job is changing
+ * @param request the call, its arrays, the job's folder and limits
+ * @returns the contents of `job.json`
+ * @throws TensorError like `run`, up to the shape checks; `too-large` if a chunk does not fit in memory or the results
+ * do not fit on the disk; `attribute` if the folder holds another job, or another job is changing an array
  *
  * @example
  * ```ts
@@ -111,7 +111,7 @@ export async function createJob(request: JobRequest): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Does what {@link createJob} does, and leaves the job's file open. */
+/** Creates or resumes a job like {@link createJob}, and leaves the job's file open. */
 export async function beginJob(request: JobRequest): Promise<BegunJob> {
   const { folder } = request;
   checkRequest(request);
@@ -124,7 +124,7 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
   const { spec } = await planRequest(request, asked);
   await makeFolders(path.dirname(folder));
   const made = await makeFolder(folder, spec);
-  // If several runs make one request, the fastest makes the job, and the others join it.
+  // If several runs make the same request, the fastest creates the job, and the others join.
   const file = made.id === spec.id ? await findJob(folder) : null;
   if (file === null || file.spec.id !== spec.id) {
     await file?.close();
@@ -170,15 +170,18 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
     throw new TensorError("attribute", `${sentence} to do it again`);
   }
   await checkInputs(request, known.id);
-  // The array no longer belongs to the job, but the job's folder does not say "done" yet.
+  // The array no longer belongs to the job, but the job's folder has no mark `done` yet.
   if (known.inPlace && (await file.isComplete())) return;
-  // The indices may have been repaired.
+  // Bad indices may have been repaired since the last run.
   await forgetFailures(folder);
   await beginOutput(folder, known);
   await checkUnchanged(await openContext(folder, known));
 }
 
-/** The error for a folder with another job. Removing the folder alone would leave that job's output half done. */
+/**
+ * Returns the error for a folder that holds another job. Removing only the folder would leave the job's output
+ * unfinished.
+ */
 const otherJob = (folder: string, isDone: boolean): TensorError => {
   const advice = isDone
     ? "remove the folder, or give another one"
@@ -187,7 +190,7 @@ const otherJob = (folder: string, isDone: boolean): TensorError => {
   return new TensorError("attribute", sentence);
 };
 
-/** @throws TensorError `attribute` for an array that a job other than `id` is changing in place */
+/** @throws TensorError `attribute` if a job other than `id` is changing one of the arrays in place */
 async function checkInputs(
   { data, indices, updates }: JobRequest,
   id: string | null,
@@ -196,7 +199,7 @@ async function checkInputs(
     if (array === undefined) continue;
     const { format, path: place } = array.location;
     if (format !== "zarr" || isUrl(place)) continue;
-    // The array may have been left partly changed since it was opened. Opening it again throws in that case.
+    // A job may have left the array partly changed since it was opened. Opening the array again throws in this case.
     await openLocated(array.location);
     await checkUnclaimed(place, id);
   }
@@ -249,7 +252,7 @@ function checkRequest({
 }
 
 /**
- * Checks that locations have no secrets: a job's file stores them for other threads and machines.
+ * Checks that locations have no secrets, because a job's file stores them for other threads and machines.
  * @throws TensorError `attribute` for a URL with a user or a query
  */
 function checkShareable(places: readonly string[]): void {
@@ -261,7 +264,7 @@ function checkShareable(places: readonly string[]): void {
   throw new TensorError("attribute", sentence);
 }
 
-/** Refuses a Zarr folder named like a file, because it would later be read as one. */
+/** Rejects a Zarr folder with a file's suffix, because it would later be opened as a file. */
 function checkEnding(folder: string): void {
   const ending = path.extname(folder).toLowerCase();
   if (ending === "" || ending === ".zarr") return;
@@ -271,10 +274,10 @@ function checkEnding(folder: string): void {
   throw new TensorError("attribute", sentence, { input: "out" });
 }
 
-/** A hash of the fields that identify a request. Memory and threads do not count. */
+/** Returns a hash of the fields that identify a request, which exclude memory and threads. */
 function hashOf(request: JobRequest): string {
   const { call, data, indices, updates, out, codecs, chunkShape, shards } = request;
-  // A Zarr array's fingerprint covers its metadata only, so it stays the same while the job changes the array in place.
+  // A Zarr array's fingerprint covers only the metadata, so it stays the same while the job changes the array in place.
   const inputs = [data, indices, updates].map((array) =>
     array === undefined ? null : [array.location.format, array.location.path, array.fingerprint],
   );

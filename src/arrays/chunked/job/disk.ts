@@ -1,4 +1,4 @@
-/** Checks that the disks have space for what a job will write, before the job begins and while it runs. */
+/** Checks that disks have enough space for a job, before it begins and while it runs. */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -13,16 +13,16 @@ export interface Room {
   readonly bytes: number;
 }
 
-/** The disk of a folder. */
+/** A disk and its space. */
 export interface FreeDisk {
   /** A number that identifies the disk. */
   readonly disk: number;
-  /** Bytes free, and bytes of the whole disk. */
+  /** Free bytes, and the size of the whole disk. */
   readonly free: number;
   readonly size: number;
 }
 
-/** Reports the disk of an existing folder. Tests pass a disk that fills up. */
+/** Reports the disk of an existing folder. Tests replace the function to simulate a disk that fills up. */
 export type FreeSpace = (folder: string) => Promise<FreeDisk>;
 
 export const freeSpaceOf: FreeSpace = async (folder) => {
@@ -33,13 +33,13 @@ export const freeSpaceOf: FreeSpace = async (folder) => {
   return { disk: dev, free: bavail * bsize, size: blocks * bsize };
 };
 
-/** A disk, and the bytes needed on it. */
+/** A disk, and the bytes that are needed on it. */
 interface NeededDisk extends FreeDisk {
   readonly folder: string;
   readonly bytes: number;
 }
 
-/** Sums the bytes needed per disk. */
+/** Sums the needed bytes per disk. */
 async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<NeededDisk[]> {
   const needed = new Map<number, NeededDisk>();
   for (const { folder, bytes } of rooms) {
@@ -53,7 +53,7 @@ async function disksOf(rooms: readonly Room[], freeOf: FreeSpace): Promise<Neede
   return [...needed.values()];
 }
 
-/** @throws TensorError `too-large` if a disk has less space than is needed on it */
+/** @throws TensorError `too-large` if a disk has less space than needed */
 export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): Promise<void> {
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
@@ -64,16 +64,16 @@ export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): P
 
 type RunningJob = Pick<JobContext, "folder" | "spec">;
 
-/** The folders in which a running job writes, and the bytes that it adds to each. */
+/** Returns the folders in which a running job writes, with the bytes that the job adds to each. */
 const roomsOf = ({ folder, spec }: RunningJob, own: number, output: number): Room[] => [
   { folder, bytes: own },
   ...(isUrl(spec.out.path) ? [] : [{ folder: path.dirname(spec.out.path), bytes: output }]),
 ];
 
 /**
- * Compares what a stage may still write with the free space of the disks.
- * @param part the part of the stage's tasks that is not done, 0 to 1
- * @throws TensorError `engine` if a disk has less
+ * Checks that the disks have space for what a stage may still write.
+ * @param part the fraction of the stage's tasks that are not done
+ * @throws TensorError `engine` if a disk has less space
  */
 export async function checkStageDisk(
   job: RunningJob,
@@ -83,7 +83,7 @@ export async function checkStageDisk(
 ): Promise<void> {
   const { planned, stages } = job.spec;
   const needed = planned?.disk[stages.findIndex(({ name }) => name === stage)];
-  // The space was free when the job began, but other programs may have written since.
+  // There was enough space when the job began, but other programs may have written since.
   if (needed === undefined || stage === "finish" || part === 0) return;
   const [own, output] = needed.map((bytes) => Math.ceil(bytes * part));
   for (const { folder, bytes, free } of await disksOf(roomsOf(job, own, output), freeOf)) {
@@ -92,23 +92,23 @@ export async function checkStageDisk(
   }
 }
 
-/** Bytes that a running job leaves free, but at most a sixteenth of the disk. */
+/** Minimum free space that a running job leaves on a disk, in bytes; reduced to a sixteenth of a small disk. */
 const LEAST_FREE = 2 ** 24;
 
-/** Milliseconds between two checks of the disks. */
+/** Interval between disk checks, in ms. */
 const LOOK = 1000;
 
-/** Checks the disks of jobs before a task, about once a second. */
+/** Checks the disks of jobs before tasks, about once a second. */
 export class DiskWatch {
   readonly #freeOf: FreeSpace;
-  /** The last check: the job's id and the time in milliseconds. */
+  /** The job's id at the last check, and the time of the check, in ms. */
   #seen: { readonly id: string; readonly time: number } | null = null;
 
   constructor(freeOf: FreeSpace) {
     this.#freeOf = freeOf;
   }
 
-  /** @throws TensorError `engine` if less than 16 MB are free on a disk */
+  /** @throws TensorError `engine` if a disk has less than 16 MB free */
   async check(job: RunningJob): Promise<void> {
     const now = performance.now();
     if (this.#seen?.id === job.spec.id && now - this.#seen.time < LOOK) return;
@@ -129,14 +129,14 @@ function fullDisk({ folder }: RunningJob, place: string, free: number, why: stri
   return new TensorError("engine", sentence);
 }
 
-/** Prints bytes as `1.2 GB`, or in the largest unit that gives at least 1. */
+/** Prints a size such as `1.2 GB`, in the largest unit for which the number is at least 1. */
 export function printBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   const unit = Math.min(3, Math.floor(Math.log10(bytes) / 3));
   return `${(bytes / 1000 ** unit).toFixed(1)} ${["kB", "MB", "GB"][unit - 1]}`;
 }
 
-/** The folder, or its nearest existing parent. */
+/** Returns the folder, or its nearest existing parent. */
 async function existing(folder: string): Promise<string> {
   try {
     await fs.access(folder);
@@ -148,15 +148,15 @@ async function existing(folder: string): Promise<string> {
   }
 }
 
-/** Bytes written to measure a disk that has at least four times as many free. */
+/** Number of bytes that are written to measure a disk; less if the disk has less than four times as many free. */
 const PROBE = 2 ** 27;
 
 /**
- * The rate of a folder's disk, in bytes per second: one file of 128 MB, or less on a nearly full disk, is written,
- * synced and removed.
+ * Measures the write rate of a folder's disk, in bytes per second. A file of 128 MB, or less on a nearly full disk, is
+ * written, synced and removed.
  *
  * @param folder a path
- * @throws errors of the file system
+ * @throws file system errors
  *
  * @example
  * ```ts
@@ -170,7 +170,7 @@ export async function diskRate(folder: string): Promise<number> {
   const { free } = await freeSpaceOf(there);
   const size = Math.max(2 ** 12, Math.min(PROBE, Math.floor(free / 4)));
   const bytes = new Uint8Array(size);
-  // Filled with varied numbers, because some file systems do not store zeros.
+  // The file is filled with varied numbers, because some file systems do not store zeros.
   for (let at = 0; at < size; at++) bytes[at] = at * 2654435761;
   try {
     return await withFile(file, "wx", async (handle) => {

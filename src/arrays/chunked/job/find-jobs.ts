@@ -1,4 +1,4 @@
-/** Finds the jobs below a folder, and arrays that belong to jobs elsewhere; and summarizes a job. */
+/** Finds jobs below a folder, and arrays that belong to jobs elsewhere, and summarizes jobs. */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
@@ -9,22 +9,22 @@ import { readSpec, specFile } from "./spec-file.ts";
 import type { Planned } from "./spec.ts";
 import { tookOf, type Took } from "./took.ts";
 
-/** A job, or an array that a job has not finished. */
+/** A job, or an array with an unfinished job. */
 export interface FoundJob {
   /** The job's folder; null for an array claimed by an older version. */
   readonly folder: string | null;
-  /** The array, if only the array was found and the job's folder is elsewhere; else null. */
+  /** The array, if only the array was found and its job's folder is elsewhere; otherwise null. */
   readonly array: string | null;
 }
 
-/** Levels of nested folders that are searched. */
+/** Maximum depth of nested folders to search. */
 const DEPTH = 8;
 
 /**
- * Finds the jobs in a folder and below it, ordered by name. Does not search arrays or follow links.
+ * Finds the jobs in and below a folder, ordered by name. Does not search arrays or follow links.
  *
  * @param root the path of the folder
- * @throws errors of the file system
+ * @throws file system errors
  *
  * @example
  * ```ts
@@ -54,12 +54,12 @@ export async function findJobs(root: string): Promise<readonly FoundJob[]> {
   const found: FoundJob[] = [];
   await search(path.resolve(root), DEPTH, found);
   const folders = new Set(found.flatMap(({ folder, array }) => (array === null ? [folder] : [])));
-  // An array whose job was found too adds nothing.
+  // An array is omitted if its job was found as well.
   return found.filter(({ folder, array }) => array === null || !folders.has(folder));
 }
 
 async function search(folder: string, depth: number, found: FoundJob[]): Promise<void> {
-  // A folder that may not be read is skipped, except the first.
+  // Folders without read permission are skipped, except for the first.
   const passOver = (error: unknown): null => {
     if (depth < DEPTH && isCode(error, "EACCES", "EPERM", "ENOENT")) return null;
     throw error;
@@ -88,7 +88,7 @@ async function search(folder: string, depth: number, found: FoundJob[]): Promise
  * Checks that no job is changing an array in place, before the caller writes to the array or a part of it.
  *
  * @param array the array to write to
- * @throws TensorError `attribute` while a job is changing it, with the job's folder and what to do
+ * @throws TensorError `attribute` while a job is changing the array; the message has the job's folder and what to do
  *
  * @example
  * ```ts
@@ -103,31 +103,31 @@ export async function checkFree(array: ChunkedArray): Promise<void> {
   if (format === "zarr" && !isUrl(place)) await checkUnclaimed(place, null);
 }
 
-/** A summary of a job. */
+/** Summary of a job. */
 export interface JobFacts {
-  /** The operator of the node, or the plain function. */
+  /** The node's operator, or the plain function. */
   readonly call: string;
-  /** The path or URL of the output; that of data if the job changes data in place. */
+  /** The path or URL of the output; the location of data if the job changes data in place. */
   readonly out: string;
   readonly inPlace: boolean;
-  /** The number of chunks of data. */
+  /** The number of chunks in data. */
   readonly chunks: number;
   /**
-   * The number of chunks that the job has changed in place or is about to; null for a new array, and when the job is
-   * done.
+   * The number of chunks that the job has changed or is about to change in place; null for a new array, and when the
+   * job is done.
    */
   readonly changed: number | null;
-  /** Maximum bytes that its tasks read and write; null for a job made by an older version. */
+  /** Maximum bytes that the job's tasks read and write; null for a job from an older version. */
   readonly planned: Pick<Planned, "read" | "written"> | null;
-  /** The bytes and time that its tasks took so far; null if no task has recorded any. */
+  /** Bytes and time that the job's tasks took so far; null if no task has recorded them. */
   readonly took: Took | null;
 }
 
 /**
  * Summarizes the job in a folder.
  *
- * @param folder the path of the job
- * @throws TensorError `malformed-file` for a folder without a job
+ * @param folder the path of the job's folder
+ * @throws TensorError `malformed-file` if the folder holds no job
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** The last stage, of one task: makes the output visible and removes the files that the job no longer needs. */
+/** The last stage, which has one task: makes the output visible, and removes the files that the job no longer needs. */
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
@@ -16,12 +16,12 @@ import type { JobSpec } from "./spec.ts";
 import { printTook, TOOK, tookOf } from "./took.ts";
 import { WORKERS } from "./workers.ts";
 
-/** The suffix of a folder that is being removed. */
+/** Suffix of a folder that is being removed. */
 const TRASH = ".trash";
 
 /**
- * @throws TensorError the error of the job's first bad index; `engine` if tasks are not done; `attribute` for an input
- *   that has changed since a task read it
+ * @throws TensorError the error of the job's first bad index; `engine` if tasks are not done; `attribute` if an input
+ * has changed since a task read it
  */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;
@@ -42,8 +42,8 @@ export async function finish(job: JobContext): Promise<void> {
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
   if (!spec.inPlace && "publish" in out) await out.publish();
-  // A run may have ended between its mark, which makes the task done, and the renaming of its chunks. Renamed chunks
-  // are compared with their recorded state.
+  // A run may have ended after it wrote a task's mark and before it renamed the chunks. Renamed chunks are compared
+  // with their recorded state.
   if (spec.inPlace)
     for (const { name, tasks } of listed.stages)
       if (name === "apply")
@@ -68,8 +68,8 @@ export const namesIn = (folder: string): Promise<string[]> =>
   });
 
 /**
- * Removes the files of all tasks from a job's folder. A late task must not find a folder without the mark that stops
- * it, so each folder is first renamed, then removed.
+ * Removes the files of all tasks from a job's folder. Each folder is renamed and then removed, because a late task must
+ * not find a folder from which the mark that stops the task is already removed.
  */
 export async function cleanUp(folder: string): Promise<void> {
   for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS]) {
@@ -87,7 +87,7 @@ export async function cleanUp(folder: string): Promise<void> {
 }
 
 /**
- * Removes the unfinished output of an abandoned job. An array changed in place keeps a mark with the number of changed
+ * Removes an abandoned job's unfinished output. An array changed in place keeps a mark with the number of changed
  * chunks.
  */
 export async function abandon(spec: JobSpec): Promise<void> {
@@ -95,14 +95,13 @@ export async function abandon(spec: JobSpec): Promise<void> {
   if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
   if (isUrl(out.path)) return endPending(spec);
   const found = await readClaim(out.path);
-  // The array may belong to a later job by now.
+  // The array may already belong to a later job.
   if (found?.id !== spec.id) return;
   if (inPlace) return giveUpClaim(out.path, found);
-  // The folder `c` holds the chunks. The claim is removed last, so that remaining files always say which job they
-  // belong to.
+  // The folder `c` holds the chunks. The claim is removed last, because it names the job of the remaining files.
   await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
   await giveUpClaim(out.path, found);
-  // A folder that is not empty belongs to someone else.
+  // A folder that is not empty contains other users' files.
   await fs.rmdir(out.path).catch(() => {});
 }
 
@@ -115,7 +114,7 @@ async function endPending(spec: JobSpec): Promise<void> {
   await out?.endStaging();
 }
 
-/** Ends the staging of an output, unless the output belongs to a later job by now. */
+/** Removes an output's folder for staged chunks, unless the output already belongs to a later job. */
 async function endStaging({ out, spec }: JobContext): Promise<void> {
   if (spec.out.format === "npy" || isUrl(spec.out.path)) return out.endStaging();
   const found = await readClaim(spec.out.path);

@@ -1,6 +1,5 @@
 /**
- * The folder of a job as a whole: appears complete, by one rename, and is removed with the files of the job and no
- * others.
+ * Creates and removes jobs' folders. A folder appears complete, with one rename, and only the job's files are removed.
  */
 
 import { randomBytes } from "node:crypto";
@@ -17,14 +16,15 @@ import { checkFolderOf, findSpec, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 
 /**
- * Makes a job's folder; an empty folder may exist.
- * @returns the job in the folder, which is another one if another process was faster
- * @throws TensorError `attribute` for a folder with other contents
+ * Creates a job's folder; an empty folder may exist.
+ * @returns the job in the folder, which may be another process's job if that process was faster
+ * @throws TensorError `attribute` if the folder has other contents
  */
 export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec> {
   const temporary = `${folder}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    // Stage folders are made only here, so tasks that run after the job has ended find none.
+    // Stage folders are created only here, so tasks that run after the job has ended fail because the folders are
+    // missing.
     for (const stage of [...Object.values(FOLDERS), TOOK, WORKERS])
       await makeFolders(fileOf.stage(temporary, stage));
     await withFile(specFile(temporary), "wx", async (handle) => {
@@ -45,13 +45,13 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
   }
 }
 
-/** The number of checks whether another run has removed a job's folder, and the milliseconds between them. */
+/** Number of checks for the removal of a job's folder by another run, and the interval between checks, in ms. */
 const LOOKS = 5;
 const PAUSE = 20;
 
 /**
- * True if a folder that holds no job does not exist or is empty. A run that removes a job deletes the mark `done` last, a moment
- * later.
+ * Returns true if a folder without a job does not exist or is empty. Repeats the check, because a run that removes a
+ * job deletes the mark `done` last, a moment later.
  */
 async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
   const names = await namesIn(folder);
@@ -64,11 +64,11 @@ const isOnlyMark = (names: readonly string[]): boolean =>
   names.length === 1 && names[0] === path.basename(fileOf.done("."));
 
 /**
- * Removes a job and its folder; the folder stays if it holds other files. An unfinished job is abandoned: its new array
- * is removed too, and an array changed in part keeps a mark that says so.
- * @param id removes only the job of this id, not a later one in the same folder
- * @param folder the path of the job
- * @throws TensorError `malformed-file` for a folder with other contents
+ * Removes a job and its folder; a folder that holds other files is kept. An unfinished job is abandoned: its new array
+ * is also removed, and a partly changed array keeps a mark of this state.
+ * @param id removes only the job with this id, not a later job in the same folder
+ * @param folder the path of the job's folder
+ * @throws TensorError `malformed-file` if the folder has other contents
  *
  * @example
  * ```ts
@@ -108,7 +108,7 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
   if (spec === null || (id !== undefined && spec.id !== id)) return;
   await checkFolderOf(folder);
   const isDone = await isThere(fileOf.done(folder));
-  // Stage folders are removed first: without them no task can leave a mark.
+  // Stage folders are removed first, because without them no task can leave a mark.
   await cleanUp(folder);
   if (!isDone) await abandon(spec);
   for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
@@ -126,8 +126,8 @@ async function removeMark(folder: string): Promise<void> {
 }
 
 /**
- * @throws TensorError `attribute` for a folder that equals, contains or lies in one of the arrays, because removing one
- *   would remove the other
+ * @throws TensorError `attribute` if the folder equals, contains or lies in one of the arrays, because removing one
+ * would remove the other
  */
 export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));

@@ -1,4 +1,4 @@
-/** The planned work of a job in figures: upper bounds that hold for any values of its arrays. */
+/** Computes the planned work of a job: upper bounds that hold for any values in the arrays. */
 
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -13,61 +13,64 @@ import { mostBytes, onDisk, type MostBytes, type OutputParts } from "./most-byte
 import { printSpec, type JobSpec, type Planned, type Stage } from "./spec.ts";
 
 /**
- * The planned work of a job. Bytes and memory are upper bounds: they count chunks at the end of an axis at their stored
- * size, repeated reads, and codecs that make data longer. An interrupted job may exceed them by the tasks that run
- * again, and by the bytes that a server sends beyond those requested.
+ * Planned work of a job. Bytes and memory are upper bounds: they include the full stored size of chunks at the end of
+ * an axis, repeated reads, and codecs that expand data. A job may exceed the bounds if interrupted tasks run again, or
+ * if a server sends more bytes than requested.
  */
 export interface JobPlan {
   readonly stages: readonly Stage[];
-  /** The number of chunks of data, and of those per task. */
+  /** The number of chunks in data, and the number of chunks per task. */
   readonly chunks: number;
   readonly chunksPerTask: number;
-  /** The number of threads that work at once within the memory. */
+  /** The number of threads that memory allows to run at once. */
   readonly threads: number;
-  /** Maximum bytes of memory of a task, including those of its codecs. */
+  /** Maximum memory per task, in bytes, including codecs. */
   readonly taskBytes: number;
-  /** Maximum bytes of memory of the process: its own, and a task on each thread. */
+  /** Maximum memory of the process, in bytes, with a task on each thread. */
   readonly memory: number;
   /**
-   * Maximum stored bytes read, of each input and between the stages. Excludes chunks of data in place that get no
-   * updates.
+   * Maximum stored bytes read from each input and between stages. In place, chunks of data without updates are
+   * excluded.
    */
   readonly read: MostBytes["read"];
-  /** Maximum stored bytes written, between the stages and to the output. */
+  /** Maximum stored bytes written between stages and to the output. */
   readonly written: MostBytes["written"];
   /**
-   * Free bytes that the disks need, in whole blocks of 4 KiB: for the job's folder, and for a new array on a disk; in
-   * place, for the chunks staged at once.
+   * Required free disk space, in bytes, counted in whole blocks of 4 KiB: for the job's folder, and for a new array or,
+   * in place, the chunks that are staged at once.
    */
   readonly disk: number;
   /**
-   * Maximum bytes by which an array in place may grow, in addition to `disk`: chunks not stored before, and new values
-   * that compress less. 0 for a new array.
+   * Maximum growth of an array that is changed in place, in bytes, in addition to `disk`: chunks that were not stored
+   * before, and new values that compress less. 0 for a new array.
    */
   readonly growth: number;
 }
 
-/** A plan with an estimate of its time. */
+/** A plan with an estimate of the time. */
 export interface TimedPlan extends JobPlan {
-  /** The present speed of the disk, in bytes per second. */
+  /** The disk's current write rate, in bytes per second. */
   readonly diskRate: number;
   readonly seconds: PlannedSeconds;
 }
 
-/** The time that a job is expected to take. */
+/** Expected duration of a job. */
 export interface PlannedSeconds {
-  /** Seconds for writing the output and for the codecs at the measured speeds, if all threads are always busy. */
+  /**
+   * Minimum duration, in s: writing the output and running the codecs at the measured speeds, if all threads are always
+   * busy.
+   */
   readonly least: number;
-  /** An estimate, in seconds. */
+  /** Likely duration, in s. */
   readonly likely: number;
 }
 
-/** A request's arrays and spec, in the form that tasks get. */
+/** A request's arrays and spec, in the form that tasks receive. */
 export interface PlanParts {
   readonly spec: JobSpec;
   readonly parts: JobParts;
   readonly takes: Pick<JobPlan, "threads" | "taskBytes">;
-  /** The costs of a new array's chunks; null if data is changed in place. */
+  /** Memory and storage that a new array's chunks take; null if data is changed in place. */
   readonly costs: ChunkCosts | null;
 }
 
@@ -128,14 +131,14 @@ function outputParts(
   return { read: 0, written, files, isNpy, inPlace, folders: foldersOf(grid), texts };
 }
 
-/** The number of folders that hold the chunks of a Zarr array. */
+/** Returns the number of folders that hold a Zarr array's chunks. */
 const foldersOf = (grid: readonly number[]): number =>
   grid.slice(0, -1).reduce(([all, last], count) => [all + last * count, last * count], [1, 1])[0];
 
-/** Larger counts of chunks are not listed, so that planning does not take minutes. */
+/** Maximum number of chunks that planning lists, because listing more would take minutes. */
 const LISTED = 20_000;
 
-/** Maximum bytes by which an array changed in place grows. */
+/** Returns the maximum growth of an array that is changed in place, in bytes. */
 export async function growthOf({ inPlace }: JobSpec, { data }: JobParts): Promise<number> {
   const base = data instanceof SlicedArray ? data.base : data;
   if (!inPlace || !(base instanceof ZarrArray)) return 0;
@@ -146,6 +149,6 @@ export async function growthOf({ inPlace }: JobSpec, { data }: JobParts): Promis
   const growth = files * most + onDisk(0, foldersOf(grid));
   if (all > LISTED || isUrl(base.location.path)) return growth;
   const { bytes } = await base.stored();
-  // The stored bytes may all belong to chunks that the job does not change.
+  // The bound assumes that all stored bytes belong to chunks that the job does not change.
   return growth - Math.max(0, Math.min(bytes - (all - files) * base.mostStored, growth));
 }

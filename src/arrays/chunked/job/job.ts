@@ -1,6 +1,6 @@
 /**
- * A job: a folder of numbered tasks. `job.json` says what is to be done; a file per task says that the task is done.
- * Progress and the remaining tasks are thus a listing, whoever runs the tasks and however often.
+ * A job is a folder of numbered tasks. `job.json` describes the work, and a file per task marks the task as done. A
+ * listing of the folder therefore shows the progress and the remaining tasks, no matter who runs tasks and how often.
  *
  *     partition   shuffle/<block>   one task per block of positions
  *     check       checked/<lead>    only if duplicates are an error: one per column of chunks
@@ -8,8 +8,8 @@
  *     place       placed/<block>    only in a gather
  *     finish      done
  *
- * A task that finds bad indices leaves `<number>.bad` instead of its file. Its stage continues, because the job's error
- * is that of the first block with a bad index; later stages do not begin.
+ * A task that finds bad indices leaves `<number>.bad` instead of its file. The stage continues, because the job reports
+ * the error of the first block with a bad index; later stages do not begin.
  */
 
 import { randomBytes } from "node:crypto";
@@ -29,15 +29,15 @@ import type { JobSpec, Stage, StageName } from "./spec.ts";
 
 export type { Stage, StageName } from "./spec.ts";
 
-/** A job that {@link openJob} opened. */
+/** A job opened by {@link openJob}. */
 export interface Job {
   readonly folder: string;
   readonly id: string;
-  /** The stages in order; the last is `finish`, of one task. */
+  /** The stages in order; the last is `finish`, which has one task. */
   readonly stages: readonly Stage[];
 }
 
-/** The folder of each stage's files. */
+/** The folder for each stage's files. */
 export const FOLDERS = {
   partition: "shuffle",
   check: "checked",
@@ -46,10 +46,10 @@ export const FOLDERS = {
 } as const satisfies Record<Exclude<StageName, "finish">, string>;
 
 /**
- * Opens the job in a folder by its `job.json` alone.
+ * Opens the job in a folder; reads only `job.json`.
  *
- * @param folder the path of the job
- * @throws TensorError `malformed-file` for a folder without a job
+ * @param folder the path of the job's folder
+ * @throws TensorError `malformed-file` if the folder holds no job
  *
  * @example
  * ```ts
@@ -82,7 +82,7 @@ export async function openJob(folder: string): Promise<Job> {
 
 /**
  * @param spec the contents of the folder's `job.json`
- * @param guard checks each file of the arrays before it is opened
+ * @param guard checks each array file before it is opened
  */
 export async function openContext(
   folder: string,
@@ -100,7 +100,7 @@ export const jobOf = ({ folder, spec: { id, stages } }: JobContext): Job => ({
   stages,
 });
 
-/** The stages with their numbers of tasks; a stage with null is left out. */
+/** Returns the stages and their task counts; stages with null are omitted. */
 export const stagesOf = (tasks: {
   readonly partition: number;
   readonly check: number | null;
@@ -112,11 +112,11 @@ export const stagesOf = (tasks: {
   );
 
 /**
- * The numbers of a stage's tasks that are not done.
+ * Lists the numbers of a stage's unfinished tasks.
  *
- * @param job as from {@link openJob}
+ * @param job a job from {@link openJob}
  * @param name the name of the stage
- * @throws errors of the file system
+ * @throws file system errors
  *
  * @example
  * ```ts
@@ -150,7 +150,7 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
   if (await isThere(fileOf.done(job.folder))) return [];
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
-  // Blocks after one with a bad index cannot change the job's error.
+  // Blocks after the first block with a bad index cannot change the job's error.
   const first = name === "partition" ? Math.min(...bad) : Infinity;
   const numbers = Array.from({ length: tasks }, (_, task) => task);
   return numbers.filter((task) => !done.has(task) && !bad.has(task) && task < first);
@@ -158,7 +158,7 @@ export async function remainingTasks(job: Job, name: StageName): Promise<number[
 
 /**
  * @param stages the stages whose tasks are compared
- * @throws TensorError `attribute` for an input that has changed since a finished task read it
+ * @throws TensorError `attribute` if an input has changed since a finished task read it
  */
 export async function checkUnchanged(
   context: JobContext,
@@ -171,12 +171,12 @@ export async function checkUnchanged(
 }
 
 /**
- * Tasks of a stage done per second, by the times of their files; null if too few are done. Counts all runs, with the
- * pauses between them.
+ * Returns the number of a stage's tasks done per second, computed from file times; null if too few tasks are done. All
+ * runs count, including the pauses between them.
  *
- * @param job as from {@link openJob}
+ * @param job a job from {@link openJob}
  * @param name the name of the stage
- * @throws errors of the file system
+ * @throws file system errors
  *
  * @example
  * ```ts
@@ -216,10 +216,10 @@ export async function taskRate(job: Job, name: StageName): Promise<number | null
 }
 
 /**
- * The job's error, from the tasks done so far; null if all indices checked so far are good.
+ * Returns the job's error, from the tasks done so far; null if all indices checked so far are valid.
  *
- * @param job as from {@link openJob}
- * @throws errors of the file system
+ * @param job a job from {@link openJob}
+ * @throws file system errors
  *
  * @example
  * ```ts
@@ -259,7 +259,7 @@ export async function jobFailure(job: Job): Promise<TensorError | null> {
   return failures[0]?.error ?? null;
 }
 
-/** Removes the records of bad indices, so that the indices are checked again. */
+/** Removes the records of bad indices, so that all indices are checked again. */
 export async function forgetFailures(folder: string): Promise<void> {
   for (const stage of [FOLDERS.partition, FOLDERS.check]) {
     const names = await fs.readdir(fileOf.stage(folder, stage));
@@ -269,7 +269,7 @@ export async function forgetFailures(folder: string): Promise<void> {
   }
 }
 
-/** An error of a task, and the first position with it. */
+/** A task's error, and the first position at which it occurs. */
 export interface BadTask {
   readonly block: number;
   readonly position: number;
@@ -334,6 +334,6 @@ async function listTasks(
   return { done: numbers(/^[0-9]+$/), bad: numbers(/^[0-9]+\.bad$/) };
 }
 
-/** True for an error about a bad index, which running the task again cannot fix. */
+/** Returns true for an error about a bad index, which running the task again cannot fix. */
 export const isBadIndex = (error: unknown): error is TensorError =>
   isTensorError(error, "index-out-of-range", "duplicate-index");

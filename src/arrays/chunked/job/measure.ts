@@ -14,27 +14,27 @@ import type { JobPlan, TimedPlan } from "./job-plan.ts";
 import { encodingOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";
 
-/** Maximum bytes of a chunk that is read for a measurement. */
+/** Maximum size of a chunk that is read for a measurement, in bytes. */
 const MOST_CHUNK = 2 ** 28;
 
-/** Bytes that are encoded for a measurement. The slowest levels of codecs encode some megabytes per second. */
+/** Number of bytes that are encoded for a measurement. The slowest codec levels encode a few megabytes per second. */
 const SAMPLE = 2 ** 21;
 
 /**
- * Seconds to start the threads of a run, per task, and per byte that a thread moves and combines: fitted to seven jobs
- * of 70 to 200 MB on two threads.
+ * Durations, in s, of starting a run's threads, of a task, and of moving and combining a byte on a thread; fitted to
+ * seven jobs of 70 to 200 MB on two threads.
  */
 const START = 0.35;
 const TASK = 0.002;
 const MOVE = 2e-9;
 
 interface Chunk {
-  /** Seconds for reading the chunk. */
+  /** Time for reading the chunk, in s. */
   readonly seconds: number;
   readonly bytes: Uint8Array;
 }
 
-/** @param folder the folder of the job, which may not exist yet */
+/** @param folder the job's folder, which may not exist yet */
 export async function timed(
   folder: string,
   plan: JobPlan,
@@ -47,7 +47,7 @@ export async function timed(
   const chunk = await readFirst(data);
   const output = product(resolved.shape) * width;
   const encoding = await encode(spec, data, chunk?.bytes ?? null);
-  // A chunk that no index addresses is neither decoded nor encoded. The estimate assumes random indices.
+  // Chunks that no index addresses are neither decoded nor encoded. The estimate assumes random indices.
   const touched = 1 - Math.exp(-product(address.positions) / Math.max(1, address.leads.size));
   const isGather = updates === undefined;
   const isCopied = !isGather && spec.codecs === undefined && spec.chunking === undefined;
@@ -70,17 +70,17 @@ export async function timed(
 
 const isEncoded = ({ held }: ChunkedArray): boolean => held.read > 0;
 
-/** The number of chunk reads that amount to `bytes` stored bytes. */
+/** Returns the number of chunk reads that amount to `bytes` stored bytes. */
 const readsOf = (array: ChunkedArray, bytes: number): number =>
   array.mostStored === 0 ? 0 : bytes / array.mostStored;
 
-/** Seconds for decoding what a job reads of an input. */
+/** Returns the time for decoding the bytes that a job reads from an input, in s. */
 async function decoding(array: ChunkedArray, bytes: number): Promise<number> {
   if (!isEncoded(array)) return 0;
   return ((await readFirst(array))?.seconds ?? 0) * readsOf(array, bytes);
 }
 
-/** Reads the first chunk; null if that takes long, because the chunk is on a server or large. */
+/** Reads the first chunk; returns null for a chunk that is large or on a server, because reading might take long. */
 async function readFirst(array: ChunkedArray): Promise<Chunk | null> {
   const own = array instanceof SlicedArray ? array.base : array;
   if (isUrl(own.location.path) || own.shape.includes(0)) return null;
@@ -94,13 +94,13 @@ async function readFirst(array: ChunkedArray): Promise<Chunk | null> {
 }
 
 interface Encoding {
-  /** Seconds per byte of elements. */
+  /** Encoding time per byte of elements, in s. */
   readonly seconds: number;
   /** Stored bytes per byte of elements. */
   readonly ratio: number;
 }
 
-/** Encodes a part of data with the codecs of the output. */
+/** Encodes part of data with the output's codecs. */
 async function encode(
   spec: JobSpec,
   data: ChunkedArray,

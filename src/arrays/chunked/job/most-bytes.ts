@@ -1,7 +1,7 @@
 /**
- * Upper bounds for the bytes that the tasks of a job read and write and its files take on disks, for any values of the
- * arrays; each task is counted once. A task that is killed and runs again reads again, and its unfinished files remain
- * until the job ends.
+ * Computes upper bounds, for any array values, of the bytes that a job's tasks read and write and that the job's files
+ * take on disk. Each task is counted once. A task that is killed and runs again reads again, and its unfinished files
+ * remain until the job ends.
  */
 
 import type { ChunkedArray, Staged } from "../../boxes/array.ts";
@@ -14,20 +14,20 @@ import { fragmentBytes, headBytes } from "../stages/fragments.ts";
 import { isReadByRows, type JobParts } from "../stages/budget.ts";
 import type { StageName } from "./spec.ts";
 
-/** A file takes whole blocks of a disk, and its name some bytes of a folder. */
+/** Sizes, in bytes, of a disk block and of a file name in a folder. A file takes whole blocks. */
 const BLOCK = 4096;
 const NAME = 256;
 
-/** Bytes of the folders of a job and its output, with their texts. */
+/** Bytes that the folders of a job and its output take on disk. */
 const FOLDERS = 32 * (BLOCK + NAME);
 
-/** The costs of staging and writing chunks. */
+/** Costs of staging and writing chunks. */
 export interface OutputParts extends Staged {
   readonly isNpy: boolean;
   readonly inPlace: boolean;
   /** The number of folders that hold chunks. */
   readonly folders: number;
-  /** Bytes of the texts that describe the job and its output. */
+  /** Size of the texts that describe the job and its output, in bytes. */
   readonly texts: number;
 }
 
@@ -39,7 +39,7 @@ export interface MostParts extends Omit<JobParts, "resolved"> {
   readonly out: OutputParts;
 }
 
-/** Bytes that a stage adds to the disk of the job's folder, and to that of the output. */
+/** Bytes that a stage adds to the disk of the job's folder and to the disk of the output. */
 export interface StageDisk {
   readonly job: number;
   readonly output: number;
@@ -54,14 +54,14 @@ export interface MostBytes {
   };
   readonly written: { readonly shuffle: number; readonly output: number };
   readonly disk: Readonly<Record<StageName, StageDisk>>;
-  /** Bytes of memory per task for lists by chunk and by block, and for buffers of a few bytes. */
+  /** Memory per task, in bytes, for lists by chunk and by block, and for small buffers. */
   readonly lists: number;
 }
 
-/** Bytes that `files` files of `bytes` bytes in total take on a disk. */
+/** Returns the disk space that `files` files with a total of `bytes` bytes take. */
 export const onDisk = (bytes: number, files: number): number => bytes + files * (BLOCK + NAME);
 
-/** Bytes of task files, and of the names that record what each task took. */
+/** Returns the disk space of task files, and of the names that record what each task took. */
 const taskFiles = (files: number, bytes = 0): number => onDisk(bytes, files) + files * NAME;
 
 export function mostBytes(parts: MostParts): MostBytes {
@@ -90,7 +90,7 @@ export function mostBytes(parts: MostParts): MostBytes {
       rows +
       slices
     : 0;
-  // After a repeated target is found, everything is read again to find its first update.
+  // If a repeated target is found, everything is read again to find the first update of this target.
   const checking = isChecked ? 2 * (leads * blocks * headBytes(leads, 1) + 8 * positions) : 0;
   const applying =
     heads +
@@ -102,19 +102,19 @@ export function mostBytes(parts: MostParts): MostBytes {
     read: { ...readBytes(parts, blocks), shuffle: checking + applying + placing },
     written: { shuffle: shuffle + gathered, output: out.written },
     disk: {
-      // Beside its own file a task may leave a record of its inputs and a name with its costs.
+      // In addition to its file, a task may leave a record of its inputs, and a file name that records its costs.
       partition: { job: taskFiles(2 * blocks, shuffle), output: 0 },
       check: { job: isChecked ? taskFiles(leads) : 0, output: 0 },
       apply: { job: taskFiles(2 * tasks, gathered + marks), output: isGather ? 0 : output },
       place: { job: isGather ? taskFiles(blocks) : 0, output: isGather ? output : 0 },
-      // Only texts.
+      // The last stage writes only texts.
       finish: { job: FOLDERS + out.texts, output: FOLDERS + out.texts },
     },
     lists: 4 * (leads + blocks) + 1024,
   };
 }
 
-/** Bytes read of each input; for data, each chunk once, plus the reads that staging part of a chunk needs. */
+/** Returns the bytes read from each input. Each chunk of data is read once, and again if only part of it is staged. */
 function readBytes(
   { address, blockShape, data, indices, out, updates }: MostParts,
   blocks: number,
@@ -129,37 +129,46 @@ function readBytes(
   const updated = (array: ChunkedArray): number => {
     const boxes = [...along, ...slices];
     if (boxes.length === array.shape.length) return array.mostRead(boxes);
-    // A single element of another rank is read once per block and piece.
+    // Updates that are a single element of another rank are read once per block and piece.
     return blocks * pieces.size * array.mostRead(array.shape.map(() => tiled(1, 1)));
   };
   const whole = data.shape.map((dim, d) => tiled(dim, data.chunkShape[d]));
   return {
     data: data.mostRead(whole) + out.read,
-    // Blocks that differ only along other axes read the same indices.
+    // Blocks that differ only along axes without indices read the same indices.
     indices: product(others.map(({ count }) => count)) * indices.mostRead(indexBoxes),
     updates: updates === undefined ? 0 : updated(updates),
   };
 }
 
 /**
- * The number of tasks that read a block's entries for a lead: a task of several chunks may read all pieces of the
- * slices.
+ * Returns the number of tasks that read a block's entries for a lead. A task of several chunks may read all pieces of
+ * the slices.
  */
 const readsOfLead = (chunksPerTask: number, pieces: number): number =>
   chunksPerTask === 1 ? 1 : Math.floor((pieces - 2) / chunksPerTask) + 2;
 
-/** Rows that a gather reads twice: the first time to find which parts of a chunk of an uncompressed file are needed. */
+/**
+ * Returns the bytes of rows that a gather reads twice, because it first determines which parts of an uncompressed chunk
+ * are needed.
+ */
 function rowsAgain({ address, data }: MostParts, rows: number): number {
   if (!isReadByRows(data) || address.addressed === 0) return 0;
   const size = product(data.shape) * DTYPES[data.dtype].bytes;
   return Math.min(rows, Math.ceil((4 * size) / CHUNKED.gap));
 }
 
-/** Bytes of the lines of marks: the name of a staged chunk, and the keys, sizes and times of the files it replaces. */
+/**
+ * Returns the size of the lines in marks, in bytes: the name of each staged chunk, and the keys, sizes and times of the
+ * files that it replaces.
+ */
 const markBytes = ({ data, out }: MostParts, chunks: number): number =>
   chunks * 64 + out.files * (64 + 17 * data.shape.length);
 
-/** In place, staged chunks that are not yet moved take space beside the existing chunks. */
+/**
+ * Returns the disk space that an output takes. In place, staged chunks take space in addition to the existing chunks
+ * until they are moved.
+ */
 function outputDisk(
   { files, folders, inPlace, isNpy, written }: OutputParts,
   atOnce: number,

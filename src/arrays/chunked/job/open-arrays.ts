@@ -1,4 +1,4 @@
-/** Opens the arrays of a job, whatever their format and location. */
+/** Opens a job's arrays, in any format and location. */
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
@@ -38,25 +38,25 @@ export async function openLocated(location: ArrayLocation, guard?: Guard): Promi
   );
 }
 
-/** The part of an array that a location describes. */
+/** Returns the part of an array that a location describes. */
 const partAt = <T extends ChunkedArray>(
   { slice, isExclusive, readAs }: ArrayLocation,
   array: T,
 ): T | SlicedArray =>
   slice === undefined ? array : new SlicedArray(array, slice, isExclusive === true, readAs);
 
-/** The path of a job's NPY file until it is complete. */
+/** Returns the path of a job's NPY file until the file is complete. */
 export const partOf = ({ out, id }: JobSpec): string => `${out.path}.${id}.part`;
 
-/** The output of a job that makes a new array. */
+/** Opens the output of a job that creates a new array. */
 export const openOutput = (spec: JobSpec, guard?: Guard): Promise<PendingArray> =>
   spec.out.format === "npy"
     ? openPendingNpy(spec.out.path, spec.out.chunkShape, partOf(spec))
     : openPending(spec.out.path, {}, guard);
 
 /**
- * Begins the new array of a job.
- * @param like an array whose encoding the new array gets if the formats are the same
+ * Creates a job's new array.
+ * @param like an array whose encoding the new array inherits if both have the same format
  */
 export async function createOutput(
   spec: JobSpec,
@@ -69,7 +69,7 @@ export async function createOutput(
 }
 
 /**
- * Creates the file under a temporary name first, because two runs may create it at once; it gets its name when it can
+ * Creates the file under a temporary name, because two runs may create it at once. The file gets its name when it can
  * be opened.
  */
 async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
@@ -84,10 +84,10 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   }
 }
 
-/** The requested codecs and chunks of a new Zarr array. */
+/** Requested codecs and chunks of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
-/** The encoding of the array of {@link createOutput}. */
+/** Returns the encoding of the array that {@link createOutput} creates. */
 export function encodingOf(
   { dtype, shape, chunkShape }: ArrayType,
   like: ChunkedArray,
@@ -97,11 +97,11 @@ export function encodingOf(
   const hasOwn = sameShape(shape, like.shape) && sameShape(chunkShape, like.chunkShape);
   if (hasOwn && chunking === undefined) return { like, dtype, shape, ...encoding };
   const own = { dtype, shape, chunkShape, shards: null, ...chunking, ...encoding };
-  // The codecs may include an order of axes, which suits only an array of the same rank.
+  // The codecs may transpose axes, which is valid only for an array of the same rank.
   return shape.length === like.shape.length ? { like, ...own } : own;
 }
 
-/** The costs of the chunks of the array of {@link createOutput}. */
+/** Returns what a chunk costs in the array that {@link createOutput} creates. */
 export const costsOfOutput = (
   format: ArrayLocation["format"],
   type: ArrayType,

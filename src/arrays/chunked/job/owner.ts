@@ -1,4 +1,4 @@
-/** Checks that a job still owns its folder and its output, because another job may have taken them over. */
+/** Checks that a job still owns its folder and its output, because another job may have replaced it. */
 
 import { isUrl } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
@@ -8,8 +8,8 @@ import { findSpec } from "./spec-file.ts";
 
 /**
  * Checks that a folder does not hold another job. After a job is removed, its folder may hold a new job, which a late
- * task or a waiting program must not mistake for the old one. A folder without a job passes: it has no stage folders,
- * so tasks fail there anyway.
+ * task or a waiting program must not mistake for the old one. A folder without a job passes the check, because it has
+ * no stage folders, so tasks in it fail anyway.
  * @throws TensorError `engine` if the folder holds another job
  */
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
@@ -18,13 +18,13 @@ export async function checkFolder({ folder, id }: { folder: string; id: string }
   throw new TensorError("engine", replaced(folder, id, found.id));
 }
 
-/** The sentence for a job that was removed and whose folder holds another job. */
+/** Returns the message for a job that was removed and whose folder holds another job. */
 export const replaced = (folder: string, id: string, found: string): string =>
   `job ${id} was removed, and ${folder} holds job ${found} now; begin it again in another folder`;
 
 /**
- * Checks the owner of the folder and the output before a task renames its file to the final name. The task's file lies
- * inside the folder, so a job that takes over the folder after this check does not get it.
+ * Checks the owner of the folder and the output before a task renames its file to the final name. The task's file is
+ * inside the folder, so a job that replaces the folder after this check does not receive the file.
  * @throws TensorError `engine` if another job owns the folder or the output
  */
 export async function checkOwner({ folder, spec: { id, out } }: JobContext): Promise<void> {

@@ -1,8 +1,8 @@
-/** The version of this package. All machines that work on one job must have the same version. */
+/** Finds the version of this package. All machines that work on a job must have the same version. */
 
 import { createRequire } from "node:module";
 
-/** Finds package.json by the package's own name, because build/ and dist/ lie at different depths. */
+/** Finds package.json by the package name, because build/ and dist/ are at different depths. */
 export function packageVersion(): string {
   const manifest: { readonly version: string } = createRequire(import.meta.url)(
     "ndscatter/package.json",

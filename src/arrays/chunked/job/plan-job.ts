@@ -1,6 +1,6 @@
 /**
- * Turns a request into a plan before anything is written: tasks, and the bytes, memory and disk they need. Checks
- * everything but the indices.
+ * Converts a request to a plan before anything is written: tasks, and the bytes, memory and disk space that they need.
+ * Checks everything except the indices.
  */
 
 import { randomBytes } from "node:crypto";
@@ -46,26 +46,26 @@ export interface JobRequest {
   readonly updates?: ChunkedArray | undefined;
   /** The location of the new array; null if data is changed in place. */
   readonly out: Pick<ArrayLocation, "format" | "path"> | null;
-  /** The codecs of a new Zarr array; by default those of data. */
+  /** The codecs of a new Zarr array; by default, the codecs of data. */
   readonly codecs?: CreateOptions["codecs"];
   /**
-   * The chunk shape of a new Zarr array, within a shard if it has shards; by default that of data, or what memory
-   * allows.
+   * The chunk shape of a new Zarr array; with shards, the shape of the chunks inside a shard. By default, a scatter
+   * uses data's chunk shape, and a gather the largest that memory allows.
    */
   readonly chunkShape?: CreateOptions["chunkShape"];
   /** The shard shape of a new Zarr array, a multiple of `chunkShape`. */
   readonly shards?: CreateOptions["shards"];
-  /** Bytes for the whole process. */
+  /** Memory for the whole process, in bytes. */
   readonly memory: number;
   readonly threads: number;
   /**
-   * The shape of a block of positions; by default as large as the memory allows. A block is a run of positions in their
-   * row-major order, which is the order of their updates: ones, then any size, then whole axes.
+   * The shape of a block of positions; by default, as large as memory allows. A block is a run of positions in
+   * row-major order, which is the order of their updates, so its shape is ones, then any size, then whole axes.
    */
   readonly blockShape?: readonly number[] | undefined;
 }
 
-/** A planned request: its figures, its spec and its arrays. */
+/** A planned request: its plan, spec and arrays. */
 export interface PlannedJob {
   readonly plan: JobPlan;
   readonly spec: JobSpec;
@@ -74,8 +74,8 @@ export interface PlannedJob {
 
 /**
  * @param asked a hash of the request
- * @throws TensorError as `run`, up to the checks of shapes; `too-large` for chunks that exceed the memory, or results
- *   that exceed the disk; `attribute` for an output that exists
+ * @throws TensorError like `run`, up to the shape checks; `too-large` if a chunk does not fit in memory or the results
+ * do not fit on the disk; `attribute` if the output exists
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, out, codecs } = request;
@@ -133,7 +133,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   return { ...(await planned(request, { spec, parts, takes })), parts };
 }
 
-/** Adds the figures of bytes to a job. @throws TensorError `too-large` if the disks lack the space */
+/** Adds the planned bytes to a job. @throws TensorError `too-large` if the disks do not have enough space */
 async function planned(
   { folder, out, codecs }: JobRequest,
   job: Omit<PlanParts, "costs">,
@@ -164,8 +164,8 @@ interface Divided extends Pick<JobPlan, "threads" | "taskBytes"> {
 }
 
 /**
- * The requested shape of blocks, or the largest that fits in memory.
- * @throws TensorError `too-large` if the memory does not suffice for a single thread
+ * Returns the requested block shape, or the largest that fits in memory.
+ * @throws TensorError `too-large` if there is not enough memory for a single thread
  */
 function fittingBlocks(
   { memory, threads, out, codecs, blockShape: given }: JobRequest,
@@ -206,14 +206,14 @@ function fittingBlocks(
     const sentence = `blockShape must cover whole chunks ${printShape(cut)} of the output, got ${printShape(given)}`;
     throw new TensorError("attribute", sentence);
   }
-  // Rounding up to whole chunks can make a block larger than what fits.
+  // Rounding up to whole chunks can make a block too large for the memory.
   const blockShape = given === undefined && needed(wanted) > share ? smallest : wanted;
   return { blockShape, threads: most, taskBytes: needed(blockShape) };
 }
 
 /**
- * Divides data into chunks that fit in memory: a file without chunks of its own is divided anew. A part of an array
- * changed in place is divided so that no two tasks write one chunk of the array.
+ * Divides data into chunks that fit in memory. If the file format does not define chunks, the chunk shape is chosen
+ * here. Part of an array that is changed in place is divided so that no two tasks write the same chunk of the array.
  */
 async function divided(
   { data, updates, memory, threads, out }: JobRequest,
@@ -222,7 +222,7 @@ async function divided(
 ): Promise<ChunkedArray> {
   if (chunking !== undefined) checkRank(chunking, result);
   if (chunking !== undefined && updates !== undefined) {
-    // Each chunk of the output is a task, which reads the same box of data from whichever chunks hold it.
+    // A task writes one chunk of the output, and reads the same box of data from all chunks that overlap the box.
     const wanted = outer(chunking);
     if (sameShape(wanted, data.chunkShape)) return data;
     return (data instanceof SlicedArray ? data : sliceOf(data, [])).readAs(wanted);
@@ -236,7 +236,8 @@ async function divided(
 }
 
 /**
- * The chunks of the new array: those of data, or for a gather one per block, so that each chunk is written by one task.
+ * Returns the chunk shape of the new array: data's chunk shape, or for a gather, one chunk per block, so that a single
+ * task writes each chunk.
  */
 function outChunks(
   { format }: Pick<ArrayLocation, "format">,
@@ -252,7 +253,7 @@ function outChunks(
   return [...blockShape, ...pieces];
 }
 
-/** The requested chunks. @throws TensorError `attribute` for chunks that do not fit the output */
+/** Returns the requested chunks. @throws TensorError `attribute` for chunks that do not fit the output */
 function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   if (chunkShape === undefined && shards == null) return undefined;
   if (chunkShape === undefined) {
@@ -270,7 +271,7 @@ function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   return { chunkShape: [...chunkShape], shards: shards == null ? null : [...shards] };
 }
 
-/** The shape of the elements in one file. */
+/** Returns the shape of the elements in one file. */
 const outer = ({ chunkShape, shards }: Chunking): readonly number[] => shards ?? chunkShape;
 
 function checkRank(chunking: Chunking, shape: readonly number[]): void {
@@ -281,7 +282,10 @@ function checkRank(chunking: Chunking, shape: readonly number[]): void {
   }
 }
 
-/** The largest run of whole chunks within the block, or the smallest possible run. Blocks are runs of positions too. */
+/**
+ * Returns the largest run of whole chunks within the block, or the smallest possible run, because a block must be a run
+ * of positions.
+ */
 function wholeChunks(
   block: readonly number[],
   positions: readonly number[],
@@ -305,7 +309,7 @@ function checkBlocks(blockShape: readonly number[], positions: readonly number[]
 
 /**
  * Checks that a job does not change its other inputs, because a task that runs again would read new values.
- * @throws TensorError `overlap` if it would
+ * @throws TensorError `overlap` if the output overlaps another input
  */
 function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefined)[]): void {
   const isOther = ({ location: { path: place, slice } }: ChunkedArray): boolean =>
@@ -344,7 +348,7 @@ async function checkOutput(
     const sentence = `the output ${out.path} must not be an input; give another output, or change data in place`;
     throw new TensorError("overlap", sentence, { input: "out" });
   }
-  // In object storage the check happens when the array is begun.
+  // In object storage, this check happens when the array is created.
   if (isUrl(out.path) || !(await isThere(out.path))) return;
   const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
   if (unfinished !== null) throw await refusal(out.path, unfinished);

@@ -1,7 +1,7 @@
 /**
- * Folders and addresses in which a worker may read and write. Whoever can write to a queue names the folders of jobs,
- * and a job names its arrays, so a worker with roots takes a job only if the folder, the inputs and the output all lie
- * in a root. Links are resolved first.
+ * Checks the folders and addresses in which a worker may read and write. Anyone who can write to a queue can name
+ * folders of jobs, and a job names its arrays, so a worker with roots accepts a job only if its folder, inputs and
+ * output all lie in a root. Links are resolved first.
  */
 
 import * as fs from "node:fs/promises";
@@ -13,7 +13,7 @@ import { files } from "../../boxes/files.ts";
 import { partOf } from "./open-arrays.ts";
 import type { JobSpec } from "./spec.ts";
 
-/** Folders without links, and addresses of object storage such as `s3://bucket/prefix`. */
+/** Folders with links resolved, and object storage addresses such as `s3://bucket/prefix`. */
 export interface Roots {
   readonly folders: readonly string[];
   readonly addresses: readonly string[];
@@ -21,7 +21,7 @@ export interface Roots {
 
 /**
  * @param given existing folders, and addresses
- * @throws TensorError `attribute` for a list that has anything else
+ * @throws TensorError `attribute` if the list has other entries
  */
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
@@ -45,17 +45,17 @@ async function realFolder(root: string): Promise<string> {
   throw new TensorError("attribute", `the root ${root} must be a folder that exists`);
 }
 
-/** Refuses array files that links put outside of all roots. */
+/** Returns a check that rejects array files that links put outside all roots. */
 export const guardOf =
   (roots: Roots): Guard =>
   (file) =>
     checkPlace(roots, file, "the file");
 
-/** @throws TensorError `attribute` for a folder outside of all roots */
+/** @throws TensorError `attribute` if the folder lies outside all roots */
 export const checkFolderIn = (roots: Roots, folder: string): Promise<void> =>
   checkPlace(roots, folder, "the job's folder");
 
-/** @throws TensorError `attribute` for a job whose folder or one of whose arrays lies outside of all roots */
+/** @throws TensorError `attribute` if the job's folder or one of its arrays lies outside all roots */
 export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): Promise<void> {
   await checkFolderIn(roots, folder);
   const { data, indices, updates, out } = spec;
@@ -65,7 +65,7 @@ export async function checkJobIn(roots: Roots, folder: string, spec: JobSpec): P
     // oxlint-disable-next-line no-await-in-loop -- the first one that is outside is the error
     await checkPlace(roots, array.path, what);
   }
-  // The unfinished output has a different name, which may be a link too.
+  // The unfinished output has a different name, which may also be a link.
   if (out.format === "npy") await checkPlace(roots, partOf(spec), "the job's output");
 }
 
@@ -84,7 +84,10 @@ async function checkPlace(roots: Roots, place: string, what: string): Promise<vo
 const startsWith = (address: string, root: string): boolean =>
   address === root || address.startsWith(root.endsWith("/") ? root : `${root}/`);
 
-/** An address without parts that a server may interpret differently. @throws TensorError `attribute` for such parts */
+/**
+ * Returns an address, after checking that no part is one that a server may interpret differently. @throws TensorError
+ * `attribute` for such parts
+ */
 function plainAddress(address: string, what: string): string {
   const [, rest = ""] = /^[a-z][a-z0-9+.-]+:\/\/(.*)$/is.exec(address) ?? [];
   const isPlain =
@@ -105,8 +108,8 @@ async function isInFolders(folders: readonly string[], place: string): Promise<b
 }
 
 /**
- * A path with links resolved; names that do not exist are appended to the part that does. Null for a link to nothing,
- * because a write would make its target.
+ * Resolves links in a path. Names that do not exist are appended to the part that exists. Returns null for a link
+ * without a target, because a write would create the target.
  */
 async function realPath(place: string): Promise<string | null> {
   try {

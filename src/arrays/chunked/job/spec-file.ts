@@ -1,7 +1,7 @@
 /**
  * Reads and marks the file `job.json`. An empty last line is appended when the output is complete. A run that has the
- * file open can read that line even after the file is removed, as happens to a folder that the caller did not name when
- * the fastest of several runs finishes.
+ * file open can read this line even after the file is removed, which happens if several runs share a temporary job
+ * folder and the fastest removes it.
  */
 
 import * as fs from "node:fs/promises";
@@ -11,7 +11,7 @@ import { closeFile, isCode, openFile, placeError, readText } from "../../boxes/f
 import { malformed, TensorError } from "../../../core/errors.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
-/** The end of a complete job's file: the newline of the text, and an empty line. */
+/** End of a complete job's file: the text's newline, and an empty line. */
 const COMPLETE = "\n\n";
 
 export const specFile = (folder: string): string => path.join(folder, "job.json");
@@ -20,13 +20,13 @@ export const specFile = (folder: string): string => path.join(folder, "job.json"
 export interface BegunJob {
   readonly folder: string;
   readonly spec: JobSpec;
-  /** True if the output is complete, even if the file has been removed or renamed since. */
+  /** Returns true if the output is complete, even if the file has been removed or renamed since. */
   isComplete(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /**
- * Checks that a job's folder contains no links, because tasks write and remove files of these names.
+ * Checks that the names in a job's folder are not links, because tasks write and remove files with these names.
  * @throws TensorError `malformed-file` for a link
  */
 export async function checkFolderOf(folder: string): Promise<void> {
@@ -40,7 +40,7 @@ export async function checkFolderOf(folder: string): Promise<void> {
   throw malformed(`${file} must not be a link, because tasks would write where the link leads`);
 }
 
-/** @throws TensorError `malformed-file` for a folder without a job, or with links */
+/** @throws TensorError `malformed-file` if the folder holds no job, or contains links */
 export async function openSpec(folder: string): Promise<BegunJob> {
   await checkFolderOf(folder);
   const file = await findJob(folder);
@@ -51,13 +51,13 @@ export async function openSpec(folder: string): Promise<BegunJob> {
   );
 }
 
-/** Opens the job in a folder, which another run may remove at any time; null for a folder without a job. */
+/** Opens the job in a folder, which another run may remove at any time; returns null if the folder holds no job. */
 export async function findJob(folder: string): Promise<BegunJob | null> {
   const handle = await open(folder);
   if (handle === null) return null;
   try {
     const text = await readText(handle, specFile(folder));
-    // A crash may replace the appended line by zeros, after which more may be appended.
+    // A crash may turn the appended line into zeros, and later runs may append more lines.
     const spec = parseSpec(text.replace(/[\0\n]+$/, ""));
     return { folder, spec, isComplete: () => endsComplete(handle), close: () => closeFile(handle) };
   } catch (error) {
@@ -72,7 +72,7 @@ export async function readSpec(folder: string): Promise<JobSpec> {
   return file.spec;
 }
 
-/** Reads the spec as {@link readSpec} does; null for a folder without a job. */
+/** Reads the spec like {@link readSpec}; returns null if the folder holds no job. */
 export async function findSpec(folder: string): Promise<JobSpec | null> {
   const file = await findJob(folder);
   await file?.close();
@@ -95,16 +95,15 @@ async function endsComplete(handle: OpenFile): Promise<boolean> {
   return new TextDecoder().decode(end) === COMPLETE;
 }
 
-/** Marks the output of a job as complete. */
+/** Marks a job's output as complete. */
 export async function markComplete(folder: string): Promise<void> {
   const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
   try {
-    // The flags do not create a file, so nothing appears after the job was removed, and nothing is written through a
-    // link.
+    // With these flags, no file is created if the job was removed, and nothing is written through a link.
     const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       await handle.writeFile("\n");
-      // Synced, because after a crash an array without a claim must be either complete or never begun.
+      // The mark is synced, because after a crash, an array without a claim must be either complete or never begun.
       await handle.datasync();
     } finally {
       await handle.close();

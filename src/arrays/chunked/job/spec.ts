@@ -1,4 +1,7 @@
-/** The contents of `job.json`: plain data, checked when read, because anybody can have written it. */
+/**
+ * Defines and checks the contents of `job.json`. They are plain data, and checked when read, because anyone may have
+ * written the file.
+ */
 
 import { malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
@@ -8,15 +11,15 @@ import { packageVersion } from "./package-version.ts";
 
 export interface JobSpec {
   readonly version: 1;
-  /** Hexadecimal digits. Part of the name of each file that the job leaves beside its output until it finishes. */
+  /** The job's id, in hexadecimal digits. It is part of the name of each temporary file next to the output. */
   readonly id: string;
-  /** A hash of the call and its inputs: only the same request resumes a folder. */
+  /** A hash of the call and its inputs, because only the same request may resume a job. */
   readonly request: string;
   readonly call: CallSpec;
   readonly data: ArrayLocation;
   readonly indices: ArrayLocation;
   readonly updates?: ArrayLocation | undefined;
-  /** The location of the output; that of data if the job changes data in place. */
+  /** The location of the output; the location of data if the job changes data in place. */
   readonly out: ArrayLocation;
   readonly inPlace: boolean;
   /** The codecs of a new Zarr array; by default those of data. */
@@ -25,38 +28,38 @@ export interface JobSpec {
   readonly chunking?: Chunking | undefined;
   /** The shape of a block of positions. */
   readonly blockShape: readonly number[];
-  /** The number of chunks of data, and the number of consecutive chunks per task of `apply`. */
+  /** The number of chunks in data, and the number of consecutive chunks per task of `apply`. */
   readonly chunks: number;
   readonly chunksPerTask: number;
   readonly stages: readonly Stage[];
   readonly planned?: Planned | undefined;
 }
 
-/** Upper bounds for the tasks of a job, computed when the job was made. */
+/** Upper bounds for a job's tasks, computed when the job was created. */
 export interface Planned {
-  /** Stored bytes. */
+  /** Maximum number of stored bytes. */
   readonly read: number;
   readonly written: number;
-  /** Bytes that each stage adds to the disk of the job's folder, and to that of the output. */
+  /** Bytes that each stage adds to the disk of the job's folder and to the disk of the output. */
   readonly disk: readonly (readonly [job: number, output: number])[];
 }
 
-/** The division of a new array into chunks, or into shards of chunks. */
+/** Division of a new array into chunks, or into shards of chunks. */
 export interface Chunking {
   readonly chunkShape: readonly number[];
   readonly shards: readonly number[] | null;
 }
 
-/** Maximum number of tasks, limited by the names that a folder and memory can hold. */
+/** Maximum number of tasks, limited by the number of names that a folder and memory can hold. */
 export const MOST_TASKS = 2 ** 24;
 
-/** A task writes the names of its chunks into one file, so their number is limited. */
+/** Maximum number of chunks per task, because a task writes the names of its chunks into one file. */
 export const MOST_CHUNKS_PER_TASK = 2 ** 12;
 
-/** The name of a stage of a job. */
+/** Name of a job stage. */
 export type StageName = "partition" | "check" | "apply" | "place" | "finish";
 
-/** A stage has the tasks 0 to `tasks - 1`. A stage begins when all tasks of the previous stage are done. */
+/** A stage of a job, with the tasks 0 to `tasks - 1`. A stage begins when all tasks of the previous stage are done. */
 export interface Stage {
   readonly name: StageName;
   readonly tasks: number;
@@ -73,7 +76,7 @@ const STAGE_NAMES: ReadonlySet<unknown> = new Set([
 export const printSpec = (spec: JobSpec): string =>
   `${JSON.stringify({ package: packageVersion(), ...spec }, null, 2)}\n`;
 
-/** @throws TensorError `malformed-file` unless the text is a spec of this version of the package */
+/** @throws TensorError `malformed-file` unless the text is a spec of this package version */
 export function parseSpec(text: string): JobSpec {
   const spec = parseObject(text);
   checkPackage(spec.package);
@@ -109,7 +112,7 @@ export function parseSpec(text: string): JobSpec {
     data,
     indices,
     updates,
-    // In place the output is the same part of the array as data.
+    // In place, the output must be the same part of the array as data.
     out: inPlace ? data : out,
     inPlace,
     ...(codecs !== undefined && { codecs: codecs as JobSpec["codecs"] }),
@@ -122,7 +125,7 @@ export function parseSpec(text: string): JobSpec {
   };
 }
 
-/** Refuses other versions, which may divide a call differently or write other files. */
+/** Rejects jobs of other package versions, which may divide a call differently or write other files. */
 function checkPackage(made: unknown): void {
   const own = packageVersion();
   if (typeof made !== "string" || made === own) return;
@@ -142,7 +145,7 @@ function parseObject(text: string): Record<string, unknown> {
   throw malformed(`job.json must hold an object of at most ${DEPTH} levels`);
 }
 
-/** Attributes of a node have three levels; thousands would overflow the stack. */
+/** Maximum nesting depth, because thousands of levels would overflow the stack. Node attributes have three levels. */
 const DEPTH = 32;
 
 const isShallow = (value: unknown, levels: number): boolean =>
@@ -177,7 +180,7 @@ const isStage = (value: unknown): value is Stage =>
   Number(value.tasks) >= 0 &&
   Number(value.tasks) <= MOST_TASKS;
 
-/** True if the stages are in order and end with the single task that finishes the job. */
+/** Returns true if the stages are in order and end with the single task that finishes the job. */
 function areStages(value: unknown): value is readonly Stage[] {
   if (!Array.isArray(value) || !value.every(isStage)) return false;
   const places = value.map(({ name }) => [...STAGE_NAMES].indexOf(name));
@@ -197,12 +200,12 @@ const isLocation = (value: unknown): value is ArrayLocation =>
   (value.isExclusive === undefined || value.isExclusive === true) &&
   (value.readAs === undefined || (value.slice !== undefined && isSizes(value.readAs)));
 
-/** True for a part of an axis. The bounds are checked when the array is open. */
+/** Returns true for a part of an axis. Bounds are checked when the array is open. */
 const isAxisPart = (value: unknown): boolean =>
   Number.isSafeInteger(value) ||
   (Array.isArray(value) && value.length === 3 && value.every(Number.isSafeInteger));
 
-/** True for the outline of a call; its fields are checked when the call is resolved. */
+/** Returns true if the value has the form of a call; fields are checked when the call is resolved. */
 const isCall = (value: unknown): value is CallSpec =>
   isObject(value) &&
   (isObject(value.node) || (typeof value.function === "string" && isObject(value.options)));

@@ -1,8 +1,8 @@
 /**
- * Records what the tasks of a job took, for comparison with the plan. Each task that has done work leaves an empty file
- * in a folder of the job, `<id>.<stage>.<task>.<bytes read>.<bytes written>.<milliseconds>.<megabytes>`, so no file
- * needs to be read. Nothing relies on these names: anybody can have written one, and one may be missing. A task that
- * ran twice counts once.
+ * Records what a job's tasks took, for comparison with the plan. Each task that has done work leaves an empty file
+ * named `<id>.<stage>.<task>.<bytes read>.<bytes written>.<milliseconds>.<megabytes>` in a folder of the job, so no
+ * file needs to be read. Nothing relies on these names, because anyone may write them and some may be missing. A task
+ * that ran twice counts once.
  */
 
 import * as fs from "node:fs/promises";
@@ -14,23 +14,23 @@ import { fileOf } from "../stages/context.ts";
 import type { Job } from "./job.ts";
 import type { StageName } from "./spec.ts";
 
-/** The folder of these files, within the job's folder. */
+/** Name of the folder, within the job's folder, that holds the records. */
 export const TOOK = "took";
 
 /** Totals over tasks. */
 export interface Took {
   /** The number of recorded tasks. */
   readonly tasks: number;
-  /** Stored bytes. */
+  /** Number of stored bytes. */
   readonly read: number;
   readonly written: number;
-  /** Seconds summed over all tasks, whichever thread they ran on. */
+  /** Duration summed over all tasks on all threads, in s. */
   readonly seconds: number;
-  /** Maximum bytes of memory of a process, measured at the end of each task. */
+  /** Maximum memory of a process, in bytes, measured at the end of each task. */
   readonly memory: number;
 }
 
-/** The costs of one task. */
+/** Costs of one task. */
 export interface TaskTook extends Traffic {
   readonly milliseconds: number;
   readonly memory: number;
@@ -38,7 +38,7 @@ export interface TaskTook extends Traffic {
 
 const MEGABYTE = 2 ** 20;
 
-/** Records a finished task. Failure to write the name is ignored. */
+/** Records a finished task. Errors are ignored. */
 export async function noteTook(
   { folder, id }: Pick<Job, "folder" | "id">,
   stage: StageName,
@@ -51,7 +51,8 @@ export async function noteTook(
 }
 
 /**
- * Totals of the tasks so far; for a finished job, the totals that its last task recorded. Null if none are recorded.
+ * Returns the totals of the tasks so far, or for a finished job, the totals that its last task recorded; null if there
+ * are no records.
  */
 export async function tookOf(job: Job): Promise<Took | null> {
   const done = await findText(fileOf.done(job.folder)).catch(() => null);
@@ -75,7 +76,8 @@ function sumTook({ id, stages }: Job, names: readonly string[]): Took {
     if (own !== id || Number(task) >= (tasks.get(stage) ?? 0)) continue;
     const took = sizes.map(Number);
     const before = found.get(`${stage} ${Number(task)}`);
-    // If one run found half of its work done and another did all of it, the second counts.
+    // If several runs recorded the task, the run that moved the most bytes counts, because the others may have found
+    // part of the work done.
     if (before === undefined || before[0] + before[1] < took[0] + took[1])
       found.set(`${stage} ${Number(task)}`, took);
   }
@@ -89,11 +91,11 @@ function sumTook({ id, stages }: Job, names: readonly string[]): Took {
   return sum;
 }
 
-/** The text of the file `done`. */
+/** Returns the text of the file `done`. */
 export const printTook = (took: Took | null): string =>
   took === null ? "" : `${JSON.stringify({ took })}\n`;
 
-/** Null for a text of another form. */
+/** Parses the text of the file `done`; returns null if it has another form. */
 function parseTook(text: string): Took | null {
   try {
     const { took } = JSON.parse(text) as { readonly took?: Record<string, unknown> };

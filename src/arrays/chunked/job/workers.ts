@@ -1,6 +1,7 @@
 /**
- * Records of the processes that work on a job, renewed by each process in the job's folder. Nothing relies on them:
- * anybody can have written one, one may be missing, and one that is not renewed is ignored.
+ * Reads the records of the processes that work on a job; each process renews its record in the job's folder. Nothing
+ * relies on these records, because anyone may write them and some may be missing. Records that are not renewed are
+ * ignored.
  */
 
 import { constants } from "node:fs";
@@ -9,12 +10,12 @@ import * as path from "node:path";
 import { CHUNKED } from "../../../core/limits.ts";
 import type { Job } from "./job.ts";
 
-/** The folder of the records, within the job's folder. */
+/** Name of the folder, within the job's folder, that holds the records. */
 export const WORKERS = "workers";
 
 /**
- * The kind of process that runs tasks: a run of the job, a worker of a queue, `job task`, or `job task` in an element
- * of a Slurm array.
+ * Kind of process that runs tasks: a run of the job, a queue worker, `job task`, or `job task` in an element of a Slurm
+ * array.
  */
 export type Taker = "run" | "queue" | "task" | `slurm ${string}`;
 
@@ -26,20 +27,20 @@ export interface JobWorkerFacts {
   readonly threads: number;
   /** The number of tasks done. */
   readonly done: number;
-  /** Seconds since the process began on this job. */
+  /** Time since the process began work on this job, in s. */
   readonly seconds: number;
-  /** Tasks per second; null before the first is done. */
+  /** Tasks per second; null before the first task is done. */
   readonly rate: number | null;
-  /** Seconds since the last record, by the clocks of this machine and of the file system. */
+  /** Time since the last record, in s, as the difference between the clocks of this machine and of the file system. */
   readonly age: number;
 }
 
-/** The contents of a record's file. */
+/** Contents of a record's file. */
 export interface WorkerRecord extends Pick<
   JobWorkerFacts,
   "host" | "process" | "by" | "threads" | "done" | "seconds"
 > {
-  /** The id of the job. */
+  /** The job's id. */
   readonly job: string;
 }
 
@@ -48,10 +49,10 @@ const MOST_BYTES = 1000;
 const NAME = /^[\w.-]{1,100}-\d{1,10}-[\da-f]{6}$/;
 
 /**
- * The processes that have renewed their record within the last minute, by host and process.
+ * Returns the processes that have renewed their record within the last minute, ordered by host and process.
  *
- * @param job as from {@link openJob}
- * @throws errors of the file system
+ * @param job a job from {@link openJob}
+ * @throws file system errors
  *
  * @example
  * ```ts
@@ -92,13 +93,13 @@ export async function workersOf(job: Job): Promise<JobWorkerFacts[]> {
 }
 
 async function readRecord(file: string): Promise<{ record: WorkerRecord; age: number } | null> {
-  // The flags avoid following a link, and waiting on a pipe.
+  // These flags prevent following a link and waiting on a pipe.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = await fs.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stat = await handle.stat();
     const age = (Date.now() - stat.mtimeMs) / 1000;
-    // A larger difference is not explained by the clocks of machines.
+    // Differences between machine clocks do not explain a larger difference.
     if (!stat.isFile() || stat.size > MOST_BYTES || Math.abs(age) > CHUNKED.stale / 1000)
       return null;
     const record: unknown = JSON.parse(await handle.readFile("utf8"));

@@ -1,4 +1,4 @@
-/** Threads that run tasks of any jobs. The caller keeps stages in order. */
+/** Runs tasks of any jobs on threads. The caller keeps stages in order. */
 
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
@@ -15,9 +15,9 @@ import type { ReplyMessage, TaskMessage, WorkerOptions } from "./worker-messages
 
 /** Options of {@link startPool}. */
 export interface PoolOptions {
-  /** The number of threads; by default the number of cores. With 0 the tasks run in this thread. */
+  /** The number of threads; by default, the number of cores. With 0, tasks run in this thread. */
   readonly threads?: number | undefined;
-  /** Bytes for the whole process; 1 GiB by default. */
+  /** Memory for the whole process, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
   /** Allowed folders and addresses of jobs and their arrays; null, the default, allows all. */
   readonly roots?: Roots | null | undefined;
@@ -25,13 +25,13 @@ export interface PoolOptions {
   readonly by?: Taker | undefined;
 }
 
-/** Threads that run tasks of jobs. */
+/** Threads that run jobs' tasks. */
 export interface TaskPool {
   readonly threads: number;
   /**
    * Runs a task when a thread is free; rejects with the task's error, or with the signal's reason if aborted before the
    * task begins.
-   * @param id the expected id of the job; a task of another job, which the folder may hold by now, is refused
+   * @param id the job's expected id; the task is refused if the folder now holds another job
    */
   run(
     folder: string,
@@ -40,13 +40,13 @@ export interface TaskPool {
     signal?: AbortSignal,
     id?: string,
   ): Promise<void>;
-  /** Ends the threads and the tasks that they are running. */
+  /** Ends the threads and their running tasks. */
   end(): Promise<void>;
 }
 
 export const DEFAULT_MEMORY = 2 ** 30;
 
-/** A path relative to this file; in the package, relative to the bundled part with this file. */
+/** Path of the worker, relative to this file, or in the package, to the bundled part that contains this file. */
 const WORKER = "./worker.js";
 
 interface Pending {
@@ -57,7 +57,7 @@ interface Pending {
 }
 
 /**
- * Starts threads that run tasks of jobs.
+ * Starts threads that run jobs' tasks.
  * @param freeOf reports the free space of disks, for a pool without threads
  * @param options threads, memory and allowed folders
  * @throws TensorError `attribute` unless `memory` and `threads` are positive integers, or `threads` is 0
@@ -133,7 +133,7 @@ export function startPool(options: PoolOptions = {}, freeOf: FreeSpace = freeSpa
   };
 }
 
-/** A pool without threads. */
+/** Returns a pool without threads. */
 const poolHere = (runner: Runner, presence: Presence): TaskPool => ({
   threads: 1,
   async run(folder, stage, task, signal, id) {
@@ -143,7 +143,7 @@ const poolHere = (runner: Runner, presence: Presence): TaskPool => ({
   end: () => presence.end(),
 });
 
-/** A thread, started for its first task and again after it was lost. */
+/** A thread, which is started for its first task and restarted if it is lost. */
 class Slot {
   readonly #options: WorkerOptions;
   readonly #onFree: () => void;

@@ -1,4 +1,4 @@
-/** Records in the folders of jobs that this process works on them: see `../job/workers.ts`. */
+/** Marks the folder of each job that this process is working on: see `../job/workers.ts`. */
 
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -40,7 +40,10 @@ export class Presence {
     this.#roots = roots;
   }
 
-  /** Runs a task. @param id of the job; without an id, the record could be mistaken for one of another job */
+  /**
+   * Runs a task and records it. @param id the job's id; without an id, nothing is recorded, because the record could be
+   * mistaken for another job's
+   */
   async during(folder: string, id: string | undefined, run: () => Promise<void>): Promise<void> {
     if (id === undefined) return run();
     const work = this.#workOn(folder, id);
@@ -77,8 +80,7 @@ export class Presence {
       const isOver = work.running === 0 && !work.isNew;
       work.isNew = false;
       if (isOver) this.#works.delete(key);
-      // Failure to write a record is ignored.
-      // oxlint-disable-next-line no-await-in-loop -- one job most often
+      // Errors in writing a record are ignored. oxlint-disable-next-line no-await-in-loop -- one job most often
       await (isOver ? this.#remove(work) : this.#write(work)).catch(() => {});
     }
     if (this.#works.size > 0) return;
@@ -89,7 +91,7 @@ export class Presence {
   async #write({ folder, id, begin, done }: Work): Promise<void> {
     if (this.#roots !== null) await checkFolderIn(this.#roots, folder);
     const place = path.join(folder, WORKERS);
-    // Avoids writing through a link, or into a job that has ended.
+    // This check avoids writing through a link, or into the folder of a job that has ended.
     if (!(await fs.lstat(place)).isDirectory()) return;
     const seconds = Math.round(performance.now() - begin) / 1000;
     const record: WorkerRecord = {
@@ -104,7 +106,7 @@ export class Presence {
     const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
     const flags = O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY;
     const file = path.join(place, this.#name);
-    // Renamed into place, so that a reader never sees half a record.
+    // The record is renamed into place, so that readers never see half a record.
     await fs.writeFile(`${file}.tmp`, JSON.stringify(record), { flag: flags });
     await fs.rename(`${file}.tmp`, file);
   }
@@ -113,7 +115,7 @@ export class Presence {
     await fs.rm(path.join(folder, WORKERS, this.#name), { force: true });
   }
 
-  /** Removes the records of this process. */
+  /** Removes this process's records. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     await this.#last;

@@ -1,4 +1,4 @@
-/** Runs the remaining tasks of a job, stage after stage, on the threads of this process. */
+/** Runs a job's remaining tasks, stage by stage, on threads of this process. */
 
 import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
@@ -23,46 +23,46 @@ import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { product } from "../../../core/tensor/shape.ts";
 
-/** The progress of a stage. */
+/** Progress of a stage. */
 export interface JobProgress {
   readonly stage: StageName;
-  /** The number of tasks done, of `tasks`. */
+  /** The number of tasks done, out of `tasks`. */
   readonly done: number;
   readonly tasks: number;
-  /** Bytes of elements that a task of the stage reads and writes. */
+  /** Bytes of elements that each task of the stage reads and writes. */
   readonly taskBytes: number;
-  /** Seconds since the stage began or was resumed. */
+  /** Time since the stage began or was resumed, in s. */
   readonly seconds: number;
-  /** The number of tasks done before that. */
+  /** The number of tasks done before the stage began or was resumed. */
   readonly before: number;
 }
 
 /** Options of {@link runJob}, and of the chunked functions. */
 export interface RunJobOptions {
   /**
-   * The number of threads; by default the number of cores, or fewer if memory is short. With 0 the tasks run in this
+   * The number of threads; by default, the number of cores, or fewer if memory is short. With 0, tasks run in this
    * thread.
    */
   readonly threads?: number | undefined;
-  /** Bytes for the whole process; 1 GiB by default. */
+  /** Memory for the whole process, in bytes; 1 GiB by default. */
   readonly memory?: number | undefined;
-  /** Ends the run after the tasks that are in progress. */
+  /** Ends the run when the tasks in progress are done. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /**
-   * Called at most once each with a sentence if the process takes a quarter more memory than allowed, and if the job
-   * has read or written more than planned.
+   * Called with a message, at most once for each reason, if the process takes a quarter more memory than allowed, or if
+   * the job has read or written more than planned.
    */
   readonly onNote?: ((sentence: string) => void) | undefined;
 }
 
 /**
- * Runs the remaining tasks of the job in a folder, on threads of this process.
+ * Runs the remaining tasks of a folder's job on threads of this process.
  *
- * @param folder the path of the job
- * @param options threads, memory, a signal and a function for the progress
- * @throws TensorError the error of the first bad index; `attribute` for an input that has changed since a task read it;
- *   `too-large` for a chunk that does not fit in memory; the signal's reason; errors of the file system
+ * @param folder the path of the job's folder
+ * @param options threads, memory, a signal and a function that receives the progress
+ * @throws TensorError the error of the first bad index; `attribute` if an input has changed since a task read it;
+ * `too-large` if a chunk does not fit in memory; the signal's reason; file system errors
  *
  * @example
  * ```ts
@@ -102,7 +102,7 @@ export async function runJob(folder: string, options: RunJobOptions): Promise<vo
 }
 
 /**
- * Runs an open job as {@link runJob} does. Another run may finish the job and remove its folder at any time.
+ * Runs an open job like {@link runJob}. Another run may finish the job and remove its folder at any time.
  * @param freeOf reports the free space of disks, if tasks run in this thread
  * @param isChecked false for a job whose inputs may have changed since its tasks read them
  */
@@ -124,7 +124,7 @@ export async function runBegun(
   }
 }
 
-/** Notes a finished job that has read or written more than planned. */
+/** Calls `onNote` if a finished job has read or written more than planned. */
 async function noteExcess(
   job: Job,
   { planned }: JobSpec,
@@ -142,10 +142,12 @@ async function noteExcess(
   }
 }
 
-/** Milliseconds between two checks of the memory. */
+/** Interval between memory checks, in ms. */
 const LOOK = 1000;
 
-/** Notes once that the process takes a quarter more memory than allowed. @returns a function that ends the watch */
+/**
+ * Calls `onNote` once if the process takes a quarter more memory than allowed. @returns a function that ends the watch
+ */
 export function watchMemory(memory: number, onNote: (sentence: string) => void): () => void {
   const timer = setInterval(() => {
     const { rss } = process.memoryUsage();
@@ -176,7 +178,7 @@ async function runStages(
     const job = jobOf(context);
     for (const stage of job.stages) {
       signal?.throwIfAborted();
-      // The last stage checks this too, but by then the array has changed.
+      // The last stage also makes this check, but by then the array has changed.
       if (stage.name === "apply" && context.spec.inPlace)
         await checkUnchanged(context, ["partition"]);
       await runStage(context, job, stage, pool, options, freeOf);
@@ -207,7 +209,7 @@ async function runStage(
   const taskBytes = bytesOfTask(context, name);
   let done = before;
   let next = 0;
-  /** Blocks after one with a bad index cannot change the job's error. */
+  /** The first block with a bad index; later blocks cannot change the job's error. */
   let end = Infinity;
   const report = (): void => {
     const seconds = (performance.now() - begin) / 1000;
@@ -230,14 +232,14 @@ async function runStage(
   try {
     await Promise.all(workers);
   } catch (error) {
-    // No further task begins, and tasks in progress end first.
+    // No more tasks begin, and the error is thrown when the tasks in progress have ended.
     next = left.length;
     await Promise.allSettled(workers);
     throw error;
   }
 }
 
-/** Bytes of elements that a task reads and writes, excluding numbers of positions. */
+/** Returns the bytes of elements that a task reads and writes, excluding positions and other numbers. */
 function bytesOfTask(
   { address, blocks, chunks, elementBytes, indices, isGather, spec }: JobContext,
   stage: StageName,

@@ -25,13 +25,13 @@ export class Runner {
   readonly #share: number;
   readonly #roots: Roots | null;
   readonly #workspace = new Workspace();
-  /** Keyed by the job's id, because the folder may hold another job at the next task. */
+  /** Open jobs by id. The key is not the folder, because the folder may hold another job at the next task. */
   readonly #jobs = new Map<string, OpenJob>();
   readonly #disks: DiskWatch;
   #last: Promise<void> = Promise.resolve();
 
   /**
-   * @param share bytes that tasks may use
+   * @param share memory that tasks may use, in bytes
    * @param roots allowed folders and addresses of jobs and their arrays; null allows all
    */
   constructor(share: number, roots: Roots | null, freeOf: FreeSpace = freeSpaceOf) {
@@ -40,7 +40,7 @@ export class Runner {
     this.#roots = roots;
   }
 
-  /** @param id the expected id of the job; a task of another job, which the folder may hold by now, is refused */
+  /** @param id the job's expected id; the task is refused if the folder now holds another job */
   run(folder: string, stage: StageName, task: number, id?: string): Promise<void> {
     const result = this.#last
       .then(() => this.#run(folder, stage, task, id))
@@ -61,7 +61,7 @@ export class Runner {
         "allow more memory or fewer threads";
       throw new TensorError("too-large", sentence);
     }
-    // Every task begins with an empty workspace; otherwise buffers of earlier tasks would add to its memory.
+    // Every task begins with an empty workspace, because buffers of earlier tasks would otherwise increase the memory.
     this.#workspace.clear();
     const allowance = this.#share - sizes.chunk - held;
     const reading = this.#share - block - held;
@@ -69,7 +69,7 @@ export class Runner {
     const [begin, read, written] = [performance.now(), TRAFFIC.read, TRAFFIC.written];
     await runTask(job, stage, task, { workspace: this.#workspace, allowance, reading });
     const took = { read: TRAFFIC.read - read, written: TRAFFIC.written - written };
-    // A task that was already done took nothing.
+    // A task that was already done is not recorded, because it did no work.
     if (took.read + took.written === 0) return;
     const milliseconds = performance.now() - begin;
     const memory = process.memoryUsage().rss;
@@ -86,7 +86,7 @@ export class Runner {
       throw new TensorError("attribute", replaced(folder, id, spec.id));
     if (spec.out.format === "zarr" && !isUrl(spec.out.path)) await checkStaging(spec.out.path);
     const known = jobs.get(spec.id);
-    // The open arrays were checked by their names, so they are opened again if the file now differs.
+    // The names of open arrays were checked against `job.json`, so the arrays are opened again if the file has changed.
     const text = JSON.stringify(spec);
     if (known?.folder === folder && known.spec === text) return known.context;
     const surplus = Math.max(0, jobs.size + 1 - CHUNKED.jobs);

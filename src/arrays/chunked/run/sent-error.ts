@@ -1,6 +1,6 @@
 /**
- * Errors as plain data, for another thread or a file. They lose their class in transit, so they are recognized by their
- * fields.
+ * Converts errors to plain data for another thread or a file. Errors lose their class in transit, so they are
+ * recognized by their fields.
  */
 
 import {

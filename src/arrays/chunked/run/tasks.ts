@@ -1,4 +1,4 @@
-/** Runs one task of a job, of any stage, for any caller, even if it was done before. */
+/** Runs one task of any stage of a job, even if the task was done before. */
 
 import { isThere } from "../../boxes/file.ts";
 import { TensorError } from "../../../core/errors.ts";
@@ -14,18 +14,18 @@ import { mark } from "../stages/marks.ts";
 import { checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
 
-/** The memory that a task may use. */
+/** Memory that a task may use. */
 export interface TaskMemory {
   readonly workspace: Workspace;
-  /** Bytes of updates that may be in memory at once, in addition to a chunk. */
+  /** Maximum bytes of updates in memory at once, in addition to a chunk. */
   readonly allowance: number;
-  /** Bytes that reading indices and updates may hold, in addition to a single chunk of each. */
+  /** Maximum memory for reading indices and updates, in bytes, in addition to one chunk of each. */
   readonly reading?: number;
 }
 
 /**
- * @throws TensorError the error of the job's first bad index, if the stage must not begin after it; errors of the file
- *   system
+ * @throws TensorError the error of the job's first bad index, if the stage must not begin after this error; file system
+ * errors
  */
 export async function runTask(
   job: JobContext,
@@ -43,7 +43,7 @@ export async function runTask(
   try {
     await runOne(job, stage, task, memory);
   } catch (error) {
-    // Another run of this task was first, and the job has since ended and removed its folders.
+    // Another run did this task first, and the job has since ended and removed its folders.
     if (!(await isDone())) throw error;
     return cleanUpDone(job.folder, job.spec);
   }
@@ -70,13 +70,16 @@ async function runOne(
     if (stage === "partition") await runPartition(job, task, workspace, reading, check);
     else await applyTask(job, task, workspace, allowance, check);
   } catch (error) {
-    // Another run of this task was first and has left nothing to do.
+    // Another run did this task first, so there is nothing left to do.
     if (job.spec.inPlace && stage === "apply") throw error;
     if (!(await isThere(file))) throw error;
   }
 }
 
-/** Records the state of what a task is about to read, and returns a check that the state is unchanged after reading. */
+/**
+ * Records the state of the inputs that a task is about to read. Returns a function that checks, after reading, that the
+ * state is unchanged.
+ */
 async function lookBefore(
   job: JobContext,
   stage: SeenStage,

@@ -1,11 +1,11 @@
-/** Messages between a pool and its threads. */
+/** Types of the messages between a pool and its threads. */
 
 import type { Roots } from "../job/roots.ts";
 import type { StageName } from "../job/job.ts";
 import type { SentError } from "./sent-error.ts";
 
 export interface WorkerOptions {
-  /** Bytes that the thread may use for its tasks. */
+  /** Memory that the thread may use for tasks, in bytes. */
   readonly share: number;
   /** Allowed folders and addresses of jobs and their arrays; null allows all. */
   readonly roots: Roots | null;
@@ -15,12 +15,12 @@ export interface TaskMessage {
   readonly folder: string;
   readonly stage: StageName;
   readonly task: number;
-  /** The id of the job that the task belongs to; undefined for any job in the folder. */
+  /** The id of the task's job; undefined for any job in the folder. */
   readonly id: string | undefined;
 }
 
-/** A thread has one task at a time, so its reply needs no id. */
+/** A thread's reply to a task. A thread has one task at a time, so the reply needs no id. */
 export interface ReplyMessage {
-  /** Absent if the task is done. */
+  /** The task's error; absent if the task is done. */
   readonly error?: SentError;
 }

@@ -1,4 +1,4 @@
-/** A thread of a pool: runs the tasks sent to it. */
+/** A thread of a pool, which runs the tasks that it receives. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { Runner } from "./runner.ts";

@@ -1,11 +1,11 @@
 /**
  * Maps the positions of a call to chunks of data.
  *
- * A position addresses a slice: the first `addressed` axes of data select the slice, the remaining axes lie within it.
- * A chunk thus has two numbers: its **lead**, the number of its cell in the grid of the addressed axes, and its
- * **piece**, which identifies a part of the slice. Within its chunk the slice is contiguous, and has a **row**: its
- * number among the addressed coordinates of a whole chunk. A call on a chunk is thus a call with one index, the row,
- * and slices of one length.
+ * A position addresses a slice: the first `addressed` axes of data select the slice, and the remaining axes lie within
+ * it. Therefore a chunk has two numbers: its **lead**, which numbers its cell in the grid of the addressed axes, and
+ * its **piece**, which identifies a part of the slice. Within a chunk, a slice is contiguous, and its **row** numbers
+ * the slice among the addressed coordinates of a whole chunk. A call on a chunk therefore has a single index, the row,
+ * and slices of equal length.
  */
 
 import { Grid, type Box } from "../../boxes/grid.ts";
@@ -13,7 +13,7 @@ import { TensorError } from "../../../core/errors.ts";
 import type { Layout } from "../../../core/operators/operator.ts";
 import { MAX_SIZE, part, printShape, product, stridesOf } from "../../../core/tensor/shape.ts";
 
-/** The contribution of one axis of data to a coordinate's lead and row. */
+/** Contribution of one axis of data to the lead and row of a coordinate. */
 export interface AxisSteps {
   readonly dim: number;
   readonly chunk: number;
@@ -22,15 +22,15 @@ export interface AxisSteps {
 }
 
 export interface Address {
-  /** The leading shape of updates, or of a gather's result. */
+  /** The shape of the positions: the leading dimensions of updates, or of a gather's result. */
   readonly positions: readonly number[];
   /** The axis of positions for each axis of indices, except the axis of tuples. */
   readonly indexAxes: readonly number[];
-  /** The steps of each index of a tuple. */
+  /** The steps for each index in a tuple. */
   readonly tuple: readonly AxisSteps[];
   /** The axes of data that tuples address, in tuple order. */
   readonly tupleAxes: readonly number[];
-  /** For each axis of positions the axis of data with the same coordinate; null without one. */
+  /** For each axis of positions, the steps of the data axis with the same coordinate; null if there is no such axis. */
   readonly own: readonly (AxisSteps | null)[];
   readonly addressed: number;
   /** The grid over the addressed axes. */
@@ -41,7 +41,7 @@ export interface Address {
   readonly slice: readonly number[];
 }
 
-/** A task lists the pieces of a slice, so their number is limited. */
+/** Maximum number of pieces per slice, because a task lists the pieces of a slice. */
 const MOST_PIECES = 2 ** 20;
 
 /** @throws TensorError `too-large` for chunks of more than 2^32 - 1 elements, and for more than 2^32 - 1 leads */
@@ -70,7 +70,8 @@ export function addressOf(
   });
   return {
     positions,
-    // An operator tells which coordinates of a position make its index; here they are axis numbers.
+    // `indexAt` selects the coordinates that address a position's index; with axis numbers as coordinates, it returns
+    // the axes.
     indexAxes: indexAt(positions.map((_, d) => d)),
     tuple: axes.map(stepsOf),
     tupleAxes: axes,
@@ -82,7 +83,7 @@ export function addressOf(
   };
 }
 
-/** The box of indices that a box of positions needs; `k` is the length of a tuple, null without a tuple axis. */
+/** Returns the box of indices that a box of positions needs; `k` is the tuple length, or null without a tuple axis. */
 export function indexBox({ indexAxes }: Address, { start, shape }: Box, k: number | null): Box {
   const last = k === null ? [] : [k];
   return {

@@ -1,6 +1,6 @@
 /**
- * The stage after partition: a chunk of data, or several small ones. A scatter applies the updates that the blocks have
- * for the chunks and writes the chunks; a gather writes the slices that the blocks request from the chunks
+ * The stage `apply`: each task processes one chunk of data or several small chunks. A scatter applies the blocks'
+ * updates and writes the chunks; a gather writes the slices that the blocks request from the chunks
  * (`gather-chunks.ts`).
  */
 
@@ -15,8 +15,8 @@ import { isPublished, publish, stateOfChunk, type StageChunk } from "./publish.t
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param allowance bytes of updates that may be in memory at once, in addition to the chunks
- * @param check called after everything is read; throws if the job has lost its folder, or an input has changed
+ * @param allowance maximum bytes of updates in memory at once, in addition to the chunks
+ * @param check called after everything is read; throws if the job has lost its folder or an input has changed
  */
 export async function applyTask(
   job: JobContext,
@@ -36,14 +36,14 @@ export async function applyTask(
   await publish(job, task, stage, check);
 }
 
-/** The part of the allowance for data read of all blocks at once, in bytes. */
+/** Returns the part of the allowance for reading ahead from all blocks at once, in bytes. */
 function spareOf(job: JobContext, allowance: number): number {
-  // A scatter copies the updates that it reads at once, chunk by chunk.
+  // A scatter also copies, chunk by chunk, the updates that it has read ahead.
   if (!job.isGather) return allowance / 2;
   return Math.max(0, allowance - product(job.spec.blockShape) * needsOf(job).sizes.entry);
 }
 
-/** Stages a chunk with its updates. Returns the result of {@link StageChunk}. */
+/** Stages a chunk with its updates applied. Returns the result of {@link StageChunk}. */
 async function applyChunk(
   job: JobContext,
   task: ChunkTask,
@@ -73,7 +73,7 @@ async function applyChunk(
   return state;
 }
 
-/** Stages a copy of a chunk without updates, for a new array; in place the chunk stays as it is. */
+/** Stages a copy of a chunk without updates for a new array; does nothing in place. */
 async function passOn(
   job: JobContext,
   task: ChunkTask,
@@ -84,20 +84,20 @@ async function passOn(
   if (spec.inPlace) return false;
   if (await out.stageCopy(data, task.at, name)) return true;
   const { bytes, isStored } = await readData(job, task, memory);
-  // A chunk that is not stored holds the fill value, also in a new array of the same format.
+  // A chunk that is not stored has the fill value, and need not be stored in a new array of the same format either.
   if (!isStored && out.location.format === data.location.format) return false;
   await out.stageChunk(task.at, bytes, name);
   return true;
 }
 
-/** Entries of one fragment that belong to a batch. */
+/** Entries of a fragment that belong to a batch. */
 interface Part {
   readonly fragment: Fragment;
   readonly from: number;
   readonly count: number;
 }
 
-/** The entries of all fragments, in order, in batches limited in bytes; usually one batch. */
+/** Divides the entries of all fragments, in order, into batches of limited size; usually a single batch. */
 function* batchesOf(
   { fragments }: ChunkTask,
   entryBytes: number,

@@ -1,4 +1,4 @@
-/** Divides the memory of a job: a fixed amount for the process, then a share for each thread. */
+/** Divides a job's memory: a fixed amount for the process, then a share for each thread. */
 
 import { stepsOf } from "../../../core/call/steps.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
@@ -14,34 +14,36 @@ import { MOST_CHUNKS_PER_TASK } from "../job/spec.ts";
 
 const MEGABYTE = 2 ** 20;
 
-/** Bytes of a process before it reads anything, and of each further thread: measured with Node 20 and 24. */
+/**
+ * Memory of a process before it reads anything, and of each additional thread, in bytes; measured with Node 20 and 24.
+ */
 const PROCESS = 96 * MEGABYTE;
 const THREAD = 24 * MEGABYTE;
 
-/** Minimum bytes of a part when the updates of a chunk are applied in parts. */
+/** Minimum size of a part, in bytes, if a chunk's updates are applied in parts. */
 export const LEAST_UPDATES = MEGABYTE;
 
-/** Larger blocks and chunks are not faster. */
+/** Maximum sizes of blocks and chunks, in bytes; larger sizes are not faster. */
 const MOST_BLOCK = 128 * MEGABYTE;
 const MOST_CHUNK = 64 * MEGABYTE;
 
-/** Bytes that a thread can use for one task. */
+/** Returns the memory that a thread can use for one task, in bytes. */
 export const shareOf = (memory: number, threads: number): number =>
   Math.floor((memory - PROCESS) / threads) - THREAD;
 
-/** Bytes of a process whose threads each run a task of `bytes` bytes. */
+/** Returns the memory of a process in which each thread runs a task of `bytes` bytes. */
 export const memoryOf = (threads: number, bytes: number): number =>
   PROCESS + threads * (THREAD + bytes);
 
-/** Bytes that a job's tasks hold in memory, per chunk, position and update. Independent of the size of blocks. */
+/** Memory of a job's tasks per chunk, position and update, in bytes, independent of the block size. */
 export interface TaskBytes {
-  /** The chunks of data that a task holds at once, and one counter per row if updates are counted. */
+  /** For the chunks of data that a task holds at once, and one counter per row if updates are counted. */
   readonly chunk: number;
-  /** Per position of a block, in partition and place: numbers, and up to three copies of its slice. */
+  /** Per position of a block, in `partition` and `place`: numbers, and up to three copies of the slice. */
   readonly position: number;
-  /** Per update or result, in apply: its slice, its row, and more numbers if updates are counted. */
+  /** Per update or result, in `apply`: the slice, the row, and more numbers if updates are counted. */
   readonly entry: number;
-  /** The table that finds updates of one target within a block. */
+  /** For the table that finds a block's updates of the same target. */
   readonly table: number;
 }
 
@@ -55,19 +57,23 @@ export interface JobParts {
   readonly chunksPerTask: number;
 }
 
-/** True if chunks of this size share tasks, and memory. */
+/** Returns true if chunks of this size share tasks and memory. */
 export const isSmall = (bytes: number): boolean => bytes <= CHUNKED.small;
 
 const bytesOfChunk = ({ chunkShape, dtype }: ChunkedArray): number =>
   product(chunkShape) * DTYPES[dtype].bytes;
 
-/** True if rows can be read without the rest of their chunk, because the file stores elements as memory does. */
+/**
+ * Returns true if rows can be read without the rest of their chunk, because a local file stores elements exactly as
+ * memory does.
+ */
 export const isReadByRows = ({ held, location }: ChunkedArray): boolean =>
   held.read === 0 && !isUrl(location.path);
 
 /**
- * The number of chunks of data per task of `apply`: several if chunks are small and many, or if a gather needs few rows
- * of each. A gather's task with several chunks takes whole slices, whose pieces lie in consecutive chunks.
+ * Returns the number of data chunks per task of `apply`: several if there are many small chunks, or if a gather needs
+ * few rows of each. In a gather, a task with several chunks processes whole slices, whose pieces lie in consecutive
+ * chunks.
  */
 export function chunksPerTaskOf({
   data,
@@ -87,7 +93,10 @@ export function chunksPerTaskOf({
   return Math.max(1, count - (count % together));
 }
 
-/** The number of a task's chunks in memory at once; for a gather those of one piece, if they are small. */
+/**
+ * Returns the number of a task's chunks in memory at once; in a gather, small chunks of the same piece are in memory
+ * together.
+ */
 function chunksAtOnce({
   data,
   updates,
@@ -118,7 +127,7 @@ export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   };
 }
 
-/** Bytes that reading and writing chunks take in addition to the chunks, in the most expensive stage. */
+/** Returns the memory for reading and writing chunks, in addition to the chunks, in the most expensive stage. */
 export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): number => {
   const { data, indices, updates } = parts;
   const lanes = Math.min(CHUNKED.reads, chunksAtOnce(parts));
@@ -129,9 +138,9 @@ export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): numbe
 };
 
 /**
- * Bytes that the largest task takes.
+ * Returns the memory of the largest task, in bytes.
  * @param held the result of {@link heldBy}
- * @param block the number of positions of a block
+ * @param block the number of positions in a block
  */
 export function neededBytes(
   { chunk, position, entry, table }: TaskBytes,
@@ -140,14 +149,15 @@ export function neededBytes(
   isGather: boolean,
 ): number {
   const divided = block * position + table + held;
-  // A gather writes all slices that a block requests from a task's chunks at once. Updates are applied in parts.
+  // A gather writes all slices that a block requests from a task's chunks at once, while a scatter can apply updates in
+  // parts.
   const applied = isGather ? chunk + Math.max(held, block * entry) : chunk + held + LEAST_UPDATES;
   return Math.max(divided, applied);
 }
 
 /**
- * The number of threads that fit in memory.
- * @throws TensorError `too-large` if not even one fits
+ * Returns the number of threads that fit in memory.
+ * @throws TensorError `too-large` if not even one thread fits
  */
 export function threadsFor(
   memory: number,
@@ -167,15 +177,15 @@ export function threadsFor(
   );
 }
 
-/** The chunk shape for data in a file without chunks: small enough to leave room for their updates. */
+/** Returns a chunk shape for data in a format that does not define chunks, small enough to leave memory for updates. */
 export function chunksFor(shape: readonly number[], elementBytes: number, share: number): number[] {
   const bytes = Math.min(MOST_CHUNK, Math.max(MEGABYTE, share / 4));
   return contiguousChunks(shape, Math.floor(bytes / elementBytes));
 }
 
 /**
- * The shape of the largest block of positions with which every task stays within its share.
- * @param needed returns the bytes of the largest task for a block shape
+ * Returns the shape of the largest block of positions with which every task stays within its memory share.
+ * @param needed returns the memory of the largest task for a block shape
  */
 export function blockShapeFor(
   positions: readonly number[],

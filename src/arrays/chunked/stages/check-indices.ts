@@ -1,4 +1,4 @@
-/** Errors about indices, as a call in memory throws them; and the check of indices that no position uses. */
+/** Creates the index errors that a call in memory throws, and checks indices that no position uses. */
 
 import { rulesOf } from "../../../core/call/prepare.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
@@ -12,11 +12,11 @@ import { printShape, product } from "../../../core/tensor/shape.ts";
 import type { Tensor } from "../../../core/tensor/tensor.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
 
-/** The rules that a call sets for its indices. */
+/** Returns a call's rules for its indices. */
 export const indexRules = ({ call, policies }: ResolvedCall): IndexRules => rulesOf(call, policies);
 
 /**
- * The error for index `bad` of a part of the indices, with its coordinates in the whole indices.
+ * Returns the error for index `bad` of a part of the indices, with its coordinates in the whole indices.
  * @param origin the coordinates at which the part begins
  */
 export function badIndex(
@@ -37,8 +37,8 @@ export function badIndex(
 }
 
 /**
- * Checks the indices of a call without targets, because data or the positions are empty: a call in memory checks them
- * too.
+ * Checks the indices of a call that has no targets because data or the positions are empty. A call in memory also
+ * checks them.
  * @throws TensorError `index-out-of-range`
  */
 export async function checkUnused(
@@ -76,7 +76,7 @@ function check(
   readOffsets(job, rules, indices, data, layout.axes[0], call.fields, read);
 }
 
-/** An error about a part of the indices, with coordinates in the whole indices. */
+/** Returns an error about a part of the indices, with coordinates in the whole indices. */
 function inWhole(error: TensorError, origin: readonly number[]): TensorError {
   const within = error.at ?? [];
   const at = within.map((coordinate, d) => origin[d] + coordinate);

@@ -1,6 +1,6 @@
 /**
- * The stage between partition and apply of a call with `duplicates: "error"`: finds, among the chunks of one lead and
- * before any chunk is written, a position whose target an earlier position has too.
+ * The stage `check` of a call with `duplicates: "error"`: before any chunk is written, each task looks for repeated
+ * targets in the chunks of one lead.
  */
 
 import { coordinatesOf, product } from "../../../core/tensor/shape.ts";
@@ -10,13 +10,13 @@ import { fileOf, POSITIONS, ROWS, type JobContext } from "./context.ts";
 import { findFragment, readColumn } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A position, by its block. */
+/** A position in a block. */
 interface Place {
   readonly block: number;
   readonly position: number;
 }
 
-/** The first repeated target among the chunks of a lead. */
+/** The first repeated target in the chunks of a lead. */
 export interface FirstRepeat extends Place {
   readonly error: TensorError;
 }
@@ -43,7 +43,9 @@ export async function checkLead(
   return null;
 }
 
-/** The entry of the first of `rows` that is already marked; -1 if none is. Marks the rows before it. */
+/**
+ * Marks rows in order, up to the first that is already marked. Returns the entry of that row, or -1 if there is none.
+ */
 function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
   for (let entry = 0; entry < rows.length; entry++) {
     if (seen[rows[entry]] === 1) return entry;
@@ -52,7 +54,7 @@ function firstSeen(rows: Uint32Array, seen: Uint8Array): number {
   return -1;
 }
 
-/** The first position with a given row, which must exist. */
+/** Returns the first position with a given row; such a position must exist. */
 async function firstWith(
   job: JobContext,
   lead: number,

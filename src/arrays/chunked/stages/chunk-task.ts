@@ -1,4 +1,4 @@
-/** The chunks of a task of `apply`, with the blocks' entries for each and the numbering of their rows. */
+/** Reads the chunks of an `apply` task, with the blocks' entries for each chunk, and numbers their rows. */
 
 import type { Box } from "../../boxes/grid.ts";
 import { malformed } from "../../../core/errors.ts";
@@ -7,7 +7,7 @@ import { fileOf, splitShape, type JobContext } from "./context.ts";
 import { findFragments, inGroups, type Fragment } from "./fragments.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** A chunk of data, and the blocks' entries for it. */
+/** A chunk of data, and the blocks' entries for the chunk. */
 export interface ChunkTask {
   readonly chunk: number;
   readonly at: readonly number[];
@@ -15,14 +15,14 @@ export interface ChunkTask {
   readonly piece: number;
   /** The number of elements in the chunk's part of a slice. */
   readonly slice: number;
-  /** A fragment per block, in order of the blocks. */
+  /** One fragment per block, in block order. */
   readonly fragments: readonly Fragment[];
   readonly entries: number;
 }
 
 /**
- * @param numbers of consecutive chunks
- * @param most bytes of the blocks' entries that may be read at once
+ * @param numbers the numbers of consecutive chunks
+ * @param most maximum bytes of the blocks' entries to read at once
  */
 export async function chunkTasksOf(
   job: JobContext,
@@ -62,8 +62,8 @@ export async function readData(
 }
 
 /**
- * Checks that rows lie within the chunk, because others would be written beyond its memory. Files of a job may be
- * damaged.
+ * Checks that rows lie within the chunk, because a job's files may be damaged, and rows outside would write beyond the
+ * chunk's memory.
  */
 export function checkRows(
   rows: Uint32Array,
@@ -71,7 +71,7 @@ export function checkRows(
   { chunk, box }: ChunkTask,
 ): void {
   const whole = product(address.leads.chunkShape);
-  // A chunk clipped along its first axis has fewer rows; one clipped along other axes has gaps between rows.
+  // A chunk that is clipped along its first axis has fewer rows; clipping along other axes leaves gaps between rows.
   const limit = address.addressed === 0 ? 1 : (whole / address.leads.chunkShape[0]) * box.shape[0];
   let most = 0;
   for (let p = 0; p < rows.length; p++) if (rows[p] > most) most = rows[p];
@@ -80,8 +80,8 @@ export function checkRows(
 }
 
 /**
- * Converts rows numbered for whole chunks to rows of this chunk. A chunk clipped along an axis behind the first has
- * fewer.
+ * Converts rows numbered for whole chunks to rows of this chunk, which has fewer rows if it is clipped along an axis
+ * after the first.
  */
 export function renumber(rows: Uint32Array, { address, data }: JobContext, box: Box): void {
   const whole = part(data.chunkShape, 0, address.addressed);

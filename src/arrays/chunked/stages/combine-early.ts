@@ -1,24 +1,24 @@
 /**
- * Combines updates of one target within a block before they are written, if that changes no bit: the last update
- * without a reduction, and the maximum, the minimum, or the sum or product of integers. Sums of floats are never
+ * Combines a block's updates of the same target before they are written, if the result stays bit-identical: the last
+ * update without a reduction, the maximum, the minimum, and the sum or product of integers. Float sums are never
  * combined, because they are rounded after each step.
  */
 
 import { CHUNKED } from "../../../core/limits.ts";
 import { DTYPES, type DType, type Reduction } from "../../../core/tensor/dtype.ts";
 
-/** The entries of a block with distinct targets, and the later updates that are combined into them. */
+/** A block's entries with distinct targets, and the later updates that are combined into them. */
 export interface CombinedEntries {
   readonly rows: Uint32Array;
   /** The first entry of each fragment. */
   readonly starts: Uint32Array;
   /** The positions in the block whose updates are kept. */
   readonly positions: Uint32Array;
-  /** Further updates in order: their positions, and the entries into which they are combined. */
+  /** Later updates in order: their positions, and the entries into which they are combined. */
   readonly later: { readonly entries: Uint32Array; readonly positions: Uint32Array };
 }
 
-/** True if updates may be combined in any grouping, as long as their order is kept. */
+/** Returns true if updates may be combined in any grouping that keeps their order. */
 export function isAssociative(dtype: DType, reduction: Reduction): boolean {
   if (reduction === "none" || reduction === "max" || reduction === "min") return true;
   const { family } = DTYPES[dtype];
@@ -26,8 +26,8 @@ export function isAssociative(dtype: DType, reduction: Reduction): boolean {
 }
 
 /**
- * @param rows of the entries, by fragment; within a fragment in the order of the updates
- * @param chunkRows the number of rows of a chunk
+ * @param rows the entries' rows, by fragment; within a fragment, in the order of the updates
+ * @param chunkRows the number of rows in a chunk
  * @returns null if combining is not worthwhile
  */
 export function combineEntries(

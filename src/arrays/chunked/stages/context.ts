@@ -1,4 +1,4 @@
-/** A job with its arrays open, and all values that its tasks derive from them. */
+/** A job with open arrays, and all values that its tasks derive from them. */
 
 import * as path from "node:path";
 import type { ChunkedArray, PendingArray, StagedArray } from "../../boxes/array.ts";
@@ -16,7 +16,7 @@ export interface JobArrays {
   readonly data: ChunkedArray;
   readonly indices: ChunkedArray;
   readonly updates: ChunkedArray | undefined;
-  /** A pending array if the job makes a new one. */
+  /** The output: a pending array if the job creates a new array. */
   readonly out: StagedArray | PendingArray;
 }
 
@@ -25,25 +25,28 @@ export interface JobContext extends JobArrays {
   readonly spec: JobSpec;
   readonly resolved: ResolvedCall;
   readonly isGather: boolean;
-  /** True if the blocks of a gather are cut into chunks of the output, because the caller requested these. */
+  /** True if a gather's blocks are cut into output chunks, because the caller requested a chunk shape. */
   readonly isCut: boolean;
-  /** True if two updates of one target are an error. */
+  /** True if two updates of the same target are an error. */
   readonly refusesRepeats: boolean;
   readonly address: Address;
   /** The blocks of positions. */
   readonly blocks: Grid;
   /** The chunks of data, numbered as `lead * pieces + piece`. */
   readonly chunks: Grid;
-  /** Bytes of one element, and of the part of a slice that each piece holds. */
+  /** Sizes, in bytes, of one element and of each piece of a slice. */
   readonly elementBytes: number;
   readonly pieceBytes: readonly number[];
-  /** The layout of the files in `shuffle/`, one per block. A scatter stores the updates in them. */
+  /** The layout of the files in `shuffle/`, one per block. In a scatter, these files also hold the updates. */
   readonly shuffle: FragmentLayout;
-  /** The layout of a gather's files in `applied/`, one per task: for each block its slices, or pieces of slices. */
+  /**
+   * Returns the layout of a task's file in a gather's folder `applied/`: the slices, or pieces of slices, for each
+   * block.
+   */
   readonly gathered: (task: number) => FragmentLayout;
 }
 
-/** Paths of a job's files. */
+/** Functions that return the paths of a job's files. */
 export const fileOf = {
   done: (folder: string): string => path.join(folder, "done"),
   stage: (folder: string, stage: string): string => path.join(folder, stage),
@@ -101,7 +104,7 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
     pieceBytes,
     shuffle: {
       fragments: address.leads.size,
-      // The rows; and the positions in the block, if a later stage needs them.
+      // The columns are the rows and, if a later stage needs them, the positions in the block.
       columns: isGather || refusesRepeats ? 2 : 1,
       pieceBytes: isGather ? pieceBytes.map(() => 0) : pieceBytes,
       most,
@@ -115,13 +118,13 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   };
 }
 
-/** True if a task of `apply` has chunks of whole slices, not a single piece of them. */
+/** Returns true if the chunks of an `apply` task hold whole slices, not a single piece of each slice. */
 const takesWholeSlices = ({ address, spec }: Pick<JobContext, "address" | "spec">): boolean =>
   spec.chunksPerTask % address.pieces.size === 0;
 
 /**
- * The tasks of a gather's `apply` that write a piece of slices, in order of their chunks, and the number of the piece
- * in their files.
+ * Returns the `apply` tasks of a gather that write a piece of slices, in the order of their chunks, and the number of
+ * the piece in their files.
  */
 export function tasksOfPiece(job: JobContext, piece: number): { tasks: number[]; number: number } {
   const { address, chunks, spec } = job;
@@ -136,7 +139,7 @@ export function tasksOfPiece(job: JobContext, piece: number): { tasks: number[];
   return { tasks: Array.from({ length }, (_, task) => task), number: piece };
 }
 
-/** The numbers of the chunks that a task of `apply` takes. */
+/** Returns the numbers of an `apply` task's chunks. */
 export function chunksOfTask({ chunks, spec }: JobContext, task: number): number[] {
   const first = task * spec.chunksPerTask;
   const count = Math.min(spec.chunksPerTask, chunks.size - first);
@@ -144,7 +147,8 @@ export function chunksOfTask({ chunks, spec }: JobContext, task: number): number
 }
 
 /**
- * Checks the stages in job.json against its arrays, because without one of its stages a job gives a different result.
+ * Checks the stages in job.json against the arrays, because a job with a missing stage would produce a different
+ * result.
  * @throws TensorError `malformed-file` for other stages
  */
 export function checkStages(job: JobContext): void {
@@ -165,14 +169,14 @@ export function checkStages(job: JobContext): void {
   }
 }
 
-/** Bytes of memory that the tasks of a job take. */
+/** Memory that a job's tasks take, in bytes. */
 export interface JobNeeds {
   readonly sizes: TaskBytes;
-  /** Bytes for reading and writing chunks. */
+  /** Memory for reading and writing chunks. */
   readonly held: number;
-  /** Bytes for the largest task. */
+  /** Memory for the largest task. */
   readonly needed: number;
-  /** Bytes for a partition task, without `held`. */
+  /** Memory for a `partition` task, excluding `held`. */
   readonly block: number;
 }
 
@@ -191,11 +195,11 @@ export function needsOf(job: JobContext): JobNeeds {
   };
 }
 
-/** The columns of a file in `shuffle/`. */
+/** Column numbers in a file in `shuffle/`. */
 export const ROWS = 0;
 export const POSITIONS = 1;
 
-/** Splits the shape of a chunk into the addressed axes and the axes of a slice. */
+/** Splits a chunk shape into the addressed axes and the axes of a slice. */
 export const splitShape = (
   shape: readonly number[],
   addressed: number,

@@ -1,7 +1,7 @@
 /**
- * Files of fragments, which one stage writes for the tasks of the next: the updates of one block by chunk, or the
- * gathered slices of one chunk by block. A file is written under another name and synced before it gets its own, so a
- * file under its own name is complete.
+ * Reads and writes files of fragments, which one stage writes for the tasks of the next: a block's updates by chunk, or
+ * a chunk's gathered slices by block. A file is written under a temporary name and synced before it is renamed, so a
+ * file with its final name is complete.
  *
  *     magic, number of fragments G, number of entries n      16 bytes, little-endian
  *     starts        uint32[G + 1]    the entries of fragment g are those from starts[g] to starts[g + 1]
@@ -17,33 +17,33 @@ import { readFully, withFile, writeFully } from "../../boxes/file.ts";
 const MAGIC = 0x4653444e;
 const HEADER = 16;
 
-/** The properties that all files of a stage share. */
+/** Properties that all files of a stage share. */
 export interface FragmentLayout {
   /** The number of fragments. */
   readonly fragments: number;
   /** The number of columns of numbers. */
   readonly columns: number;
-  /** Bytes of an entry in each piece. */
+  /** Size of an entry in each piece, in bytes. */
   readonly pieceBytes: readonly number[];
-  /** Maximum number of entries of a fragment: the positions of a block. */
+  /** Maximum number of entries per fragment: the number of positions in a block. */
   readonly most: number;
 }
 
-/** The location of a fragment in its file. */
+/** Location of a fragment in its file. */
 export interface Fragment {
   readonly file: string;
-  /** Its first entry and its number of entries. */
+  /** The fragment's first entry and its number of entries. */
   readonly start: number;
   readonly count: number;
-  /** The number of entries of the whole file. */
+  /** The number of entries in the whole file. */
   readonly total: number;
-  /** Ranges of the file that were read ahead, together with the neighbouring fragments. */
+  /** Ranges of the file that were read ahead, together with neighboring fragments. */
   readonly ahead: readonly Range[];
 }
 
 /**
- * Bytes of `count` files with `fragments` fragments each, and with `entries` entries and `slices` bytes of slices in
- * total.
+ * Returns the total size of `count` files with `fragments` fragments each, and `entries` entries and `slices` bytes of
+ * slices in total.
  */
 export const fragmentBytes = (
   count: number,
@@ -53,23 +53,23 @@ export const fragmentBytes = (
   slices: number,
 ): number => count * (HEADER + 4 * (fragments + 1)) + 4 * columns * entries + slices;
 
-/** Bytes of a file that {@link findFragments} reads. */
+/** Returns the number of bytes that {@link findFragments} reads from a file. */
 export const headBytes = (fragments: number, count: number): number =>
   HEADER + 4 * (fragments <= CHUNKED.fragments ? fragments + 1 : count + 1);
 
-/** Bytes of a file that begin at byte `at`. */
+/** Bytes of a file from position `at`. */
 interface Range {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
-/** Writes slices of a piece; `entry` is the number of the first in the file. */
+/** Writes slices of a piece; `entry` is the number of the first slice in the file. */
 export type WriteSlices = (bytes: Uint8Array, piece: number, entry: number) => Promise<void>;
 
 /**
  * Writes a file of fragments.
  * @param check called before the file gets its name; throws if the job has lost its folder or its output
- * @param writeSlices receives a function that writes slices, and must write all of them
+ * @param writeSlices receives a function that writes slices, and must call it for all slices
  */
 export async function writeFragments(
   file: string,
@@ -113,8 +113,8 @@ export async function findFragment(
 
 /**
  * Finds `count` fragments, starting with number `first`.
- * @param most bytes of their first column and slices to read at once, because opening the file again for each fragment
- *   takes longer than reading a small one. Longer fragments are not read here.
+ * @param most maximum bytes of their first column and slices to read ahead, because opening the file again for each
+ * fragment takes longer than reading a small fragment. Longer fragments are not read ahead.
  */
 export async function findFragments(
   file: string,
@@ -147,7 +147,7 @@ export async function findFragments(
   });
 }
 
-/** Reads the starts of fragments, beginning with number `first`. Returns the number of entries of the file. */
+/** Reads the starts of fragments, beginning with number `first`. Returns the number of entries in the file. */
 async function readStarts(
   handle: OpenFile,
   file: string,
@@ -214,11 +214,11 @@ async function readRange({ file, ahead }: Fragment, at: number, into: Uint8Array
   into.set(known.bytes.subarray(at - known.at, at - known.at + into.length));
 }
 
-/** The offset of a column; behind the last column, that of the slices. */
+/** Returns the offset of a column; the number after the last column gives the offset of the slices. */
 const columnStart = ({ fragments }: FragmentLayout, total: number, column: number): number =>
   HEADER + 4 * (fragments + 1 + column * total);
 
-/** The offset of the slices of a piece; behind the last piece, the end of the file. */
+/** Returns the offset of a piece's slices; the number after the last piece gives the end of the file. */
 function sliceStart(layout: FragmentLayout, total: number, piece: number): number {
   const before = layout.pieceBytes.slice(0, piece).reduce((sum, bytes) => sum + bytes, 0);
   return columnStart(layout, total, layout.columns) + total * before;
@@ -227,7 +227,7 @@ function sliceStart(layout: FragmentLayout, total: number, piece: number): numbe
 const bytesOfWords = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** The results of `action` for all items and their indices, group after group. */
+/** Runs `action` for all items and their indices, group after group, and returns the results. */
 export async function inGroups<T, R>(
   items: readonly T[],
   action: (item: T, index: number) => Promise<R>,
@@ -238,7 +238,8 @@ export async function inGroups<T, R>(
     const group = await Promise.allSettled(
       items.slice(i, i + reads).map((item, j) => action(item, i + j)),
     );
-    // Tasks in progress may write into memory that the next task gets, so the whole group ends first.
+    // After an error, actions in progress may still write into memory that the next task receives, so the error is
+    // thrown only when the whole group has ended.
     for (const one of group) {
       if (one.status === "rejected") throw one.reason;
       results.push(one.value);

@@ -1,4 +1,4 @@
-/** A gather's part of `apply`: writes the slices that all blocks request from the chunks of a task. */
+/** The stage `apply` of a gather: writes the slices that all blocks request from a task's chunks. */
 
 import { CHUNKED } from "../../../core/limits.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -32,13 +32,13 @@ export async function gatherChunks(
     most = Math.max(most, count);
   }
   const file = fileOf.task(folder, "applied", task);
-  // Allocated once for the largest fragment: a buffer that grows from fragment to fragment fragments memory.
+  // The buffer is allocated once for the largest fragment, because a growing buffer would leave gaps in memory.
   memory.words("rows", most);
   memory.bytes("slices", most * Math.max(...layout.pieceBytes));
   await writeFragments(file, layout, starts, [], check, async (write) => {
     for (const [number, own] of byPiece.entries()) {
       const places = starts.slice(0, blocks.size);
-      // A block's slices from small chunks are gathered in one call. Larger chunks are in memory one at a time.
+      // A block's slices from small chunks are gathered in a single call. Larger chunks are in memory one at a time.
       const groups = areTogether(job) ? [own] : own.map((one) => [one]);
       for (const group of groups) {
         await gatherGroup(job, group, memory, async (slices, block) => {
@@ -50,7 +50,7 @@ export async function gatherChunks(
   });
 }
 
-/** The number of slices that a block requests from the chunks. */
+/** Returns the number of slices that a block requests from the chunks. */
 const countOf = (chunks: readonly ChunkTask[], block: number): number =>
   chunks.reduce((sum, { fragments }) => sum + fragments[block].count, 0);
 
@@ -94,7 +94,10 @@ async function gatherGroup(
   }
 }
 
-/** Reads chunks of one piece into one memory, each at the position it would have if all chunks before it were whole. */
+/**
+ * Reads chunks of one piece into a single buffer, each at the position that it would have if all preceding chunks were
+ * whole.
+ */
 async function readTogether(
   job: JobContext,
   chunks: readonly ChunkTask[],
@@ -112,7 +115,7 @@ async function readTogether(
   return bytes;
 }
 
-/** Converts rows of single chunks, which follow one another, to rows of all chunks together. */
+/** Converts rows of consecutive chunks to rows of all chunks together. */
 function addressTogether(
   job: JobContext,
   chunks: readonly ChunkTask[],
@@ -129,7 +132,7 @@ function addressTogether(
   }
 }
 
-/** The rows that a fragment requests from a chunk. */
+/** Reads the rows that a fragment requests from a chunk. */
 async function readRows(
   job: JobContext,
   task: ChunkTask,
@@ -143,17 +146,18 @@ async function readRows(
   return rows;
 }
 
-/** Consecutive coordinates on a chunk's first axis that are in memory, one span after the other. */
+/** Consecutive coordinates on a chunk's first axis; spans are in memory one after the other. */
 interface Span {
   readonly first: number;
   readonly count: number;
-  /** The number of coordinates in the spans before. */
+  /** The number of coordinates in the preceding spans. */
   readonly before: number;
 }
 
 /**
  * Reads the part of a chunk that a gather needs. If the needed rows are few and far apart, and the file stores elements
- * as memory does, only these are read and held: allocating a whole chunk would take longer than reading them.
+ * exactly as memory does, only these rows are read, because allocating a whole chunk would take longer than reading
+ * them.
  */
 async function readWanted(
   job: JobContext,
@@ -168,7 +172,7 @@ async function readWanted(
     return { bytes: (await readData(job, task, memory)).bytes, spans: null };
   }
   const [length, ...rest] = box.shape;
-  // Bytes per coordinate.
+  // The number of bytes per coordinate on the first axis.
   const step = size / length;
   const ofPlace = rowsOfPlace(job, task);
   const wanted = new Set<number>();
@@ -188,11 +192,11 @@ async function readWanted(
   return { bytes, spans };
 }
 
-/** The number of rows per coordinate on a chunk's first axis. */
+/** Returns the number of rows per coordinate on a chunk's first axis. */
 const rowsOfPlace = ({ address }: JobContext, { box }: ChunkTask): number =>
   product(splitShape(box.shape.slice(1), address.addressed - 1).lead);
 
-/** Groups sorted coordinates into spans; gaps smaller than `gap` do not separate them. */
+/** Groups sorted coordinates into spans that are separated by gaps of at least `gap`. */
 function spansOf(places: Uint32Array, gap: number): Span[] {
   const spans: Span[] = [];
   let before = 0;

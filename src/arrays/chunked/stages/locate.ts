@@ -1,6 +1,6 @@
 /**
- * Finds the chunk and the row of every position of a block, and checks every index. The loops are those of
- * `kernels/read-indices.ts`, but an index gives two numbers instead of one offset.
+ * Finds the chunk and the row of every position in a block, and checks every index. The loops resemble those in
+ * `kernels/read-indices.ts`, but convert an index to two numbers instead of one offset.
  */
 
 import type { Box } from "../../boxes/grid.ts";
@@ -8,17 +8,17 @@ import { indexAt, type IndexWords } from "../../../core/plan/index-job.ts";
 import { product, stridesOf } from "../../../core/tensor/shape.ts";
 import type { Address, AxisSteps } from "./address.ts";
 
-/** The lead of a position without a target. */
+/** Lead of a position without a target. */
 export const NOWHERE = 0xffffffff;
 
 export interface LocateRules {
   /** True if -1 addresses the last element of an axis. */
   readonly negative: boolean;
-  /** The treatment of an index outside its axis; `skip` gives it the lead {@link NOWHERE}. */
+  /** How an index outside its axis is handled; `skip` assigns the lead {@link NOWHERE}. */
   readonly bounds: "error" | "clip" | "skip";
 }
 
-/** Receives the results of a block, one per position. */
+/** Receives a block's results, one per position. */
 export interface Located {
   readonly leads: Uint32Array;
   readonly rows: Uint32Array;
@@ -26,8 +26,8 @@ export interface Located {
 
 /**
  * Fills `located` for the box of positions.
- * @param words the indices of the block, those in `indexBox`
- * @returns -1, or the number in `words` of the first index that the rules refuse
+ * @param words the block's indices, which lie in `indexBox`
+ * @returns -1, or the position in `words` of the first index that the rules reject
  */
 export function locate(
   address: Address,
@@ -71,7 +71,7 @@ export function locate(
   return -1;
 }
 
-/** The distance between the indices of neighbouring positions, along each axis of positions, in indices. */
+/** Returns the distance between the indices of neighboring positions along each axis of positions. */
 function wordStrides({ indexAxes, own }: Address, { shape }: Box, k: number): number[] {
   const strides = own.map(() => 0);
   const inner = stridesOf(indexAxes.map((d) => shape[d]));
@@ -79,22 +79,22 @@ function wordStrides({ indexAxes, own }: Address, { shape }: Box, k: number): nu
   return strides;
 }
 
-/** Positions along the last axis, beginning with position `p`. */
+/** A run of positions along the last axis, beginning with position `p`. */
 interface RunBegin {
   readonly p: number;
   readonly run: number;
-  /** The contributions of the coordinates before the last. */
+  /** Contributions of the coordinates before the last. */
   readonly lead: number;
   readonly row: number;
-  /** The number of the first index, and the distance to the index of the next position. */
+  /** The position of the first index in `words`, and the distance to the next position's index. */
   readonly word: number;
   readonly lastWord: number;
-  /** The contribution of the last coordinate, and its first value. */
+  /** Steps of the last axis, and the first coordinate along it. */
   readonly lastOwn: AxisSteps | null;
   readonly lastStart: number;
 }
 
-/** Positions with a single index each: most calls, and the longest. */
+/** Reads positions with a single index each, which most calls have, including the longest. */
 function readSingles(
   { p, run, lead, row, word, lastWord, lastOwn, lastStart }: RunBegin,
   [{ dim, chunk, leadStride, rowStride }]: readonly AxisSteps[],
@@ -129,7 +129,7 @@ function readSingles(
   return -1;
 }
 
-/** Tuples of any length. */
+/** Reads positions with tuples of any length. */
 function readTuples(
   { p, run, lead, row, word, lastWord, lastOwn, lastStart }: RunBegin,
   tuple: readonly AxisSteps[],
@@ -167,7 +167,8 @@ function readTuples(
 }
 
 /**
- * True if an index outside its axis is an error. A negative index that does not wrap always is, as in `plan/bounds.ts`.
+ * Returns true if an index outside its axis is an error. If negative indices do not wrap, a negative index is always an
+ * error, as in `plan/bounds.ts`.
  */
 const isRefused = (
   given: number,

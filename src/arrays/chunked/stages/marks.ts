@@ -1,7 +1,7 @@
 /**
- * Marks of tasks: files in a stage's folder that mean that the task is done. The mark of a task that changes chunks in
- * place has a line for each chunk: the staged name and the state of the chunk when the task read it; or a sign that the
- * chunk is unchanged.
+ * Reads and writes tasks' marks: files in a stage's folder that show that a task is done. The mark of a task that
+ * changes chunks in place has a line per chunk, with the staged name and the chunk's state when the task read it, or a
+ * sign that the chunk is unchanged.
  */
 
 import { randomBytes } from "node:crypto";
@@ -11,7 +11,7 @@ import { files } from "../../boxes/files.ts";
 import { checkOwner } from "../job/owner.ts";
 import { chunksOfTask, fileOf, type JobContext } from "./context.ts";
 
-/** The line of an unchanged chunk. */
+/** Line for an unchanged chunk. */
 const UNCHANGED = "-";
 
 /** A chunk that a task changes in place. */
@@ -19,11 +19,11 @@ export interface ChangedChunk {
   readonly chunk: number;
   /** The name under which the chunk is staged. */
   readonly name: string;
-  /** The result of {@link markedState} for the chunk before the change. */
+  /** The chunk's {@link markedState} before the change. */
   readonly before: string;
 }
 
-/** A state of an array as a mark contains it, on one line. */
+/** Converts an array's state to a single line, for a mark. */
 export const markedState = (state: string): string => state.replaceAll("\n", "|");
 
 /** @param changed one entry per chunk of the task; null for an unchanged chunk */
@@ -31,7 +31,7 @@ export const printMark = (changed: readonly (ChangedChunk | null)[]): string =>
   changed.map((one) => (one === null ? UNCHANGED : `${one.name} ${one.before}`)).join("\n");
 
 /**
- * The chunks that a task changes in place; null if the task has no mark.
+ * Reads which chunks a task changes in place; returns null if the task has no mark.
  * @throws TensorError `malformed-file` unless the mark has a line of this job for each chunk of the task
  */
 export async function readMark(job: JobContext, task: number): Promise<ChangedChunk[] | null> {
@@ -51,7 +51,7 @@ export async function readMark(job: JobContext, task: number): Promise<ChangedCh
 const wrong = (marker: string): Error =>
   malformed(`${marker} does not name the chunks of its task`);
 
-/** The number of chunks that a task has changed in place, by its mark. */
+/** Returns the number of chunks that a task has changed in place, according to its mark. */
 export async function countChanged(marker: string): Promise<number> {
   const lines = (await findText(marker))?.split("\n") ?? [];
   return lines.filter((line) => line !== UNCHANGED).length;
@@ -59,7 +59,7 @@ export async function countChanged(marker: string): Promise<number> {
 
 /**
  * Writes the mark of a task.
- * @returns true if this call marked the task, false if another one had
+ * @returns true if this call marked the task, false if another call already had
  */
 export async function mark(
   job: JobContext,
@@ -76,7 +76,7 @@ export async function mark(
     });
     await checkOwner(job);
     await files.link(temporary, marker);
-    // Synced, because a crash of the machine must not keep the chunk and lose its mark.
+    // The mark is synced, because a machine crash must not keep a chunk and lose its mark.
     if (job.spec.inPlace) await syncFolder(fileOf.stage(job.folder, stage));
     return true;
   } catch (error) {

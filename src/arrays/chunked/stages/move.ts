@@ -1,4 +1,4 @@
-/** A call of the engine on the memory of a workspace: slices of one length, addressed by rows. */
+/** Calls the engine on a workspace's memory, with slices of equal length that are addressed by rows. */
 
 import { callNow } from "../../../core/call/execute.ts";
 import { divisorOf, stepsOf, type Reducing } from "../../../core/call/steps.ts";
@@ -25,13 +25,13 @@ const planOf = (offsets: Uint32Array, slice: number, size: number, source?: Uint
   ...(source !== undefined && { source }),
 });
 
-/** Turns the numbers of slices into offsets, in place. */
+/** Converts slice numbers to offsets, in place. */
 export function toOffsets(rows: Uint32Array, slice: number): Uint32Array {
   if (slice !== 1) for (let p = 0; p < rows.length; p++) rows[p] *= slice;
   return rows;
 }
 
-/** `out[p] = data[offset p]`, with slices of `slice` elements. */
+/** Gathers slices of `slice` elements: `out[p] = data[offset p]`. */
 export function gatherSlices(
   executor: Executor,
   dtype: DType,
@@ -45,7 +45,7 @@ export function gatherSlices(
   callNow(executor, fields, (session) => session.gather(plan, dtype, data, out), undefined);
 }
 
-/** `data[offset p] = updates[p]`, with slices of `slice` elements. */
+/** Writes slices of `slice` elements: `data[offset p] = updates[p]`. */
 export function placeSlices(
   executor: Executor,
   dtype: DType,
@@ -84,8 +84,9 @@ function scatter(
 }
 
 /**
- * Applies the updates of a chunk, at once or in several parts, with the result of a single call. A single call would
- * see which update of a target is the first and how many a target has; this object remembers both from part to part.
+ * Applies a chunk's updates, at once or in several parts, with the same result as a single call. A single call knows
+ * which update of a target is the first, and how many updates each target has; this object keeps both facts between
+ * parts.
  */
 export class Combiner {
   readonly #executor: Executor;
@@ -118,7 +119,7 @@ export class Combiner {
     this.#counts = isCounted && slice > 0 ? new Uint32Array(this.#size / slice) : null;
   }
 
-  /** @param rows of the chunk, one per update; overwritten with offsets */
+  /** @param rows the chunk's rows, one per update; overwritten with offsets */
   add(rows: Uint32Array, updates: Storage): void {
     const { first, later } = stepsOf(this.#reducing);
     const counts = this.#counts;
@@ -149,14 +150,14 @@ export class Combiner {
 
   /**
    * Combines updates with the present values, even for the first update of a target.
-   * @param positions of the updates, one per row
+   * @param positions the updates' positions, one per row
    */
   combine(rows: Uint32Array, updates: Storage, positions: Uint32Array): void {
     const { later } = stepsOf(this.#reducing);
     this.#scatter(later, toOffsets(rows, this.#slice), updates, positions);
   }
 
-  /** Called after the last update: divides a mean. */
+  /** Must be called after the last update; divides a mean. */
   end(): void {
     const counts = this.#counts;
     if (counts === null || !stepsOf(this.#reducing).divides) return;

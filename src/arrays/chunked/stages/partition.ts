@@ -1,6 +1,6 @@
 /**
- * The first stage: one block of positions. Reads and checks its indices, finds the chunk of each position, and writes
- * the rows and the updates sorted by chunk.
+ * The first stage, `partition`: each task reads and checks the indices of one block of positions, finds the chunk of
+ * each position, and writes the rows and updates sorted by chunk.
  */
 
 import { indexWordsOf } from "../../../core/plan/index-job.ts";
@@ -19,10 +19,10 @@ import { sortByKey } from "./sort.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * @param reading bytes that reading may hold, in addition to a single chunk
- * @param check called after everything is read; throws if the job has lost its folder, or an input has changed
+ * @param reading maximum memory for reading, in bytes, in addition to a single chunk
+ * @param check called after everything is read; throws if the job has lost its folder or an input has changed
  * @throws TensorError `index-out-of-range` for the first bad index of the block, with its coordinates in the whole
- *   indices
+ * indices
  */
 export async function partition(
   job: JobContext,
@@ -36,14 +36,14 @@ export async function partition(
   const count = product(box.shape);
   const pending =
     job.updates === undefined ? undefined : readUpdates(job, box, 0, memory, reading / 2);
-  // A rejection is handled below, in its turn.
+  // A rejection of this promise is handled below.
   const settled = pending?.catch(() => {});
   const leads = memory.words("leads", count);
   const rows = memory.words("rows", count);
   try {
     await locateBlock(job, box, { leads, rows }, memory, reading / 2);
   } catch (error) {
-    // The read must end first, because the next task gets its memory.
+    // The read must end before the error is thrown, because the next task receives the same memory.
     await settled;
     throw error;
   }
@@ -51,7 +51,7 @@ export async function partition(
   const order = memory.words("order", count);
   const kept = sortByKey(leads, address.leads.size, starts, order);
   const positions = order.subarray(0, kept);
-  // The leads are no longer needed.
+  // The memory of the leads is reused, because they are no longer needed.
   const sorted = leads.subarray(0, kept);
   for (let p = 0; p < kept; p++) sorted[p] = rows[positions[p]];
   const early = combined(job, sorted, starts, positions);
@@ -67,7 +67,7 @@ export async function partition(
   });
 }
 
-/** Entries after combining updates of one target; null if nothing is combined. */
+/** Combines updates of the same target; returns null if nothing is combined. */
 function combined(
   { address, data, isGather, refusesRepeats, resolved }: JobContext,
   rows: Uint32Array,
@@ -80,7 +80,7 @@ function combined(
   return combineEntries(rows, starts, positions, chunkRows, reduction === "none");
 }
 
-/** The chunk and the row of every position of a block. */
+/** Finds the chunk and the row of every position in a block. */
 async function locateBlock(
   job: JobContext,
   box: Box,
@@ -104,7 +104,7 @@ function locateRules(job: JobContext): LocateRules {
   return { negative, bounds: bounds === "drop" || bounds === "fill" ? "skip" : bounds };
 }
 
-/** A piece of the updates of a block. */
+/** Reads a piece of a block's updates. */
 async function readUpdates(
   job: JobContext,
   box: Box,
@@ -118,7 +118,7 @@ async function readUpdates(
   const slice = address.pieces.box(piece);
   const start = [...box.start, ...slice.start];
   const shape = [...box.shape, ...slice.shape];
-  // Some versions accept one element of any rank where updates should be a scalar.
+  // Some operator versions accept one element of any rank if updates should be a scalar.
   const isOther = start.length !== updates.shape.length;
   const ones = updates.shape.map(() => 1);
   const [from, own] = isOther ? [ones.map(() => 0), ones] : [start, shape];
@@ -126,7 +126,7 @@ async function readUpdates(
   return bytes;
 }
 
-/** The updates of a piece in order of their chunks, with updates of one target combined if that was found exact. */
+/** Sorts the updates of a piece by chunk, and combines updates of the same target if `combined` found that exact. */
 function permute(
   { data: { dtype }, elementBytes, pieceBytes, resolved }: JobContext,
   updates: Uint8Array,

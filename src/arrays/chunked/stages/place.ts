@@ -1,4 +1,4 @@
-/** The last stage of a gather: one block of positions. Puts the slices that it got from the chunks in order. */
+/** The stage `place` of a gather: each task puts the slices for one block of positions in order. */
 
 import { malformed } from "../../../core/errors.ts";
 import { chunksOf, copyBox } from "../../boxes/boxes.ts";
@@ -16,7 +16,8 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   const at = job.blocks.at(block);
   const count = product(job.blocks.box(block).shape);
   const pieces = address.pieces.size;
-  // The chunks of an NPY file hold whole slices; those of other outputs one piece of each, or the requested shape.
+  // Chunks of an NPY file hold whole slices. Chunks of other outputs hold one piece of each slice, or have the
+  // requested shape.
   const isWhole = pieces > 1 && (isCut || out.location.format === "npy");
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
   for (let piece = 0; piece < pieces; piece++) {
@@ -30,7 +31,7 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   await mark(job, "placed", block);
 }
 
-/** Writes the output chunks of a block out of its whole slices. */
+/** Cuts a block's whole slices into output chunks, and writes them. */
 async function cut(
   job: JobContext,
   block: number,
@@ -50,7 +51,7 @@ async function cut(
   }
 }
 
-/** A piece of every slice of a block, in order of the positions; zeros for an index that was left out. */
+/** Reads a piece of each slice in a block, in the order of the positions; slices for skipped indices are zeros. */
 async function readPiece(
   job: JobContext,
   block: number,
@@ -68,7 +69,7 @@ async function readPiece(
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
   await readColumn(everything, shuffle, POSITIONS, 0, positions);
-  // A slice of another position would be written beyond the block's memory.
+  // A slice for a position outside the block would be written beyond the block's memory.
   const wrong = positions.find((position) => position >= count);
   if (wrong !== undefined)
     throw malformed(`${wanted} has position ${wrong}, but its block has ${count}`);

@@ -1,17 +1,18 @@
 /**
- * Puts the chunks of a task into the output exactly once, however often the task runs, and wherever a run of it ends.
+ * Puts a task's chunks into the output exactly once, no matter how often the task runs and where a run is interrupted.
  *
- * A new array is made of data that nobody changes, so a task may run again: its chunks are put in place, then marked.
+ * A new array is computed from data that nobody changes, so a task may run again: its chunks are put in place, then
+ * marked.
  *
- * In place this order would be wrong: a task that runs again would apply its updates to chunks that have them already.
- * Here the chunks are written to hidden files and synced. Then a marker that names them, one per line, is created in
+ * In place, this order would be wrong: a task that runs again would apply its updates twice. Therefore chunks that are
+ * changed in place are written to hidden files and synced. Then a marker that names them, one per line, is created in
  * `applied/` by `link`, which fails if a marker exists: the process that succeeds decides. Then the chunks are renamed.
- * A run that finds a marker renames the chunks it names that are still staged, and has nothing else to do. Renaming
- * first and marking afterwards gave wrong results in 12 of 12 jobs killed at random, this order in 0 of 25.
+ * A run that finds a marker only renames those of its chunks that are still staged. Renaming chunks before marking them
+ * gave wrong results in 12 of 12 jobs that were killed at random; marking them first gave wrong results in 0 of 25.
  *
- * Nobody else may write to such an array meanwhile. A chunk whose state differs at its mark from that at its reading,
- * or differs from its mark before a later run renames it, is an error; otherwise another process's writes would be
- * lost.
+ * Nobody else may write to an array while a job changes it in place. If a chunk's state changes between reading and
+ * marking, or between marking and renaming in a later run, the task fails, because another process's writes would
+ * otherwise be lost.
  */
 
 import { randomBytes } from "node:crypto";
@@ -25,31 +26,31 @@ import { inGroups } from "./fragments.ts";
 import { markedState, mark, printMark, readMark, type ChangedChunk } from "./marks.ts";
 import { changedSince, changedWhileRead, checkChanged, noteSeen, seenFile } from "./seen.ts";
 
-/** A name for a staged chunk or file that no other run uses. */
+/** Returns a name for a staged chunk or file that no other run uses. */
 const nameOf = (job: JobContext, what: number | string): string =>
   `${job.spec.id}-${what}-${randomBytes(6).toString("hex")}`;
 
-/** The state of a chunk of data. */
+/** Returns the state of a chunk of data. */
 export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promise<string> => {
   const { start, shape } = chunks.box(chunk);
   return data.stateOf(start, shape);
 };
 
 /**
- * True if the chunks of a task are in the output, after finishing the work of an interrupted run.
+ * Finishes the work of an interrupted run, and returns true if the task's chunks are in the output.
  * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it;
- *   `malformed-file` if a task that has changed its chunks has no mark
+ * `malformed-file` if a task that has changed its chunks has no mark
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));
-  // In this order, because another run of the task may be marking it.
+  // The record is checked before the mark is read, because another run of the task may be marking it.
   const isChanged = await isThere(seenFile(job.folder, "apply", task));
   const changed = await readMark(job, task);
   if (changed === null && isChanged) throw lostMark(job, task);
   if (changed === null) return false;
   if (await checkChanged(job, task)) return true;
   await inGroups(changed, async ({ chunk, name, before }) => {
-    // In this order, because another run may be renaming the chunk.
+    // The chunk is checked before the staged file, because another run may be renaming the chunk.
     if (markedState(await stateOfChunk(job, chunk)) === before) return;
     if (await job.out.isStaged(job.chunks.at(chunk), name)) throw changedSince(job, "data");
   });
@@ -57,7 +58,7 @@ export async function isPublished(job: JobContext, task: number): Promise<boolea
   return true;
 }
 
-/** The error for a task that would apply its updates a second time. */
+/** Returns the error for a task that would apply its updates a second time. */
 function lostMark({ folder }: JobContext, task: number): Error {
   const marker = fileOf.task(folder, "applied", task);
   return malformed(
@@ -66,7 +67,7 @@ function lostMark({ folder }: JobContext, task: number): Error {
   );
 }
 
-/** Moves staged and marked chunks to their paths in the array. The array's folder records the change first. */
+/** Moves staged and marked chunks to their paths in the array, after recording the change in the array's folder. */
 async function change(
   job: JobContext,
   task: number,
@@ -86,15 +87,15 @@ async function place(
 }
 
 /**
- * Stages a chunk under a name. Returns the state of the chunk before it was read, which matters in place only; null if
- * the chunk stays as it is and nothing is written.
+ * Stages a chunk under a name. Returns the chunk's state before it was read, which matters only in place, or null if
+ * the chunk is unchanged and nothing is written.
  */
 export type StageChunk = (chunk: number, index: number, name: string) => Promise<string | null>;
 
 /**
- * Puts the chunks of a task into the output.
- * @param stage called for several chunks at once, with the index of each among the chunks of the task
- * @param check called when all chunks are staged; throws if the job has lost its folder, or an input has changed
+ * Puts a task's chunks into the output.
+ * @param stage called for several chunks at once, with each chunk's index among the task's chunks
+ * @param check called when all chunks are staged; throws if the job has lost its folder or an input has changed
  */
 export async function publish(
   job: JobContext,
@@ -121,7 +122,8 @@ export async function publish(
       return;
     }
     const states = await inGroups(changed, ({ chunk }) => stateOfChunk(job, chunk));
-    // Another run of this task may have changed the chunks. Its mark precedes the change, and decides.
+    // Another run of this task may have changed the chunks. Its mark precedes the change, so the run that marked first
+    // wins.
     const isOther = states.some((state, i) => state !== changed[i].state);
     if (isOther && !(await isThere(fileOf.task(job.folder, "applied", task))))
       throw changedWhileRead(job, "data");
@@ -136,11 +138,11 @@ export async function publish(
   } finally {
     if (!isKept) await inGroups(names, (name) => job.out.discard(name));
   }
-  // Another run of this task was first, and may have ended before it renamed the chunks.
+  // Another run marked the task first, but may have been interrupted before it renamed the chunks.
   if (!isKept) await isPublished(job, task);
 }
 
-/** Puts a chunk of a new array in place; doing so twice is harmless. */
+/** Puts a chunk of a new array in place; a second call is harmless. */
 export async function putNew(
   job: JobContext,
   at: readonly number[],

@@ -1,8 +1,8 @@
 /**
- * Detects inputs that change during a job, by a hash of the names, sizes and times, or ETags, of all chunks that a task
- * reads. Each task records the hash before it reads and compares it after reading, and the last stage compares all
- * records, because a changed input would give a result of half old and half new values. A task that changes chunks in
- * place records their new state, so that writes to them before the end of the job are noticed too.
+ * Detects inputs that change during a job, because a changed input would produce a mix of old and new values. A task
+ * hashes the names, sizes and times, or ETags, of all chunks that it reads. It records the hash before reading and
+ * compares it after reading, and the last stage compares all records. A task that changes chunks in place records their
+ * new state, so that later writes to these chunks are also detected.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -22,12 +22,12 @@ import { readMark } from "./marks.ts";
 
 export type SeenStage = "partition" | "apply";
 
-/** Hashes by input name. */
+/** Hashes of inputs, by input name. */
 export type Seen = Readonly<Record<string, string>>;
 
 const FOLDERS: Readonly<Record<SeenStage, string>> = { partition: "shuffle", apply: "applied" };
 
-/** A part of an input that a task reads. */
+/** Part of an input that a task reads. */
 interface Part {
   readonly name: "data" | "indices" | "updates";
   readonly array: ChunkedArray;
@@ -37,7 +37,7 @@ interface Part {
 export const seenFile = (folder: string, stage: SeenStage, task: number): string =>
   `${fileOf.task(folder, FOLDERS[stage], task)}.seen`;
 
-/** The parts that a task reads; for data that the job changes in place, the part that the task has changed. */
+/** Returns the parts that a task reads; for data that the job changes in place, the part that the task has changed. */
 async function partsOf(job: JobContext, stage: SeenStage, task: number): Promise<readonly Part[]> {
   const { address, blocks, chunks, data, indices, spec, updates } = job;
   if (stage === "apply") {
@@ -55,14 +55,14 @@ async function partsOf(job: JobContext, stage: SeenStage, task: number): Promise
     start: [...box.start, ...address.slice.map(() => 0)],
     shape: [...box.shape, ...address.slice],
   };
-  // Some versions accept one element of any rank where updates should be a scalar.
+  // Some operator versions accept one element of any rank if updates should be a scalar.
   const isOther = whole.start.length !== updates.shape.length;
   const ones = updates.shape.map(() => 1);
   const part = isOther ? { start: ones.map(() => 0), shape: ones } : whole;
   return [...read, { name: "updates", array: updates, box: part }];
 }
 
-/** The present hash of each input that a task reads, by input name. */
+/** Computes the present hash of each input that a task reads, by input name. */
 async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
   const hashes = new Map<string, ReturnType<typeof createHash>>();
   for (const { name, array, box } of await partsOf(job, stage, task)) {
@@ -75,7 +75,7 @@ async function lookAt(job: JobContext, stage: SeenStage, task: number): Promise<
 }
 
 /**
- * Records the state of what a task is about to read, or has changed in place.
+ * Records the state of the parts that a task is about to read, or has changed in place.
  * @throws TensorError `engine` if another job owns the folder or the output
  */
 export async function noteSeen(job: JobContext, stage: SeenStage, task: number): Promise<Seen> {
@@ -99,7 +99,7 @@ export async function noteSeen(job: JobContext, stage: SeenStage, task: number):
 
 /**
  * Compares the inputs that a task has read with their recorded state.
- * @throws TensorError `attribute` for an input that has changed
+ * @throws TensorError `attribute` if an input has changed
  */
 export async function checkStill(
   job: JobContext,
@@ -114,8 +114,8 @@ export async function checkStill(
 
 /**
  * Compares the inputs with the records of finished tasks.
- * @param done numbers of tasks
- * @throws TensorError `attribute` for an input that has changed
+ * @param done the task numbers
+ * @throws TensorError `attribute` if an input has changed
  */
 export async function checkSeen(
   job: JobContext,
@@ -128,7 +128,7 @@ export async function checkSeen(
 /**
  * Compares chunks that a task has changed in place with their recorded state.
  * @returns false for a task that has not recorded the change of all its chunks
- * @throws TensorError `attribute` for a chunk that has changed since
+ * @throws TensorError `attribute` if a chunk has changed since
  */
 export const checkChanged = (job: JobContext, task: number): Promise<boolean> =>
   compare(job, "apply", task);
@@ -146,8 +146,8 @@ const firstOther = (before: Readonly<Record<string, unknown>>, now: Seen): strin
   Object.keys(now).find((one) => now[one] !== before[one]);
 
 /**
- * True if an input of the first stage is part of the array that the job changes in place. All of it has been read by
- * then.
+ * Returns true if an input of the first stage is part of the array that the job changes in place. The job's changes to
+ * this input are allowed, because they begin after the first stage has read all of it.
  */
 const isOwnChange = ({ spec }: JobContext, stage: SeenStage, name: string): boolean =>
   stage === "partition" && spec.inPlace && inputOf(spec, name)?.path === spec.out.path;
@@ -155,7 +155,7 @@ const isOwnChange = ({ spec }: JobContext, stage: SeenStage, name: string): bool
 const inputOf = (spec: JobSpec, name: string): ArrayLocation | undefined =>
   spec[name as Part["name"]];
 
-/** The error for an input that changed after a task had read part of it. */
+/** Returns the error for an input that changed after a task had read part of it. */
 export function changedSince({ folder, spec }: JobContext, name: string): TensorError {
   const advice = spec.inPlace
     ? "bring the old values back, or give the job up, which leaves the array changed in part"
@@ -167,7 +167,8 @@ export function changedSince({ folder, spec }: JobContext, name: string): Tensor
 }
 
 /**
- * The error for an input that changed while a task was reading it. The task has written nothing, so it can run again.
+ * Returns the error for an input that changed while a task was reading it. The task has written nothing, so it can run
+ * again.
  */
 export function changedWhileRead({ folder, spec }: JobContext, name: string): TensorError {
   const sentence =
@@ -178,7 +179,7 @@ export function changedWhileRead({ folder, spec }: JobContext, name: string): Te
 
 async function readSeen(file: string): Promise<Readonly<Record<string, unknown>> | null> {
   const text = await findText(file);
-  // The task has not begun, or has read nothing that could change.
+  // There is no record if the task has not begun, or reads nothing that could change.
   if (text === null) return null;
   try {
     const seen: unknown = JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * Memory that tasks reuse one after the other: fresh memory costs more than the work done with it, and is returned
- * late.
+ * Memory that tasks reuse one after the other, because allocating memory costs more than the work done with it, and
+ * unused memory is freed late.
  */
 
 import { chooseExecutor } from "../../../core/engines/choice.ts";
@@ -16,13 +16,13 @@ export class Workspace {
     this.executor = executor;
   }
 
-  /** A workspace with separate buffers, for concurrent work. */
+  /** Returns a workspace with separate buffers, for concurrent work. */
   lane(number: number): Workspace {
     return (this.#lanes[number] ??= new Workspace(this.executor));
   }
 
   /**
-   * Bytes of arbitrary content, which belong to the caller until the same name is requested again.
+   * Returns bytes with arbitrary contents. They belong to the caller until the same name is requested again.
    * @throws TensorError `too-large` if memory is exhausted
    */
   bytes(name: string, length: number): Uint8Array {
@@ -47,7 +47,7 @@ export class Workspace {
     if (known !== undefined && known.byteLength >= length) return known;
     if (known !== undefined) this.executor.recycle(known);
     this.#buffers.delete(name);
-    // A multiple of 16, so that elements of any type fit.
+    // Sizes are multiples of 16, so that elements of any type fit.
     const size = Math.max(16, Math.ceil(length / 16) * 16);
     const buffer = this.executor.alloc("uint8", size) as Uint8Array;
     this.#buffers.set(name, buffer);
