@@ -351,7 +351,7 @@ test("a list is as long as it says at first", () => {
     [1, 2],
     [3, 4],
   ]);
-  throws("shape-mismatch", "a list of 1000000 stands where axis 0 has 2", () =>
+  throws("shape-mismatch", "a list of 1000000 where axis 0 has 2", () =>
     tensor("int8", [2, 2], value),
   );
 });
@@ -361,7 +361,7 @@ test("lists that hold one list many times are looked at once where they hold no 
   const shape = [...Array.from({ length: 62 }, () => 2), 0];
   assert.equal(Reflect.apply(tensor, undefined, ["int8", shape, nested]).size, 0);
   const ragged = Array.from({ length: 61 }).reduce<unknown>((list) => [list, list], [[], [0]]);
-  throws("shape-mismatch", "a list of 1 stands where axis 62 has 0", () =>
+  throws("shape-mismatch", "a list of 1 where axis 62 has 0", () =>
     Reflect.apply(tensor, undefined, ["int8", shape, ragged]),
   );
 });

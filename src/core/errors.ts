@@ -10,25 +10,24 @@
  *
  * @example
  * ```ts
- * ERROR_CODES["index-out-of-range"]; // "an index lies outside its axis"
+ * ERROR_CODES["index-out-of-range"]; // "an index is out of range"
  * ```
  */
 export const ERROR_CODES = Object.freeze({
-  "shape-mismatch": "a shape, a count of values or a nesting does not fit",
-  rank: "a rank, or the length of an index tuple, does not fit",
-  axis: "an axis lies outside the rank",
-  "index-out-of-range": "an index lies outside its axis",
-  "duplicate-index": "two updates have one target where that was forbidden",
-  dtype: "a data type, or a value for it, is not taken",
-  attribute: "an attribute or option is unknown, or has a wrong type or value",
-  reduction: "a reduction is unknown, newer than the version or undefined for the data type",
+  "shape-mismatch": "a shape, count or nesting does not fit",
+  rank: "a rank or index tuple length does not fit",
+  axis: "an axis is out of range",
+  "index-out-of-range": "an index is out of range",
+  "duplicate-index": "two updates have the same target",
+  dtype: "a data type or a value is not accepted",
+  attribute: "an attribute or option is unknown or has a wrong value",
+  reduction: "a reduction is unknown or not supported",
   overlap: "`out` shares memory with an input",
-  disposed: "a tensor's memory is gone (disposed of or transferred)",
-  "unknown-operator": "no such operator, domain or version",
-  "unsupported-model":
-    "a model holds what this package does not run, or a conversion's target cannot say",
-  "malformed-file": "a file is not what its format says",
-  "too-large": "more than 2^32 - 1 elements, or more than memory holds",
+  disposed: "memory was disposed of or transferred",
+  "unknown-operator": "an operator, domain or version is unknown",
+  "unsupported-model": "a model cannot be run or converted here",
+  "malformed-file": "a file violates its format",
+  "too-large": "more than 2^32 - 1 elements, or not enough memory",
   engine: "an engine failed",
 } as const);
 

@@ -69,7 +69,11 @@ export function listOrTensor(
   who: ErrorFields,
   input: string,
 ): Tensor {
-  if (Tensor.isTensor(value) || (typeof value === "object" && !isList(value))) {
+  if (
+    Tensor.isTensor(value) ||
+    value === undefined ||
+    (typeof value === "object" && !isList(value))
+  ) {
     return asTensor(value, who, input);
   }
   return typedNumbers(dtype, value) ?? fromNested(dtype, value, { ...who, input });

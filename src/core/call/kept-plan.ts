@@ -113,7 +113,7 @@ export function keptParts(
 ): KeptParts {
   const version = plainVersionOf(operator);
   const fields = { op: version.name };
-  const settings = settingsOf(version, [version], objectOf("options", options, fields), fields);
+  const settings = settingsOf(version, [version], objectOf("options", options, fields), fields, []);
   const call = { operator, version, signature: signatureOf(version), settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
   const types = ["int32", "int64"];

@@ -15,7 +15,7 @@ import { objectOf } from "../tensor/options.ts";
 import { sameShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
 import { plainVersionOf, type Call } from "./call.ts";
-import { POLICY_NAMES, policiesOf, type Policies } from "./policies.ts";
+import { optionNames, policiesOf, type Policies } from "./policies.ts";
 import { formOf, type Form } from "./prepare.ts";
 
 /** A plain function call, including the options that are not attributes. */
@@ -84,7 +84,7 @@ function newCall(operator: Operator, given: Options): KnownCall {
   const fields: ErrorFields = { op: version.name };
   const { out: _, ...rest } = given;
   const policies = policiesOf(operator, rest, fields);
-  const settings = settingsOf(version, [version], rest, fields, POLICY_NAMES);
+  const settings = settingsOf(version, [version], rest, fields, optionNames(operator));
   const { includeSelf = true } = policies;
   const own = { ...settings, includeSelf };
   const signature = signatureOf(version);

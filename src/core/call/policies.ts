@@ -43,8 +43,11 @@ const ALLOWED: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly u
   gather: { ...ALLOWED_BY_BOTH, bounds: [...ALLOWED_BY_BOTH.bounds, "fill"] },
 };
 
-/** Names of all policies; scatters accept every policy. */
-export const POLICY_NAMES: readonly string[] = Object.keys(ALLOWED.scatter);
+const NAMES = Object.keys(ALLOWED.scatter) as readonly Name[];
+
+/** Names of the options of an operator's plain function, except its attributes. */
+export const optionNames = ({ kind, versions: [{ indexForm }] }: Operator): readonly string[] =>
+  indexForm === "sequences" ? ["out"] : [...Object.keys(ALLOWED[kind]), "out"];
 
 /**
  * Reads the policies from the options of a call.
@@ -58,17 +61,13 @@ export function policiesOf(
 ): Policies {
   const isSequence = indexForm === "sequences";
   const policies: Record<string, unknown> = {};
-  for (const name of POLICY_NAMES as readonly Name[]) {
+  for (const name of NAMES) {
     const given = options[name];
     if (given === undefined) continue;
     const words = isSequence ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
       const why = isSequence ? "the operator has its own rule" : "a gather has no targets";
-      throw new TensorError(
-        "attribute",
-        `${name} is not an option here, because ${why}; leave it out`,
-        fields,
-      );
+      throw new TensorError("attribute", `${name} is not an option here, because ${why}`, fields);
     }
     if (!words.includes(given)) {
       const must = words.map((word) => JSON.stringify(word)).join(", ");

@@ -26,11 +26,18 @@ export function checkNotScalar(input: string, shape: PartialShape, fields: Error
   });
 }
 
+/** Advice for `indices` of rank 1, a single tuple that is often meant as several indices; empty for other ranks. */
+export const flatAdvice = (indices: PartialShape): string =>
+  indices?.length === 1
+    ? `; for separate indices, use the shape [${indices[0]}, 1], such as [[0], [1]]`
+    : "";
+
 /**
  * Checks that an index tuple has from `least` to `most` indices.
  * @throws TensorError `rank`
  */
 export function checkTupleLength(
+  indices: PartialShape,
   k: number,
   least: number,
   most: number,
@@ -41,7 +48,7 @@ export function checkTupleLength(
   const must = most === Infinity ? `at least ${least}` : range;
   throw new TensorError(
     "rank",
-    `indices.shape[-1], the length of an index tuple, must be ${must}, got ${k}`,
+    `indices.shape[-1], the length of an index tuple, must be ${must}, got ${k}${flatAdvice(indices)}`,
     {
       ...fields,
       input: "indices",
@@ -167,11 +174,12 @@ export function wrongUpdates(
   expected: readonly Dim[] | null,
   updates: readonly Dim[],
   fields: ErrorFields,
+  advice = "",
 ): TensorError {
   const known = expected?.every((dim) => typeof dim === "number") ? expected : undefined;
   return new TensorError(
     "shape-mismatch",
-    `updates.shape must ${must}, got ${printShape(updates)}`,
+    `updates.shape must ${must}, got ${printShape(updates)}${advice}`,
     { ...fields, input: "updates", expected: known },
   );
 }

@@ -92,7 +92,7 @@ export function termsOfGatherND(
   }
   const k = indices === null ? null : indices[indices.length - 1];
   if (typeof k === "number") {
-    checkTupleLength(k, 1, data === null ? Infinity : data.length - batchDims, fields);
+    checkTupleLength(indices, k, 1, data === null ? Infinity : data.length - batchDims, fields);
   }
   if (data === null || indices === null) return null;
   const batches = checkBatches(data, indices, batchDims, fields);

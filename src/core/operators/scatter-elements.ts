@@ -20,7 +20,7 @@ import { T15, T16, TIND } from "./types.ts";
 const SUMMARY =
   "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
   "index at those coordinates says: for axis 0 of two, output[indices[i][j]][j] = updates[i][j]. Indices are applied " +
-  "in row-major order, so that of updates to one element the last wins.";
+  "in row-major order: the last update of an element wins.";
 
 const COMMON = {
   name: "ScatterElements",

@@ -13,7 +13,7 @@ import {
 import { byTuples } from "./addressing.ts";
 import { reduced, REDUCTION_16, REDUCTION_18 } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkNotScalar, checkTupleLength, wrongUpdates } from "./checks.ts";
+import { checkNotScalar, checkTupleLength, flatAdvice, wrongUpdates } from "./checks.ts";
 import {
   versionsOf,
   operatorBy,
@@ -29,7 +29,7 @@ import { T15, T16 } from "./types.ts";
 const SUMMARY =
   "Copies data and writes updates into the copy. Each index tuple, the last axis of indices, addresses an element " +
   "(tuple as long as data's rank) or a slice (shorter). updates.shape = indices.shape[:-1] ++ data.shape[k:], where " +
-  "k = indices.shape[-1]. Tuples are applied in row-major order, so that of repeated ones the last wins.";
+  "k = indices.shape[-1]. Tuples are applied in row-major order: the last of repeated tuples wins.";
 
 const COMMON = {
   name: "ScatterND",
@@ -99,7 +99,7 @@ export function inferScatterND(
   checkNotScalar("data", data, fields);
   checkNotScalar("indices", indices, fields);
   const k = indices === null ? null : indices[indices.length - 1];
-  if (data !== null && typeof k === "number") checkTupleLength(k, 0, data.length, fields);
+  if (data !== null && typeof k === "number") checkTupleLength(indices, k, 0, data.length, fields);
   if (updates === null) return data;
   if (!oneElement || !isOneElement(inputs, updates, fields)) {
     checkUpdates(inputs, updates, oneElement, fields);
@@ -140,7 +140,13 @@ function checkUpdates(
   const tail = data !== null && isLength ? tailOf(data, k) : null;
   if (lead !== null && tail !== null) {
     const terms = [lead, tail];
-    throw wrongUpdates(`be ${printTerms(terms)}`, joinTerms(terms), updates, fields);
+    throw wrongUpdates(
+      `be ${printTerms(terms)}`,
+      joinTerms(terms),
+      updates,
+      fields,
+      flatAdvice(indices),
+    );
   }
   if (lead !== null && !compatibleFrom(0, updates, lead.shape)) {
     throw wrongUpdates(`begin with ${printTerms([lead])}`, lead.shape, updates, fields);

@@ -36,7 +36,7 @@ const DEFAULTS = {
 /**
  * Parses the attributes of a call into settings, with the defaults of the version.
  * @param siblings all versions of the operator, so that an error can name the version that has an attribute or value
- * @param others names in `attributes` that are other options and must be ignored
+ * @param options names of a plain function's other options, which are ignored; undefined for a node
  * @throws TensorError `attribute` or `reduction`
  */
 export function settingsOf(
@@ -44,7 +44,7 @@ export function settingsOf(
   siblings: readonly OperatorVersion[],
   attributes: Attributes,
   fields: ErrorFields,
-  others: readonly string[] = [],
+  options?: readonly string[],
 ): Settings {
   const values: Record<string, SettingValue> = { ...DEFAULTS };
   for (const schema of version.attributes) {
@@ -56,9 +56,9 @@ export function settingsOf(
   }
   for (const name of Object.keys(attributes)) {
     const given = attributes[name];
-    if (given === undefined || others.includes(name)) continue;
+    if (given === undefined || options?.includes(name)) continue;
     const schema = version.attributes.find((attribute) => attribute.name === name);
-    if (schema === undefined) throw unknownAttribute(version, siblings, name, fields);
+    if (schema === undefined) throw unknownName(version, siblings, name, fields, options);
     values[settingOf(schema)] = attributeValue(schema, given, siblings, fields);
   }
   const { axis, batchDims, reduction, includeSelf, mode } = values;
@@ -82,22 +82,22 @@ const camelCase = (name: string): string =>
 export const reductionOf = (word: string): Reduction =>
   REDUCTIONS.find((reduction) => reduction === word) ?? OTHER_WORDS[word];
 
-function unknownAttribute(
+function unknownName(
   { attributes }: OperatorVersion,
   siblings: readonly OperatorVersion[],
   name: string,
   fields: ErrorFields,
+  options: readonly string[] | undefined,
 ): TensorError {
-  const known = attributes.map((attribute) => attribute.name);
+  const known = [...attributes.map((attribute) => attribute.name), ...(options ?? [])];
+  const what = options ? "option" : "attribute";
   const there =
-    known.length === 0
-      ? "this version has no attributes"
-      : `its attributes are ${known.join(", ")}`;
+    known.length === 0 ? "this version has no attributes" : `its ${what}s are ${known.join(", ")}`;
   const since = siblings.find((other) => other.attributes.some((one) => one.name === name));
   const came = since === undefined ? "" : `; ${name} came with version ${since.sinceVersion}`;
   const near = nearestName(name, known);
   const hint = near === null ? there : `did you mean "${near}"?`;
-  const sentence = `unknown attribute ${printValue(name)}; ${hint}${came}`;
+  const sentence = `unknown ${what} ${printValue(name)}; ${hint}${came}`;
   return new TensorError("attribute", sentence, fields);
 }
 
@@ -144,11 +144,11 @@ function wordValue(
   );
   const shown = printValue(given);
   const came = since === undefined ? "" : `; ${shown} came with version ${since.sinceVersion}`;
-  throw new TensorError(
-    name === "reduction" ? "reduction" : "attribute",
-    `${name} must be one of ${values.join(", ")}, got ${shown}${came}`,
-    fields,
-  );
+  const isReduction = name === "reduction";
+  const meant = isReduction && values.find((one) => reductionOf(one) === reductionOf(given));
+  const hint = meant ? `; did you mean "${meant}"?` : came;
+  const sentence = `${name} must be one of ${values.join(", ")}, got ${shown}${hint}`;
+  throw new TensorError(isReduction ? name : "attribute", sentence, fields);
 }
 
 /**

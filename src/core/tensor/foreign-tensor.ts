@@ -1,6 +1,6 @@
 /** Reads the parts of another library's tensor: data type, shape and elements. */
 
-import { readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import { isFloat16Array, isList } from "./values.ts";
 
 /** An object that may be a tensor, or an array. */
@@ -21,7 +21,8 @@ interface Parts {
  * @throws TensorError `dtype` if a part is missing, `disposed` if the data cannot be read
  */
 export function partsOf(value: unknown, fields: ErrorFields): Parts {
-  const none = `${fields.input ?? "the value"} must be a tensor`;
+  const got = `got ${printValue(value)}; use tensor(…)`;
+  const none = `${fields.input ?? "the value"} must be a tensor, ${got}`;
   const type = readForeign(() => typeOf(value), "dtype", none, fields);
   const data = type && listIn(type.holder, fields);
   if (type === null || data === null) throw new TensorError("dtype", none, fields);
@@ -55,9 +56,7 @@ function listIn(holder: Holder, fields: ErrorFields): unknown {
       return listOf(holder.data);
     } catch (error) {
       if (holder.location !== "gpu-buffer") throw error;
-      const advice =
-        "await its getData(), or give its buffer to fromBuffer of an engine of ndscatter/webgpu";
-      const sentence = `${who} must be in memory of the host, got a tensor on a GPU; ${advice}`;
+      const sentence = `${who} must be in CPU memory, got a GPU tensor; await its getData(), or use ndscatter/webgpu`;
       throw new TensorError("dtype", sentence, fields);
     }
   };

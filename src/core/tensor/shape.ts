@@ -76,7 +76,8 @@ function copyOf(given: unknown, fields?: ErrorFields): unknown[] {
 
 function checkList(given: unknown, fields?: ErrorFields): asserts given is readonly unknown[] {
   if (isArray(given)) return;
-  throw new TensorError("shape-mismatch", "a shape must be a list of dimensions", fields);
+  const sentence = `a shape must be a list of dimensions, got ${printValue(given)}`;
+  throw new TensorError("shape-mismatch", sentence, fields);
 }
 
 /**

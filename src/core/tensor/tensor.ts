@@ -141,8 +141,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
   toArray(): AnyLists<Scalar> {
     const { dtype, shape, size, data } = asTensor(this, {});
     if (size === 0 && countLists(shape) > MAX_EMPTY_LISTS) {
-      const most = `${MAX_EMPTY_LISTS}, with the lists around them`;
-      const sentence = `the shape ${printShape(shape)} has too many empty lists, more than ${most}`;
+      const sentence = `the shape ${printShape(shape)} nests more than ${MAX_EMPTY_LISTS} lists`;
       throw new TensorError("too-large", sentence);
     }
     const read = reader(dtype, data);

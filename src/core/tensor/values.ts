@@ -196,7 +196,7 @@ function convert(target: Destination, values: unknown): Storage {
   }
   // The depth is checked before any element is visited, because a list may contain itself many times.
   if (nesting.length > shape.length + (isComplex ? 1 : 0)) {
-    throw wrongNesting(`the lists are ${nesting.length} deep`, target);
+    throw wrongNesting(`lists ${nesting.length} deep`, target);
   }
   checkNesting(values, target);
   const data = allocate(dtype, size);
@@ -245,7 +245,7 @@ function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<u
   const length = lengthOf(value);
   if (length === target.shape[axis]) return value as ArrayLike<unknown>;
   const found = length === null ? printValue(value) : `a list of ${length}`;
-  throw wrongNesting(`${found} stands where axis ${axis} has ${target.shape[axis]}`, target);
+  throw wrongNesting(`${found} where axis ${axis} has ${target.shape[axis]}`, target);
 }
 
 /** Creates the error for a value that the data type cannot hold. */
@@ -254,7 +254,7 @@ function refusal(value: unknown, position: number, target: Destination): TensorE
   const at = coordinatesOf(position, shape);
   const length = lengthOf(value);
   if (length !== null && !(DTYPES[dtype].family === "complex" && length === 2)) {
-    return wrongNesting(`a list of ${length} stands at ${printShape(at)}`, target);
+    return wrongNesting(`a list of ${length} at ${printShape(at)}`, target);
   }
   const got = typeof value === "number" || typeof value === "bigint" ? value : undefined;
   const where = `${printShape(at)}${fields.input === undefined ? "" : ` of ${fields.input}`}`;
@@ -265,7 +265,7 @@ function refusal(value: unknown, position: number, target: Destination): TensorE
 const wrongNesting = (found: string, { shape, fields }: Destination): TensorError =>
   new TensorError(
     "shape-mismatch",
-    `the values are not nested as the shape ${printShape(shape)} says: ${found}`,
+    `${fields.input ?? "values"} must be nested lists of the shape ${printShape(shape)}, got ${found}`,
     { ...fields, expected: shape },
   );
 

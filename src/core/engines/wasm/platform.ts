@@ -79,9 +79,7 @@ export class WasmPlatform {
    */
   sharedMemory(): KernelMemory {
     if (typeof SharedArrayBuffer !== "function") {
-      throw new Error(
-        "SharedArrayBuffer is missing (a page must be cross-origin isolated to have it)",
-      );
+      throw new Error("SharedArrayBuffer is missing (a page needs cross-origin isolation)");
     }
     return new KernelMemory(this.#module, true, SCRATCH.mostPages);
   }
