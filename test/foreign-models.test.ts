@@ -167,7 +167,7 @@ function squeezing(read: () => unknown): Model {
 
 // prettier-ignore
 const READS: readonly (readonly [name: string, read: () => unknown, says: RegExp])[] = [
-  ["returns nothing", () => undefined, /: a must be a tensor$/],
+  ["returns nothing", () => undefined, /: a must be a tensor, got undefined; use tensor\(…\)$/],
   ["returns another tensor", () => zeros("int64", [5000]),
     /: the constant "a" is of int64 and shape \[1\], but reads as int64 of shape \[5000\]$/],
 ];

@@ -222,10 +222,11 @@ test("an append during which somebody else changes the array changes no metadata
 
 test("what cannot be appended, or have another shape, is refused", async () => {
   const { array } = await make({ dtype: "int32", shape: [4], chunkShape: [2] });
-  for (const values of [5, null, undefined, "x", [1], {}]) {
-    await assertRejected("dtype", /^values must be a tensor$/, () =>
-      append(array, values as never),
-    );
+  const odd = [5, null, undefined, "x", [1], {}];
+  const got = ["5", "null", "undefined", '"x"', "a list", "an object"];
+  for (const [at, values] of odd.entries()) {
+    const says = RegExp(`^values must be a tensor, got ${got[at]}; use tensor`);
+    await assertRejected("dtype", says, () => append(array, values as never));
   }
   for (const one of [null, undefined, 3, {}]) {
     await assertRejected("attribute", /^only a whole Zarr array can change its shape, got /, () =>
