@@ -56,12 +56,22 @@ testRows(folder, [
     "run ScatterND d.npy no.npy u.npy",
     "no.npy: no such file or directory; check the name and the folder",
   ),
+  fails(
+    "run ScatterND d.npy i.npy linse.npy",
+    "linse.npy: no such file or directory; did you mean line.npy?",
+  ),
+  // Three letters differ from lines.npy, and too many files are there for a list.
+  fails(
+    "run ScatterND d.npy i.npy mimes2.npy",
+    "mimes2.npy: no such file or directory; check the name and the folder",
+  ),
   fails("run cut.onnx d.npy", /^cut\.onnx: /),
   fails("run ScatterND cut.npy i.npy u.npy", /^cut\.npy: /),
   fails(
     "run ScatterND d.npy far.npy u.npy",
     `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3; ` +
-      "ndscatter explain with the same inputs shows every bad index",
+      "ndscatter explain with the same inputs shows every bad index; " +
+      'in code, the option bounds accepts such indices: "clip", "drop" or "fill"',
   ),
   fails(
     "run ScatterND d.npy i.npy u.npy -o no/out.npy",

@@ -145,9 +145,11 @@ test("every error code, finding, diagnosis, verdict and dialect that a document 
 
 // semantics.md.
 
-test("api.md lists every error code with its meaning, and no other", () => {
+test("api.md lists every error code with its meaning and what to do, and no other", () => {
+  const rows = markedRows("docs/api.md", "codes");
+  for (const [code, , advice] of rows) assert.ok(advice.length > 10, code);
   assert.deepEqual(
-    markedRows("docs/api.md", "codes"),
+    rows.map(([code, meaning]) => [code, meaning]),
     Object.entries(ERROR_CODES).map(([code, meaning]) => [quoted(code), meaning]),
   );
 });

@@ -373,6 +373,29 @@ test("the lock file names no registry", () => {
   );
 });
 
+/** Links from packed documents to files that only a clone has. */
+const ONLY_IN_A_CLONE: readonly string[] = [];
+
+test("every relative link of a packed document leads to a packed file", () => {
+  const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(
+    sh("npm", ["pack", "--dry-run", "--json", "--silent"]),
+  );
+  const packed = new Set(files.map((file) => file.path));
+  const documents = [...packed].filter((file) => file.endsWith(".md"));
+  assert.ok(documents.includes("README.md") && documents.includes("docs/arrays/zarr.md"));
+  const links = documents.flatMap((file) => {
+    const text = fs.readFileSync(path.join(root, file), "utf8");
+    return [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].flatMap(([, target]) =>
+      /^[a-z]+:/.test(target) ? [] : [path.join(path.dirname(file), target)],
+    );
+  });
+  assert.ok(links.length > 50);
+  assert.deepEqual(
+    [...new Set(links)].filter((link) => !packed.has(link)),
+    ONLY_IN_A_CLONE,
+  );
+});
+
 test("the packed tarball installs and runs in an empty folder", () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
   try {

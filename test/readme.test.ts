@@ -9,7 +9,7 @@ import { DTYPE_NAMES } from "../src/core/tensor/dtype.ts";
 import { tensor } from "../src/core/tensor/tensor.ts";
 import { writeNpy } from "../src/entries/npy.ts";
 import { DATA } from "./support/cli-files.ts";
-import { F32, I64, SCATTER_ADD } from "./support/cli-models.ts";
+import { F32, SCATTER_ADD } from "./support/cli-models.ts";
 import { blocksOf, inFolder, ndscatter, read, tablesOf } from "./support/documents.ts";
 import { promisedOutput, runProgram } from "./support/snippets.ts";
 
@@ -66,23 +66,24 @@ test("exactly one line does the main job in a clone, and one passes the tests", 
   assert.equal(once("npm ci && npm test"), 1);
 });
 
-/** A model whose sizes are known, so inputs can be made up. */
+const zeros = tensor("float32", [4, 3], new Float32Array(12));
+const indices = tensor("int64", [3, 1], [1, 3, 1]);
+const updates = tensor("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+
+/** A model with one input, `x`. */
 const OWN_MODEL = buildModel({
   opsets: { "ai.onnx": 18 },
-  inputs: { data: F32(4, 3), indices: I64(3, 1), updates: F32(3, 3) },
-  nodes: [
-    { op: "ScatterND", name: "sums", inputs: ["data", "indices", "updates"], outputs: ["y"] },
-  ],
+  inputs: { x: F32(3, 3) },
+  constants: { data: zeros, indices },
+  nodes: [{ op: "ScatterND", name: "sums", inputs: ["data", "indices", "x"], outputs: ["y"] }],
   outputs: { y: F32(4, 3) },
 });
 
 /** The files that the commands take, which are the reader's own. */
 function writeOwnFiles(folder: string): void {
-  const zeros = tensor("float32", [4, 3], new Float32Array(12));
-  const indices = tensor("int64", [3, 1], [1, 3, 1]);
-  const updates = tensor("float32", [3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   const sums = tensor("float32", [4, 3], [0, 0, 0, 8, 10, 12, 0, 0, 0, 4, 5, 6]);
-  for (const [name, value] of Object.entries({ d: zeros, i: indices, u: updates, yours: sums })) {
+  const files = { d: zeros, i: indices, u: updates, x: updates, yours: sums };
+  for (const [name, value] of Object.entries(files)) {
     fs.writeFileSync(path.join(folder, `${name}.npy`), writeNpy(value));
   }
   fs.writeFileSync(path.join(folder, "model.onnx"), writeModel(OWN_MODEL));
@@ -110,9 +111,9 @@ const COMMANDS: readonly (readonly [line: string, status: number, prints: RegExp
   ],
   ["conformance DIR", 0, /^ok {7}test_scatternd\n1 passed, 0 failed, 0 skipped\n$/],
   ["inspect model.onnx", 0, /^model\.onnx: ai\.onnx 18, 1 node, 1 /],
-  ["verify model.onnx --random", 2, /no ONNX Runtime is installed here/],
-  ["capture model.onnx --random --node sums -o case", 2, /no ONNX Runtime is installed here/],
-  ["fix model.onnx --random", 2, /no ONNX Runtime is installed here/],
+  ["verify model.onnx --feed x=x.npy", 2, /no ONNX Runtime is installed here/],
+  ["capture model.onnx --feed x=x.npy --node sums -o case", 2, /no ONNX Runtime is installed here/],
+  ["fix model.onnx --feed x=x.npy", 2, /no ONNX Runtime is installed here/],
 ];
 
 test("its commands do what it says", () =>

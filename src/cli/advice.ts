@@ -26,6 +26,9 @@ const SAYS_ITSELF = /; |did you mean|: npm install/;
 /** Commands whose options `explain` takes too. */
 const EXPLAINED = new Set(["run", "compare"]);
 
+/** Advice about indices out of range that are not a mistake. */
+const BOUNDS = 'in code, the option bounds accepts such indices: "clip", "drop" or "fill"';
+
 const explain = ({ command, error }: Case, what: string): string | null =>
   EXPLAINED.has(command) && error.op !== undefined
     ? `ndscatter explain with the same inputs shows ${what}`
@@ -42,7 +45,10 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
   "index-out-of-range": (one) => {
     // It has shown every bad index.
     if (one.command === "explain") return null;
-    return explain(one, "every bad index") ?? "check the indices against the size of that axis";
+    const shown = explain(one, "every bad index");
+    return shown === null
+      ? "check the indices against the size of that axis"
+      : `${shown}; ${BOUNDS}`;
   },
   // The command has no option that forbids repeated targets.
   "duplicate-index": null,

@@ -5,13 +5,13 @@ const LONGEST = 200;
 
 /**
  * Returns the name that differs least from `name`, ignoring case (the first one in case of a tie). Returns null if no
- * name is similar: at most one letter in three may be wrong.
+ * name is similar: at most two letters may be wrong, and at most one letter in three.
  */
 export function nearestName(name: string, names: Iterable<string>): string | null {
   const given = name.toLowerCase();
   if (given.length > LONGEST) return null;
   let best: string | null = null;
-  let least = Math.floor(given.length / 3) + 1;
+  let least = Math.min(Math.floor(given.length / 3), 2) + 1;
   for (const one of names) {
     if (Math.abs(one.length - given.length) >= least) continue;
     const distance = distanceOf(given, one.toLowerCase());
