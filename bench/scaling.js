@@ -34,7 +34,7 @@ const ROWS = [
  * @param {any} lib
  * @param {any} engine with the operators as functions
  * @param {{ pace: import("./measure.js").Pace, most: number, tell: (message: string) => void }} settings `most`: of
- * updates
+ *   updates
  * @returns {Promise<{ name: string, costs: Cost[] }[]>}
  */
 export async function measureScaling(lib, engine, { pace, most, tell }) {

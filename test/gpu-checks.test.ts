@@ -7,7 +7,7 @@ import { textOf } from "../src/gpu/kernels/kernel.ts";
 import type { Recording, Span } from "../src/gpu/kernels/recording.ts";
 import { NEVER } from "../src/gpu/kernels/status.ts";
 
-const status: Span = { buffer: {} as Span["buffer"], offset: 0, bytes: 4 };
+const status: Span = { buffer: {} as Span["buffer"], bytes: 4 };
 
 /** The kernels and the numbers of the dispatches that check inputs with the given slots. */
 function dispatchesOf(inputs: readonly number[]): Parameters<Recording["run"]>[] {

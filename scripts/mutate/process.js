@@ -11,7 +11,7 @@ const running = new Set();
  * @param options.limit in milliseconds
  * @param options.onLine gets each line of the output and may return true, which ends the process
  * @returns `status` (null if the process was ended), whether the limit was reached, the time in milliseconds, the
- * output
+ *   output
  */
 export function run(command, args, { cwd, env, limit, onLine = () => false }) {
   return new Promise((resolve, reject) => {

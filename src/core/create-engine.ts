@@ -112,9 +112,9 @@ export interface AsyncFunctions {
    * @param node a node, as in `run`, or a plain function with its options: `{ function: "scatterND", options }`
    * @param outputGradient the gradient of the output, with data's type and the output's shape
    * @returns one gradient for each input of the version, with the input's type and shape; null for indices, for an
-   * axis, and for gradients that were not requested
+   *   axis, and for gradients that were not requested
    * @throws TensorError as a rejection: the errors of `vjp`, and `disposed` and `engine` as in {@link
-   * AsyncFunctions.scatterND}
+   *   AsyncFunctions.scatterND}
    *
    * @example
    * ```ts

@@ -40,13 +40,13 @@ import type { Nested, ScalarInput } from "./tensor/values.ts";
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k <= r indices,
- * each in [-s, s-1] for an axis of size s
+ *   each in [-s, s-1] for an axis of size s
  * @param updates data's type and the shape `indices.shape[:-1] ++ data.shape[k:]`
  * @param options `reduction`, `"none"` by default; `duplicates`, `includeSelf`, `bounds`, `negative` and `out` as
- * described in `ScatterOptions`
+ *   described in `ScatterOptions`
  * @returns `options.out`, or a new tensor of data's type and shape
  * @throws TensorError `attribute`, `reduction`, `dtype`, `rank`, `shape-mismatch`, `overlap`, `disposed`,
- * `index-out-of-range`, `duplicate-index`, `too-large`
+ *   `index-out-of-range`, `duplicate-index`, `too-large`
  * @see ScatterND-18 of ai.onnx, Summary
  *
  * @example
@@ -92,7 +92,7 @@ export function scatterND(
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
- * larger than data along the other axes
+ *   larger than data along the other axes
  * @param updates data's type and the shape of indices
  * @param options `axis` in [-r, r-1], 0 by default, and the options of {@link scatterND}
  * @returns `options.out`, or a new tensor of data's type and shape
@@ -140,9 +140,9 @@ export function scatterElements(
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank q >= 1; its last axis holds tuples of k indices, 1 <= k
- * <= r - b, each in [-s, s-1] for an axis of size s
+ *   <= r - b, each in [-s, s-1] for an axis of size s
  * @param options `batchDims` b, less than q and r, 0 by default: data and indices have equal sizes along the first b
- * axes, and each tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
+ *   axes, and each tuple addresses its own batch; `bounds`, `negative` and `out` as described in `GatherOptions`
  * @returns `options.out`, or a new tensor of data's type and the shape `indices.shape[:-1] ++ data.shape[b+k:]`
  * @throws TensorError the errors of {@link scatterND}, except `reduction` and `duplicate-index`
  * @see GatherND-13 of ai.onnx, Summary
@@ -182,7 +182,7 @@ export function gatherND(data: unknown, indices: unknown, options?: object): Ten
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of rank r, with values in [-s, s-1] for an axis of size s; no
- * larger than data along the other axes
+ *   larger than data along the other axes
  * @param options `axis` in [-r, r-1], 0 by default; `bounds`, `negative` and `out` as in {@link gatherND}
  * @returns `options.out`, or a new tensor of data's type and the shape of indices
  * @throws TensorError the errors of {@link gatherND}, and `axis`
@@ -218,12 +218,12 @@ export function gatherElements(data: unknown, indices: unknown, options?: object
  *
  * @param data rank r >= 1, any data type
  * @param indices int32 or int64 tensor or nested list of any rank q, with values in [-s, s-1] for an axis of size s; a
- * scalar index removes the axis
+ *   scalar index removes the axis
  * @param options `axis` in [-r, r-1], 0 by default; `batchDims` b, at most axis, 0 by default: data and indices have
- * equal sizes along the first b axes, and each index selects from its own batch (a negative b counts from q); `bounds`,
- * `negative` and `out` as in {@link gatherND}
+ *   equal sizes along the first b axes, and each index selects from its own batch (a negative b counts from q);
+ *   `bounds`, `negative` and `out` as in {@link gatherND}
  * @returns `options.out`, or a new tensor of data's type and the shape `data.shape[:axis] ++ indices.shape[b:] ++
- * data.shape[axis+1:]`
+ *   data.shape[axis+1:]`
  * @throws TensorError the errors of {@link gatherND}, and `axis`
  * @see Gather-13 of ai.onnx, Summary; for batchDims Gather-8 of openvino
  *
@@ -282,13 +282,13 @@ export const scatter: typeof scatterElements = (
  *
  * @param pastCache shape (batch, ..., max sequence length, ...), any data type
  * @param update the cache's type and shape, except along `axis`, where its size is the sequence length, at most that of
- * the cache
+ *   the cache
  * @param writeIndices int32 or int64 tensor or list of shape (batch); `undefined` means 0 for every sample
  * @param options `axis` in [-r, r-1] except 0, -2 by default; `mode`: `"linear"`, the default, requires sequences to
- * fit, and `"circular"` wraps positions at the end of the axis
+ *   fit, and `"circular"` wraps positions at the end of the axis
  * @returns `options.out`, which may be the cache itself, or a new tensor of the cache's type and shape
  * @throws TensorError `attribute`, `dtype`, `rank`, `axis`, `shape-mismatch`, `overlap`, `disposed`,
- * `index-out-of-range`, `too-large`
+ *   `index-out-of-range`, `too-large`
  * @see TensorScatter-24 of ai.onnx, Summary
  *
  * @example

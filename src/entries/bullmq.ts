@@ -54,7 +54,7 @@ const CORE: Core = {
  * @param folder the path of the job, which all workers see
  * @param options the connection to Redis, and the number of attempts
  * @throws TensorError of the first bad index; `malformed-file` for a folder that holds no job; `engine` for a task that
- * failed as often as it may, a Redis that cannot be reached, packages that are missing; the signal's reason
+ *   failed as often as it may, a Redis that cannot be reached, packages that are missing; the signal's reason
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ export const submitJob = (folder: string, options: SubmitOptions): Promise<void>
  *
  * @param options the connection to Redis, threads, memory and allowed folders
  * @throws TensorError `attribute` for `roots` that are not folders, or missing `roots` with a queue on another machine;
- * `engine` for a Redis that cannot be reached, and packages that are missing
+ *   `engine` for a Redis that cannot be reached, and packages that are missing
  *
  * @example
  * ```ts

@@ -75,7 +75,7 @@ export interface ChunkedArray extends ArrayType {
    * Returns a view of part of the array; reads and writes go to this array. `slice([10, 20], null, 3)` is `[10:20, :,
    * 3]` in Python. Creating a view reads nothing.
    * @throws TensorError `rank` for more ranges than axes, `index-out-of-range` for a coordinate outside its axis,
-   * `attribute` for a malformed range
+   *   `attribute` for a malformed range
    */
   slice(...ranges: readonly AxisRange[]): ChunkedArray;
   /** Reads the box of `shape` that begins at `start` into a tensor; by default, the whole array. */

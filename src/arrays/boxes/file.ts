@@ -60,7 +60,7 @@ const MOST_TEXT = 2 ** 20;
 /**
  * Reads the text of an open file.
  * @throws TensorError `malformed-file` for more than 1 MiB, and for a folder, pipe or device, because a device may be
- * endless
+ *   endless
  */
 export async function readText(handle: OpenFile, file: string): Promise<string> {
   const stat = await handle.stat();

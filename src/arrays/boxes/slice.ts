@@ -47,7 +47,7 @@ export class SlicedArray implements StagedArray {
   /**
    * For internal use.
    * @param isExclusive true if no two chunks of the slice may share a chunk of the array, so that each can be written
-   * independently; such chunks may be as long as the slice
+   *   independently; such chunks may be as long as the slice
    * @param readAs the chunk shape of the slice; derived from the array's chunk shape by default
    */
   constructor(

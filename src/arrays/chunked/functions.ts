@@ -93,7 +93,7 @@ const OWN: ReadonlySet<string> = new Set([
  * @param options `out` is required; the others are those of the plain function, and limits
  * @returns the opened output
  * @throws TensorError like the function or node; `too-large` if a chunk does not fit in memory, or the results do not
- * fit on the disk; `overlap` or `attribute` if the output is an input or exists; the signal's reason if aborted
+ *   fit on the disk; `overlap` or `attribute` if the output is an input or exists; the signal's reason if aborted
  * @see ScatterND-18 of ai.onnx, Summary
  *
  * @example

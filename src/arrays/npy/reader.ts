@@ -26,9 +26,9 @@ import { decodeUcs4 } from "./text.ts";
  *
  * @param bytes the whole file
  * @throws TensorError `malformed-file` if `bytes` is not a supported NPY file (a truncated file, structured data types,
- * Python objects, a bool other than 0 or 1, text that is not Unicode); `too-large` for more than 2^32 - 1 elements or
- * if memory is exhausted; `disposed` if the memory of `bytes` was released. Nothing is allocated until the file is
- * known to hold all the elements that its header declares.
+ *   Python objects, a bool other than 0 or 1, text that is not Unicode); `too-large` for more than 2^32 - 1 elements or
+ *   if memory is exhausted; `disposed` if the memory of `bytes` was released. Nothing is allocated until the file is
+ *   known to hold all the elements that its header declares.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ const MAX_CODE_POINT = 0x10ffff;
 /**
  * Decodes the strings in `codes`, which have `length` code points each, without trailing NULs.
  * @throws TensorError `malformed-file` for a number that is not a code point, `too-large` for a string longer than the
- * JavaScript engine allows
+ *   JavaScript engine allows
  */
 export function decodeUcs4(
   codes: Uint32Array,

@@ -22,8 +22,8 @@ type OwnBytes = ReturnType<typeof Uint8Array.of>;
  *
  * @param tensor of any data type that NPY supports; int4 and uint4, for example, are not supported
  * @throws TensorError `dtype` for text that ends in a NUL, which the format cannot keep, for a data type that NPY does
- * not support, and for an argument that is not a tensor; `disposed` if the tensor's memory was released; `too-large` if
- * there is not enough memory for the file.
+ *   not support, and for an argument that is not a tensor; `disposed` if the tensor's memory was released; `too-large`
+ *   if there is not enough memory for the file.
  *
  * @example
  * ```ts

@@ -17,7 +17,8 @@ import {
 import { newAttributes, parseAttributes } from "./metadata.ts";
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
-import { encodeText, Forbidden, isFree, openArray, readKey, storeOf } from "./open.ts";
+import { encodeText, isFree, openArray, storeOf } from "./open.ts";
+import { Forbidden, readKey } from "./read-key.ts";
 import type { S3Options } from "./stores/s3-client.ts";
 import type { Source, Store } from "./stores/store.ts";
 

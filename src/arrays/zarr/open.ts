@@ -5,7 +5,7 @@ import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
 import { checkFiles } from "../boxes/node.ts";
 import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
-import { isTensorError, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { malformed, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
@@ -13,13 +13,14 @@ import { Buffers } from "./chunks/buffers.ts";
 import { encodeChunk } from "./chunks/encode.ts";
 import { heldBytes } from "./chunks/held.ts";
 import { lengthOf } from "./codecs/gzip.ts";
-import { MAX_JSON_BYTES, parseJson, type JsonObject } from "./json.ts";
+import { parseJson, type JsonObject } from "./json.ts";
 import { parseMetadata, printMetadata } from "./metadata.ts";
 import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
-import { PARTIAL, readAll, type Source, type Store } from "./stores/store.ts";
+import { Forbidden, readKey } from "./read-key.ts";
+import { PARTIAL, type Store } from "./stores/store.ts";
 
 /** Options of {@link openArray}. */
 export interface OpenOptions {
@@ -63,7 +64,7 @@ const formatOf = (location: string): FileFormat | undefined =>
  * @param options the chunk shape for a format that does not define chunks, and settings for the store
  * @param guard for internal use
  * @throws TensorError `malformed-file` unless the location holds an array, `dtype` for an unsupported data type; the
- * system's error if reading fails
+ *   system's error if reading fails
  *
  * @example
  * ```ts
@@ -125,9 +126,9 @@ const printPlain = (value: unknown): string =>
  *
  * @param location a path, or a URL of an object store
  * @param options `dtype`, `shape` and `chunkShape`, or `like`, an array that provides their defaults; see {@link
- * CreateOptions}
+ *   CreateOptions}
  * @throws TensorError `attribute` if an array exists and `overwrite` is not true, or an option is wrong; `dtype` for a
- * data type that Zarr does not support
+ *   data type that Zarr does not support
  *
  * @example
  * ```ts
@@ -328,51 +329,6 @@ async function clear(store: Store): Promise<void> {
     );
   }
   await store.clear();
-}
-
-type Open = (key: string) => Promise<Source | null>;
-
-export async function readKey(
-  { path }: Store,
-  key: string,
-  open: Open,
-): Promise<Uint8Array | null> {
-  const source = await open(key);
-  if (source === null) return null;
-  try {
-    if (source.size > MAX_JSON_BYTES) {
-      throw malformed(
-        `${key} of ${path} has ${source.size} bytes, more than the limit for metadata`,
-      );
-    }
-    return await readAll(source);
-  } finally {
-    await source.close();
-  }
-}
-
-/**
- * Looks for an object under several keys. Servers such as S3 answer "forbidden" for a missing object if the client may
- * not list objects, so this answer is an error only if none of the keys is found.
- */
-export class Forbidden {
-  #error: unknown = null;
-
-  /** @returns null if the object is missing or forbidden */
-  async read(store: Store, key: string, open: Open): Promise<Uint8Array | null> {
-    try {
-      return await readKey(store, key, open);
-    } catch (error) {
-      if (!isTensorError(error, "engine") || error.got !== 403) throw error;
-      this.#error ??= error;
-      return null;
-    }
-  }
-
-  /** @throws the error of the first forbidden object */
-  check(): void {
-    if (this.#error !== null) throw this.#error;
-  }
 }
 
 /** Opens the array that Zarr v3 or v2 metadata describes; returns null without metadata. */

@@ -16,7 +16,8 @@ import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 import { changedSince, ZarrArray } from "./array.ts";
 import { printJson, withMember } from "./json.ts";
 import { checkGrid, parseKey, parseShape } from "./metadata.ts";
-import { fingerprintOf, readKey } from "./open.ts";
+import { fingerprintOf } from "./open.ts";
+import { readKey } from "./read-key.ts";
 import { CLAIM, type Store } from "./stores/store.ts";
 
 /** Options of {@link append}. */
@@ -33,11 +34,11 @@ export interface AppendOptions {
  *
  * @param array a Zarr v3 or v2 array, in files or in object storage
  * @param values the elements to append, with the array's data type, and with its shape except along the axis; an array
- * of chunks may be larger than memory
+ *   of chunks may be larger than memory
  * @param options `axis`, 0 by default, and `onProgress`
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
  * @throws TensorError `dtype`, `rank`, `shape-mismatch` or `axis` if the values or the axis do not fit; `attribute` if
- * a job is changing the array, its shape has changed, or it is an NPY file
+ *   a job is changing the array, its shape has changed, or it is an NPY file
  *
  * @example
  * ```ts
@@ -92,7 +93,7 @@ const isStored = (values: Tensor | ChunkedArray): values is ChunkedArray =>
  * @param shape the new shape, with the same rank
  * @returns the array with its new shape; `array` keeps the old shape and can no longer be written
  * @throws TensorError `rank` for another rank, `too-large` for too many elements or chunks; `attribute` as for {@link
- * append}
+ *   append}
  *
  * @example
  * ```ts

@@ -217,7 +217,7 @@ export const executeMade = (session: Session<void>, make: () => Execution): Tens
 /**
  * Runs an execution whose actions may continue after they return, and returns the result.
  * @param check a function that throws if a tensor's memory is gone, because users may transfer memory while an action
- * is pending
+ *   is pending
  */
 export async function executeAsync(
   executor: Executor,

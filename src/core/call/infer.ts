@@ -15,7 +15,7 @@ import { settle } from "./prepare.ts";
  *
  * @param node the node: operator, opset, domain and attributes
  * @param inputTypes types in the order of the version's inputs; `undefined` for an omitted optional input. A tensor is
- * accepted as its own type; a tensor for an `axis` input also supplies the axis.
+ *   accepted as its own type; a tensor for an `axis` input also supplies the axis.
  * @throws TensorError the same type and shape errors as `run`
  *
  * @example

@@ -12,7 +12,7 @@ import { Tensor, viewAsTensor } from "../tensor/tensor.ts";
  * input.
  * @param names the input names, in the order of the inputs
  * @param inPlace the name of the only input whose whole memory `out` may be; null if `out` must be separate from all
- * inputs
+ *   inputs
  * @throws TensorError `dtype`, `shape-mismatch`, `overlap` or `disposed`
  */
 export function checkOut(

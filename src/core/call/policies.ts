@@ -52,7 +52,7 @@ export const optionNames = ({ kind, versions: [{ indexForm }] }: Operator): read
 /**
  * Reads the policies from the options of a call.
  * @throws TensorError `attribute` for a policy that the operator does not have, or a value that the policy does not
- * allow
+ *   allow
  */
 export function policiesOf(
   { kind, versions: [{ indexForm }] }: Operator,

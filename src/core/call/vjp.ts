@@ -36,14 +36,14 @@ export interface VjpOptions extends GradientOptions {
  *
  * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
  * @param inputs as the node or the function takes them; data of float16, bfloat16, float32, float64, complex64 or
- * complex128
+ *   complex128
  * @param outputGradient of data's type and the output's shape
  * @param options the inputs whose gradients are wanted, the treatment of ties, `out` and the engine
  * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
- * indices, for an axis, and for gradients that were not requested
+ *   indices, for an axis, and for gradients that were not requested
  * @throws TensorError as `run`; `dtype` for data without gradients and for an `outputGradient` of another type;
- * `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap` for
- * an `out` in the memory of an input
+ *   `shape-mismatch` for an `outputGradient` of another shape; `attribute` for `argnums`, `ties` or `out`; `overlap`
+ *   for an `out` in the memory of an input
  *
  * @example
  * ```ts

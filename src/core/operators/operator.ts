@@ -210,7 +210,7 @@ export interface Operator {
   /**
    * Infers the output shape from the known parts of the input shapes.
    * @throws TensorError `rank`, `axis` or `shape-mismatch`, checked in this order, if no values of the unknown
-   * dimensions could be valid
+   *   dimensions could be valid
    */
   inferShape(inputs: InputShapes, call: OperatorCall): PartialShape;
   /**

@@ -177,7 +177,7 @@ export function plainVersion(
 /**
  * Returns the value of an axis input; null if only the type of the input is known.
  * @throws TensorError `shape-mismatch` if the input is neither a scalar nor of shape [1], `disposed` if its memory is
- * gone
+ *   gone
  */
 export function axisFrom(axis: TensorType, fields: ErrorFields): number | null {
   const { shape } = axis;

@@ -84,7 +84,7 @@ function checkList(given: unknown, fields?: ErrorFields): asserts given is reado
  * Returns the number of elements in `shape`, which must be a list that only the package can change; use {@link shapeOf}
  * for other lists.
  * @throws TensorError `shape-mismatch` if `shape` is not a list or a dimension is not a non-negative integer, `rank`
- * above 64 dimensions, `too-large` above 2^32 - 1 elements
+ *   above 64 dimensions, `too-large` above 2^32 - 1 elements
  */
 export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
   checkList(shape, fields);

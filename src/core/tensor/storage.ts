@@ -72,7 +72,7 @@ export const isBytes = (value: unknown): value is Uint8Array => classOf(value) =
  * may change while it is read, and because `TextDecoder` refuses it in browsers.
  * @param what the beginning of the error's sentence: `readNpy takes`
  * @throws TensorError `malformed-file` if the value is not a Uint8Array, so that the error names a path that was passed
- * by mistake; `disposed` for bytes whose memory is gone
+ *   by mistake; `disposed` for bytes whose memory is gone
  */
 export function plainBytes(value: unknown, what: string): Uint8Array {
   if (!isBytes(value)) throw malformed(`${what} a Uint8Array, got ${printValue(value)}`);

@@ -135,7 +135,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
    * Returns the elements as nested lists of bigint (64-bit integers), boolean, string, `[re, im]` (complex) or number
    * (all other types). A scalar returns the bare value.
    * @throws TensorError `disposed` if the memory is gone, `too-large` for a shape such as `[4000000000, 0]`, which has
-   * no elements but more than 100,000 lists
+   *   no elements but more than 100,000 lists
    */
   toArray(): Lists<Scalar<D>, S>;
   toArray(): AnyLists<Scalar> {
@@ -198,9 +198,9 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
  * @param shape the dimensions; `[]` for a scalar
  * @param values a flat or nested list, a typed array of the storage class, or one value for a scalar
  * @throws TensorError `dtype` for an unknown data type or a value that it cannot hold (256 in uint8, 1.5 or NaN in an
- * integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension that is
- * not a non-negative integer, `rank` above 64 dimensions, `too-large` above 2^32 - 1 elements, `disposed` for a
- * detached array
+ *   integer type, an unsafe number as int64), `shape-mismatch` for a wrong count, ragged nesting or a dimension that is
+ *   not a non-negative integer, `rank` above 64 dimensions, `too-large` above 2^32 - 1 elements, `disposed` for a
+ *   detached array
  *
  * @example
  * ```ts
@@ -314,7 +314,7 @@ export function firstDifference(
  * once, of a Proxy, a clone, an onnxruntime tensor or another object with `dtype`, `shape` and `data`.
  * @param input the name of `value` in error messages
  * @throws TensorError the errors of {@link tensor}, `dtype` if `value` is not a tensor, `disposed` if its memory is
- * gone
+ *   gone
  */
 export function asTensor(value: unknown, who: ErrorFields, input?: string): Tensor {
   // Nearly every value takes this path, which therefore allocates nothing.

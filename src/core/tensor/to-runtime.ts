@@ -32,7 +32,7 @@ export interface ToRuntime<D extends RuntimeDType = RuntimeDType> {
  * // A feed of a session: new ort.Tensor(type, data, dims)
  * ```
  * @throws TensorError `dtype` for a data type that onnxruntime tensors do not have, such as bfloat16 or complex64;
- * `disposed`
+ *   `disposed`
  */
 export function toRuntime<D extends DType>(
   tensor: Tensor<D> & ([D & RuntimeDType] extends [never] ? `onnxruntime has no ${D}` : unknown),

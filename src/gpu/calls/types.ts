@@ -193,10 +193,10 @@ export interface GpuEngine {
    * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
    * @param inputs as the functions take them: data on the GPU, indices and updates there or in memory
    * @param outputGradient on the GPU, of data's type and the output's shape
-   * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null for
-   * indices, for an axis, and for gradients that were not requested
+   * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null
+   *   for indices, for an axis, and for gradients that were not requested
    * @throws TensorError as the functions, and as `vjp` of `ndscatter` for data types, `outputGradient` and options;
-   * `dtype` for gradients that take arithmetic of float64 or complex numbers
+   *   `dtype` for gradients that take arithmetic of float64 or complex numbers
    *
    * @example
    * ```ts

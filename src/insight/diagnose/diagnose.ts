@@ -63,7 +63,7 @@ export interface DiagnoseOptions {
  * @param actual of the data type and shape of the node's output, or of a shape that another axis of a gather gives
  * @param options what else is known about the runtime
  * @throws TensorError as `run`, except for an index outside its axis and for a reduction that the version lacks; also
- * `dtype` and `shape-mismatch` for `actual`
+ *   `dtype` and `shape-mismatch` for `actual`
  *
  * @example
  * ```ts

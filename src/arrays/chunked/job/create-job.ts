@@ -79,7 +79,7 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
  * @param request the call, its arrays, the job's folder and limits
  * @returns the contents of `job.json`
  * @throws TensorError like `run`, up to the shape checks; `too-large` if a chunk does not fit in memory or the results
- * do not fit on the disk; `attribute` if the folder holds another job, or another job is changing an array
+ *   do not fit on the disk; `attribute` if the folder holds another job, or another job is changing an array
  *
  * @example
  * ```ts

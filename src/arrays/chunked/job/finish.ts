@@ -21,7 +21,7 @@ const TRASH = ".trash";
 
 /**
  * @throws TensorError the error of the job's first bad index; `engine` if tasks are not done; `attribute` if an input
- * has changed since a task read it
+ *   has changed since a task read it
  */
 export async function finish(job: JobContext): Promise<void> {
   const { folder, out, spec } = job;

@@ -127,7 +127,7 @@ async function removeMark(folder: string): Promise<void> {
 
 /**
  * @throws TensorError `attribute` if the folder equals, contains or lies in one of the arrays, because removing one
- * would remove the other
+ *   would remove the other
  */
 export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));

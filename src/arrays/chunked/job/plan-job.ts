@@ -75,7 +75,7 @@ export interface PlannedJob {
 /**
  * @param asked a hash of the request
  * @throws TensorError like `run`, up to the shape checks; `too-large` if a chunk does not fit in memory or the results
- * do not fit on the disk; `attribute` if the output exists
+ *   do not fit on the disk; `attribute` if the output exists
  */
 export async function planRequest(request: JobRequest, asked: string): Promise<PlannedJob> {
   const { call, indices, updates, out, codecs } = request;

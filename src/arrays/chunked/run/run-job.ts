@@ -62,7 +62,7 @@ export interface RunJobOptions {
  * @param folder the path of the job's folder
  * @param options threads, memory, a signal and a function that receives the progress
  * @throws TensorError the error of the first bad index; `attribute` if an input has changed since a task read it;
- * `too-large` if a chunk does not fit in memory; the signal's reason; file system errors
+ *   `too-large` if a chunk does not fit in memory; the signal's reason; file system errors
  *
  * @example
  * ```ts

@@ -25,7 +25,7 @@ export interface TaskMemory {
 
 /**
  * @throws TensorError the error of the job's first bad index, if the stage must not begin after this error; file system
- * errors
+ *   errors
  */
 export async function runTask(
   job: JobContext,

@@ -114,7 +114,7 @@ export async function findFragment(
 /**
  * Finds `count` fragments, starting with number `first`.
  * @param most maximum bytes of their first column and slices to read ahead, because opening the file again for each
- * fragment takes longer than reading a small fragment. Longer fragments are not read ahead.
+ *   fragment takes longer than reading a small fragment. Longer fragments are not read ahead.
  */
 export async function findFragments(
   file: string,

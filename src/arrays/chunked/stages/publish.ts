@@ -39,7 +39,7 @@ export const stateOfChunk = ({ chunks, data }: JobContext, chunk: number): Promi
 /**
  * Finishes the work of an interrupted run, and returns true if the task's chunks are in the output.
  * @throws TensorError `attribute` for a chunk that another process has written since the job read or changed it;
- * `malformed-file` if a task that has changed its chunks has no mark
+ *   `malformed-file` if a task that has changed its chunks has no mark
  */
 export async function isPublished(job: JobContext, task: number): Promise<boolean> {
   if (!job.spec.inPlace) return isThere(fileOf.task(job.folder, "applied", task));

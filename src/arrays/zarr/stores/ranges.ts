@@ -19,7 +19,7 @@ export interface ObjectClient {
   readonly hasConditions: boolean;
   /**
    * @returns null if the object does not exist @throws TensorError for statuses other than success and those in
-   * `expected`
+   *   `expected`
    */
   send(request: Request, expected?: readonly number[]): Promise<Response | null>;
   /** Returns the error for a response that was cut off. */

@@ -1,0 +1,51 @@
+/** Reads metadata from stores. */
+
+import { isTensorError, malformed } from "../../core/errors.ts";
+import { MAX_JSON_BYTES } from "./json.ts";
+import { readAll, type Source, type Store } from "./stores/store.ts";
+
+type Open = (key: string) => Promise<Source | null>;
+
+/** Reads the metadata stored under a key. @returns null if nothing is stored there */
+export async function readKey(
+  { path }: Store,
+  key: string,
+  open: Open,
+): Promise<Uint8Array | null> {
+  const source = await open(key);
+  if (source === null) return null;
+  try {
+    if (source.size > MAX_JSON_BYTES) {
+      throw malformed(
+        `${key} of ${path} has ${source.size} bytes, more than the limit for metadata`,
+      );
+    }
+    return await readAll(source);
+  } finally {
+    await source.close();
+  }
+}
+
+/**
+ * Looks for an object under several keys. Servers such as S3 answer "forbidden" for a missing object if the client may
+ * not list objects, so this answer is an error only if none of the keys is found.
+ */
+export class Forbidden {
+  #error: unknown = null;
+
+  /** @returns null if the object is missing or forbidden */
+  async read(store: Store, key: string, open: Open): Promise<Uint8Array | null> {
+    try {
+      return await readKey(store, key, open);
+    } catch (error) {
+      if (!isTensorError(error, "engine") || error.got !== 403) throw error;
+      this.#error ??= error;
+      return null;
+    }
+  }
+
+  /** @throws the error of the first forbidden object */
+  check(): void {
+    if (this.#error !== null) throw this.#error;
+  }
+}
