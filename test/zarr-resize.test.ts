@@ -267,7 +267,7 @@ test("values and shapes that do not fit are refused, and so is an array that has
   });
   await assertRejected(
     "axis",
-    /^memory has several axes named "x"; give the number of one: 0, 1$/,
+    /^memory has several axes named "x"; give the axis number: 0, 1$/,
     () => append(twice.array, rows([1, 3]), { axis: "x" }),
   );
   assert.deepEqual((await append(twice.array, rows([4, 1]), { axis: 1 })).shape, [4, 4]);

@@ -19,7 +19,7 @@ import { parseMetadataV2 } from "./metadata-v2.ts";
 import { makePipeline, mostStored } from "./chunks/pipeline.ts";
 import { createNpy, openNpy, openNpyIn, openPendingNpy } from "./npy-files.ts";
 import type { S3Options } from "./stores/s3-client.ts";
-import { Forbidden, readKey } from "./read-key.ts";
+import { Forbidden, readKey, type Open } from "./read-key.ts";
 import { PARTIAL, type Store } from "./stores/store.ts";
 
 /** Options of {@link openArray}. */

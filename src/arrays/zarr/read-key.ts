@@ -4,7 +4,8 @@ import { isTensorError, malformed } from "../../core/errors.ts";
 import { MAX_JSON_BYTES } from "./json.ts";
 import { readAll, type Source, type Store } from "./stores/store.ts";
 
-type Open = (key: string) => Promise<Source | null>;
+/** Opens the object under a key; null if there is none. */
+export type Open = (key: string) => Promise<Source | null>;
 
 /** Reads the metadata stored under a key. @returns null if nothing is stored there */
 export async function readKey(
