@@ -207,7 +207,7 @@ function column<T>(
 /**
  * Four vectors of every operand, because the number of operands differs from target to target, which a processor
  * mispredicts. The sum of all operands shows a NaN among them, or infinities of both signs; without one a comparison is a
- * single instruction.
+ * single instruction. Operands are counted only if one equals the best before it.
  */
 @inline
 function block<T>(
@@ -234,15 +234,19 @@ function block<T>(
   const d3 = v128.bitselect(v128.xor(v128.load(data, 48), sign), least, own);
   let b3 = d3;
   let sum = v128.and(v128.add<T>(v128.add<T>(d0, d1), v128.add<T>(d2, d3)), own);
+  let ties = v128.splat<u32>(0);
   for (let p = begin; p < end; p += 4) {
     const from = updates + length * <usize>load<u32>(p);
     const u0 = v128.xor(v128.load(from, 0), sign);
-    b0 = v128.pmax<T>(b0, u0);
     const u1 = v128.xor(v128.load(from, 16), sign);
-    b1 = v128.pmax<T>(b1, u1);
     const u2 = v128.xor(v128.load(from, 32), sign);
-    b2 = v128.pmax<T>(b2, u2);
     const u3 = v128.xor(v128.load(from, 48), sign);
+    const e0 = v128.or(v128.eq<T>(b0, u0), v128.eq<T>(b1, u1));
+    const e1 = v128.or(v128.eq<T>(b2, u2), v128.eq<T>(b3, u3));
+    ties = v128.or(ties, v128.or(e0, e1));
+    b0 = v128.pmax<T>(b0, u0);
+    b1 = v128.pmax<T>(b1, u1);
+    b2 = v128.pmax<T>(b2, u2);
     b3 = v128.pmax<T>(b3, u3);
     sum = v128.add<T>(sum, v128.add<T>(v128.add<T>(u0, u1), v128.add<T>(u2, u3)));
   }
@@ -252,24 +256,30 @@ function block<T>(
     }
     return;
   }
-  let c0 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b0, d0), own));
-  let c1 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b1, d1), own));
-  let c2 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b2, d2), own));
-  let c3 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b3, d3), own));
-  for (let p = begin; p < end; p += 4) {
-    const from = updates + length * <usize>load<u32>(p);
-    c0 = minus<T>(c0, v128.eq<T>(b0, v128.xor(v128.load(from, 0), sign)));
-    c1 = minus<T>(c1, v128.eq<T>(b1, v128.xor(v128.load(from, 16), sign)));
-    c2 = minus<T>(c2, v128.eq<T>(b2, v128.xor(v128.load(from, 32), sign)));
-    c3 = minus<T>(c3, v128.eq<T>(b3, v128.xor(v128.load(from, 48), sign)));
+  let s0 = v128.load(gradient, 0);
+  let s1 = v128.load(gradient, 16);
+  let s2 = v128.load(gradient, 32);
+  let s3 = v128.load(gradient, 48);
+  if (v128.any_true(ties)) {
+    let c0 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b0, d0), own));
+    let c1 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b1, d1), own));
+    let c2 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b2, d2), own));
+    let c3 = minus<T>(ints<T>(0), v128.and(v128.eq<T>(b3, d3), own));
+    for (let p = begin; p < end; p += 4) {
+      const from = updates + length * <usize>load<u32>(p);
+      c0 = minus<T>(c0, v128.eq<T>(b0, v128.xor(v128.load(from, 0), sign)));
+      c1 = minus<T>(c1, v128.eq<T>(b1, v128.xor(v128.load(from, 16), sign)));
+      c2 = minus<T>(c2, v128.eq<T>(b2, v128.xor(v128.load(from, 32), sign)));
+      c3 = minus<T>(c3, v128.eq<T>(b3, v128.xor(v128.load(from, 48), sign)));
+    }
+    s0 = shared<T>(s0, v128.and(c0, mask));
+    s1 = shared<T>(s1, v128.and(c1, mask));
+    s2 = shared<T>(s2, v128.and(c2, mask));
+    s3 = shared<T>(s3, v128.and(c3, mask));
   }
-  const s0 = shared<T>(v128.load(gradient, 0), v128.and(c0, mask));
   v128.store(ofData, v128.and(v128.and(v128.eq<T>(b0, d0), own), s0), 0);
-  const s1 = shared<T>(v128.load(gradient, 16), v128.and(c1, mask));
   v128.store(ofData, v128.and(v128.and(v128.eq<T>(b1, d1), own), s1), 16);
-  const s2 = shared<T>(v128.load(gradient, 32), v128.and(c2, mask));
   v128.store(ofData, v128.and(v128.and(v128.eq<T>(b2, d2), own), s2), 32);
-  const s3 = shared<T>(v128.load(gradient, 48), v128.and(c3, mask));
   v128.store(ofData, v128.and(v128.and(v128.eq<T>(b3, d3), own), s3), 48);
   for (let p = begin; p < end; p += 4) {
     const position = <usize>load<u32>(p);
