@@ -4,6 +4,7 @@
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
+import { GRADIENTS } from "../limits.ts";
 import { copyInto, extremeSlices, takeSlices } from "../engines/backwards.ts";
 import { productGradients, type Ties } from "../kernels/backwards.ts";
 import { divide } from "../kernels/divide.ts";
@@ -11,8 +12,9 @@ import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
 import { packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/targets.ts";
 import { allocate, DTYPES, type NumericStorage, type Storage } from "../tensor/dtype.ts";
+import { clear } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { clear, gatherNow, newResult } from "./execute.ts";
+import { gatherNow, newResult } from "./execute.ts";
 import { divisorOf, type Reducing } from "./steps.ts";
 
 /** The backward half of a gather. */
@@ -30,11 +32,13 @@ export interface GatherBackwards {
 export function gatherBackwards(session: Session<void>, call: GatherBackwards): Tensor {
   const { executor, plan, gradient, dataShape, dataSize, out } = call;
   const { dtype } = gradient;
-  if (out !== undefined) clear(out.data);
   // Fresh memory is zero without being written, so a few slices of a large table cost no more than they hold.
-  const result =
-    out ?? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor);
-  session.scatter(plan, dtype, "add", result.data, gradient.data, result.data);
+  const isSparse = out === undefined && dataSize > GRADIENTS.dense * gradient.size;
+  const result = isSparse
+    ? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor)
+    : (out ?? newResult(executor, dtype, dataShape, dataSize));
+  const { data } = result;
+  session.scatter(plan, dtype, "add", isSparse ? data : null, gradient.data, data);
   return result;
 }
 

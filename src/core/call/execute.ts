@@ -7,7 +7,7 @@ import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
 import { isNumericStorage, type DType, type Step, type Storage } from "../tensor/dtype.ts";
 import { part, shapeOf } from "../tensor/shape.ts";
-import { bytesOf, copy } from "../tensor/storage.ts";
+import { clear, copy } from "../tensor/storage.ts";
 import { checkDType, Tensor, type Mutable } from "../tensor/tensor.ts";
 import { divisorOf, isOneStep, stepsOf, type Reducing } from "./steps.ts";
 
@@ -73,11 +73,6 @@ export const newResult = (
   shape: readonly number[],
   size: number,
 ): Tensor => new Tensor(dtype, part(shape, 0), size, executor.allocate(dtype, size), executor);
-
-export function clear(data: Storage): void {
-  if (isNumericStorage(data)) bytesOf(data).fill(0);
-  else data.fill("");
-}
 
 /**
  * Prepares a scatter into `out`, which may be `data`, or into a new tensor. The result is data with the updates applied

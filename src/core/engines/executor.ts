@@ -47,7 +47,7 @@ export interface Session<Done> {
   /** `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**
-   * Copies `data` into `out`, then does `out[offset p] = f(out[offset p], updates[p])` in the order of p, where f is the
+   * Copies `data`, or zeros for null, into `out`, then does `out[offset p] = f(out[offset p], updates[p])` in the order of p, where f is the
    * step in the arithmetic of `dtype`. `out` may be `data`, the very same array; otherwise the two must not overlap.
    * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
    */
@@ -55,7 +55,7 @@ export interface Session<Done> {
     plan: Plan,
     dtype: DType,
     step: Step,
-    data: Storage,
+    data: Storage | null,
     updates: Storage,
     out: Storage,
   ): Done;

@@ -176,7 +176,7 @@ export const isDType = (name: unknown): name is DType =>
   typeof name === "string" && Object.hasOwn(DTYPES, name);
 
 /** Returns true if the storage is a typed array, which is the case for all data types except string. */
-export const isNumericStorage = (storage: Storage): storage is NumericStorage =>
+export const isNumericStorage = (storage: Storage | null): storage is NumericStorage =>
   ArrayBuffer.isView(storage);
 
 /** Returns the data types whose rows pass `test`, in table order. */

@@ -3,6 +3,7 @@
 import type { NumericStorage } from "../../tensor/dtype.ts";
 import { ALIGNMENT } from "./allocator.ts";
 import { MEMORY, OPEN } from "../../resources.ts";
+import { clear } from "../../tensor/storage.ts";
 import { viewLike, type Block } from "./block.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
 
@@ -48,8 +49,9 @@ export class Arena {
     return pointer;
   }
 
-  /** Copies `length` bytes of an array, from its byte `begin` on, to an address of this arena. */
-  copyIn(array: NumericStorage, begin: number, length: number, pointer: number): void {
+  /** Copies `length` bytes of an array, from its byte `begin` on, or zeros to an address of this arena. */
+  copyIn(array: NumericStorage | null, begin: number, length: number, pointer: number): void {
+    if (array === null) return clear(this.memory.bytesAt(pointer, length));
     const { byteLength, BYTES_PER_ELEMENT: bytes } = array;
     const isWhole = length === byteLength;
     const from = isWhole ? array : array.subarray(begin / bytes, (begin + length) / bytes);

@@ -56,7 +56,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     plan: Plan,
     dtype: DType,
     step: Step,
-    data: Storage,
+    data: Storage | null,
     updates: Storage,
     out: Storage,
   ): Promise<void> | void {
@@ -85,7 +85,8 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     const arena = this.#now.arenaIn(this.#shared);
     const kernel = this.#shared.kernels().gather(DTYPES[dtype].bytes);
     const sequential = this.#shared.has(out) ? out : emptyLike(arena, dtype, out);
-    const job = { kernel, dtype, data: copyIn(arena, dtype, data), target: null, sequential };
+    const random = copyIn(arena, dtype, data);
+    const job = { kernel, dtype, isGather: true, random, data: random, sequential };
     const rounds = this.#now.roundsOf(arena, plan, job, () => this.#pool);
     return { rounds, result: sequential === out ? null : { from: sequential, to: out } };
   }
@@ -108,8 +109,8 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     const job = {
       kernel,
       dtype,
+      random: target,
       data: from,
-      target,
       sequential: copyIn(arena, dtype, updates),
     };
     const rounds = this.#now.roundsOf(arena, plan, job, () => this.#pool);

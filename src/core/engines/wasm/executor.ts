@@ -20,6 +20,7 @@
 
 import { WASM, type WasmLimits } from "../../limits.ts";
 import { DTYPES, isNumericStorage, viewOf, type DType, type Storage } from "../../tensor/dtype.ts";
+import { clear } from "../../tensor/storage.ts";
 import type { Executor, Session } from "../executor.ts";
 import type { Queue } from "../queue.ts";
 import type { KernelMemory } from "./kernel-memory.ts";
@@ -104,8 +105,9 @@ export class WasmExecutor implements Executor, SessionParts {
     const shared = this.#sharedMemory();
     if (dtype === "string" || shared === null) return this.js.alloc(dtype, size);
     const pointer = shared.allocate(size * bytes);
-    shared.bytesAt(pointer, size * bytes).fill(0);
-    return viewOf(dtype, shared.buffer, pointer, size * lanes);
+    const data = viewOf(dtype, shared.buffer, pointer, size * lanes);
+    clear(data);
+    return data;
   }
 
   recycle(data: Storage): void {

@@ -40,7 +40,7 @@ export function gatherFromHeap(
   const work = workOf(arena, plan, job);
   const { batches, slices, span, bytes } = work;
   const sliceBytes = slices.slice * bytes;
-  const data = new Groups(arena, job.data, batches, span * bytes, limits.shared);
+  const data = new Groups(arena, job.random, batches, span * bytes, limits.shared);
   const pieces = piecesOf(work, data.group, limits.shared);
   const bytesOf = ({ batches: some, positions }: Piece): number => some * positions * sliceBytes;
   const windows = new Windows(arena, job.sequential, Math.max(...pieces.map(bytesOf)));

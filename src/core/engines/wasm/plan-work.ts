@@ -10,9 +10,12 @@ import type { Layout, Slices } from "./layout.ts";
 export interface KernelJob {
   readonly kernel: number;
   readonly dtype: DType;
-  readonly data: NumericStorage;
-  /** The copy of data that a scatter writes; null for a gather. */
-  readonly target: NumericStorage | null;
+  /** True for a gather. */
+  readonly isGather?: boolean | undefined;
+  /** The random side: data of a gather, the result of a scatter. */
+  readonly random: NumericStorage;
+  /** What the random side contains at first: the array itself, an array to copy, or null for zeros. */
+  readonly data: NumericStorage | null;
   /** The sequential side: updates, or the result of a gather. */
   readonly sequential: NumericStorage;
 }
@@ -20,7 +23,7 @@ export interface KernelJob {
 /** A Plan over memory, and the kernel to run over it. */
 export interface Work extends Layout {
   readonly kernel: number;
-  readonly isGather: boolean;
+  readonly isGather?: boolean | undefined;
   /** Bytes of an element. */
   readonly bytes: number;
   /** Addresses of the random side and of the sequential side. */
@@ -33,16 +36,16 @@ export interface Work extends Layout {
   readonly sharesOffsets: boolean;
 }
 
-/** @param job `target` (`data` in a gather) and `sequential` lie in the arena's memory, or in windows later */
+/** @param job `random` and `sequential` lie in the arena's memory, or in windows later */
 export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
   const { offsets, count, batches, span } = plan;
-  const { kernel, dtype, data, target, sequential } = job;
+  const { kernel, dtype, isGather, random, sequential } = job;
   const { slices, unmerged } = layoutOf(arena, plan);
   return {
     kernel,
-    isGather: target === null,
+    isGather,
     bytes: DTYPES[dtype].bytes,
-    random: (target ?? data).byteOffset,
+    random: random.byteOffset,
     sequential: sequential.byteOffset,
     slices,
     unmerged,

@@ -12,7 +12,7 @@ import {
   type Step,
   type Storage,
 } from "../../tensor/dtype.ts";
-import { bytesOf, copy } from "../../tensor/storage.ts";
+import { copy } from "../../tensor/storage.ts";
 import type { Executor, Extension, Session } from "../executor.ts";
 import type { KernelSource } from "./kernels.ts";
 import { runCalls, type Call } from "./calls.ts";
@@ -116,7 +116,7 @@ export class WasmSession implements Session<void>, IndexReader {
       isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
-      this.#pays(plan, dtype, "none", data, out, null) &&
+      this.#pays(plan, dtype, "none", data, out, false) &&
       (threading?.gather(this.#parts, this, plan, dtype, data, out) ||
         attempt(() => {
           const arena = this.arenaOf(bytesFor(plan, dtype), data, out);
@@ -124,8 +124,9 @@ export class WasmSession implements Session<void>, IndexReader {
           return this.#carryOut(arena, plan, {
             kernel,
             dtype,
+            isGather: true,
+            random: data,
             data,
-            target: null,
             sequential: out,
           });
         }));
@@ -138,24 +139,29 @@ export class WasmSession implements Session<void>, IndexReader {
     plan: Plan,
     dtype: DType,
     step: Step,
-    data: Storage,
+    data: Storage | null,
     updates: Storage,
     out: Storage,
   ): void {
     const { limits, trace } = this.#parts;
     const isDone =
       isEnough(plan, limits.work) &&
-      isNumericStorage(data) &&
       isNumericStorage(updates) &&
       isNumericStorage(out) &&
-      this.#pays(plan, dtype, step, out, updates, data) &&
+      this.#pays(plan, dtype, step, out, updates, data === out) &&
       attempt(() => {
         // Any memory knows its kernels; a memory large enough for the call is created only if a kernel exists.
         const known = this.#parts.shared ?? this.#parts.scratch(0);
         const kernel = scatterKernel(known, dtype, step);
         if (kernel === undefined) return false;
-        const arena = this.arenaOf(bytesFor(plan, dtype), data, updates, out);
-        const job = { kernel, dtype, data, target: out, sequential: updates };
+        const arena = this.arenaOf(bytesFor(plan, dtype), updates, out);
+        const job = {
+          kernel,
+          dtype,
+          random: out,
+          data: data as NumericStorage | null,
+          sequential: updates,
+        };
         return this.#carryOut(arena, plan, job);
       });
     if (isDone === true) return;
@@ -204,18 +210,17 @@ export class WasmSession implements Session<void>, IndexReader {
     job: KernelJob,
     poolFor: (bytes: number) => WorkerPool | null,
   ): Rounds {
-    const { data, target } = job;
+    const { random, data } = job;
     const work = workOf(arena, plan, job);
     const rounds: (readonly (readonly Call[])[])[] = [];
-    if (target !== null && target !== data) {
-      const { byteLength } = target;
-      if (arena.memory.has(data)) {
+    if (data !== random) {
+      const { byteLength } = random;
+      if (data && arena.memory.has(data)) {
         const { copyBytes } = arena.memory.kernels();
         const threads = poolFor(byteLength)?.size ?? 1;
-        const [to, from] = [target.byteOffset, data.byteOffset];
-        rounds.push(copyWork(copyBytes, to, from, byteLength, threads));
+        rounds.push(copyWork(copyBytes, random.byteOffset, data.byteOffset, byteLength, threads));
       } else {
-        bytesOf(target).set(bytesOf(data));
+        copy(data, random);
       }
     }
     const { count, slice } = work.slices;
@@ -252,23 +257,23 @@ export class WasmSession implements Session<void>, IndexReader {
     step: Step,
     random: NumericStorage,
     sequential: NumericStorage,
-    data: NumericStorage | null,
+    isInPlace: boolean,
   ): boolean {
     const { limits, shared } = this.#parts;
     const isHere = shared?.has(random) === true;
     if (isHere && shared.has(sequential)) return true;
     // Kernels need data copied in and out. In place JavaScript copies nothing; else it copies data once as well.
-    const copies = isHere ? 0 : random === data ? 2 : 1;
+    const copies = isHere ? 0 : isInPlace ? 2 : 1;
     return windowsPay(plan, dtype, step, copies, limits);
   }
 
   #carryOut(arena: Arena, plan: Plan, job: KernelJob): true {
-    const { data, target, sequential } = job;
+    const { random, data, sequential } = job;
     const { limits, trace } = this.#parts;
     const { memory } = arena;
     if (plan.batches * plan.count * plan.slice === 0) {
-      if (target !== null && target !== data) copy(data, target);
-    } else if (memory.has(target ?? data) && memory.has(sequential)) {
+      if (data !== random) copy(data, random);
+    } else if (memory.has(random) && memory.has(sequential)) {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
       for (const lists of rounds) this.run(memory, lists);
     } else {

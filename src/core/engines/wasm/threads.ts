@@ -51,7 +51,7 @@ export class Threads implements Threading {
     if (!pool.isReady) return false;
     const isDone = attempt(() => {
       const kernel = memory.kernels().gather(DTYPES[dtype].bytes);
-      const job = { kernel, dtype, data, target: null, sequential: out };
+      const job = { kernel, dtype, isGather: true, random: data, data, sequential: out };
       gatherFromHeap(session.arenaIn(memory), pool, limits, plan, job);
       return true;
     });

@@ -23,11 +23,10 @@ export function runThroughWindows(
   job: KernelJob,
 ): void {
   const work = workOf(arena, plan, job);
-  const { slices, batches, span, bytes } = work;
-  const { data, target, sequential } = job;
+  const { slices, batches, span, bytes, isGather } = work;
+  const { random, data, sequential } = job;
   const { memory } = arena;
   const length = slices.slice * bytes;
-  const random = target ?? data;
   const isHere = memory.has(random);
   const limit = limits.window;
   // Not without a reduction, because stores wait for no memory; and not more updates than a quarter of data, so that the
@@ -37,10 +36,10 @@ export function runThroughWindows(
     4 * slices.count <= span &&
     isPartitionable(work) &&
     job.kernel !== memory.kernels().scatter(bytes);
-  if (target !== null && !isHere && isSorted) {
+  if (!isGather && !isHere && isSorted) {
     // A power of two, which the kernel shifts by.
     const region = 2 ** Math.floor(Math.log2(limit));
-    runByRegions(arena, region, work, data, target, sequential);
+    runByRegions(arena, region, work, data, random, sequential);
     return;
   }
   const fitting = Math.floor(limit / Math.max(span * bytes, slices.count * length));
@@ -48,7 +47,7 @@ export function runThroughWindows(
   const most = Math.max(Math.floor(limit / length), 1);
   const ordered = new Window(arena, sequential, Math.min(most, group * slices.count) * length);
   const region = isHere ? 0 : arena.allocate(group * span * bytes);
-  if (isHere && target !== null && random !== data) copy(data, target);
+  if (isHere && data !== random) copy(data, random);
   for (let first = 0; first < batches; first += group) {
     const some = Math.min(group, batches - first);
     const begin = first * span * bytes;
@@ -56,14 +55,12 @@ export function runThroughWindows(
     if (!isHere) arena.copyIn(data, begin, end - begin, region);
     const base = isHere ? random.byteOffset + begin : region;
     runBatches(arena, work, { first, some, base, most, ordered });
-    if (!isHere && target !== null) arena.copyOut(region, end - begin, target, begin);
+    if (!isHere && !isGather) arena.copyOut(region, end - begin, random, begin);
   }
   // Elements outside all batches are only copied.
   const reached = batches * span * bytes;
-  const size = plan.size * bytes;
-  if (!isHere && target !== null && reached < size) {
-    bytesOf(target).set(bytesOf(data).subarray(reached, size), reached);
-  }
+  if (isHere || isGather || reached === random.byteLength) return;
+  copy(data && bytesOf(data).subarray(reached), bytesOf(random).subarray(reached));
 }
 
 /** The sequential side, part by part: in the arena's memory, or copied to a window there. */
@@ -159,7 +156,7 @@ function runByRegions(
   arena: Arena,
   length: number,
   { kernel, bytes, slices: { offsets, count } }: Work,
-  data: NumericStorage,
+  data: NumericStorage | null,
   target: NumericStorage,
   sequential: NumericStorage,
 ): void {
