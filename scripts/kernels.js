@@ -86,7 +86,6 @@ function backwardsEntry() {
   const lines = [
     `import { ${names.join(", ")} } from "./backwards";`,
     'export { take } from "./backwards";',
-    'export { copy_bytes } from "./rearrange";',
   ];
   for (const [dtype, type] of Object.entries(FLOATS)) {
     lines.push(...names.map((name) => instance(name, dtype, type, "void", [], BACKWARDS)));

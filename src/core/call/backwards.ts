@@ -6,7 +6,7 @@
 import type { Executor, Session } from "../engines/executor.ts";
 import { GRADIENTS } from "../limits.ts";
 import { copyInto, extremeSlices, takeSlices } from "../engines/backwards.ts";
-import { productGradients, type Ties } from "../kernels/backwards.ts";
+import { productGradients } from "../kernels/backwards.ts";
 import { divide } from "../kernels/divide.ts";
 import { absoluteOffsets, type Plan } from "../plan/plan.ts";
 import { split } from "../plan/repeats.ts";
@@ -14,7 +14,8 @@ import { packMost, packTargets, replacedSlices, type PackedPlan } from "../plan/
 import { allocate, DTYPES, type NumericStorage, type Storage } from "../tensor/dtype.ts";
 import { clear } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import { gatherNow, newResult } from "./execute.ts";
+import { gatherNow, newLike, newResult } from "./execute.ts";
+import type { ChosenGradients } from "./gradient-options.ts";
 import { divisorOf, type Reducing } from "./steps.ts";
 
 /** The backward half of a gather. */
@@ -47,16 +48,11 @@ export interface ScatterBackwards {
   readonly executor: Executor;
   readonly plan: Plan;
   readonly reducing: Reducing;
-  readonly ties: Ties;
+  readonly chosen: ChosenGradients;
   readonly data: Tensor;
   readonly updates: Tensor;
   /** The gradient of the result. */
   readonly gradient: Tensor;
-  readonly wantsData: boolean;
-  readonly wantsUpdates: boolean;
-  /** The tensor for the gradient of data, which may be `gradient` itself. */
-  readonly dataOut: Tensor | undefined;
-  readonly updatesOut: Tensor | undefined;
 }
 
 /** The gradients; null for a gradient that was not requested. */
@@ -67,15 +63,16 @@ export interface ScatterGradients {
 
 /** The gradients of a scatter's data and updates. That of data is written last, because it may replace `gradient`. */
 export function scatterBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
-  const { plan, reducing, wantsData, wantsUpdates } = call;
+  const { plan, reducing, chosen } = call;
   const { reduction } = reducing;
+  const { wantsData, wantsUpdates } = chosen;
   if (reduction === "mul") return productBackwards(session, call);
   if (reduction === "max" || reduction === "min") return extremeBackwards(session, call);
   if (reduction === "none" && wantsData && wantsUpdates) return replacedBackwards(session, call);
   const packed = reduction === "mean" ? packTargets(plan) : null;
   const ofUpdates = wantsUpdates ? updatesGradient(session, call, packed) : null;
   if (!wantsData) return { data: null, updates: ofUpdates };
-  const data = dataGradient(session, call);
+  const data = dataGradient(call);
   const { slice } = plan;
   if (reduction === "none" || !call.reducing.includeSelf) {
     clearSlices(data, 1, absoluteOffsets(plan), slice);
@@ -84,9 +81,8 @@ export function scatterBackwards(session: Session<void>, call: ScatterBackwards)
 }
 
 /** A tensor for a gradient of updates, in which positions that the Plan leaves out are 0. */
-function newUpdates({ executor, plan, updates, updatesOut }: ScatterBackwards): Tensor {
-  const { dtype, size } = updates;
-  const result = updatesOut ?? newResult(executor, dtype, Tensor.dimsOf(updates), size);
+function newUpdates({ executor, plan, updates, chosen }: ScatterBackwards): Tensor {
+  const result = chosen.updatesOut ?? newLike(executor, updates);
   if (plan.source !== undefined) clear(result.data);
   return result;
 }
@@ -95,8 +91,9 @@ function newUpdates({ executor, plan, updates, updatesOut }: ScatterBackwards): 
 function replacedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
   const { plan, gradient } = call;
   const updates = newUpdates(call);
-  const data = dataGradient(session, call);
-  takeSlices(session, plan, gradient.dtype, arrayOf(data), arrayOf(updates));
+  const data = dataTensor(call);
+  const { dtype } = gradient;
+  takeSlices(session, plan, dtype, arrayOf(gradient), arrayOf(data), arrayOf(updates));
   return { data, updates };
 }
 
@@ -128,12 +125,12 @@ function updatesGradient(
   call: ScatterBackwards,
   packed: PackedPlan | null,
 ): Tensor {
-  const { executor, plan, reducing, gradient, updates, updatesOut } = call;
+  const { executor, plan, reducing, gradient, updates, chosen } = call;
   const { reduction, includeSelf } = reducing;
   const { dtype } = gradient;
   const shape = Tensor.dimsOf(updates);
   const { size } = updates;
-  const result = gatherNow(session, executor, plan, gradient, shape, size, updatesOut);
+  const result = gatherNow(session, executor, plan, gradient, shape, size, chosen.updatesOut);
   const { slice } = plan;
   if (reduction === "none") clearSlices(result, slice, replacedSlices(plan), slice);
   if (reduction === "sub") {
@@ -166,15 +163,15 @@ function divideTargets(
 }
 
 /** The gradient of the result as that of data, to be changed at the targets. */
-function dataGradient(
-  session: Session<void>,
-  { executor, data, gradient, dataOut }: ScatterBackwards,
-): Tensor {
-  const { dtype, size } = data;
-  const result = dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), size);
-  copyInto(session, arrayOf(gradient), arrayOf(result));
+function dataGradient(call: ScatterBackwards): Tensor {
+  const result = dataTensor(call);
+  copyInto(arrayOf(call.gradient), arrayOf(result));
   return result;
 }
+
+/** The tensor for the gradient of data, with arbitrary contents. */
+const dataTensor = ({ executor, data, chosen }: ScatterBackwards): Tensor =>
+  chosen.dataOut ?? newLike(executor, data);
 
 /** Gradients of `mul`, computed on packed targets, because nothing else depends on them. */
 function productBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
@@ -192,9 +189,9 @@ function productBackwards(session: Session<void>, call: ScatterBackwards): Scatt
   const share = packedOf(gradient);
   const made = newUpdates(call);
   productGradients(packed, dtype, includeSelf, packedOf(data), updates.data, share, made.data);
-  const ofUpdates = call.wantsUpdates ? made : null;
-  if (!call.wantsData) return { data: null, updates: ofUpdates };
-  const result = dataGradient(session, call);
+  const ofUpdates = call.chosen.wantsUpdates ? made : null;
+  if (!call.chosen.wantsData) return { data: null, updates: ofUpdates };
+  const result = dataGradient(call);
   session.scatter(targets, dtype, "none", result.data, share, result.data);
   return { data: result, updates: ofUpdates };
 }
@@ -204,17 +201,15 @@ const arrayOf = ({ data }: Tensor): NumericStorage => data as NumericStorage;
 
 /** Gradients of `max` and `min`: operands that equal the result get its gradient; `ties` decides between several. */
 function extremeBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
-  const { executor, plan, reducing, ties, data, updates, gradient, dataOut } = call;
-  const { dtype, size } = data;
-  const ofUpdates = call.wantsUpdates ? newUpdates(call) : null;
-  const ofData = call.wantsData
-    ? (dataOut ?? newResult(executor, dtype, Tensor.dimsOf(data), size))
-    : null;
+  const { plan, reducing, chosen, data, updates, gradient } = call;
+  const { dtype } = data;
+  const ofUpdates = chosen.wantsUpdates ? newUpdates(call) : null;
+  const ofData = chosen.wantsData ? dataTensor(call) : null;
   extremeSlices(session, plan, {
     dtype,
     isLeast: reducing.reduction === "min",
     includesSelf: reducing.includeSelf,
-    ties,
+    ties: chosen.ties,
     slice: plan.slice,
     data: arrayOf(data),
     updates: arrayOf(updates),

@@ -97,7 +97,8 @@ export function scatterExecution(
   return { result, actions: actions.concat(local(() => copy(work, result.data))) };
 }
 
-const newLike = (executor: Executor, data: Tensor): Tensor =>
+/** A new tensor of the data type and shape of another, whose contents are arbitrary. */
+export const newLike = (executor: Executor, data: Tensor): Tensor =>
   Tensor.like(data, executor.allocate(data.dtype, data.size), executor);
 
 /**

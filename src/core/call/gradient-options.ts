@@ -6,7 +6,6 @@ import type { Inputs } from "../operators/operator.ts";
 import type { Signature } from "../operators/signature.ts";
 import { dtypesWhere } from "../tensor/dtype.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
-import type { ScatterBackwards } from "./backwards.ts";
 import { checkLike, checkOut } from "./out.ts";
 
 /** Gradient options for {@link vjp} and for kept plans. */
@@ -43,10 +42,15 @@ export interface Differentiated {
   readonly gradient: Tensor;
 }
 
-type Chosen = Pick<
-  ScatterBackwards,
-  "ties" | "wantsData" | "wantsUpdates" | "dataOut" | "updatesOut"
->;
+/** Checked options of a gradient. */
+export interface ChosenGradients {
+  readonly ties: Ties;
+  readonly wantsData: boolean;
+  readonly wantsUpdates: boolean;
+  /** Tensor for the gradient of data, which may be the gradient of the output itself. */
+  readonly dataOut: Tensor | undefined;
+  readonly updatesOut: Tensor | undefined;
+}
 
 /** Gradient options after each was read once. */
 export interface ReadGradientOptions {
@@ -99,9 +103,13 @@ export function chooseGradients(
   given: Readonly<Record<string, unknown>>,
   call: Differentiated,
   fields: ErrorFields,
-): Chosen {
+): ChosenGradients {
   const { signature, tensors } = call;
   const { data, updates } = signature.positions;
+  if (given["argnums"] === undefined && given["ties"] === undefined && given["out"] === undefined) {
+    const outs = { dataOut: undefined, updatesOut: undefined };
+    return { ties: "even", wantsData: true, wantsUpdates: updates >= 0, ...outs };
+  }
   const { ties, wanted, outs } = readGradientOptions(given, signature, fields);
   const others: (Tensor | undefined)[] = [...tensors, call.gradient];
   const names = [...signature.inputs, { name: "outputGradient" }];

@@ -110,7 +110,10 @@ export function readInputs(
   const read = (): GivenInputs => {
     const count = Number(inputs.length);
     const length = Math.min(count, most);
-    return { count, given: Array.from({ length }, (_, p) => inputs[p]), kind: "a list" };
+    const given: unknown[] = [];
+    // `Array.from` takes half as long as a small call.
+    for (let p = 0; p < length; p++) given.push(inputs[p]);
+    return { count, given, kind: "a list" };
   };
   return readForeign(read, "shape-mismatch", "the list of inputs cannot be read", fields);
 }

@@ -227,7 +227,7 @@ function scatterVjpBy(
   const chosen = chooseGradients(rest, { signature, tensors: [data, updates], gradient }, fields);
   const found = callNow(executor, fields, scatterBackwards, {
     ...inputs,
-    ...chosen,
+    chosen,
     executor,
     plan,
     gradient,

@@ -15,6 +15,7 @@ import {
   chooseGradients,
   GRADIENT_OPTIONS,
   gradientTensor,
+  type ChosenGradients,
   type GradientOptions,
 } from "./gradient-options.ts";
 import { checkAlive, readInputs, tensorsOf, tensorsOrLists } from "./inputs.ts";
@@ -104,7 +105,7 @@ interface CheckedVjp {
   readonly tensors: Inputs<Tensor>;
   /** The gradient of the output. */
   readonly gradient: Tensor;
-  readonly chosen: ReturnType<typeof chooseGradients>;
+  readonly chosen: ChosenGradients;
 }
 
 function checked(
@@ -117,7 +118,8 @@ function checked(
 ): CheckedVjp {
   const { form, tensors } = formFrom(node, inputs);
   const { signature, fields } = form.call;
-  const { engine, ...given } = optionsOf(options, known, fields);
+  const given = optionsOf(options, known, fields);
+  const { engine } = given;
   const executor = engine === undefined ? byDefault() : executorOf(engine, fields);
   const gradient = outputGradientOf(outputGradient, form, tensors);
   const chosen = chooseGradients(given, { signature, tensors, gradient }, fields);
@@ -131,18 +133,20 @@ const vjpNow = (
   const { signature, settings: reducing } = form.call;
   const { positions } = signature;
   const plan = planOf(session, { form, tensors });
-  const results: (Tensor | null)[] = signature.inputs.map(() => null);
-  const common = { executor, plan, gradient };
+  const results: (Tensor | null)[] = [];
+  for (let position = 0; position < signature.inputs.length; position++) results.push(null);
   const data = tensors[form.data] as Tensor;
   const updates = tensors[form.updates];
   if (updates !== undefined) {
-    const found = scatterBackwards(session, { ...common, ...chosen, reducing, data, updates });
+    const call = { executor, plan, gradient, chosen, reducing, data, updates };
+    const found = scatterBackwards(session, call);
     results[positions.data] = found.data;
     results[positions.updates] = found.updates;
   } else if (chosen.wantsData) {
     const out = chosen.dataOut;
     const [dataShape, dataSize] = [Tensor.dimsOf(data), data.size];
-    results[positions.data] = gatherBackwards(session, { ...common, dataShape, dataSize, out });
+    const call = { executor, plan, gradient, dataShape, dataSize, out };
+    results[positions.data] = gatherBackwards(session, call);
   }
   return results;
 };

@@ -4,7 +4,7 @@
  */
 
 import { isTensorError } from "../errors.ts";
-import { GRADIENTS } from "../limits.ts";
+import { GRADIENTS, WASM } from "../limits.ts";
 import { extremeGradients, take, type Extremes } from "../kernels/backwards.ts";
 import { gatherMove, scatterMove } from "../kernels/move.ts";
 import { absoluteOffsets, coarsen, type Plan } from "../plan/plan.ts";
@@ -14,6 +14,7 @@ import { copy } from "../tensor/storage.ts";
 import type { Extension, Session } from "./executor.ts";
 import { KERNELS, MEMORY_FLAGS_AT } from "./wasm/backwards-bytes.ts";
 import type { KernelSource } from "./wasm/kernels.ts";
+import { windowsPay } from "./wasm/pays.ts";
 
 const SOURCE: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
 
@@ -28,42 +29,83 @@ function residentKernels(session: Session<void>, arrays: NumericStorage[]): Exte
   return arrays.every((array) => extension?.arena.memory.has(array)) ? extension : null;
 }
 
-/** `out = data`, which may be the same memory. */
-export function copyInto(session: Session<void>, data: NumericStorage, out: NumericStorage): void {
-  if (data.buffer === out.buffer && data.byteOffset === out.byteOffset) return;
-  const kernels =
-    data.byteLength >= GRADIENTS.kernels ? residentKernels(session, [data, out]) : null;
-  if (kernels === null) copy(data, out);
-  else kernels.kernels["copy_bytes"](out.byteOffset, data.byteOffset, data.byteLength);
+/** Copies `data` into `out`, which may be the same memory. */
+export function copyInto(data: NumericStorage, out: NumericStorage): void {
+  // A small copy takes less time than reading the buffer of a small new array.
+  const isSame =
+    data.byteLength >= GRADIENTS.kernels &&
+    data.buffer === out.buffer &&
+    data.byteOffset === out.byteOffset;
+  if (!isSame) copy(data, out);
 }
 
 /**
- * From the last position of a Plan to the first, moves each slice of `data` to its place in `out` and leaves 0. So the
- * last position of a target has the slice, and others have 0.
+ * Copies `gradient` into `ofData`, then moves each slice of a Plan from there to its place in `ofUpdates` and leaves 0,
+ * from the last position to the first. The last position of a target receives the slice, and other positions receive 0.
  */
 export function takeSlices(
   session: Session<void>,
   plan: Plan,
   dtype: DType,
-  data: NumericStorage,
-  out: NumericStorage,
+  gradient: NumericStorage,
+  ofData: NumericStorage,
+  ofUpdates: NumericStorage,
 ): void {
   // Slices of a run are disjoint, so runs may be moved as a whole.
   const runs = coarsen(plan);
   const isFew = elementsOf(plan) < GRADIENTS.kernels || runs.source !== undefined;
-  const extension = isFew ? null : residentKernels(session, [data, out]);
-  if (extension === null) return take(runs, data, out);
+  if (!isFew && attempt(() => takeByKernel(session, runs, dtype, gradient, ofData, ofUpdates)))
+    return;
+  copyInto(gradient, ofData);
+  take(runs, ofData, ofUpdates);
+}
+
+/**
+ * {@link takeSlices} in place, or through windows of scratch memory: of as many batches as fit, and at least one.
+ * @returns true if done
+ */
+function takeByKernel(
+  session: Session<void>,
+  runs: Plan,
+  dtype: DType,
+  gradient: NumericStorage,
+  ofData: NumericStorage,
+  ofUpdates: NumericStorage,
+): boolean {
+  const { offsets, slice, count, batches, span, size } = runs;
   const { bytes } = DTYPES[dtype];
+  const length = slice * bytes;
+  const [random, sequential] = [span * bytes, count * length];
+  const resident = residentKernels(session, [ofData, ofUpdates]);
+  const fitting = Math.floor(GRADIENTS.group / Math.max(random, sequential));
+  const group = resident ? batches : Math.min(Math.max(fitting, 1), batches);
+  const scratch = group * (random + sequential) + offsets.byteLength;
+  const pays =
+    scratch <= GRADIENTS.scratch &&
+    batches * span === size &&
+    windowsPay(runs, dtype, "none", 1, WASM);
+  if (!resident && !pays) return false;
+  const extension = resident ?? session.extend?.(SOURCE, scratch);
+  if (!extension) return false;
   const { arena, kernels } = extension;
-  const { offsets, slice, count, batches, span } = runs;
   const at = arena.addressOf(offsets);
   const stride = offsets.length === count ? 0 : 4 * count;
-  const length = slice * bytes;
-  for (let batch = 0; batch < batches; batch++) {
-    const from = data.byteOffset + batch * span * bytes;
-    const to = out.byteOffset + batch * count * length;
-    kernels["take"](from, to, at + batch * stride, count, length, bytes);
+  const [from, to] = resident
+    ? [ofData.byteOffset, ofUpdates.byteOffset]
+    : [arena.allocate(group * random), arena.allocate(group * sequential)];
+  if (resident) copyInto(gradient, ofData);
+  for (let first = 0; first < batches; first += group) {
+    const some = Math.min(group, batches - first);
+    if (!resident) arena.copyIn(gradient, first * random, some * random, from);
+    for (let b = 0; b < some; b++) {
+      const list = at + (first + b) * stride;
+      kernels["take"](from + b * random, to + b * sequential, list, count, length, bytes);
+    }
+    if (resident) continue;
+    arena.copyOut(from, some * random, ofData, first * random);
+    arena.copyOut(to, some * sequential, ofUpdates, first * sequential);
   }
+  return true;
 }
 
 /** The gradients of a greatest or least value. The gradient of data has that of the result elsewhere. */
@@ -71,7 +113,7 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
   const { gradient, ofData, includesSelf } = call;
   const updates = elementsOf(plan);
   if (updates === 0) {
-    if (ofData !== null) copyInto(session, gradient, ofData);
+    if (ofData !== null) copyInto(gradient, ofData);
     return;
   }
   const isDense = includesSelf && plan.size <= GRADIENTS.dense * updates;
@@ -82,7 +124,7 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
     plan.batches * plan.count < MOST;
   if (isFast && isDense && plan.slice === 1 && attempt(() => singles(session, plan, call))) return;
   const sorted = isDense ? sortAllTargets(plan) : sortByTarget(plan);
-  if (!sorted.isWhole && ofData !== null) copyInto(session, gradient, ofData);
+  if (!sorted.isWhole && ofData !== null) copyInto(gradient, ofData);
   if (isFast && attempt(() => slices(session, call, sorted))) return;
   extremeGradients(call, sorted);
 }

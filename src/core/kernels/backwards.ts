@@ -195,14 +195,20 @@ const isSame = (a: number, b: number): boolean => a === b || (a !== a && b !== b
 
 /** Moves slices to the sequential side, from the last position to the first, and leaves 0 in their places. */
 export function take(plan: Plan, random: Storage, sequential: Storage): void {
-  const from = units(random);
-  const to = units(sequential);
   const offsets = absoluteOffsets(plan);
   const { source } = plan;
+  let last = offsets.length - 1;
+  const isFew = offsets.length * plan.slice <= MOVE.few && source === undefined;
+  if (isFew && random instanceof Float32Array && sequential instanceof Float32Array) {
+    last = takeFloats(plan, offsets, random, sequential);
+    if (last < 0) return;
+  }
+  const from = units(random);
+  const to = units(sequential);
   const width = plan.size === 0 ? 1 : from.length / plan.size;
   const length = plan.slice * width;
-  if (length === 1 && source === undefined) return takeSingles(offsets, from, to);
-  for (let p = offsets.length - 1; p >= 0; p--) {
+  if (length === 1 && source === undefined) return takeSingles(offsets, last, from, to);
+  for (let p = last; p >= 0; p--) {
     const far = offsets[p] * width;
     const near = (source === undefined ? p : source[p]) * length;
     if (length < MOVE.long) {
@@ -217,9 +223,33 @@ export function take(plan: Plan, random: Storage, sequential: Storage): void {
   }
 }
 
-/** A loop of its own: 2 ns each instead of 10. */
-function takeSingles(offsets: Uint32Array, from: Words, to: Words): void {
-  for (let p = offsets.length - 1; p >= 0; p--) {
+/**
+ * {@link take} for float32 as numbers, which keeps all bits except those of NaN, and needs no views: `MOVE.few`.
+ * @returns the position of the last slice with a NaN, from which the caller continues; -1 if none
+ */
+function takeFloats(
+  { slice, size }: Plan,
+  offsets: Uint32Array,
+  from: Float32Array,
+  to: Float32Array,
+): number {
+  const width = size === 0 ? 1 : from.length / size;
+  const length = slice * width;
+  let p = offsets.length - 1;
+  for (; p >= 0; p--) {
+    const begin = offsets[p] * width;
+    for (let i = 0; i < length; i++) if (from[begin + i] !== from[begin + i]) return p;
+    for (let i = 0; i < length; i++) {
+      to[p * length + i] = from[begin + i];
+      from[begin + i] = 0;
+    }
+  }
+  return p;
+}
+
+/** A loop for single words: 2 ns each instead of 10. */
+function takeSingles(offsets: Uint32Array, last: number, from: Words, to: Words): void {
+  for (let p = last; p >= 0; p--) {
     const at = offsets[p];
     to[p] = from[at];
     from[at] = 0;
