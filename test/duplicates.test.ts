@@ -83,7 +83,7 @@ for (const [name, call, named] of ROWS) {
           (error) => {
             assert.ok(isTensorError(error, "duplicate-index"), String(error));
             const [at, earlier, target] = named;
-            const sentence = `indices${at} has the target of indices${earlier}, ${target}`;
+            const sentence = `indices${at} has the same target as indices${earlier}, ${target}`;
             assert.ok(error.message.endsWith(`: ${sentence}`), error.message);
             assert.deepEqual([error.input, `[${error.at?.join(", ")}]`], ["indices", at]);
             return true;

@@ -98,7 +98,7 @@ const ROWS: readonly ErrorRow[] = [
     says: "indices must be a tensor, got a list; use tensor(…)", fields: { input: "indices" } },
   { name: "bfloat16 before 13", node: nd(11),
     inputs: () => [zeros("bfloat16", [2]), i64([1, 1], 0), zeros("bfloat16", [1])], code: "dtype",
-    says: "version 13 takes it", fields: { input: "data" } },
+    says: "version 13 accepts it", fields: { input: "data" } },
   { name: "int32 indices in ScatterND", node: nd(18), inputs: () => [f32(8), i32([2, 1], 0, 1), f32(2)],
     code: "dtype", says: "indices must be int64, got int32", fields: { input: "indices" } },
   { name: "int32 indices in GatherND", node: gather(13), inputs: () => [f32(8), i32([2, 1], 0, 1)], code: "dtype",

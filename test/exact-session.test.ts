@@ -309,7 +309,7 @@ for (const [title, code, says, make] of [
   [
     "a version that does not exist",
     "unsupported-model",
-    /^n0 cannot be replaced: opset 10 of ai.onnx does not have it yet/,
+    /^n0 cannot be replaced: opset 10 of ai.onnx does not have this operator yet/,
     () => createExactSession({ ...chain("ScatterND"), opsets: { "ai.onnx": 10 } }, localRuntime()),
   ],
   [

@@ -80,13 +80,13 @@ const REFUSALS: readonly (readonly [says: string, code: ErrorCode, call: () => u
   ],
   ["ScatterUpdate-3: the memory of axis is gone (disposed, transferred or resized)", "disposed",
     () => infer(UPDATE, [data(), indices(), data(), goneAxis])],
-  ["an input must be one of a version's, got an object", "unknown-operator", () => roleOf({} as never)],
-  ["an input must be one of a version's", "unknown-operator", () => roleOf(null as never)],
-  ["a version must be one of operators(), or a copy of one, got a list", "unknown-operator",
+  ["the input must be an element of a version's inputs, got an object", "unknown-operator", () => roleOf({} as never)],
+  ["the input must be an element of a version's inputs", "unknown-operator", () => roleOf(null as never)],
+  ["the version must come from operators() or resolve(), or be a copy of such a version, got a list", "unknown-operator",
     () => typesOf([] as never, "T")],
-  ["a version must be one of operators(), or a copy of one that can be read", "unknown-operator",
+  ["the version must come from operators() or resolve(), or be a copy of such a version that can be read", "unknown-operator",
     () => compareVersions(row, { ...row, inputs: endless })],
-  ["a version must be one of operators(), or a copy of one that can be read", "unknown-operator",
+  ["the version must come from operators() or resolve(), or be a copy of such a version that can be read", "unknown-operator",
     () => compareVersions({ ...row, inputs: cyclic as never }, row)],
 ];
 

@@ -186,8 +186,8 @@ const ROWS: readonly Row[] = [
   [sequence(), [null, null, []], rank("write_indices must have rank 1")],
   [sequence(), [[2, 4, 3], [2, 2], null], rank("update must have the rank of past_cache, 3")],
   [sequence(), [[], null, null], rank("past_cache must have rank 1 or more")],
-  [sequence(), [[2, 4], null, null], axis("axis is -2, which of rank 2 is axis 0, the batch", { axis: 0, got: -2 })],
-  [sequence(0), [null, [2, 4], null], axis("is axis 0, the batch")],
+  [sequence(), [[2, 4], null, null], axis("axis is -2, which is the batch axis (axis 0 of rank 2)", { axis: 0, got: -2 })],
+  [sequence(0), [null, [2, 4], null], axis("which is the batch axis (axis 0 of rank 2)")],
   [sequence(3), [[2, 4, 3], null, null], axis("-3 to 2")],
 ];
 
@@ -214,7 +214,7 @@ const AXIS_ROWS: readonly AxisRow[] = [
   [gather8(-1), [[2, 4], null], 1, null],
   [gather8(2), [[2, 3, 4], [2, 3]], 2, [2, 3]],
   [gather8(1), [[7, 4], [8, 3]], 1, mismatch("[7] and [8]")],
-  [gather8(2), [[2, 3], [2, 3]], 1, axis("axis is 1, but must not be one of the 2 batch", { axis: 1, got: 1 })],
+  [gather8(2), [[2, 3], [2, 3]], 1, axis("axis is 1, but must come after the 2 batch axes", { axis: 1, got: 1 })],
   [gather8(), [[5], [2]], 1, axis("-1 to 0")],
   [gather8(3), [[2, 3, 4], [2, 3]], 2, rank("is 3, but must be from -2 to 2, the", { got: 3, expected: [-2, 2] })],
   [gather8(-3), [[2, 3, 4], [2, 3]], 2, rank("is -3, but must be from -2 to 2")],

@@ -536,7 +536,7 @@ test("a node of an opset without its operator is wrong, and the others are compa
     nodes.map(({ verdict }) => verdict),
     ["equal", "wrong", "equal"],
   );
-  assert.match(nodes[1].sentence, /does not have it yet; .*; the runtime has a result$/);
+  assert.match(nodes[1].sentence, /does not have this operator yet; .*; the runtime has a result$/);
 });
 
 test("of a reduction that the version does not have, what the runtime did is said", async () => {

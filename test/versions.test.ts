@@ -163,7 +163,7 @@ test("of Gather of openvino alone there are older versions that are not known he
   );
   assert.deepEqual(older.map(titleOf), ["openvino Gather-8"]);
   const says =
-    "opset 7 of openvino has an older version, which is not known here; the oldest known is 8";
+    "opset 7 of openvino has an older version of this operator, which is not supported; the oldest supported version is 8";
   assert.throws(
     () => resolve({ domain: "openvino", op: "Gather", opset: 7 }),
     (error) => isTensorError(error, "unknown-operator") && error.message === `Gather: ${says}`,

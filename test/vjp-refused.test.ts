@@ -94,7 +94,7 @@ const REFUSED: readonly (readonly [
     "too many positions",
     () => vjp(SCATTER, INPUTS, GRADIENT, { argnums: [0, 0, 0, 0] }),
     "attribute",
-    /argnums must have at most 3 entries, one an input, got 4$/,
+    /argnums must have at most 3 entries, one per input, got 4$/,
   ],
   [
     "out that is a tensor",
@@ -106,7 +106,7 @@ const REFUSED: readonly (readonly [
     "out for what is not wanted",
     () => vjp(SCATTER, INPUTS, GRADIENT, { argnums: 2, out: [zeros("float64", [4])] }),
     "attribute",
-    /out\[0\] must be null, because no gradient of data is asked for$/,
+    /out\[0\] must be null, because the gradient of data is not requested$/,
   ],
   [
     "out for indices",
@@ -153,7 +153,7 @@ const REFUSED: readonly (readonly [
         out: [GRADIENT],
       }),
     "overlap",
-    /a gather needs memory apart from its inputs$/,
+    /the out of a gather must have separate memory$/,
   ],
   [
     "an index outside",
@@ -177,7 +177,7 @@ const REFUSED: readonly (readonly [
     "the function's out",
     () => vjp({ function: "scatterND", options: { out: DATA } }, INPUTS, GRADIENT),
     "attribute",
-    /out must be an option of vjp/,
+    /out is an option of vjp, not of the function/,
   ],
   [
     "no node",

@@ -57,10 +57,10 @@ export const FINDING_ROWS: readonly FindingRow[] = [
   // The operator.
   { ids: ["no-opset"], of: scatterND({ opsets: { "com.example": 1 } }), says: /no version of the domain ai\.onnx/ },
   { ids: ["operator-newer-than-opset"], of: scatterND({ opset: 10 }),
-    says: /opset 10 of ai\.onnx does not have it yet; it came with opset 11/,
+    says: /opset 10 of ai\.onnx does not have this operator yet; opset 11 introduced it/,
     fields: { code: "unknown-operator", got: 10 } },
   { ids: ["version-not-known"], of: ovGather({ opset: 7 }), fields: { severity: "note" },
-    says: /opset 7 of openvino has an older version, which is not known here; the oldest known is 8/ },
+    says: /opset 7 of openvino has an older version of this operator, which is not supported; the oldest supported version is 8/ },
   { ids: ["operator-deprecated"], of: scatter({ opset: 13 }), says: /^ScatterElements has replaced it$/ },
   { ids: [], of: scatter({ opset: 10 }) },
   // Attributes.
@@ -108,7 +108,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
   { ids: ["output-count"], of: gatherND({ outputs: ["y", "z"] }), fields: { got: 2, code: "shape-mismatch" },
     says: /the node has 2 outputs, but GatherND has 1/ },
   { ids: ["data-type-not-taken"], of: gatherND({ opset: 12, data: BF16(2, 3) }),
-    says: /got bfloat16; version 13 takes it/, fields: { code: "dtype", input: "data" } },
+    says: /got bfloat16; version 13 accepts it/, fields: { code: "dtype", input: "data" } },
   { ids: ["index-type-not-taken"], of: scatterND({ indices: I32(2, 1) }), says: /indices must be int64, got int32/,
     fields: { input: "indices" } },
   { ids: ["index-type-not-taken", "index-out-of-range"], untyped: ["index-type-not-taken"],

@@ -91,7 +91,7 @@ test("what only tensors of a GPU can have wrong", async () => {
   const gather = { function: "gatherND" } as const;
   assertRefused(
     "overlap",
-    /a gather needs memory apart from its inputs$/,
+    /the out of a gather must have separate memory$/,
     call(gather, [data, rows(0, 1, 2, 3)], g, { out: [g] }),
   );
   const both = engine.upload(f32(1, 1, 1, 1));

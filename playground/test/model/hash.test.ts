@@ -63,7 +63,7 @@ const REFUSED: readonly (readonly [hash: string, sentence: RegExp])[] = [
   ["ai.onnx/ScatterND", /begins with "ai.onnx\/ScatterND"/],
   ["ai.onnx/Scatterer/18", /Scatterer: unknown operator of ai\.onnx/],
   ["mars/ScatterND/18", /must be ai\.onnx or openvino, got "mars"/],
-  ["ai.onnx/ScatterND/10", /does not have it yet/],
+  ["ai.onnx/ScatterND/10", /does not have this operator yet/],
   ["ai.onnx/ScatterND/x", /"x" is not a size/],
   ["ai.onnx/ScatterND/18", /has 3 inputs \(data, indices, updates\), but the link has 0/],
   ["ai.onnx/GatherND/13;axis=1;axis=2;int32:1:5;int64:1:0", /gives the attribute "axis" twice/],

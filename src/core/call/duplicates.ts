@@ -58,7 +58,7 @@ export const duplicateError = (
 ): TensorError =>
   new TensorError(
     "duplicate-index",
-    `indices${printShape(at)} has the target of indices${printShape(earlier)}, data` +
+    `indices${printShape(at)} has the same target as indices${printShape(earlier)}, data` +
       (cell.length === 0 ? "" : printShape(cell)),
     { ...fields, input: "indices", at },
   );

@@ -34,7 +34,8 @@ export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
   }
   const { known, out } = plainCallOf(FUNCTIONS[name], options);
   if (out !== undefined) {
-    const sentence = "out must be an option of vjp, a list with a tensor for each gradient";
+    const sentence =
+      "out is an option of vjp, not of the function; pass vjp a list with a tensor for each gradient";
     throw new TensorError("attribute", sentence, known.call.fields);
   }
   return { call: known.call, known };

@@ -80,7 +80,7 @@ export function readGradientOptions(
   for (const [position, given] of outs.entries()) {
     if (given === null || wanted.has(position)) continue;
     const { name } = signature.inputs[position];
-    const sentence = `out[${position}] must be null, because no gradient of ${name} is asked for`;
+    const sentence = `out[${position}] must be null, because the gradient of ${name} is not requested`;
     throw new TensorError("attribute", sentence, { ...fields, input: "out" });
   }
   return { ties: ties as Ties, wanted, outs };
@@ -163,7 +163,7 @@ function listOf(
   const read = (): unknown[] => Array.from({ length: Number(given.length) }, (_, p) => given[p]);
   const { length } = given;
   if (length <= most) return readForeign(read, "attribute", `${name} cannot be read`, fields);
-  const sentence = `${name} must have at most ${most} entries, one an input, got ${length}`;
+  const sentence = `${name} must have at most ${most} entries, one per input, got ${length}`;
   throw new TensorError("attribute", sentence, fields);
 }
 

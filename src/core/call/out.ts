@@ -77,10 +77,10 @@ export function checkLike(
 export function sharedOut(name: string, inPlace: string | null, who: ErrorFields): TensorError {
   const rule =
     inPlace === null
-      ? "a gather needs memory apart from its inputs"
+      ? "the out of a gather must have separate memory"
       : name === inPlace
-        ? "out must be all of it, or apart from it"
-        : `of the inputs, only ${inPlace} can be out`;
+        ? "out must be the whole input or have separate memory"
+        : `${inPlace} is the only input that can be out`;
   return wrongOut("overlap", `shares memory with ${name}: ${rule}`, who);
 }
 

@@ -1,8 +1,8 @@
 /**
  * The three ways in which operators address data: by index tuples, by slices along an axis, and by single elements.
- * Each way is a pair of functions, `planner` and `layout`, which its operators share.
+ * Each way is a pair of functions, `planner` and `layout`, which several operators share.
  *
- * `src/core/plan/` computes the offsets; this file finds the axis and the batches in the settings.
+ * `src/core/plan/` computes the offsets; this file reads the axis and the batch axes from the settings.
  */
 
 import { elementPlanner } from "../plan/elements.ts";

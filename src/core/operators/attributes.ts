@@ -3,7 +3,7 @@
 import type { AttributeSchema } from "./operator.ts";
 
 const AXIS_ADDRESSED =
-  "The axis that indices address, in [-r, r-1]; a negative value counts from the back.";
+  "Axis that indices address, in [-r, r-1]; a negative value counts from the end.";
 
 export const AXIS: AttributeSchema = {
   name: "axis",
@@ -25,7 +25,7 @@ export const BATCH_DIMS: AttributeSchema = {
   default: 0,
   minimum: 0,
   description:
-    "The number of leading axes of data and indices that are batches; index tuples address the axes after them.",
+    "Number of leading axes of data and indices that are batch axes; index tuples address the axes after them.",
 };
 
 /** Schema of a batch attribute like {@link BATCH_DIMS}, but with negative values allowed. */
@@ -34,8 +34,8 @@ export const SIGNED_BATCH_DIMS: AttributeSchema = {
   type: "int",
   default: 0,
   description:
-    "The number of leading axes of data and indices that are batches, at most axis; a negative value counts from the " +
-    "back of indices.",
+    "Number of leading axes of data and indices that are batch axes, at most axis; a negative value counts from the " +
+    "end of the shape of indices.",
 };
 
 export const USE_INIT_VAL: AttributeSchema = {
@@ -44,19 +44,19 @@ export const USE_INIT_VAL: AttributeSchema = {
   default: true,
   setting: "includeSelf",
   description:
-    "Whether a reduction begins with the value of data or with the first update; it has no effect for none.",
+    "True if a reduction starts with the value in data, false if with the first update; ignored for none.",
 };
 
 /** Extends the summary of an operator without a reduction to a version with a reduction. */
 export const reduced = (summary: string, and = ""): string =>
-  `${summary} With a reduction, updates are combined with the values at their targets instead${and}.`;
+  `${summary} With a reduction, updates are instead combined with the values at their targets${and}.`;
 
 const reduction = (values: readonly string[]): AttributeSchema => ({
   name: "reduction",
   type: "string",
   default: "none",
   values,
-  description: `How an update is combined with the value at its target: one of ${values.join(", ")}.`,
+  description: `Operation that combines an update with the value at its target: one of ${values.join(", ")}.`,
 });
 
 export const REDUCTION_16 = /* @__PURE__ */ reduction(["none", "add", "mul"]);

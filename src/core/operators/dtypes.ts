@@ -57,7 +57,7 @@ function typeError(
   const types = typesIn(version, type);
   const isTaken = types.includes(dtype);
   const since = siblings.find((other) => typesIn(other, type).includes(dtype));
-  const came = isTaken || since === undefined ? "" : `; version ${since.sinceVersion} takes it`;
+  const came = isTaken || since === undefined ? "" : `; version ${since.sinceVersion} accepts it`;
   const first = version.inputs.find((other) => other.type === type)?.name;
   const must = isTaken ? `have the data type of ${first}, ${expected}` : `be ${oneOf(types)}`;
   const sentence = `${input} must ${must}, got ${dtype}${came}`;

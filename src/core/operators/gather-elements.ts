@@ -21,9 +21,9 @@ import { wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Gathers single elements: the output has the shape of indices, and each of its elements comes from its own " +
-  "coordinates in data, but along axis from where the index says: for axis 0 of two, " +
-  "output[i][j] = data[indices[i][j]][j].";
+  "Gathers single elements. The output has the shape of indices; each output element comes from its own " +
+  "coordinates in data, except that its index replaces the coordinate along axis: " +
+  "output[i][j] = data[indices[i][j]][j] for rank 2 and axis 0.";
 
 const COMMON = {
   name: "GatherElements",
@@ -35,10 +35,10 @@ const COMMON = {
     {
       name: "indices",
       type: "Tind",
-      description: "Tensor of rank r, in [-s, s-1] along axis of size s.",
+      description: "Tensor of rank r, with values in [-s, s-1] for an axis of size s.",
     },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor of the shape of indices." }],
+  outputs: [{ name: "output", type: "T", description: "Tensor with the shape of indices." }],
 } as const;
 
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [

@@ -18,12 +18,12 @@ import { joinTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
-  "Gathers slices of data: each index tuple, the last axis of indices, picks an element (tuple as long as data's " +
-  "rank) or a slice (shorter). output.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1].";
+  "Gathers slices of data. Each index tuple in the last axis of indices selects an element if its length is data's " +
+  "rank, or a slice if it is shorter. output.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1].";
 
 const BATCHED =
-  "Gathers slices of data within batches: the first batch_dims axes of data and indices are equal, and each index " +
-  "tuple, the last axis of indices, picks an element or a slice of its own batch. " +
+  "Gathers slices of data within batches. Data and indices share the first batch_dims axes, and each index tuple in " +
+  "the last axis of indices selects an element or a slice in its own batch. " +
   "output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:], where k = indices.shape[-1].";
 
 const COMMON = {
@@ -34,7 +34,7 @@ const COMMON = {
     {
       name: "indices",
       type: "int64",
-      description: "Tensor of rank q >= 1, of tuples of k >= 1 in [-s, s-1].",
+      description: "Tensor of rank q >= 1, with tuples of k >= 1 indices in [-s, s-1].",
     },
   ],
 } as const;

@@ -20,15 +20,15 @@ import { joinTerms, wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Gathers slices of data along axis, one for each index: output.shape = data.shape[:axis] ++ indices.shape ++ " +
-  "data.shape[axis+1:]. A scalar index drops the axis.";
+  "Gathers one slice of data along axis for each index: output.shape = data.shape[:axis] ++ indices.shape ++ " +
+  "data.shape[axis+1:]. A scalar index removes the axis.";
 
 const inputs = (range: string) => [
   { name: "data", type: "T", description: "Tensor of rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of any rank q, in ${range} along axis of size s.`,
+    description: `Tensor of any rank q, with values in ${range} for an axis of size s.`,
   },
 ];
 
@@ -72,7 +72,7 @@ export function inferGather(
   }
   const axis = data === null ? null : normalizeAxis(settings.axis, data.length, fields);
   if (axis !== null && batchDims !== null && batchDims > axis) {
-    const sentence = `axis is ${axis}, but must not be one of the ${batchDims} batch axes before it`;
+    const sentence = `axis is ${axis}, but must come after the ${batchDims} batch axes`;
     throw new TensorError("axis", sentence, { ...fields, axis, got: axis });
   }
   if (data === null || indices === null || batchDims === null) return null;

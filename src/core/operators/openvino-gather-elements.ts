@@ -13,18 +13,18 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "elements" 
     name: "GatherElements",
     sinceVersion: 6,
     summary:
-      "Gathers single elements: the output has the shape of indices, and each of its elements comes from its own " +
-      "coordinates in data, but along axis from where the index says.",
+      "Gathers single elements. The output has the shape of indices; each output element comes from its own " +
+      "coordinates in data, except that its index replaces the coordinate along axis.",
     attributes: [AXIS_REQUIRED],
     inputs: [
       { name: "data", type: "T", description: "Tensor of rank r >= 1." },
       {
         name: "indices",
         type: "Tind",
-        description: "Tensor of rank r, in [0, s-1] along axis of size s.",
+        description: "Tensor of rank r, with values in [0, s-1] for an axis of size s.",
       },
     ],
-    outputs: [{ name: "output", type: "T", description: "Tensor of the shape of indices." }],
+    outputs: [{ name: "output", type: "T", description: "Tensor with the shape of indices." }],
     typeConstraints: [T_OPENVINO_ANY, TIND],
     negativeIndices: false,
   },

@@ -19,15 +19,15 @@ import { joinTerms } from "./terms.ts";
 import { T_OPENVINO_ANY, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
-  "Gathers slices of data within batches: the first batch_dims axes of data and indices are equal, and each index " +
-  "tuple, the last axis of indices, picks an element or a slice of its own batch.";
+  "Gathers slices of data within batches. Data and indices share the first batch_dims axes, and each index tuple in " +
+  "the last axis of indices selects an element or a slice in its own batch.";
 
 const inputs = (range: string) => [
   { name: "data", type: "T", description: "Tensor of rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of rank q >= 1, of tuples of k >= 1 in ${range}.`,
+    description: `Tensor of rank q >= 1, with tuples of k >= 1 indices in ${range}.`,
   },
 ];
 
@@ -35,7 +35,7 @@ const COMMON = {
   name: "GatherND",
   indexForm: "tuples",
   attributes: [BATCH_DIMS],
-  outputs: [{ name: "output", type: "T", description: "Tensor of the gathered slices." }],
+  outputs: [{ name: "output", type: "T", description: "Tensor with the gathered slices." }],
   typeConstraints: [T_OPENVINO_ANY, TIND_ANY],
 } as const;
 
@@ -43,7 +43,7 @@ const COMMON = {
 const versions = /* @__PURE__ */ versionsOf("openvino", COMMON, () => [
   {
     sinceVersion: 5,
-    summary: `${SUMMARY} The batch axes of the output are fused into one.`,
+    summary: `${SUMMARY} The batch axes of the output are fused into a single axis.`,
     inputs: inputs("[0, s-1]"),
     negativeIndices: false,
     fusesBatches: true,

@@ -14,9 +14,9 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" },
     name: "Gather",
     sinceVersion: 8,
     summary:
-      "Gathers slices of data along axis, one for each index, within batches: the first batch_dims axes of data and " +
-      "indices are equal. output.shape = data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis+1:]. " +
-      "An index out of range gives zeros.",
+      "Gathers one slice of data along axis for each index, within batches: data and indices share the first " +
+      "batch_dims axes. output.shape = data.shape[:axis] ++ indices.shape[batch_dims:] ++ data.shape[axis+1:]. " +
+      "Indices out of range gather zeros.",
     attributes: [SIGNED_BATCH_DIMS],
     inputs: [
       { name: "data", type: "T", description: "Tensor of rank r >= 1." },
@@ -24,9 +24,13 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" },
         name: "indices",
         type: "Tind",
         description:
-          "Tensor of any rank q, in [-s, s-1] along axis of size s; others stand for zeros.",
+          "Tensor of any rank q, with values in [-s, s-1] for an axis of size s; other values gather zeros.",
       },
-      { name: "axis", type: "Taxis", description: "Scalar or one element, in [-r, r-1]." },
+      {
+        name: "axis",
+        type: "Taxis",
+        description: "Scalar or tensor with one element, in [-r, r-1].",
+      },
     ],
     outputs: [{ name: "output", type: "T", description: "Tensor of rank q + r - 1 - batch_dims." }],
     typeConstraints: [T_OPENVINO_ANY, TIND_ANY, TAXIS],

@@ -156,8 +156,8 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   if (version === null) {
     const [{ sinceVersion }] = operator.versions;
     const sentence = operator.hasOlder
-      ? `opset ${opset} of ${home} has an older version, which is not known here; the oldest known is ${sinceVersion}`
-      : `opset ${opset} of ${home} does not have it yet; it came with opset ${sinceVersion}`;
+      ? `opset ${opset} of ${home} has an older version of this operator, which is not supported; the oldest supported version is ${sinceVersion}`
+      : `opset ${opset} of ${home} does not have this operator yet; opset ${sinceVersion} introduced it`;
     throw new TensorError("unknown-operator", sentence, { ...fields, got: opset });
   }
   return { operator, version };

@@ -28,7 +28,7 @@ const MOST_LEVELS = 10;
  * ```
  */
 export function roleOf(input: ParameterSchema): Role {
-  const none = "an input must be one of a version's";
+  const none = "the input must be an element of a version's inputs";
   const role: unknown = readForeign(() => roleOfRow(input), "unknown-operator", none);
   if (typeof role === "string") return role as Role;
   throw new TensorError("unknown-operator", `${none}, got ${printValue(input)}`);
@@ -71,7 +71,8 @@ export const compareVersions = (from: OperatorVersion, to: OperatorVersion): Ver
 /** Returns a row of the registry unchanged; copies a version from any other source. */
 function rowFrom(given: OperatorVersion): OperatorVersion {
   if (operators().includes(given)) return given;
-  const none = "a version must be one of operators(), or a copy of one";
+  const none =
+    "the version must come from operators() or resolve(), or be a copy of such a version";
   const row = readForeign(() => plainCopy(given), "unknown-operator", `${none} that can be read`);
   if (isVersion(row)) return row;
   throw new TensorError("unknown-operator", `${none}, got ${printValue(given)}`);

@@ -10,24 +10,24 @@ import { scatterElements } from "./scatter-elements.ts";
 import { T_OPENVINO, TAXIS, TIND_ANY } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
-  "index at those coordinates says: for axis 0 of two, output[indices[i][j]][j] = updates[i][j].";
+  "Copies data and writes updates into the copy. Each update goes to its own coordinates, except that its index " +
+  "replaces the coordinate along axis: output[indices[i][j]][j] = updates[i][j] for rank 2 and axis 0.";
 
 const inputs = (range: string) => [
   { name: "data", type: "T", description: "Tensor of rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of rank r, in ${range} along axis of size s.`,
+    description: `Tensor of rank r, with values in ${range} for an axis of size s.`,
   },
-  { name: "updates", type: "T", description: "Tensor of the shape of indices." },
-  { name: "axis", type: "Taxis", description: "Scalar or one element, in [-r, r-1]." },
+  { name: "updates", type: "T", description: "Tensor with the shape of indices." },
+  { name: "axis", type: "Taxis", description: "Scalar or tensor with one element, in [-r, r-1]." },
 ];
 
 const COMMON = {
   name: "ScatterElementsUpdate",
   indexForm: "elements",
-  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
   typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
 } as const;
 

@@ -18,9 +18,9 @@ import { outputLikeData, printTerms, wholeShape } from "./terms.ts";
 import { T15, T16, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
-  "index at those coordinates says: for axis 0 of two, output[indices[i][j]][j] = updates[i][j]. Indices are applied " +
-  "in row-major order: the last update of an element wins.";
+  "Copies data and writes updates into the copy. Each update goes to its own coordinates, except that its index " +
+  "replaces the coordinate along axis: output[indices[i][j]][j] = updates[i][j] for rank 2 and axis 0. Updates are " +
+  "applied in row-major order: the last update of an element wins.";
 
 const COMMON = {
   name: "ScatterElements",
@@ -30,11 +30,11 @@ const COMMON = {
     {
       name: "indices",
       type: "Tind",
-      description: "Tensor of rank r, in [-s, s-1] along axis of size s.",
+      description: "Tensor of rank r, with values in [-s, s-1] for an axis of size s.",
     },
-    { name: "updates", type: "T", description: "Tensor of the shape of indices." },
+    { name: "updates", type: "T", description: "Tensor with the shape of indices." },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
 } as const;
 
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [

@@ -9,19 +9,23 @@ import { deriveScatterND, inferScatterND } from "./scatter-nd.ts";
 import { T_OPENVINO, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and replaces elements or slices of the copy, addressed by the tuples of indices, by updates. " +
-  "updates.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1]; where that is a scalar, any " +
-  "tensor of one element will do.";
+  "Copies data, and replaces the elements or slices that index tuples address in the copy with updates. " +
+  "updates.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1]; if this shape is a " +
+  "scalar's, any tensor with one element is accepted.";
 
 const COMMON = {
   name: "ScatterNDUpdate",
   indexForm: "tuples",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
-    { name: "indices", type: "Tind", description: "Tensor of rank q >= 1, of tuples of k <= r." },
+    {
+      name: "indices",
+      type: "Tind",
+      description: "Tensor of rank q >= 1, with tuples of k <= r indices.",
+    },
     { name: "updates", type: "T", description: "Tensor of rank q + r - k - 1." },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
   typeConstraints: [T_OPENVINO, TIND],
 } as const;
 

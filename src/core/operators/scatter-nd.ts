@@ -27,19 +27,23 @@ import { joinTerms, outputLikeData, printTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. Each index tuple, the last axis of indices, addresses an element " +
-  "(tuple as long as data's rank) or a slice (shorter). updates.shape = indices.shape[:-1] ++ data.shape[k:], where " +
-  "k = indices.shape[-1]. Tuples are applied in row-major order: the last of repeated tuples wins.";
+  "Copies data and writes updates into the copy. Each index tuple in the last axis of indices addresses an element " +
+  "if its length is data's rank, or a slice if it is shorter. updates.shape = indices.shape[:-1] ++ data.shape[k:], " +
+  "where k = indices.shape[-1]. Updates are applied in row-major order: the last update of a target wins.";
 
 const COMMON = {
   name: "ScatterND",
   indexForm: "tuples",
   inputs: [
     { name: "data", type: "T", description: "Tensor of rank r >= 1." },
-    { name: "indices", type: "int64", description: "Tensor of rank q >= 1, of tuples of k <= r." },
+    {
+      name: "indices",
+      type: "int64",
+      description: "Tensor of rank q >= 1, with tuples of k <= r indices.",
+    },
     { name: "updates", type: "T", description: "Tensor of rank q + r - k - 1." },
   ],
-  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
 } as const;
 
 const versions = /* @__PURE__ */ versionsOf("ai.onnx", COMMON, () => [
@@ -121,7 +125,7 @@ function isOneElement(
   const isScalar = k === data?.length;
   if (!isScalar && typeof k === "number") return false;
   if (updates.every((dim) => typeof dim !== "number" || dim === 1)) return true;
-  if (isScalar) throw wrongUpdates("be a scalar, or hold one element", [], updates, fields);
+  if (isScalar) throw wrongUpdates("be a scalar or have one element", [], updates, fields);
   return false;
 }
 

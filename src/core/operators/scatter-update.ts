@@ -21,7 +21,7 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" },
     name: "ScatterUpdate",
     sinceVersion: 3,
     summary:
-      "Copies data and replaces slices along axis of the copy, one for each index. " +
+      "Copies data, and replaces one slice of the copy along axis for each index. " +
       "updates.shape = data.shape[:axis] ++ indices.shape ++ data.shape[axis+1:].",
     attributes: [],
     inputs: [
@@ -29,12 +29,16 @@ const versions = /* @__PURE__ */ versionsOf("openvino", { indexForm: "slices" },
       {
         name: "indices",
         type: "Tind",
-        description: "Tensor of any rank q, in [0, s-1] along axis of size s.",
+        description: "Tensor of any rank q, with values in [0, s-1] for an axis of size s.",
       },
       { name: "updates", type: "T", description: "Tensor of rank q + r - 1." },
-      { name: "axis", type: "Taxis", description: "Scalar or one element, in [-r, r-1]." },
+      {
+        name: "axis",
+        type: "Taxis",
+        description: "Scalar or tensor with one element, in [-r, r-1].",
+      },
     ],
-    outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+    outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
     typeConstraints: [T_OPENVINO, TIND_ANY, TAXIS],
     negativeIndices: false,
   },

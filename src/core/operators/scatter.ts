@@ -8,17 +8,17 @@ import { scatterElements } from "./scatter-elements.ts";
 import { T15, TIND } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. An update goes to its own coordinates, but along axis to where the " +
-  "index at those coordinates says. Deprecated since version 11, where ScatterElements does the same.";
+  "Copies data and writes updates into the copy. Each update goes to its own coordinates, except that its index " +
+  "replaces the coordinate along axis. Deprecated since version 11: use ScatterElements.";
 
 const inputs = (range: string) => [
   { name: "data", type: "T", description: "Tensor of rank r >= 1." },
   {
     name: "indices",
     type: "Tind",
-    description: `Tensor of rank r, in ${range} along axis of size s.`,
+    description: `Tensor of rank r, with values in ${range} for an axis of size s.`,
   },
-  { name: "updates", type: "T", description: "Tensor of the shape of indices." },
+  { name: "updates", type: "T", description: "Tensor with the shape of indices." },
 ];
 
 const COMMON = {
@@ -26,7 +26,7 @@ const COMMON = {
   indexForm: "elements",
   summary: SUMMARY,
   attributes: [AXIS],
-  outputs: [{ name: "output", type: "T", description: "Tensor of data's shape." }],
+  outputs: [{ name: "output", type: "T", description: "Tensor with data's shape." }],
   typeConstraints: [T15, TIND],
   deprecated: "ScatterElements",
 } as const;

@@ -30,15 +30,15 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
     name: "TensorScatter",
     sinceVersion: 24,
     summary:
-      "Copies a cache and writes update into the copy. Axis 0 is the batch: sample b is written from position " +
-      "write_indices[b] of axis on. In circular mode positions wrap around at the end of the axis; in linear mode " +
+      "Copies a cache and writes update into the copy. Axis 0 is the batch axis: sample b is written from " +
+      "position write_indices[b] of axis onward. In circular mode, positions wrap around at the end of the axis; in linear mode, " +
       "they must fit.",
     attributes: [
       {
         name: "axis",
         type: "int",
         default: -2,
-        description: "The axis of the sequence, in [-r, r-1] but not 0, which is the batch.",
+        description: "Axis of the sequence, in [-r, r-1] except 0, which is the batch axis.",
       },
       {
         name: "mode",
@@ -46,7 +46,7 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         default: "linear",
         values: ["linear", "circular"],
         description:
-          "Whether positions wrap around at the end of the axis: one of linear, circular.",
+          "Treatment of positions beyond the end of the axis: linear forbids them, circular wraps them.",
       },
     ],
     inputs: [
@@ -54,13 +54,14 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         name: "past_cache",
         type: "T",
         role: "data",
-        description: "Tensor of the shape (batch, ..., max_sequence_length, ...).",
+        description: "Tensor with shape (batch, ..., max_sequence_length, ...).",
       },
       {
         name: "update",
         type: "T",
         role: "updates",
-        description: "The same but along axis, where it is sequence_length, at most as long.",
+        description:
+          "Tensor with past_cache's shape, except sequence_length <= max_sequence_length along axis.",
       },
       {
         name: "write_indices",
@@ -68,10 +69,10 @@ const versions = /* @__PURE__ */ versionsOf("ai.onnx", { indexForm: "sequences" 
         role: "indices",
         optional: true,
         description:
-          "Tensor of the shape (batch), 0 by default; in [0, max_sequence_length - sequence_length] in linear mode.",
+          "Tensor with shape (batch), 0 by default; in linear mode, in [0, max_sequence_length - sequence_length].",
       },
     ],
-    outputs: [{ name: "present_cache", type: "T", description: "Tensor of past_cache's shape." }],
+    outputs: [{ name: "present_cache", type: "T", description: "Tensor with past_cache's shape." }],
     typeConstraints: [T24],
   },
 ]);
@@ -93,11 +94,11 @@ function inferTensorScatter(
 ): PartialShape {
   const rank = checkSameRank({ past_cache: data, update: updates }, fields);
   if (indices !== null && indices.length !== 1) {
-    throw new TensorError(
-      "rank",
-      `write_indices must have rank 1, but it has rank ${indices.length}`,
-      { ...fields, input: "write_indices", got: indices.length },
-    );
+    throw new TensorError("rank", `write_indices must have rank 1, got rank ${indices.length}`, {
+      ...fields,
+      input: "write_indices",
+      got: indices.length,
+    });
   }
   if (rank === null) return data;
   const axis = sequenceAxis(settings.axis, rank, fields);
@@ -122,7 +123,7 @@ function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): 
   if (axis > 0) return axis;
   throw new TensorError(
     "axis",
-    `axis is ${given}, which of rank ${rank} is axis 0, the batch, and cannot be the sequence`,
+    `axis is ${given}, which is the batch axis (axis 0 of rank ${rank}); choose another axis for the sequence`,
     { ...fields, axis, got: Number(given) },
   );
 }

@@ -20,7 +20,7 @@ const ARITHMETIC = /* @__PURE__ */ DTYPE_NAMES.filter(isArithmetic);
 const OPENVINO_TYPES = /* @__PURE__ */ dtypesWhere(({ openvino }) => openvino !== undefined);
 const INTEGERS = /* @__PURE__ */ ARITHMETIC.filter((name) => integerRange(name) !== null);
 
-const T = "The type of data and output, and of the updates of a scatter.";
+const T = "Type of data and output, and of a scatter's updates.";
 
 export const T15: TypeConstraint = {
   name: "T",
@@ -52,7 +52,7 @@ export const T_OPENVINO_ANY: TypeConstraint = { name: "T", types: OPENVINO_TYPES
 export const TIND: TypeConstraint = {
   name: "Tind",
   types: ["int32", "int64"],
-  description: "Indices are integers.",
+  description: "Integer type of indices.",
 };
 
 export const TIND_ANY: TypeConstraint = { ...TIND, types: INTEGERS };
@@ -60,5 +60,5 @@ export const TIND_ANY: TypeConstraint = { ...TIND, types: INTEGERS };
 export const TAXIS: TypeConstraint = {
   name: "Taxis",
   types: INTEGERS,
-  description: "The axis is an integer.",
+  description: "Integer type of the axis.",
 };

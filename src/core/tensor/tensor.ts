@@ -299,11 +299,11 @@ export function firstDifference(
 ): number[] | null {
   const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
   if (left.dtype !== right.dtype) {
-    throw new TensorError("dtype", `the tensors are ${left.dtype} and ${right.dtype}`);
+    throw new TensorError("dtype", `the data types differ: ${left.dtype} and ${right.dtype}`);
   }
   if (!sameShape(left.shape, right.shape)) {
     const shapes = `${printShape(left.shape)} and ${printShape(right.shape)}`;
-    throw new TensorError("shape-mismatch", `the tensors have the shapes ${shapes}`);
+    throw new TensorError("shape-mismatch", `the shapes differ: ${shapes}`);
   }
   const position = differenceAt(left, right);
   return position === -1 ? null : coordinatesOf(position, left.shape);
