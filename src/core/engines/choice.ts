@@ -1,4 +1,4 @@
-/** Chooses the executor: the requested one, or the next best that the platform has. */
+/** Chooses an executor: the requested kind, or the next best kind that the platform supports. */
 
 import { createJs } from "./js.ts";
 import type { MemorySource } from "./pool.ts";
@@ -8,21 +8,25 @@ import type { KernelMemory } from "./wasm/kernel-memory.ts";
 import { WasmPlatform } from "./wasm/platform.ts";
 import type { Threading } from "./wasm/session.ts";
 
-/** Creates the threads of an engine: see `threadsOf` in wasm/threads.ts. */
+/** Creates the threads of an engine; `threadsOf` in wasm/threads.ts implements this interface. */
 export interface WantedThreads {
-  /** The reason that forbids workers, or null if none is known. */
+  /** Returns the reason why workers are unavailable, or null if no reason is known. */
   whyNone(): string | null;
-  /** @param memory the shared memory of the engine */
+  /**
+   * Creates the threads.
+   * @param memory the shared memory of the engine
+   */
   make(memory: KernelMemory): Threading;
   readonly reserve: MemorySource;
 }
 
-/** WebAssembly as this process has it. */
+/** The WebAssembly support of this process, once it is needed. */
 let platform: WasmPlatform | undefined;
 
 /**
- * `auto` and `wasm` give JavaScript where WebAssembly is missing, forbidden by a policy, or lacks vectors; and one
- * thread where workers or shared memory are missing. Nothing is compiled and no worker is started yet.
+ * Chooses the executor for an engine. `auto` and `wasm` fall back to JavaScript if WebAssembly is missing, forbidden by
+ * a policy or without vectors, and to one thread if workers or shared memory are missing. This function compiles
+ * nothing and starts no workers.
  */
 export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null = null): Choice {
   if (kind === "js") return { executor: createJs(), why: () => null };
@@ -38,7 +42,7 @@ export function chooseExecutor(kind: EngineKind, threads: WantedThreads | null =
   return { executor, why: () => wasm.whyNone ?? whyOne ?? threading?.pool.whyUnavailable ?? null };
 }
 
-/** A memory for the tensors of one engine, or the reason why it is missing. */
+/** The memory for one engine's tensors, or the reason why it is unavailable. */
 interface SharedMemory {
   readonly memory: KernelMemory | null;
   readonly why: string | null;

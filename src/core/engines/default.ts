@@ -1,4 +1,4 @@
-/** The engine behind the package's plain functions, made when it is first needed. */
+/** The engine that the package's plain functions use, created when it is first needed. */
 
 import { chooseExecutor } from "./choice.ts";
 import type { Executor } from "./executor.ts";

@@ -1,5 +1,6 @@
 /**
- * The inside of an engine: an executor runs Plans and owns memory. An executor checks nothing and knows no operators.
+ * The internal part of an engine: an executor runs Plans and owns memory. Executors do not check anything, and know
+ * nothing about operators.
  */
 
 import type { ReadIndices } from "../plan/index-job.ts";
@@ -11,45 +12,48 @@ import type { Kernel, KernelSource } from "./wasm/kernels.ts";
 
 export interface Executor {
   readonly kind: "js" | "wasm";
-  /** Number of threads that work while the caller waits: 1 in a page, which must not block. */
+  /** Number of threads that work while the caller waits; 1 in a page, which must not block. */
   readonly threads: number;
   /** Number of threads that work on an asynchronous call. */
   readonly asyncThreads: number;
-  /** Orders asynchronous calls, and actions that must wait until all pending calls have ended. */
+  /** Queue that orders asynchronous calls, and actions that must wait until all pending calls have ended. */
   readonly queue: Queue;
   /**
-   * Storage for the `size` elements of a result. Its contents are arbitrary: the caller writes every element.
-   * @throws TensorError `too-large` where memory does not hold it
+   * Allocates storage for the `size` elements of a result. The contents are uninitialized: the caller must write every
+   * element.
+   * @throws TensorError `too-large` if the elements do not fit in memory
    */
   allocate(dtype: DType, size: number): Storage;
   /**
-   * Zeroed storage that this executor uses without a copy.
+   * Allocates zeroed storage that this executor uses without copying.
    * @throws TensorError `too-large`
    */
   alloc(dtype: DType, size: number): Storage;
   /**
-   * Takes back storage from `allocate` or `alloc`, after all pending calls. Views of ordinary memory of 4 kB and more
-   * become empty.
+   * Frees storage from `allocate` or `alloc` after all pending calls have ended. Views of ordinary memory of 4 kB or
+   * more become empty.
    */
   recycle(data: Storage): void;
-  /** Begins a call on this thread, which waits for the worker pool if the executor has a pool. */
+  /** Begins a call on this thread. If the executor has a worker pool, the thread waits for the pool. */
   begin(): Session<void>;
-  /** Begins a call whose large work the worker pool does while this thread goes on. */
+  /** Begins a call whose large work the worker pool does while this thread continues. */
   beginAsync(): Session<Promise<void> | void>;
-  /** Ends threads and frees the memory of recycled results. The executor can still be used. */
+  /** Ends the threads and frees the memory of recycled results. The executor remains usable. */
   dispose(): void;
 }
 
-/** A call on an executor. Scratch memory allocated by the call belongs to it until `end`. */
+/** A call on an executor. The call owns its scratch memory until `end`. */
 export interface Session<Done> {
-  /** Turns indices into the offsets of a Plan, which are valid until the next indices are read, or `end`. */
+  /**
+   * Converts indices to the offsets of a Plan, which are valid until the next call of `readIndices`, or until `end`.
+   */
   readonly readIndices: ReadIndices;
-  /** `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
+  /** Computes `out[p] = data[offset p]`, bit for bit. The arrays must not overlap. */
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): Done;
   /**
-   * Copies `data`, or zeros for null, into `out`, then does `out[offset p] = f(out[offset p], updates[p])` in the order of p, where f is the
-   * step in the arithmetic of `dtype`. `out` may be `data`, the very same array; otherwise the two must not overlap.
-   * @throws TensorError `too-large` where text outgrows what a string holds; `out` is half-written then
+   * Copies `data`, or zeros for null, into `out`, then computes `out[offset p] = f(out[offset p], updates[p])` in the
+   * order of p, where f is the step in the arithmetic of `dtype`. `out` and `data` must be the same array or not overlap.
+   * @throws TensorError `too-large` if text exceeds the maximum string length; `out` is then partly written
    */
   scatter(
     plan: Plan,
@@ -60,15 +64,15 @@ export interface Session<Done> {
     out: Storage,
   ): Done;
   /**
-   * Further kernels over a memory that holds one of the arrays, or over scratch memory of that many bytes; null if memory
-   * does not suffice, absent where JavaScript does all work.
+   * Loads additional kernels for the memory that holds one of the arrays, or for scratch memory of the given size.
+   * Returns null if there is not enough memory; absent if JavaScript does all work.
    */
   extend?(source: KernelSource, bytes: number, ...arrays: NumericStorage[]): Extension | null;
   /** Releases the scratch memory of the call. */
   end(): void;
 }
 
-/** Kernels by their names, and the scratch memory of the call in the memory that they work on. */
+/** Additional kernels by name, and the call's scratch memory in the memory that the kernels work on. */
 export interface Extension {
   readonly arena: Arena;
   readonly kernels: Readonly<Record<string, Kernel>>;

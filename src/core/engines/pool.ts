@@ -1,14 +1,14 @@
 /**
- * Buffers of results that were disposed of, kept for later results of the same length: fresh memory is expensive (51 MB
- * cost 22 ms in page faults and 5 ms to copy).
+ * Keeps the buffers of disposed results for later results of the same length, because new memory is expensive: 51 MB
+ * take 22 ms for page faults, but only 5 ms to copy.
  */
 
 import { POOL } from "../limits.ts";
 import { MEMORY } from "../resources.ts";
 
-/** Memory for results, other than fresh memory. */
+/** A source of memory for results, other than allocation. */
 export interface MemorySource {
-  /** A buffer of that length with arbitrary contents, if the source has one. */
+  /** Returns a buffer of the given length with arbitrary contents, if the source has one. */
   take(bytes: number): ArrayBuffer | undefined;
   /** Frees the kept buffers. */
   clear(): void;
@@ -24,10 +24,13 @@ export class BufferPool implements MemorySource {
     return buffer;
   }
 
-  /** Keeps a buffer. The buffer is transferred first, so that old views are empty instead of showing other data. */
+  /**
+   * Keeps a buffer for reuse. The buffer is transferred first, so that old views become empty instead of showing other
+   * data.
+   */
   give(buffer: ArrayBuffer): void {
     const { byteLength } = buffer;
-    // An empty one its user may have transferred.
+    // An empty buffer is ignored, because its user may have transferred it.
     if (byteLength < POOL.least) return;
     const kept = transferred(buffer);
     MEMORY.onRelease?.(new Uint8Array(kept));
@@ -44,6 +47,9 @@ export class BufferPool implements MemorySource {
   }
 }
 
-/** The contents under a new buffer: 0.1 µs whatever the length, or 0.8 by a clone where `transfer` is missing (Node 20). */
+/**
+ * Moves the contents to a new buffer, in 0.1 µs regardless of the length. Without `transfer` (Node 20), a clone with a
+ * transfer list takes 0.8 µs.
+ */
 const transferred = (buffer: ArrayBuffer & { transfer?(): ArrayBuffer }): ArrayBuffer =>
   buffer.transfer?.() ?? structuredClone(buffer, { transfer: [buffer] });

@@ -1,11 +1,12 @@
 /**
- * Allocates ranges of a WebAssembly memory: first fit over a list of free blocks sorted by address, because an engine
- * holds a handful of blocks at a time. The allocator knows addresses only, not the memory.
+ * Allocates ranges of a WebAssembly memory. The algorithm is first fit, over a list of free blocks sorted by address,
+ * because an engine has only a handful of blocks at a time. The allocator handles only addresses and does not access
+ * the memory.
  */
 
 import { TensorError } from "../../errors.ts";
 
-/** A cache line; enough for every vector and element. */
+/** Alignment of allocations, in bytes: a cache line, which suffices for every vector and element. */
 export const ALIGNMENT = 64;
 
 interface Block {
@@ -14,17 +15,21 @@ interface Block {
 }
 
 export class Allocator {
-  /** Free blocks by address; no two of them are adjacent. */
+  /** Free blocks, sorted by address; no two blocks are adjacent. */
   readonly #free: Block[];
   readonly #taken = new Map<number, number>();
 
-  /** @param bytes the size of the memory */
+  /**
+   * Creates an allocator.
+   * @param bytes the size of the memory
+   */
   constructor(bytes: number) {
-    // Address 0 stays unused, so that no pointer is 0, and so does the end, so that no kernel counts past 2^32.
+    // Address 0 is never allocated, so that no pointer is 0. The end is never allocated, so that no kernel counts past
+    // 2^32.
     this.#free = [{ pointer: ALIGNMENT, bytes: bytes - 2 * ALIGNMENT }];
   }
 
-  /** Bytes taken, including alignment. */
+  /** Number of allocated bytes, including alignment. */
   get taken(): number {
     let sum = 0;
     for (const bytes of this.#taken.values()) sum += bytes;
@@ -32,7 +37,7 @@ export class Allocator {
   }
 
   /**
-   * The address of that many bytes, with arbitrary contents.
+   * Allocates memory with arbitrary contents, and returns its address.
    * @throws TensorError `too-large`
    */
   allocate(bytes: number): number {
@@ -49,12 +54,12 @@ export class Allocator {
   }
 
   /**
-   * Takes back what {@link allocate} gave, once.
+   * Frees memory that {@link allocate} returned; must be called only once.
    * @returns the number of bytes freed, including alignment
    */
   free(pointer: number): number {
     const bytes = this.#taken.get(pointer);
-    // Freeing twice would free the next owner's block at the same address.
+    // A second call would free the block of the next owner of the address.
     if (bytes === undefined) throw new Error(`address ${pointer} is not allocated`);
     this.#taken.delete(pointer);
     const after = this.#free.findIndex((block) => block.pointer > pointer);
@@ -65,7 +70,7 @@ export class Allocator {
     return bytes;
   }
 
-  /** Makes one block of two that are adjacent. */
+  /** Merges two adjacent blocks into one. */
   #merge(position: number): void {
     const [a, b] = [this.#free[position], this.#free[position + 1]];
     if (a === undefined || b === undefined || a.pointer + a.bytes !== b.pointer) return;

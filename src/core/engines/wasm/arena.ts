@@ -1,4 +1,4 @@
-/** The scratch memory of one call: everything is freed together when the call ends. */
+/** The scratch memory of one call, all of which is freed when the call ends. */
 
 import type { NumericStorage } from "../../tensor/dtype.ts";
 import { ALIGNMENT } from "./allocator.ts";
@@ -9,10 +9,10 @@ import type { KernelMemory } from "./kernel-memory.ts";
 
 export class Arena {
   readonly memory: KernelMemory;
-  /** The block of the memory, and the bytes taken from it; null if another call has the block. */
+  /** The memory's shared block; null if another call is using the block. */
   #block: Block | null | undefined;
   #taken = 0;
-  /** Addresses of allocations that did not fit into the block. */
+  /** Addresses of allocations that did not fit in the block. */
   readonly #pointers: number[] = [];
 
   constructor(memory: KernelMemory) {
@@ -21,7 +21,7 @@ export class Arena {
   }
 
   /**
-   * The address of that many bytes, with arbitrary contents.
+   * Allocates memory with arbitrary contents, and returns its address.
    * @throws TensorError `too-large`
    */
   allocate(bytes: number): number {
@@ -40,7 +40,10 @@ export class Arena {
     return pointer;
   }
 
-  /** The address of a copy of an array, or of the array itself where it lives in this memory. */
+  /**
+   * Returns the address of an array that is in this memory; copies any other array, and returns the address of the
+   * copy.
+   */
   addressOf(array: NumericStorage): number {
     if (this.memory.has(array)) return array.byteOffset;
     const { byteLength } = array;
@@ -60,7 +63,7 @@ export class Arena {
     else block.like(array).set(from as never, (pointer - block.pointer) / bytes);
   }
 
-  /** Copies `length` bytes at an address of this arena to an array, from its byte `begin` on. */
+  /** Copies `length` bytes at an address in this arena to an array, starting at byte `begin`. */
   copyOut(pointer: number, length: number, array: NumericStorage, begin: number): void {
     const { BYTES_PER_ELEMENT: bytes } = array;
     const block = this.#blockAt(pointer);
@@ -72,7 +75,7 @@ export class Arena {
     array.set(from as never, begin / bytes);
   }
 
-  /** The block, where an address is in it. */
+  /** Returns the block if it contains an address; returns null otherwise. */
   #blockAt(pointer: number): Block | null {
     const block = this.#block;
     return block && pointer >= block.pointer && pointer < block.pointer + block.bytes
@@ -81,8 +84,8 @@ export class Arena {
   }
 
   /**
-   * Keeps an allocation of this arena in memory until `owner` is garbage.
-   * @returns its address, which changes if the allocation was in the block
+   * Keeps an allocation of this arena until `owner` is garbage-collected.
+   * @returns the address of the allocation, which changes if it was in the block
    */
   leave(pointer: number, bytes: number, owner: object): number {
     const position = this.#pointers.indexOf(pointer);

@@ -1,6 +1,7 @@
 /**
- * A call on the WebAssembly executor whose large work the worker pool does while the caller goes on. Tensors of the heap
- * are copied to the shared memory, and the result back. Everything else is done as in a call that waits.
+ * An asynchronous call on the WebAssembly executor: the worker pool does large work while the caller continues. Heap
+ * tensors are copied to the shared memory, and the result is copied back. Everything else works as in a synchronous
+ * call.
  */
 
 import { TensorError } from "../../errors.ts";
@@ -23,7 +24,7 @@ import { isEnough } from "./pays.ts";
 import { attempt, scatterKernel, WasmSession, type Rounds, type SessionParts } from "./session.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
-/** Work for the pool, and the address to copy its result from; null if the result is already in place. */
+/** Work for the pool, and the address to copy the result from; null if the result is already in place. */
 interface Submission {
   readonly rounds: Rounds;
   readonly result: { readonly from: NumericStorage; readonly to: NumericStorage } | null;
@@ -103,7 +104,8 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     if (kernel === undefined) return null;
     const arena = this.#now.arenaIn(this.#shared);
     const from = copyIn(arena, dtype, data);
-    // The copy of data is scratch, so that it serves as the target too; the engine's data must stay unchanged.
+    // The copy of data is scratch memory, so it can also be the target; data in the engine's memory must stay
+    // unchanged.
     const scratch = (): NumericStorage => (from === data ? emptyLike(arena, dtype, out) : from);
     const target = this.#shared.has(out) ? out : scratch();
     const job = {
@@ -119,7 +121,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
 
   async #run({ rounds, result }: Submission): Promise<void> {
     for (const lists of rounds) {
-      // oxlint-disable-next-line no-await-in-loop -- a round begins when the one before has ended
+      // oxlint-disable-next-line no-await-in-loop -- a round begins when the previous round has ended
       await this.#pool.runAsync(lists);
     }
     if (result === null) return;
@@ -131,7 +133,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
   }
 }
 
-/** The array itself where it is in the arena's memory, else a copy there. */
+/** Returns an array that is in the arena's memory unchanged; copies any other array into the arena's memory. */
 function copyIn(arena: Arena, dtype: DType, array: NumericStorage): NumericStorage {
   if (arena.memory.has(array)) return array;
   const copied = emptyLike(arena, dtype, array);

@@ -1,18 +1,22 @@
-/** Kernel calls as data, so that a worker can be given them, and the one function that runs them on every thread. */
+/**
+ * Represents kernel calls as data that can be sent to workers, and has the only function that runs them, on every
+ * thread.
+ */
 
 import type { Kernel } from "./kernels.ts";
 
-/** A kernel call, which may repeat. */
+/** A kernel call, which may be repeated. */
 export interface Call {
-  /** The position of the kernel among the exports. */
+  /** Position of the kernel among the module's exports. */
   readonly kernel: number;
   readonly args: readonly number[];
   /**
-   * Number of times the call is made (1 if absent), and the increments of the first three arguments after each time.
+   * Number of repetitions of the call (1 if absent). `steps` are added to the first three arguments after each
+   * repetition.
    */
   readonly repeat?: number;
   readonly steps?: readonly [number, number, number];
-  /** The position, 3 or more, of the argument that is the result of the call before, if one exists. */
+  /** Position of an argument, 3 or more, that is the result of the previous call; absent if no argument is. */
   readonly previous?: number;
 }
 
@@ -20,19 +24,19 @@ export interface Call {
  * Arguments of a kernel that moves or combines the slices of a Plan; see `assembly/combine.ts` and `assembly/move.ts`.
  */
 export interface SliceArgs {
-  /** Addresses of the random side, of the sequential side, and of the offsets. */
+  /** Address of the random side. `sequential` and `offsets` are addresses too. */
   readonly random: number;
   readonly sequential: number;
   readonly offsets: number;
   readonly count: number;
-  /** Elements of a slice, and from each slice to the next on the sequential side. */
+  /** Number of elements in a slice. `pitch` is the distance between slices on the sequential side, in elements. */
   readonly slice: number;
   readonly pitch: number;
   /** Number of elements that the offsets point into. */
   readonly span: number;
 }
 
-/** The arguments in the order of the kernels' parameters. This is the only place that knows the order. */
+/** Returns the arguments in the order of the kernels' parameters. Only this function knows the order. */
 export const sliceArgs = (args: SliceArgs): number[] => [
   args.random,
   args.sequential,
@@ -43,15 +47,15 @@ export const sliceArgs = (args: SliceArgs): number[] => [
   args.span,
 ];
 
-/** The most arguments that {@link runCalls} passes on. */
+/** Maximum number of arguments that {@link runCalls} passes to a kernel. */
 export const MOST_ARGS = 7;
 
 const NO_STEPS = [0, 0, 0] as const;
 
 /**
- * Runs calls one after the other.
- * @param onDone called after each kernel, so that others see that the thread makes progress
- * @returns true if every kernel returned 0 or nothing, except for results that the next call took as an argument
+ * Runs calls in order.
+ * @param onDone called after each kernel, so that other threads see progress
+ * @returns true if every kernel returned 0 or nothing, ignoring results that are arguments of the next call
  */
 export function runCalls(
   kernels: readonly Kernel[],
@@ -65,7 +69,8 @@ export function runCalls(
     if (previous === undefined) isGood &&= result === 0;
     else all[previous] = result;
     result = 0;
-    // Spreading a list would take ten times as long as the call. A kernel with fewer parameters ignores the others.
+    // Spreading a list would take ten times as long as the call. A kernel with fewer parameters ignores extra
+    // arguments.
     for (let i = 0; i < repeat; i++) {
       const a = all[0] + i * steps[0];
       const b = all[1] + i * steps[1];

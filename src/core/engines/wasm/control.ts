@@ -1,34 +1,42 @@
 /**
- * The control words that a worker pool shares with its workers, in a SharedArrayBuffer: a header of counters, and for
- * each worker the list of calls of the current round.
+ * The control words that a worker pool shares with its workers, in a SharedArrayBuffer: a header of counters, and each
+ * worker's list of calls for the current round.
  */
 
 import { MOST_ARGS, type Call } from "./calls.ts";
 
-/** Number of workers that have ended the round. */
+/** Word for the number of workers that have finished the round. */
 export const DONE = 0;
-/** Number of workers that take part in the round. */
+/** Word for the number of workers that take part in the round. */
 export const PARTS = 1;
-/** 0 if every kernel returned 0, {@link BAD} if one did not, {@link FAILED} and more if one threw. */
+/**
+ * Word for the result of the round: 0 if every kernel returned 0, {@link BAD} if a kernel did not, at least {@link
+ * FAILED} if a kernel threw.
+ */
 export const RESULT = 2;
 export const BAD = 1;
 export const FAILED = 2;
-/** Counts kernels that returned. */
+/** Word for the number of kernels that have returned. */
 export const PROGRESS = 3;
-/** 1 if workers post a message at the end of the round, because the caller does not wait. */
+/** Word that is 1 if workers must post a message at the end of the round, because the caller does not wait. */
 export const BY_MESSAGE = 4;
-/** Number of workers that have started. */
+/** Word for the number of workers that have started. */
 export const STARTED = 5;
-/** Number of checks for a new round before a worker sleeps. */
+/** Word for the number of checks for a new round before a worker sleeps. */
 export const SPINS = 6;
 const HEADER = 16;
 
-/** A call as words: kernel, repeat, increments of three arguments, the position of the previous result, arguments. */
+/**
+ * Position of the arguments in a call's words, which are: kernel, repeat, three steps, position of the previous result,
+ * arguments.
+ */
 const ARGS = 6;
 const CALL_WORDS = ARGS + MOST_ARGS;
-/** The most calls of one worker in one round: more than two for each of the 256 blocks that are partitioned at most. */
+/**
+ * Maximum number of calls for one worker in one round: more than two for each of the at most 256 partitioned blocks.
+ */
 export const MOST_CALLS = 1024;
-/** A worker's calls are preceded by the number of its last round and the number of calls. */
+/** Number of words before a worker's calls, which hold the number of its last round and the number of calls. */
 const WORKER_HEADER = 16;
 const WORKER_WORDS = WORKER_HEADER + CALL_WORDS * MOST_CALLS;
 
@@ -38,14 +46,14 @@ export const controlWords = (workers: number): Int32Array =>
   );
 
 /**
- * The position of the number of a worker's last round; the number is negative if the worker must end. Each worker
- * sleeps on its own word, because waking idle workers takes longer than a small round.
+ * Returns the position of the word with the number of a worker's last round; the number is negative if the worker must
+ * end. Each worker sleeps on its own word, because waking idle workers takes longer than a small round.
  */
 export const roundOf = (worker: number): number => HEADER + worker * WORKER_WORDS;
 
-/** Writes the calls of one worker. */
+/** Writes one worker's calls into the control words. */
 export function writeCalls(words: Int32Array, worker: number, calls: readonly Call[]): void {
-  // Past its own words a worker would find the calls of the next one.
+  // More calls would overwrite the calls of the next worker.
   if (calls.length > MOST_CALLS) throw new Error(`${calls.length} calls, but ${MOST_CALLS} fit`);
   const at = roundOf(worker);
   words[at + 1] = calls.length;
@@ -58,7 +66,10 @@ export function writeCalls(words: Int32Array, worker: number, calls: readonly Ca
   }
 }
 
-/** Reads the calls written by {@link writeCalls}. Arguments are read as signed: the kernels take them modulo 2^32. */
+/**
+ * Reads the calls that {@link writeCalls} wrote. Arguments are read as signed numbers, which kernels interpret modulo
+ * 2^32.
+ */
 export function readCalls(words: Int32Array, worker: number): Call[] {
   const at = roundOf(worker);
   return Array.from({ length: words[at + 1] }, (_, i) => {

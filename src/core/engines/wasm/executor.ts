@@ -1,7 +1,7 @@
 /**
- * The executor on WebAssembly. If all tensors of a call live in its shared memory, kernels work on them directly, on
- * all threads. Other tensors pass through windows of scratch memory on one thread, and large gathers through windows of
- * the shared memory on all threads. Work for which WebAssembly does not pay off goes to JavaScript.
+ * The WebAssembly executor. If all tensors of a call are in its shared memory, kernels work on them directly, on all
+ * threads. Other tensors pass through windows of scratch memory on one thread or, in large gathers, through windows of
+ * the shared memory on all threads. JavaScript does the work for which WebAssembly does not pay off.
  *
  * Its files, by the question that each answers:
  *
@@ -30,21 +30,24 @@ import { mayWait } from "./spawn.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 export interface WasmParts {
-  /** Does small work, and owns the memory of ordinary results. */
+  /** JavaScript executor, which does small work and owns the memory of ordinary results. */
   readonly js: Executor;
-  /** The compiled kernels and scratch memory that engines share. */
+  /** Compiled kernels and scratch memory, which all engines share. */
   readonly platform: WasmPlatform;
   /**
-   * Creates the memory for tensors of the engine when the first tensor is allocated; null if the platform refuses it.
+   * Creates the memory for the engine's tensors when the first tensor is allocated; returns null if the platform
+   * refuses.
    */
   readonly makeShared: () => KernelMemory | null;
-  /** Workers over the shared memory, and the code that uses them; null for one thread. */
+  /** Workers that use the shared memory, and the code for several threads; null for a single thread. */
   readonly threading: Threading | null;
   readonly limits?: WasmLimits;
   readonly trace?: (path: Path) => void;
 }
 
-/** Ends the workers of executors that were dropped without `dispose`. The pool must not refer to its executor. */
+/**
+ * Ends the workers of executors that are garbage-collected without `dispose`. A pool must not refer to its executor.
+ */
 const dropped = new FinalizationRegistry<WorkerPool>((pool) => pool.stop());
 
 export class WasmExecutor implements Executor, SessionParts {
@@ -57,7 +60,7 @@ export class WasmExecutor implements Executor, SessionParts {
   readonly #platform: WasmPlatform;
   readonly #makeShared: () => KernelMemory | null;
   #shared: KernelMemory | null | undefined;
-  /** A session that has ended, for the next call: creating one takes a tenth of a small call. */
+  /** A session that has ended, for reuse by the next call, because creating a session takes a tenth of a small call. */
   #idle: WasmSession | null = null;
 
   constructor({ js, platform, makeShared, threading, limits = WASM, trace = () => {} }: WasmParts) {

@@ -1,7 +1,7 @@
 /**
- * Gathers on several threads whose data or result is on the heap. Only the caller reads and writes the heap, so data is
- * copied into shared memory, and the result passes through two windows there: while workers gather a piece into one
- * window, the caller copies the piece before out of the other, and then helps with the rest.
+ * Gathers on several threads if data or the result is on the heap. Only the caller can access the heap, so data is
+ * copied into shared memory, and the result passes through two windows there. While workers gather a piece into one
+ * window, the caller copies the previous piece out of the other window, and then helps with the current piece.
  */
 
 import type { WasmLimits } from "../../limits.ts";
@@ -13,22 +13,24 @@ import { workOf, type KernelJob, type Work } from "./plan-work.ts";
 import { part, shares } from "./split-work.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
-/** Consecutive slices of the result: positions of one batch, or all positions of some batches. */
+/** Consecutive slices of the result: some positions of one batch, or all positions of some batches. */
 interface Piece {
   readonly batch: number;
   readonly batches: number;
   readonly position: number;
   readonly positions: number;
-  /** The group of batches whose data has to be in memory, counted from 0. */
+  /** Number, from 0, of the group of batches whose data must be in memory. */
   readonly group: number;
 }
 
-/** The caller's share of a piece is counted in these parts. */
+/** Number of parts in a piece, which measure the caller's share. */
 const PARTS = 16;
 
 /**
- * @param pool whose workers are ready
- * @throws TensorError `too-large` before anything is written; `engine` when a worker dies, with the result half-written
+ * Gathers with the workers of a pool.
+ * @param pool a pool whose workers are ready
+ * @throws TensorError `too-large` before anything is written; `engine` if a worker dies, which leaves the result partly
+ * written
  */
 export function gatherFromHeap(
   arena: Arena,
@@ -47,7 +49,7 @@ export function gatherFromHeap(
   const beginOf = ({ batch, position }: Piece): number =>
     (batch * slices.count + position) * sliceBytes;
   // The caller's share shrinks after a piece that the workers finished first and grows otherwise, up to the whole piece
-  // if other programs occupy the cores. The bits do not depend on who gathers.
+  // if other programs occupy the cores. The bits do not depend on which thread gathers.
   let own = Math.floor(PARTS / (2 * pool.size));
   for (const [p, piece] of pieces.entries()) {
     const begin = beginOf(piece);
@@ -67,7 +69,10 @@ export function gatherFromHeap(
   windows.store(last, beginOf(pieces[last]), bytesOf(pieces[last]));
 }
 
-/** All positions of as many batches as a window holds, at most `group` of them; or parts of one batch. */
+/**
+ * Splits the result into pieces: all positions of as many batches as fit in a window, at most `group`; or parts of a
+ * batch that does not fit.
+ */
 function piecesOf({ batches, slices, bytes }: Work, group: number, window: number): Piece[] {
   const { count, slice } = slices;
   const most = Math.max(Math.floor(window / (slice * bytes)), 1);
@@ -88,7 +93,10 @@ function piecesOf({ batches, slices, bytes }: Work, group: number, window: numbe
   return pieces;
 }
 
-/** The calls of each thread: first the caller's, of `own` parts in {@link PARTS}, then equal ones of the workers. */
+/**
+ * Returns the calls of each thread for a piece. The caller, which is first, gets `own` of {@link PARTS} parts; workers
+ * share the rest equally.
+ */
 function listsOf(work: Work, piece: Piece, threads: number, own: number): readonly Call[][] {
   const { batch, batches, position, positions } = piece;
   const isByBatch = batches >= threads;
@@ -105,18 +113,21 @@ function listsOf(work: Work, piece: Piece, threads: number, own: number): readon
   ];
 }
 
-/** Data in shared memory: already there, or copied there a few batches at a time. */
+/** Data in shared memory, where it already is, or to which it is copied a few batches at a time. */
 class Groups {
-  /** Batches of a group. */
+  /** Number of batches in a group. */
   readonly group: number;
   readonly #arena: Arena;
   readonly #data: NumericStorage;
-  /** Bytes of a group, and of a batch. */
+  /** Size of a group, in bytes. `#batch` is the size of a batch. */
   readonly #bytes: number;
   readonly #all: number;
-  /** Addresses that groups are copied to in turn; small groups have two. Empty if data is in the arena's memory. */
+  /**
+   * Addresses that groups are copied to alternately: two addresses for small groups, and none if data is in the arena's
+   * memory.
+   */
   readonly #addresses: readonly number[];
-  /** The last group that was copied. */
+  /** Number of the group that was copied last; -1 if there is none. */
   #loaded = -1;
 
   constructor(
@@ -133,12 +144,12 @@ class Groups {
     this.#data = data;
     this.#bytes = this.group * batchBytes;
     this.#all = batches * batchBytes;
-    // Two copies of a batch larger than a window would take more memory than data.
+    // Two copies of a batch that is larger than a window could take more memory than data.
     const copies = isHere ? 0 : this.group < batches && batchBytes <= window ? 2 : 1;
     this.#addresses = Array.from({ length: copies }, () => arena.allocate(this.#bytes));
   }
 
-  /** The address that batch 0 would have if all batches lay beside those of the group. */
+  /** Returns the address that batch 0 would have if all batches were contiguous with those of the group. */
   addressOf(group: number): number {
     const addresses = this.#addresses;
     if (addresses.length === 0) return this.#data.byteOffset;
@@ -161,7 +172,7 @@ class Groups {
   }
 }
 
-/** The destination of a gather, piece by piece: the result itself, or two windows in turn. */
+/** The destination of a gather, piece by piece: the result itself, or two windows alternately. */
 class Windows {
   readonly #arena: Arena;
   readonly #out: NumericStorage;
@@ -174,13 +185,13 @@ class Windows {
     this.#addresses = Array.from({ length: copies }, () => arena.allocate(bytes));
   }
 
-  /** The address of a piece whose first byte is `begin` in the result. */
+  /** Returns the address for a piece that begins at byte `begin` of the result. */
   addressOf(piece: number, begin: number): number {
     const addresses = this.#addresses;
     return addresses.length === 0 ? this.#out.byteOffset + begin : addresses[piece % 2];
   }
 
-  /** Copies a piece from its window to the result; does nothing without windows. */
+  /** Copies a piece from its window to the result; does nothing if there are no windows. */
   store(piece: number, begin: number, length: number): void {
     if (this.#addresses.length === 0) return;
     this.#arena.copyOut(this.#addresses[piece % 2], length, this.#out, begin);

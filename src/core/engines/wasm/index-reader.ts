@@ -1,6 +1,6 @@
 /**
- * Reads indices by kernels: in place, on all threads if the indices are many enough, or through a window. Kernels
- * report only that an index is bad; JavaScript finds the bad index.
+ * Reads indices with kernels: in place, on all threads if the number of indices is large enough, or through a window.
+ * Kernels only report that an index is bad; JavaScript finds the bad index.
  */
 
 import type { WasmLimits } from "../../limits.ts";
@@ -13,13 +13,16 @@ import { shares } from "./split-work.ts";
 
 export interface IndexReader {
   readonly limits: WasmLimits;
-  /** Number of threads that read that many bytes of indices in shared memory. */
+  /** Returns the number of threads to use for reading the given number of index bytes in shared memory. */
   threadsFor(bytes: number): number;
-  /** Runs each list on a thread of its own, or all on this one. @returns true if every kernel returned 0 */
+  /**
+   * Runs each list of calls on a separate thread, or all lists on this thread.
+   * @returns true if every kernel returned 0
+   */
   run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean;
 }
 
-/** The offsets of a job, in the arena; null where an index is outside its axis. */
+/** Computes the offsets of a job in the arena; returns null if an index is outside its axis. */
 export const readByKernels = (
   reader: IndexReader,
   arena: Arena,
@@ -41,21 +44,24 @@ function readTuples(reader: IndexReader, arena: Arena, job: TupleJob): Uint32Arr
   return isGood ? offsetsAt(arena, pointer, count) : null;
 }
 
-/** The offsets of elements, or of rows where each row holds one index throughout and the job may be merged. */
+/** Computes one offset per element, or one per row if the job allows merging and all indices in each row are equal. */
 function readRows(reader: IndexReader, arena: Arena, job: ElementJob): Uint32Array | null {
   const { shape, steps, step, merge } = job;
   const { memory } = arena;
   const last = shape.length - 1;
   const row = shape[last];
   if (merge && steps[last] === 1 && row >= reader.limits.row) {
-    // The first row that holds two indices ends this kernel, so the check costs almost nothing.
+    // The kernel stops at the first row with two different indices, so the check costs almost nothing.
     const rows = readElements(reader, arena, job, memory.kernels().rows(step), 1);
     if (rows !== null) return rows;
   }
   return readElements(reader, arena, job, memory.kernels().elements(step), row);
 }
 
-/** Reads rows of indices by a kernel that makes `perRow` offsets of each; null if the kernel found a reason not to. */
+/**
+ * Reads rows of indices with a kernel that computes `perRow` offsets for each row; returns null if the kernel rejected
+ * a row.
+ */
 function readElements(
   reader: IndexReader,
   arena: Arena,
@@ -68,7 +74,8 @@ function readElements(
   const row = shape[shape.length - 1];
   const rows = count / row;
   const pointer = arena.allocate(4 * perRow * rows);
-  // The kernel counts rows in its table. Each thread needs a table of its own; windows go on with one.
+  // The kernel counts rows in its table, so each thread needs its own table, whereas consecutive windows continue with
+  // the same table.
   let table = 0;
   const tableOf = (first: number): number => {
     if (first > 0 && !memory.has(words)) return table;
@@ -88,8 +95,8 @@ const offsetsAt = ({ memory }: Arena, pointer: number, count: number): Uint32Arr
   (memory.lastOffsets = memory.wordsAt(pointer, count));
 
 /**
- * Reads `count` units of `perUnit` words each.
- * @param callOf the call that reads `some` units, from the unit `first` on, at an address
+ * Reads `count` units of indices, with `perUnit` words each.
+ * @param callOf returns the call that reads `some` units at an address, starting with unit number `first`
  * @returns true if every kernel returned 0
  */
 function readUnits(

@@ -1,22 +1,28 @@
-/** The tables that the kernels which read indices are given: how each axis is addressed. See `assembly/offsets.ts`. */
+/**
+ * Writes the tables that tell index-reading kernels how each axis is addressed; `assembly/offsets.ts` describes the
+ * format.
+ */
 
 import type { ElementJob, IndexAxis } from "../../plan/index-job.ts";
 
-/** Words of an Axis in a table, of what a Grid has beyond an Axis, and of each of a Grid's outer axes. */
+/**
+ * Number of words in a table's Axis. The next two constants count a Grid's additional words, and the words for each
+ * outer axis.
+ */
 export const AXIS_WORDS = 6;
 const GRID_WORDS = 2;
 const OUTER_WORDS = 3;
 
-/** Writes the table of `tuples` for these axes. */
+/** Writes the table that the kernel `tuples` needs for the given axes. */
 export function writeAxes(table: Uint32Array, axes: readonly IndexAxis[]): void {
   for (let j = 0; j < axes.length; j++) writeAxis(table, AXIS_WORDS * j, axes[j], 0);
 }
 
-/** The words of the table of `elements` and `rows` for indices of that rank. */
+/** Returns the number of words in the table of the kernels `elements` and `rows`, for indices of the given rank. */
 export const gridWords = (rank: number): number =>
   AXIS_WORDS + GRID_WORDS + OUTER_WORDS * (rank - 1);
 
-/** Writes the table of `elements` and `rows`, which then begin at `firstRow` of the indices. */
+/** Writes the table for the kernels `elements` and `rows`, so that they begin at row `firstRow` of the indices. */
 export function writeGrid(table: Uint32Array, job: ElementJob, firstRow: number): void {
   const { axis, shape, steps } = job;
   const last = shape.length - 1;
@@ -34,7 +40,7 @@ export function writeGrid(table: Uint32Array, job: ElementJob, firstRow: number)
   table[AXIS_WORDS + 1] = last;
 }
 
-/** Dimension and wrap have 64 bits in the table, and are below 2^32. */
+/** Writes an axis. The dimension and the wrap have 64 bits in the table, although they are less than 2^32. */
 function writeAxis(table: Uint32Array, at: number, axis: IndexAxis, step: number): void {
   table[at] = axis.dim;
   table[at + 1] = 0;

@@ -1,4 +1,4 @@
-/** A WebAssembly memory with its allocator and the kernels over it. */
+/** A WebAssembly memory, with its allocator and the kernels that work on it. */
 
 import { Allocator } from "./allocator.ts";
 import { KERNELS, SCRATCH } from "../../limits.ts";
@@ -17,19 +17,18 @@ import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 export const PAGE = 2 ** 16;
 
 /**
- * Compiles kernels, or gives those that were compiled before, for memories that are shared or that are not. Without a
- * source they are those of scatters and gathers.
+ * Returns a compiled module for a shared or an unshared memory, from a cache if possible. If `source` is absent, the
+ * module has the kernels for scatters and gathers.
  */
 export type KernelModule = (isShared: boolean, source?: KernelSource) => object;
 
 export class KernelMemory {
   readonly memory: WasmMemory;
   readonly isShared: boolean;
-  /** Kept because in V8 `memory.buffer` is another object after any shared memory of the program has grown. */
+  /** Cached, because in V8 `memory.buffer` becomes a different object after any shared memory in the program grows. */
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
   /**
-   * The layouts of kept Plans, whose offsets stay in this memory as long as the Plan exists; null after the Plan's
-   * first call.
+   * Layouts of kept Plans, whose offsets stay in this memory while the Plan exists; null after the Plan's first call.
    */
   readonly kept: WeakMap<Uint32Array, Layout | null> = new WeakMap();
   readonly #module: KernelModule;
@@ -38,16 +37,15 @@ export class KernelMemory {
   #kernels: Kernels | undefined;
   readonly #extensions = new Map<KernelSource, Readonly<Record<string, Kernel>>>();
   #block: Block;
-  /**
-   * The words from which the kernels read their limits, in the first cache line of the memory, which is never allocated.
-   */
+  /** Words from which kernels read their limits, in the first cache line of the memory, which is never allocated. */
   readonly #limits: Uint32Array;
-  /** The offsets that a kernel has written last, which {@link has} knows. */
+  /** Offsets that a kernel wrote last, which {@link has} recognizes. */
   lastOffsets: Uint32Array | undefined;
 
   /**
-   * @param pages pages of address space to ask for
-   * @throws the platform's own error if it gives no address space or, for a shared memory, no SharedArrayBuffer
+   * Creates a memory.
+   * @param pages the number of pages of address space to request
+   * @throws the platform's own error if it refuses address space or, for a shared memory, a SharedArrayBuffer
    */
   constructor(module: KernelModule, isShared: boolean, pages: number) {
     this.#module = module;
@@ -60,10 +58,10 @@ export class KernelMemory {
     this.#block = this.#newBlock();
   }
 
-  /** Writes the limits into the memory before a call. Kernels of all threads read them there. */
+  /** Writes the limits into the memory before a call, for the kernels of all threads. */
   setLimits(): void {
     const limits = this.#limits;
-    // In the order of assembly/limits.ts.
+    // The order must match assembly/limits.ts.
     limits[0] = KERNELS.ahead;
     limits[1] = KERNELS.far;
     limits[2] = KERNELS.long;
@@ -76,17 +74,17 @@ export class KernelMemory {
     return new Block(this.buffer, this.allocate(bytes), bytes);
   }
 
-  /** The compiled module, for workers, which instantiate it over this memory themselves. */
+  /** Returns the compiled module for workers, which instantiate it with this memory. */
   module(): object {
     return this.#module(this.isShared);
   }
 
-  /** Compiles and instantiates the kernels when they are first needed. */
+  /** Returns the kernels, which are compiled and instantiated when first needed. */
   kernels(): Kernels {
     return (this.#kernels ??= instantiateKernels(this.module(), this.memory));
   }
 
-  /** The kernels of another module, instantiated when they are first needed. */
+  /** Returns the kernels of another module, which is instantiated when first needed. */
   extension(source: KernelSource): Readonly<Record<string, Kernel>> {
     let kernels = this.#extensions.get(source);
     if (kernels === undefined) {
@@ -96,18 +94,18 @@ export class KernelMemory {
     return kernels;
   }
 
-  /** Runs a kernel, given by its position. */
+  /** Runs the kernel at a position among the exports. */
   call(kernel: number, a: number, b: number, c: number, d = 0): number {
     return this.kernels().all[kernel](a, b, c, d) ?? 0;
   }
 
-  /** Bytes taken, not counting the block, which is always taken. */
+  /** Number of allocated bytes, excluding the block, which is always allocated. */
   get taken(): number {
     return this.#allocator.taken - this.#block.bytes;
   }
 
   /**
-   * The address of that many bytes, with arbitrary contents.
+   * Allocates memory with arbitrary contents, and returns its address.
    * @throws TensorError `too-large`
    */
   allocate(bytes: number): number {
@@ -119,7 +117,10 @@ export class KernelMemory {
     MEMORY.onRelease?.(this.bytesAt(pointer, bytes));
   }
 
-  /** The block of this memory, until its `isLent` is false again; null while another call has it. */
+  /**
+   * Returns this memory's block for use until its `isLent` is set to false; returns null while another call is using
+   * the block.
+   */
   lendBlock(): Block | null {
     if (this.#block.isLent) return null;
     if (this.#block.bytes !== SCRATCH.block) {
@@ -131,14 +132,14 @@ export class KernelMemory {
     return this.#block;
   }
 
-  /** Frees the allocation at an address when `owner` is garbage. A pending call keeps `owner` alive. */
+  /** Frees the allocation at an address when `owner` is garbage-collected. A pending call keeps `owner` alive. */
   freeWith(owner: object, pointer: number): void {
     this.#dropped.register(owner, pointer);
   }
 
   /**
-   * True if an array is known to live in this memory; its `byteOffset` is then its address. In memory that is not
-   * shared only `lastOffsets` is known: no tensor lives there, and reading an array's buffer takes 30 ns.
+   * Returns true if an array is known to be in this memory; its `byteOffset` is then its address. In unshared memory,
+   * only `lastOffsets` is recognized, because no tensors are there, and reading an array's buffer takes 30 ns.
    */
   has(array: ArrayBufferView): boolean {
     return this.isShared ? array.buffer === this.buffer : array === this.lastOffsets;
@@ -154,9 +155,9 @@ export class KernelMemory {
 }
 
 /**
- * A memory of that many pages, or half as many, and so on, until the platform agrees. Creating one takes 0.1 ms, and
- * only pages that are written cost memory. The memory never grows, because every view would need the new buffer. The
- * maximum equals the initial size, because some platforms reserve the maximum.
+ * Creates a memory with the given number of pages, or half as many, and so on, until the platform accepts. Creating a
+ * memory takes 0.1 ms, and only written pages use memory. The memory never grows, because every view would need the new
+ * buffer. The maximum size equals the initial size, because some platforms reserve the maximum.
  */
 function largestMemory(shared: boolean, most: number): WasmMemory {
   const { Memory } = webAssembly();

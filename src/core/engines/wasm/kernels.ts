@@ -1,34 +1,39 @@
-/** The compiled kernels of `assembly/` over a memory, and the lookup of a kernel. */
+/** Looks up the compiled kernels of `assembly/` that work on a memory. */
 
 import type { DType, Step } from "../../tensor/dtype.ts";
 import { webAssembly, type WasmMemory } from "./web-assembly.ts";
 
-/** A compiled function. All arguments are addresses, counts and the like, of 32 bits. */
+/** A compiled function. All arguments are 32-bit addresses, counts or similar numbers. */
 export type Kernel = (...args: number[]) => number | undefined;
 
-/** A compiled module, as `scripts/kernels.js` writes it. */
+/** A compiled module that `scripts/kernels.js` wrote. */
 export interface KernelSource {
   readonly text: string;
-  /** The position of the flags of its memory. */
+  /** Position of the byte with the flags of the imported memory. */
   readonly flagsAt: number;
 }
 
 /**
- * The kernels by their position among the exports; workers receive the position of the kernel to run. The parameters
- * are described in `assembly/`.
+ * The kernels, identified by their positions among the exports, because workers receive the position of the kernel to
+ * run. `assembly/` describes the parameters.
  */
 export interface Kernels {
-  /** `out[offset p] = f(out[offset p], updates[p])`; undefined if JavaScript must do it. */
+  /**
+   * Returns the kernel for `out[offset p] = f(out[offset p], updates[p])`; undefined if JavaScript must do the work.
+   */
   combine(dtype: DType, step: Step): number | undefined;
-  /** `out[offset p] = updates[p]` for elements of that many bytes. */
+  /** Returns the kernel for `out[offset p] = updates[p]`, for elements with the given number of bytes. */
   scatter(bytes: number): number;
-  /** `out[p] = data[offset p]` */
+  /** Returns the kernel for `out[p] = data[offset p]`, for elements with the given number of bytes. */
   gather(bytes: number): number;
-  /** Selects the updates, of that many bytes each, whose targets are in a range. */
+  /** Returns the kernel that selects updates, with the given number of bytes each, whose targets are in a range. */
   partition(bytes: number): number;
-  /** Sorts updates of 4 or 8 bytes by region. */
+  /** Returns the kernel that sorts updates of 4 or 8 bytes by region. */
   distribute(bytes: number): number;
-  /** For indices of that many 32-bit words; these three return 0 where all indices are in range. */
+  /**
+   * Returns the kernel that reads tuples of indices with one or two 32-bit words. `tuples`, `elements` and `rows`
+   * kernels return 0 if all indices are in range.
+   */
   tuples(words: 1 | 2): number;
   elements(words: 1 | 2): number;
   rows(words: 1 | 2): number;
@@ -38,14 +43,14 @@ export interface Kernels {
   readonly all: readonly Kernel[];
 }
 
-/** The exports of a module: the kernels by name, and nothing else. */
+/** Returns the exports of a module, which are the kernels by name. */
 export const exportsOf = (module: object, memory: WasmMemory): Readonly<Record<string, Kernel>> =>
   new (webAssembly().Instance)(module, { env: { memory } }).exports;
 
 export function instantiateKernels(module: object, memory: WasmMemory): Kernels {
   const exports = exportsOf(module, memory);
   const positions = new Map(Object.keys(exports).map((name, position) => [name, position]));
-  // The names are made by scripts/kernels.js. A wrong one must not become the position of another kernel.
+  // scripts/kernels.js generates the names. A wrong name must not select another kernel.
   const find = (name: string): number => {
     const position = positions.get(name);
     if (position === undefined) throw new Error(`the kernel ${name} is missing`);
@@ -70,7 +75,7 @@ export function instantiateKernels(module: object, memory: WasmMemory): Kernels 
   };
 }
 
-/** Caches a function's results by key: building a kernel's name takes 0.1 µs. */
+/** Caches a function's results by key, because building a kernel's name takes 0.1 µs. */
 function remembered<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>();
   return (key) => {

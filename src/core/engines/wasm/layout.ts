@@ -1,21 +1,25 @@
-/** The position of a Plan's offsets in a WebAssembly memory. Kept Plans keep their layout there. */
+/**
+ * Describes where a Plan's offsets are in a WebAssembly memory, and in which form. The layouts of kept Plans stay in
+ * the memory.
+ */
 
-/** The slices of each batch, given by their offsets. */
+/** Slices of each batch, described by their offsets. */
 export interface Slices {
-  /** The address of the offsets. */
+  /** Address of the offsets in memory. */
   readonly offsets: number;
   readonly slice: number;
   readonly count: number;
-  /** As in Plan: two positions share a target only if they are equal modulo `lanes`. */
+  /** Number such that two positions share a target only if they are equal modulo `lanes`, as in a Plan. */
   readonly lanes: number;
 }
 
-/** The position and form of a Plan's offsets in memory. */
+/** Position and form of a Plan's offsets in memory. */
 export interface Layout {
-  /** The slices to work on: few and long where runs were merged. Merged runs may overlap in part. */
+  /** Slices to work on, which are fewer and longer if runs were merged. Merged runs may partly overlap. */
   readonly slices: Slices;
   /**
-   * The slices of the Plan before merging, any two equal or disjoint, if {@link slices} may overlap; otherwise null.
+   * Slices of the Plan before merging, any two of which are equal or disjoint; null unless {@link slices} may partly
+   * overlap.
    */
   readonly unmerged: Slices | null;
 }

@@ -1,4 +1,4 @@
-/** A Plan over a WebAssembly memory: its offsets there, merged where they form runs. */
+/** Prepares a Plan for kernels: copies its offsets to a WebAssembly memory, and merges them if they form runs. */
 
 import type { Plan } from "../../plan/plan.ts";
 import { greatestCommonDivisor } from "../../tensor/shape.ts";
@@ -6,7 +6,7 @@ import { DTYPES, type DType, type NumericStorage } from "../../tensor/dtype.ts";
 import type { Arena } from "./arena.ts";
 import type { Layout, Slices } from "./layout.ts";
 
-/** A kernel and the tensors that it works on. */
+/** A kernel, and the tensors that it works on. */
 export interface KernelJob {
   readonly kernel: number;
   readonly dtype: DType;
@@ -20,19 +20,19 @@ export interface KernelJob {
   readonly sequential: NumericStorage;
 }
 
-/** A Plan over memory, and the kernel to run over it. */
+/** A Plan in memory, and the kernel that executes it. */
 export interface Work extends Layout {
   readonly kernel: number;
   readonly isGather?: boolean | undefined;
   /** Bytes of an element. */
   readonly bytes: number;
-  /** Addresses of the random side and of the sequential side. */
+  /** Address of the random side. `sequential` is the address of the sequential side. */
   readonly random: number;
   readonly sequential: number;
   readonly batches: number;
-  /** Elements of a batch of the random side. */
+  /** Number of elements per batch of the random side. */
   readonly span: number;
-  /** True if all batches share one batch's offsets. */
+  /** True if all batches share the offsets of a single batch. */
   readonly sharesOffsets: boolean;
 }
 
@@ -56,13 +56,13 @@ export function workOf(arena: Arena, plan: Plan, job: KernelJob): Work {
 }
 
 /**
- * The offsets of a Plan in memory, and their runs. The offsets of a kept Plan stay in an engine's memory from its
- * second call on.
+ * Returns the offsets of a Plan in memory, merged into runs. From the second call of a kept Plan, its offsets stay in
+ * the engine's memory.
  */
 function layoutOf(arena: Arena, plan: Plan): Layout {
   const { memory } = arena;
   const { offsets } = plan;
-  // Memory that is not shared with threads serves all engines of the process, so nothing may stay there.
+  // Memory that is not shared with threads is used by all engines in the process, so nothing may stay there.
   if (plan.isKept !== true || !memory.isShared) return newLayout(arena, plan);
   const known = memory.kept.get(offsets);
   if (known) return known;
@@ -78,7 +78,7 @@ function newLayout(arena: Arena, { offsets, slice, count, lanes = 1 }: Plan): La
   return { slices: merged ?? unmerged, unmerged: merged && unmerged };
 }
 
-/** A layout that stays at its address until the offsets are garbage. */
+/** Creates a layout that stays at its address until the offsets are garbage-collected. */
 function keptLayout(arena: Arena, { offsets, count }: Plan, { slices, unmerged }: Layout): Layout {
   const stay = (some: Slices): Slices => {
     const length = (offsets.length / count) * some.count;
@@ -86,14 +86,17 @@ function keptLayout(arena: Arena, { offsets, count }: Plan, { slices, unmerged }
   };
   if (unmerged === null) return { slices: stay(slices), unmerged };
   const starts = arena.memory.wordsAt(slices.offsets, (offsets.length / count) * slices.count);
-  // Runs that do not overlap can be split among threads as they are.
+  // Runs that do not partly overlap can be split among threads directly.
   const isEnough = areEqualOrDisjoint(starts, slices);
-  // The longer list comes first: if memory is full, nothing stays.
+  // The longer list is first, so that if memory is full, neither list stays.
   const all = isEnough ? null : stay(unmerged);
   return { slices: stay(slices), unmerged: all };
 }
 
-/** Fewer and longer slices where the offsets of all batches, `length` in number, form runs of one length; else null. */
+/**
+ * Returns fewer, longer slices if the `length` offsets of all batches form runs of equal length; otherwise returns
+ * null.
+ */
 function mergeRuns(arena: Arena, { offsets, slice, count }: Slices, length: number): Slices | null {
   const { memory } = arena;
   const { runLength, everyNth } = memory.kernels();
@@ -105,8 +108,8 @@ function mergeRuns(arena: Arena, { offsets, slice, count }: Slices, length: numb
 }
 
 /**
- * True if any two slices of one batch are equal or disjoint, given their offsets batch after batch. One pass proves
- * this for slices whose distances are multiples of their length; otherwise the offsets are sorted.
+ * Returns true if any two slices in the same batch are equal or disjoint, given their offsets batch after batch. A
+ * single pass suffices for slices whose distances are multiples of their length; otherwise, the offsets are sorted.
  */
 export function areEqualOrDisjoint(
   offsets: Uint32Array,

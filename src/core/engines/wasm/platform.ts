@@ -1,5 +1,5 @@
 /**
- * WebAssembly as this process has it: the compiled kernels and scratch memory, which all engines share. Kernels are
+ * The WebAssembly support of this process: compiled kernels and scratch memory, which all engines share. Kernels are
  * compiled, memory is created and support is tested only when first needed.
  */
 
@@ -10,13 +10,13 @@ import { KernelMemory, PAGE } from "./kernel-memory.ts";
 import type { KernelSource } from "./kernels.ts";
 import { webAssembly, whyUnsupported } from "./web-assembly.ts";
 
-/** Share of scratch memory for a call's data; windows and tables may take the rest. */
+/** Fraction of scratch memory for a call's data; windows and tables may use the rest. */
 const USABLE = 0.75;
 
-/** The least pages of scratch memory. The block must not take more than a quarter of them. */
+/** Returns the minimum number of pages of scratch memory, so that the block takes at most a quarter. */
 const leastPages = (): number => Math.max(SCRATCH.pages, (4 * SCRATCH.block) / PAGE);
 
-/** The pages for a call of `bytes`: a power of two between the least and the most. */
+/** Returns the number of pages for a call that needs `bytes`: a power of two between the minimum and the maximum. */
 const pagesFor = (bytes: number): number =>
   Math.min(
     Math.max(2 ** Math.ceil(Math.log2(bytes / USABLE / PAGE)), Math.ceil(leastPages())),
@@ -24,17 +24,23 @@ const pagesFor = (bytes: number): number =>
   );
 
 export class WasmPlatform {
-  /** Compiled modules by their sources: for memories that are not shared, and for shared ones. */
+  /** Compiled modules by source, first for unshared memories, then for shared memories. */
   readonly #modules = [new Map<KernelSource, object>(), new Map<KernelSource, object>()] as const;
   #scratch: KernelMemory | undefined;
-  /** Largest call, in bytes, that the scratch memory serves; the platform may have given less than requested. */
+  /**
+   * Maximum bytes of a call that fits in the scratch memory, of which the platform may have provided less than
+   * requested.
+   */
   #mostBytes = 0;
-  /** The number of pages requested. */
+  /** Number of pages that were requested. */
   #pages = 0;
-  /** Undefined until tested, which takes 0.25 ms and which small calls do not need. */
+  /**
+   * Reason why WebAssembly is unavailable; undefined until it is tested. The test takes 0.25 ms, and small calls do not
+   * need it.
+   */
   #whyNone: string | null | undefined;
 
-  /** The reason why WebAssembly or its scratch memory is unavailable; null if neither was refused. */
+  /** Reason why WebAssembly or its scratch memory is unavailable; null if both are available. */
   get whyNone(): string | null {
     if (this.#whyNone === undefined) this.#whyNone = whyUnsupported();
     return this.#whyNone;
@@ -46,12 +52,12 @@ export class WasmPlatform {
   }
 
   /**
-   * Scratch memory for tensors of the heap, made when it is first needed, which takes 10 ms. Scratch memory is not
-   * shared with threads: copies into shared memory are half as fast. A call that needs more than it holds gets a larger
-   * memory, as do all later calls. JavaScriptCore counts the whole memory as in use, and lets as much garbage pile up:
-   * 9.5 GB of dropped results in Bun with 4 GiB, and 0.5 with 64 MiB.
-   * @param bytes upper bound of what a call will take
-   * @throws TensorError `too-large` where the platform gives no address space
+   * Returns scratch memory for heap tensors, which is created when first needed, in 10 ms. Scratch memory is not shared
+   * with threads, because copies into shared memory are half as fast. A call that needs more memory gets a larger
+   * memory, as do all later calls. JavaScriptCore counts the whole memory as used, and lets garbage accumulate
+   * accordingly: 9.5 GB of dropped results in Bun with 4 GiB of scratch memory, and 0.5 GB with 64 MiB.
+   * @param bytes an upper bound for the memory that a call needs
+   * @throws TensorError `too-large` if the platform refuses address space
    */
   scratch(bytes: number): KernelMemory {
     if (this.whyNone !== null) throw new TensorError("too-large", this.whyNone);
@@ -72,10 +78,10 @@ export class WasmPlatform {
   }
 
   /**
-   * A memory for the tensors and threads of one engine. JavaScriptCore counts all of it as in use, so a process may get
-   * only a few shared memories; later engines have one thread. A memory that begins small and grows would not help in
-   * WebKit, which reserves the maximum.
-   * @throws Error that says why it is unavailable, or the platform's own error
+   * Creates a memory for the tensors and threads of one engine. JavaScriptCore counts the whole memory as used, so a
+   * process may get only a few shared memories; later engines have one thread. A memory that starts small and grows
+   * would not help in WebKit, which reserves the maximum.
+   * @throws Error that says why shared memory is unavailable, or the platform's own error
    */
   sharedMemory(): KernelMemory {
     if (typeof SharedArrayBuffer !== "function") {
@@ -92,15 +98,15 @@ export class WasmPlatform {
   };
 }
 
-/** The kernels of scatters and gathers. */
+/** Module with the kernels for scatters and gathers. */
 const MAIN: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
 
-/** Flags of a memory's import for a memory that is not shared and has a maximum. */
+/** Import flags for an unshared memory that has a maximum. */
 const UNSHARED = 1;
 
 /**
- * The kernels are compiled for a shared memory and use no atomics, so that one byte of the module, whose position the
- * build has checked, makes them fit a memory that is not shared.
+ * Compiles kernels for a shared or an unshared memory. The kernels are built for a shared memory and use no atomics, so
+ * changing one byte of the module, at a position that the build has checked, adapts them to an unshared memory.
  */
 function compileKernels(isShared: boolean, { text, flagsAt }: KernelSource): object {
   const binary = kernelBytes(text);
@@ -109,9 +115,9 @@ function compileKernels(isShared: boolean, { text, flagsAt }: KernelSource): obj
 }
 
 /**
- * The bytes behind the characters of a module's text. Characters from 35 to 120 without the backslash, 92, stand for a number
- * from 0 to 84; each of the next three adds 85, 170 or 255 to the number behind it. A byte is 3 less than its number,
- * and wraps.
+ * Decodes a module's text to bytes. Characters with codes 35 to 120, except the backslash (92), encode numbers from 0
+ * to 84; each of the next three characters adds 85, 170 or 255 to the number that follows it. A byte is 3 less than its
+ * number, modulo 256.
  */
 function kernelBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);

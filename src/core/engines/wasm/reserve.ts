@@ -1,13 +1,13 @@
 /**
- * Memory for the next large result of an engine with threads. The allocator maps each array of more than 32 MB anew,
- * and the first write to a page takes 2 µs: half of the 41 ms in which 50,000 rows are moved into a copy of 51 MB. Two
- * results in turn that are equally long, and whose memory comes from no result that was disposed of, predict a third. A
- * worker makes a buffer for that result and writes to its pages while the caller works. When the caller asks, the
- * worker transfers the buffer with the pages written so far, so the caller never waits for a page that it could write
- * to itself.
+ * Prepares memory for the next large result of an engine with threads. The allocator maps new pages for each array of
+ * more than 32 MB, and the first write to a page takes 2 µs, which is half of the 41 ms for moving 50,000 rows into a
+ * copy of 51 MB. Two consecutive results of equal length, neither of which reuses the memory of a disposed result,
+ * predict a third. A worker creates a buffer for the third result, and writes to its pages while the caller works. When
+ * the caller requests the buffer, the worker transfers it with the pages written so far, so the caller never waits for
+ * a page that it could write to itself.
  *
- * At most one buffer is held. Only Node does this: in browsers a message arrives after its receiver has returned to the
- * event loop, and the gain in Bun and Deno was not measured.
+ * At most one buffer is held. The reserve is used only in Node: in browsers, a message arrives only after its receiver
+ * has returned to the event loop, and the gain in Bun and Deno was not measured.
  */
 
 import { RESERVE } from "../../limits.ts";
@@ -20,15 +20,21 @@ import {
   type NodeWorker,
 } from "./spawn.ts";
 
-/** Control words: the number of the last buffer requested, and its bytes. */
+/** Control word for the number of the last requested buffer. `BYTES` is the word for the size of that buffer. */
 const ASKED = 0;
 const BYTES = 1;
-/** The number of the buffer that the caller wants in its current state, and of the last buffer sent. */
+/**
+ * Control word for the number of the buffer that the caller wants in its current state. `SENT` is the word for the
+ * number of the last buffer sent.
+ */
 const WANTED = 2;
 const SENT = 3;
 const WORDS = 4;
 
-/** The worker is blocked as long as it lives, because it needs no event loop to send. A page has 4 kB or more. */
+/**
+ * Returns the code of the worker, which always blocks, because sending does not need an event loop. A page has 4 kB or
+ * more.
+ */
 const source = (): string => `
 const { port, words } = require("node:worker_threads").workerData;
 for (let round = 1; ; round++) {
@@ -45,11 +51,11 @@ for (let round = 1; ; round++) {
 export class Reserve {
   #helper: Helper | null = null;
   #canHelp = true;
-  /** The length of the last result. */
+  /** Length of the last result, in bytes. */
   #last = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** A buffer of that length with arbitrary contents, if one was made ready. */
+  /** Returns a buffer of the given length with arbitrary contents, if one has been prepared. */
   take(bytes: number): ArrayBuffer | undefined {
     if (bytes < RESERVE.least || bytes > RESERVE.most || !this.#canHelp) return undefined;
     const isRepeated = bytes === this.#last;
@@ -60,7 +66,7 @@ export class Reserve {
     return buffer;
   }
 
-  /** Ends the worker and frees its buffer. The worker starts again when it is needed. */
+  /** Ends the worker and frees its buffer. The worker is started again when needed. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -84,7 +90,7 @@ export class Reserve {
         this.#canHelp = false;
         this.clear();
       });
-      // The timer also ends the worker of an engine that was dropped.
+      // The timer also ends the worker of an engine that is no longer used.
       this.#timer = setTimeout(() => this.clear(), RESERVE.idle).unref();
       return helper;
     } catch {
@@ -103,10 +109,13 @@ class Helper {
   readonly #worker: NodeWorker;
   readonly #words = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * WORDS));
   #asked = 0;
-  /** The length of the buffer that was requested and has not arrived; 0 if none was. */
+  /** Length of the buffer that was requested and has not arrived, in bytes; 0 if there is none. */
   #pending = 0;
 
-  /** @param onEnd called when the worker failed, or ended */
+  /**
+   * Starts the worker.
+   * @param onEnd called when the worker fails or ends
+   */
   constructor(threads: NodeThreads, onEnd: () => void) {
     const { port1, port2 } = new threads.MessageChannel();
     const parts = { port: port2, words: this.#words };
@@ -115,16 +124,16 @@ class Helper {
     this.#worker = startInNode(threads, source(), parts, [port2], onEnd);
   }
 
-  /** The requested buffer, if it has this length. A buffer of another length is dropped. */
+  /** Returns the requested buffer if it has the given length. A buffer of a different length is dropped. */
   receive(bytes: number): ArrayBuffer | undefined {
     if (this.#pending === 0) return undefined;
     const words = this.#words;
     Atomics.store(words, WANTED, this.#asked);
     if (this.#pending === bytes) Atomics.wait(words, SENT, this.#asked - 1, RESERVE.wait);
-    // A worker that has not started, or has no core, sends the buffer for a later result.
+    // If the worker has not started, or has no core, the buffer arrives later and is used for a later result.
     if (Atomics.load(words, SENT) !== this.#asked) return undefined;
     this.#pending = 0;
-    // No message arrives if memory does not suffice.
+    // No message arrives if there was not enough memory.
     const buffer = this.#threads.receiveMessageOnPort(this.#port)?.message;
     return buffer?.byteLength === bytes ? buffer : undefined;
   }

@@ -1,4 +1,4 @@
-/** A synchronous call on the WebAssembly executor: chooses its memory and its number of threads. */
+/** A synchronous call on the WebAssembly executor, which chooses the memory and the number of threads. */
 
 import type { WasmLimits } from "../../limits.ts";
 import type { IndexJob, ReadIndices } from "../../plan/index-job.ts";
@@ -33,7 +33,7 @@ import {
 import { runThroughWindows } from "./windows.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
-/** The path that a part of a call took; tests examine it. */
+/** The path that part of a call took, for tests. */
 export type Path =
   | "js"
   | "windows"
@@ -42,36 +42,36 @@ export type Path =
   | Split
   | `indices ${"js" | "windows" | number}`;
 
-/** The parts of an executor that its sessions use. */
+/** Parts of an executor that its sessions use. */
 export interface SessionParts {
   readonly js: Executor;
   readonly limits: WasmLimits;
   /**
-   * Memory for tensors of the heap.
-   * @param bytes upper bound of what a call will take
-   * @throws TensorError `too-large` if the platform has none
+   * Returns memory for heap tensors.
+   * @param bytes an upper bound for the memory that a call needs
+   * @throws TensorError `too-large` if the platform refuses memory
    */
   scratch(bytes: number): KernelMemory;
-  /** Memory for tensors of the engine; null until created. */
+  /** Memory for the engine's tensors; null until it is created. */
   readonly shared: KernelMemory | null;
   readonly pool: WorkerPool | null;
-  /** Null for one thread. */
+  /** Code for several threads; null for a single thread. */
   readonly threading: Threading | null;
-  /** True if this thread may wait for the pool. */
+  /** True if this thread may block while the pool works. */
   readonly mayWait: boolean;
   readonly trace: (path: Path) => void;
-  /** Takes back a session that has ended. */
+  /** Receives a session that has ended, for reuse. */
   ended(session: WasmSession): void;
 }
 
-/** Code that only engines of several threads load: see threads.ts. */
+/** Code that only engines with several threads load, from threads.ts. */
 export interface Threading {
   readonly pool: WorkerPool;
-  /** Begins a call whose large work the pool does while the caller goes on. */
+  /** Begins a call whose large work the pool does while the caller continues. */
   beginAsync(parts: SessionParts): Session<Promise<void> | void>;
   /**
-   * Does a gather with a tensor outside the engine's memory, if the pool is ready and threads pay off.
-   * @returns true if done; otherwise nothing was written
+   * Gathers from or to a tensor outside the engine's memory, if the pool is ready and threads pay off.
+   * @returns true if the gather is complete, false if nothing was written
    */
   gather(
     parts: SessionParts,
@@ -83,14 +83,14 @@ export interface Threading {
   ): boolean;
 }
 
-/** Calls for each thread, round by round: a round begins when the one before has ended. */
+/** Calls for each thread, round by round. A round begins when the previous round has ended. */
 export type Rounds = readonly (readonly (readonly Call[])[])[];
 
 export class WasmSession implements Session<void>, IndexReader {
   readonly #parts: SessionParts;
   readonly #js: Session<void>;
   readonly #arenas: Arena[] = [];
-  /** Number of threads that read the indices in place; 0 if the indices were read through a window. */
+  /** Number of threads that read the indices in place; 0 if indices were read through a window. */
   #indexThreads = 0;
 
   constructor(parts: SessionParts) {
@@ -104,7 +104,7 @@ export class WasmSession implements Session<void>, IndexReader {
       const offsets = attempt(() => this.#readByKernels(job));
       if (offsets) return offsets;
     }
-    // JavaScript finds the first bad index.
+    // Kernels only report that an index is bad; JavaScript finds the first bad index.
     trace("indices js");
     return this.#js.readIndices(job);
   };
@@ -112,7 +112,7 @@ export class WasmSession implements Session<void>, IndexReader {
   gather(plan: Plan, dtype: DType, data: Storage, out: Storage): void {
     const { limits, trace, threading } = this.#parts;
     const isDone =
-      // Tested first because most calls are small.
+      // Tested first, because most calls are small.
       isEnough(plan, limits.work) &&
       isNumericStorage(data) &&
       isNumericStorage(out) &&
@@ -150,7 +150,8 @@ export class WasmSession implements Session<void>, IndexReader {
       isNumericStorage(out) &&
       this.#pays(plan, dtype, step, out, updates, data === out) &&
       attempt(() => {
-        // Any memory knows its kernels; a memory large enough for the call is created only if a kernel exists.
+        // Every memory can look up kernels, so a memory that is large enough for the call is created only if a kernel
+        // exists.
         const known = this.#parts.shared ?? this.#parts.scratch(0);
         const kernel = scatterKernel(known, dtype, step);
         if (kernel === undefined) return false;
@@ -177,14 +178,14 @@ export class WasmSession implements Session<void>, IndexReader {
   }
 
   end(): void {
-    // An arena that was kept would keep scratch memory that a larger one has replaced.
+    // A session that kept its arena would also keep scratch memory after a larger memory replaced it.
     if (this.#arenas.length > 0) for (const arena of this.#arenas.splice(0)) arena.release();
     this.#parts.ended(this);
   }
 
   /**
-   * Scratch memory of this call: in the memory that holds one of the arrays, or of that many bytes for tensors of the
-   * heap.
+   * Returns scratch memory for this call: in the memory that holds one of the arrays, or in a memory for heap tensors
+   * with the given number of bytes.
    */
   arenaOf(bytes: number, ...arrays: NumericStorage[]): Arena {
     const { shared } = this.#parts;
@@ -201,8 +202,9 @@ export class WasmSession implements Session<void>, IndexReader {
   }
 
   /**
-   * The rounds of a job whose tensors are all in the arena's memory: the copy of data, then the kernel.
-   * @param poolFor the pool, where it is worth waking for that many bytes
+   * Returns the rounds for a job whose tensors are all in the arena's memory: a round that copies data, then a round
+   * that runs the kernel.
+   * @param poolFor returns the pool if it is worth waking for the given number of bytes
    */
   roundsOf(
     arena: Arena,
@@ -248,8 +250,8 @@ export class WasmSession implements Session<void>, IndexReader {
   }
 
   /**
-   * True if WebAssembly pays off for a large enough job: always if tensors are in the engine's memory, so that nothing
-   * is copied.
+   * Returns true if WebAssembly pays off for a job of sufficient size, which is always the case if both tensors are in
+   * the engine's memory, because nothing is copied.
    */
   #pays(
     plan: Plan,
@@ -283,7 +285,7 @@ export class WasmSession implements Session<void>, IndexReader {
     return true;
   }
 
-  /** The calls of each thread; all in one list where the work cannot be split. */
+  /** Returns the calls for each thread; a single list if the work cannot be split. */
   #listsOf(arena: Arena, work: Work, threads: number): readonly (readonly Call[])[] {
     const { limits, trace } = this.#parts;
     const { memory } = arena;
@@ -306,7 +308,10 @@ export class WasmSession implements Session<void>, IndexReader {
     return split?.lists ?? [[wholeOf(work)]];
   }
 
-  /** The pool, if it is ready and worth waking for that many bytes. Workers start when first worth it. */
+  /**
+   * Returns the pool if it is ready and worth waking for the given number of bytes. Workers are started when they are
+   * first worthwhile.
+   */
   #poolFor(bytes: number): WorkerPool | null {
     const { pool, limits, mayWait } = this.#parts;
     if (pool === null || !mayWait || bytes < limits.share) return null;
@@ -314,7 +319,7 @@ export class WasmSession implements Session<void>, IndexReader {
     return pool.isReady ? pool : null;
   }
 
-  /** Runs lists of calls, on the pool's threads if given more than one list. */
+  /** Runs lists of calls, on the pool's threads if there are several lists. */
   run(memory: KernelMemory, lists: readonly (readonly Call[])[]): boolean {
     const { pool } = this.#parts;
     if (pool !== null && lists.length > 1) return pool.run(lists);
@@ -322,17 +327,20 @@ export class WasmSession implements Session<void>, IndexReader {
   }
 }
 
-/** The kernel of a scatter; undefined if JavaScript must do it. */
+/** Returns the kernel for a scatter; undefined if JavaScript must do the work. */
 export const scatterKernel = (memory: KernelMemory, dtype: DType, step: Step): number | undefined =>
   step === "none"
     ? memory.kernels().scatter(DTYPES[dtype].bytes)
     : memory.kernels().combine(dtype, step);
 
-/** A batch of the random side, a merged slice that may be as long, and the offsets before and after they are merged. */
+/**
+ * Returns the scratch bytes that a Plan needs: a batch of the random side, a merged slice of up to that length, and the
+ * offsets before and after merging.
+ */
 const bytesFor = ({ span, offsets }: Plan, dtype: DType): number =>
   2 * (span * DTYPES[dtype].bytes + offsets.byteLength);
 
-/** The result of `action`; null if memory does not suffice, so JavaScript must do the work. */
+/** Returns the result of `action`; null if there is not enough memory, so that JavaScript must do the work. */
 export function attempt<T>(action: () => T): T | null {
   try {
     return action();

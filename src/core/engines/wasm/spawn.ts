@@ -1,4 +1,4 @@
-/** Workers of Node and of browsers under one interface, started from text. */
+/** Starts workers from text, and gives Node's and browsers' workers the same interface. */
 
 import { OPEN } from "../../resources.ts";
 import { WORKER } from "./bytes.ts";
@@ -6,7 +6,7 @@ import type { WorkerParts } from "./worker.ts";
 
 export interface WorkerHandle {
   terminate(): void;
-  /** Sets whether a Node process waits for this worker before it ends. */
+  /** Sets whether the Node process stays alive while this worker runs. */
   keepAlive(keep: boolean): void;
 }
 
@@ -29,14 +29,14 @@ export interface NodePort {
   close(): void;
 }
 
-/** The parts of `node:worker_threads` that are used here. */
+/** Parts of `node:worker_threads` that this package uses. */
 export interface NodeThreads {
   readonly Worker: Constructor<NodeWorker>;
   readonly MessageChannel: new () => { readonly port1: NodePort; readonly port2: NodePort };
   receiveMessageOnPort(port: NodePort): { readonly message: ArrayBuffer } | undefined;
 }
 
-// Functions, because bundlers keep concatenated strings even in pages that start no worker.
+// These are functions, because bundlers keep concatenated strings even in pages that start no worker.
 const nodeSource = (): string => `${WORKER}
 const { parentPort, workerData } = require("node:worker_threads");
 ndscatterWork(workerData, (round) => parentPort.postMessage(round));`;
@@ -46,7 +46,7 @@ onmessage = ({ data }) => { ndscatterWork(data, (round) => postMessage(round)); 
 /**
  * Starts a worker.
  * @param onMessage called when the worker has started, and after each round
- * @param onEnd called when the worker failed or ended; a browser does not report that a worker vanished
+ * @param onEnd called when the worker fails or ends; browsers do not report that a worker vanished
  * @throws the platform's own error if workers are forbidden
  */
 export function spawn(parts: WorkerParts, onMessage: () => void, onEnd: () => void): WorkerHandle {
@@ -61,9 +61,9 @@ export function spawn(parts: WorkerParts, onMessage: () => void, onEnd: () => vo
 }
 
 /**
- * Starts a Node worker for which the process does not wait.
- * @param transferred ports among its data
- * @param onEnd called when it failed, or ended
+ * Starts a Node worker that does not keep the process alive.
+ * @param transferred the ports in the worker's data, which are transferred
+ * @param onEnd called when the worker fails or ends
  */
 export function startInNode(
   { Worker }: NodeThreads,
@@ -72,8 +72,8 @@ export function startInNode(
   transferred: readonly NodePort[],
   onEnd: () => void,
 ): NodeWorker {
-  // Without the arguments of this process, under which the text might be read as a module; and without pipes to its
-  // streams, which add listeners to them for each worker.
+  // The worker does not get the arguments of this process, with which Node might read the text as a module; nor pipes
+  // to the process's streams, which would add listeners for each worker.
   const quiet = { execArgv: [], stdout: true, stderr: true };
   const options = { eval: true, workerData, transferList: transferred, ...quiet };
   const worker = new Worker(source, options);
@@ -83,7 +83,7 @@ export function startInNode(
     OPEN.workers--;
     onEnd();
   });
-  // A process may end while its workers wait.
+  // A process can exit while its workers are waiting.
   worker.unref();
   return worker;
 }
@@ -94,7 +94,7 @@ function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void)
   const worker = new Worker(url);
   worker.addEventListener("message", onMessage);
   worker.addEventListener("error", (event) => {
-    // The engine reports it as an error of the call, so the page need not.
+    // The engine reports this as an error of the call, so the page does not report it too.
     event.preventDefault();
     onEnd();
   });
@@ -104,20 +104,23 @@ function inBrowser(parts: WorkerParts, onMessage: () => void, onEnd: () => void)
   return { terminate: () => void worker.terminate(), keepAlive: () => {} };
 }
 
-/** Node's threads, without an import that browsers and bundlers would trip over; null elsewhere. Needs Node 20.16. */
+/**
+ * Returns Node's thread module, without an import that browsers and bundlers cannot resolve; null outside Node.
+ * Requires Node 20.16.
+ */
 export function nodeThreads(): NodeThreads | null {
   const process: { getBuiltinModule?(name: string): NodeThreads | undefined } =
     Reflect.get(globalThis, "process") ?? {};
   return process.getBuiltinModule?.("node:worker_threads") ?? null;
 }
 
-/** The reason why workers are unavailable; null if they are available. */
+/** Returns the reason why workers are unavailable; null if workers are available. */
 export function whyNoWorkers(): string | null {
   const isThere = nodeThreads() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
   return isThere ? null : "workers are missing (Node has them from 20.16 on)";
 }
 
-/** True if this thread may block; false in a page. */
+/** Returns true if this thread may block; false in a page. */
 export function mayWait(): boolean {
   try {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);

@@ -1,7 +1,7 @@
 /**
- * Decides the share of each thread. Work is split by destination, so that no two threads write the same element:
+ * Divides work among threads. Work is split by destination, so that no two threads write the same element: into
  * batches, positions of a gather, columns of long slices, lanes of elements, or ranges of targets. Each thread keeps
- * the original order in its share, so the bits of the result do not depend on the number of threads.
+ * the original order within its share, so the bits of the result do not depend on the number of threads.
  */
 
 import { THREADS } from "../../limits.ts";
@@ -9,24 +9,25 @@ import { sliceArgs, type Call } from "./calls.ts";
 import type { Slices } from "./layout.ts";
 import type { Work } from "./plan-work.ts";
 
-/** The way in which work was split. */
+/** Method by which work was split. */
 export type Split = "batches" | "positions" | "columns" | "lanes" | "partition";
 
 export interface SplitWork {
   readonly by: Split;
-  /** The calls of each thread. */
+  /** Lists of calls, one for each thread. */
   readonly lists: readonly (readonly Call[])[];
 }
 
-/** A cache line, which no two threads should write. */
+/** Size of a cache line, in bytes; no two threads should write to the same line. */
 const LINE = 64;
 
-/** The call of one thread that does everything. */
+/** Returns a call with which a single thread does all work. */
 export const wholeOf = (work: Work): Call => part(work, 0, work.batches, 0, work.slices.count);
 
 /**
- * Lists of calls for that many threads; null if the work cannot be split so that no two write the same element.
- * @param areEqualOrDisjoint true if no two merged slices overlap in part; slow, so called last
+ * Returns a list of calls for each thread; null if the work cannot be split so that no two threads write the same
+ * element.
+ * @param areEqualOrDisjoint returns true if no two merged slices partly overlap; called last, because it is slow
  */
 export function splitWork(
   work: Work,
@@ -41,7 +42,7 @@ export function splitWork(
     return { by: "batches", lists };
   }
   const isLong = ({ slice }: Slices): boolean => slice * bytes >= threads * LINE;
-  // A gather writes each position once, whichever slices overlap.
+  // A gather writes each position once, even if slices overlap.
   if (work.isGather) {
     if (slices.count < threads && isLong(slices)) return splitColumns(work, slices, threads);
     const lists = shares(slices.count, threads).map(([first, some]) => [
@@ -50,7 +51,7 @@ export function splitWork(
     return { by: "positions", lists };
   }
   const own = unmerged ?? slices;
-  // Runs that were merged may overlap in part: two threads with columns of them would write the same element.
+  // Merged runs may partly overlap, so two threads that write different columns could write the same element.
   if (isLong(own)) {
     const isWhole = unmerged !== null && areEqualOrDisjoint(slices);
     return splitColumns(work, isWhole ? slices : own, threads);
@@ -61,7 +62,7 @@ export function splitWork(
   return isLong(slices) && areEqualOrDisjoint(slices) ? splitColumns(work, slices, threads) : null;
 }
 
-/** Positions `first` to `first + some` of some batches. */
+/** Returns the call for positions `first` to `first + some` of some batches. */
 export function part(
   work: Work,
   batch: number,
@@ -89,12 +90,12 @@ export function part(
 }
 
 /**
- * The elements that a call reaches, by which a kernel decides whether to prefetch: those of all its batches, because
- * batches do not share cache lines.
+ * Returns the number of elements that a call may access, from which a kernel decides whether to prefetch. All batches
+ * of the call count, because batches do not share cache lines.
  */
 const reachOf = ({ span }: Work, batches: number): number => span * batches;
 
-/** Each thread does some columns, in whole cache lines, of all slices. */
+/** Splits work by columns: each thread processes some columns of all slices, in whole cache lines. */
 function splitColumns(work: Work, slices: Slices, threads: number): SplitWork {
   const { offsets, slice, count } = slices;
   const { kernel, random, sequential, bytes, batches, span, sharesOffsets } = work;
@@ -117,7 +118,7 @@ function splitColumns(work: Work, slices: Slices, threads: number): SplitWork {
   return { by: "columns", lists };
 }
 
-/** Each thread does some positions of each row of `lanes` positions. */
+/** Splits work by lanes: each thread processes some positions in each row of `lanes` positions. */
 function splitLanes(work: Work, { offsets, count, lanes }: Slices, threads: number): SplitWork {
   const { kernel, random, sequential, bytes, span } = work;
   const lists = linesOf(lanes, bytes, threads).map(([begin, some]): Call[] => [
@@ -139,7 +140,10 @@ function splitLanes(work: Work, { offsets, count, lanes }: Slices, threads: numb
   return { by: "lanes", lists };
 }
 
-/** `length` elements in equal parts of whole cache lines, as the first element and the number of elements of each. */
+/**
+ * Divides `length` elements into equal parts of whole cache lines; returns the first element and the number of elements
+ * of each part.
+ */
 function linesOf(length: number, bytes: number, threads: number): readonly (readonly number[])[] {
   const line = Math.max(LINE / bytes, 1);
   return shares(Math.ceil(length / line), threads).map(([first, some]) => {
@@ -148,19 +152,20 @@ function linesOf(length: number, bytes: number, threads: number): readonly (read
   });
 }
 
-/** Number of updates that {@link partitionWork} partitions at once. */
+/** Returns the number of updates that {@link partitionWork} partitions at once. */
 export const blockOf = (count: number): number =>
   Math.max(THREADS.partitioned, Math.ceil(count / THREADS.blocks));
 
-/** True for single updates in one batch, which can be partitioned by destination. */
+/** Returns true for single-element updates in one batch, which can be partitioned by destination. */
 export const isPartitionable = ({ slices: { slice }, batches, bytes }: Work): boolean =>
   slice === 1 && batches === 1 && (bytes === 4 || bytes === 8);
 
 /**
- * Partitions single updates by destination: each thread looks at all of them and applies those in its range of targets,
- * in their order.
- * @param partition the position of the kernel that selects updates
- * @param buffers for each thread the addresses of two blocks: of {@link blockOf} offsets, and of as many updates
+ * Partitions single-element updates by destination: each thread examines all updates, and applies those with targets in
+ * its range, in order.
+ * @param partition the position, among the exports, of the kernel that selects updates
+ * @param buffers the addresses of two blocks for each thread: one for {@link blockOf} offsets, and one for as many
+ * updates
  */
 export function partitionWork(
   work: Work,
@@ -182,7 +187,7 @@ export function partitionWork(
       const selected = { random, sequential: values, offsets: targets, count: 0 };
       return [
         { kernel: partition, args: [...from, low, some, targets, values] },
-        // The partition's result is the count.
+        // The kernel `partition` returns the number of selected updates, which is the count for the next kernel.
         { kernel, args: sliceArgs({ ...selected, slice: 1, pitch: 1, span }), previous: 3 },
       ];
     }).flat();
@@ -190,7 +195,7 @@ export function partitionWork(
   return { by: "partition", lists };
 }
 
-/** A copy of that many bytes, split among threads. */
+/** Returns calls that copy the given number of bytes, split among threads. */
 export function copyWork(
   copyBytes: number,
   to: number,
@@ -203,7 +208,10 @@ export function copyWork(
   ]);
 }
 
-/** `count` things in at most `most` equal parts, as the first and the length of each; no part is empty. */
+/**
+ * Divides `count` items into at most `most` equal parts, none of them empty; returns the first item and the length of
+ * each part.
+ */
 export function shares(count: number, most: number): (readonly [first: number, length: number])[] {
   const parts = Math.min(count, most);
   return Array.from({ length: parts }, (_, part) => {

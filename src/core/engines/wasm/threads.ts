@@ -1,5 +1,6 @@
 /**
- * The threads of an engine. `createEngine` passes them to the engine, so bundlers leave them out of pages that make no engine.
+ * The threads of an engine. `createEngine` passes this code to the engine, so bundlers omit it from pages that create
+ * no engine.
  */
 
 import type { Plan } from "../../plan/plan.ts";
@@ -14,7 +15,7 @@ import { attempt, type SessionParts, type Threading, type WasmSession } from "./
 import { whyNoWorkers } from "./spawn.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
-/** `count` threads, for the one engine that creates them. */
+/** Returns an object that creates `count` threads for a single engine. */
 export const threadsOf = (count: number): WantedThreads => ({
   whyNone: whyNoWorkers,
   make: (memory) => new Threads(new WorkerPool(count, memory), memory),
@@ -25,7 +26,10 @@ export class Threads implements Threading {
   readonly pool: WorkerPool;
   readonly #memory: KernelMemory;
 
-  /** @param memory the shared memory of the pool and of the engine */
+  /**
+   * Creates the threading of an engine.
+   * @param memory the shared memory of the pool and the engine
+   */
   constructor(pool: WorkerPool, memory: KernelMemory) {
     this.pool = pool;
     this.#memory = memory;

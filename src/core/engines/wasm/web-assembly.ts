@@ -1,4 +1,7 @@
-/** The part of WebAssembly's JavaScript interface that is used here; TypeScript has it in the library of browsers only. */
+/**
+ * The part of WebAssembly's JavaScript interface that this package uses; TypeScript declares the interface only for
+ * browsers.
+ */
 
 export interface WasmMemory {
   readonly buffer: ArrayBuffer | SharedArrayBuffer;
@@ -17,10 +20,10 @@ interface WebAssemblyApi {
   ) => { readonly exports: Readonly<Record<string, (...args: number[]) => number | undefined>> };
 }
 
-/** WebAssembly's interface; use it only if {@link whyUnsupported} returned null. */
+/** Returns WebAssembly's JavaScript interface; call this function only if {@link whyUnsupported} returned null. */
 export const webAssembly = (): WebAssemblyApi => Reflect.get(globalThis, "WebAssembly");
 
-/** A module with one function that returns a vector of zeros: `i32.const 0, i32x4.splat`. */
+/** A test module with one function, which returns a vector of zeros: `i32.const 0, i32x4.splat`. */
 // prettier-ignore
 const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
   0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic and version
@@ -30,13 +33,14 @@ const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
 );
 
 /**
- * The reason why the kernels cannot run here; null if they can. Compiling the kernels takes 25 to 200 ms, this module
- * of 33 bytes takes none: both fail where WebAssembly or vectors are missing, or a policy forbids to compile.
+ * Returns the reason why kernels cannot run on this platform; null if they can. Compiling the kernels takes 25 to 200
+ * ms, whereas the 33-byte test module takes almost no time. Both fail if WebAssembly or vectors are missing, or if a
+ * policy forbids compiling.
  */
 export function whyUnsupported(): string | null {
   if (!("WebAssembly" in globalThis)) return "WebAssembly is missing";
   try {
-    // WebKit compiles under a policy that forbids WebAssembly, and refuses the instance.
+    // Under a policy that forbids WebAssembly, WebKit still compiles a module but refuses to instantiate it.
     Reflect.construct(webAssembly().Instance, [new (webAssembly().Module)(VECTOR_PROBE)]);
     return null;
   } catch (error) {

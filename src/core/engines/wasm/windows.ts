@@ -1,6 +1,6 @@
 /**
- * Work on tensors of the heap, which pass through windows of scratch memory that stay in the cache. Windows pay off
- * although everything is copied twice; `bench/LOG.md` has the figures.
+ * Processes heap tensors, which pass through windows of scratch memory that stay in the cache. Windows pay off although
+ * everything is copied twice; `bench/LOG.md` has the figures.
  */
 
 import type { WasmLimits } from "../../limits.ts";
@@ -13,8 +13,8 @@ import { isPartitionable } from "./split-work.ts";
 import { workOf, type KernelJob, type Work } from "./plan-work.ts";
 
 /**
- * Does a job with a tensor outside the arena's memory. The random side is copied in, as many batches at a time as fit
- * into a window, and at least one; the sequential side passes through its own window.
+ * Runs a job with a tensor outside the arena's memory. The random side is copied in, as many batches at a time as fit
+ * in a window, but at least one; the sequential side passes through its own window.
  */
 export function runThroughWindows(
   arena: Arena,
@@ -29,8 +29,8 @@ export function runThroughWindows(
   const length = slices.slice * bytes;
   const isHere = memory.has(random);
   const limit = limits.window;
-  // Not without a reduction, because stores wait for no memory; and not more updates than a quarter of data, so that the
-  // sorted ones take no more memory than data.
+  // Sorting is only for reductions, because plain stores do not wait for memory; and only for updates up to a quarter
+  // of data, so that sorted updates take no more memory than data.
   const isSorted =
     span * bytes >= limits.regions &&
     4 * slices.count <= span &&
@@ -57,17 +57,17 @@ export function runThroughWindows(
     runBatches(arena, work, { first, some, base, most, ordered });
     if (!isHere && !isGather) arena.copyOut(region, end - begin, random, begin);
   }
-  // Elements outside all batches are only copied.
+  // Elements that do not belong to a batch are only copied.
   const reached = batches * span * bytes;
   if (isHere || isGather || reached === random.byteLength) return;
   copy(data && bytesOf(data).subarray(reached), bytesOf(random).subarray(reached));
 }
 
-/** The sequential side, part by part: in the arena's memory, or copied to a window there. */
+/** The sequential side, part by part: in place if it is in the arena's memory, or copied to a window there. */
 class Window {
   readonly #arena: Arena;
   readonly #array: NumericStorage;
-  /** The address of the window; null where the array needs none. */
+  /** Address of the window; null if the array does not need a window. */
   readonly #address: number | null;
 
   constructor(arena: Arena, array: NumericStorage, size: number) {
@@ -76,17 +76,17 @@ class Window {
     this.#address = arena.memory.has(array) ? null : arena.allocate(size);
   }
 
-  /** The address of the bytes from `begin` on. */
+  /** Returns the address of the bytes that start at `begin`. */
   at(begin: number): number {
     return this.#address ?? this.#array.byteOffset + begin;
   }
 
-  /** Copies the bytes into the window, if the array needs one. */
+  /** Copies bytes into the window, if the array needs a window. */
   load(begin: number, length: number): void {
     if (this.#address !== null) this.#arena.copyIn(this.#array, begin, length, this.#address);
   }
 
-  /** Copies the bytes back from the window, if the array needs one. */
+  /** Copies bytes back from the window, if the array needs a window. */
   store(begin: number, length: number): void {
     if (this.#address !== null) this.#arena.copyOut(this.#address, length, this.#array, begin);
   }
@@ -96,14 +96,17 @@ class Window {
 interface Group {
   readonly first: number;
   readonly some: number;
-  /** The address of the first of them on the random side. */
+  /** Address of the first batch in the group, on the random side. */
   readonly base: number;
-  /** Slices that pass through the window at once. */
+  /** Maximum number of slices that pass through the window at once. */
   readonly most: number;
   readonly ordered: Window;
 }
 
-/** All batches of a group at once where the window holds their slices, else one after the other in pieces. */
+/**
+ * Processes all batches of a group at once if their slices fit in the window; otherwise one batch after another, in
+ * pieces.
+ */
 function runBatches(arena: Arena, work: Work, group: Group): void {
   const { count } = work.slices;
   const { some, most } = group;
@@ -115,7 +118,10 @@ function runBatches(arena: Arena, work: Work, group: Group): void {
   }
 }
 
-/** `positions` slices of each of `batches`, from the batch `batch` of the group and the slice `position` on. */
+/**
+ * Processes `positions` slices in each of `batches` batches, starting with slice `position` in batch `batch` of the
+ * group.
+ */
 function runPart(
   arena: Arena,
   work: Work,
@@ -147,10 +153,10 @@ function runPart(
 }
 
 /**
- * Applies single updates to more data than the cache holds, sorted stably by the region of data that they change. Data
- * is read once and in order, and each update finds its target in the cache. Measured for 1,000,000 random float32
- * additions: from 7.6 to 6.0 ms into 16 MB, from 20.5 to 13.5 ms into 64 MB.
- * @param length bytes of a region, a power of two
+ * Applies single-element updates to data that does not fit in the cache, after a stable sort by the region of data that
+ * they change. Data is read once and in order, and each update finds its target in the cache. Adding 1,000,000 random
+ * float32 takes 6.0 ms instead of 7.6 ms in 16 MB, and 13.5 ms instead of 20.5 ms in 64 MB.
+ * @param length the size of a region in bytes, a power of two
  */
 function runByRegions(
   arena: Arena,

@@ -1,7 +1,7 @@
 /**
- * Workers that run kernels over one shared memory, in rounds: each worker is given a list of calls, all lists write to
- * different places, and the round ends when every list is done. Data therefore needs no locks and no atomics, and the
- * bits do not depend on timing. split-work.ts decides how work is split into lists.
+ * Workers that run kernels on one shared memory, in rounds. In a round, each worker gets a list of calls, no two lists
+ * write to the same place, and the round ends when every list is complete. Data therefore needs neither locks nor
+ * atomics, and the bits do not depend on timing. split-work.ts decides how work is split into lists.
  */
 
 import { TensorError } from "../../errors.ts";
@@ -25,21 +25,21 @@ import { spawn, type WorkerHandle } from "./spawn.ts";
 
 type CallLists = readonly (readonly Call[])[];
 
-/** Workers that were started together, and their control words. */
+/** Workers that were started together, with their control words. */
 interface Crew {
   readonly words: Int32Array;
   workers: readonly WorkerHandle[];
   /** True if a worker has failed or ended. */
   isBroken: boolean;
-  /** Set while an asynchronous round is pending: called on every message, and when a worker ends. */
+  /** Callback for every message, and for the end of a worker; null unless an asynchronous round is pending. */
   onEvent: (() => void) | null;
 }
 
-/** Number of checks for progress before a waiting thread gives up. */
+/** Number of checks without progress after which a waiting thread gives up. */
 const LOOKS = 10;
 
 export class WorkerPool {
-  /** Threads, with the caller where it waits and runs the first list itself. */
+  /** Number of threads, including the caller if it waits and runs the first list itself. */
   readonly size: number;
   readonly #memory: KernelMemory;
   readonly #spawn: typeof spawn;
@@ -47,8 +47,9 @@ export class WorkerPool {
   #whyNot: string | null = null;
 
   /**
-   * @param memory the shared memory that the kernels work on
-   * @param spawnWorker starts a worker; tests start workers that vanish
+   * Creates a pool without starting workers.
+   * @param memory the shared memory that kernels work on
+   * @param spawnWorker a function that starts a worker; tests pass a function whose workers vanish
    */
   constructor(size: number, memory: KernelMemory, spawnWorker = spawn) {
     this.size = size;
@@ -56,26 +57,28 @@ export class WorkerPool {
     this.#spawn = spawnWorker;
   }
 
-  /** The reason why no worker could start; null unless the platform refused one. */
+  /** Reason why no worker could start; null unless the platform refused a worker. */
   get whyUnavailable(): string | null {
     return this.#whyNot;
   }
 
-  /** True if {@link run} can run: its workers have started, none has ended, and no asynchronous round is pending. */
+  /**
+   * True if {@link run} may be called: all workers have started, none has ended, and no asynchronous round is pending.
+   */
   get isReady(): boolean {
     const crew = this.#crew;
     if (crew === null || crew.isBroken || crew.onEvent !== null) return false;
     return haveStarted(crew);
   }
 
-  /** True if all workers have ended the round that {@link run} began. */
+  /** True if all workers have finished the round that {@link run} began. */
   get isRoundOver(): boolean {
     return this.#crew === null || isDone(this.#crew.words);
   }
 
   /**
-   * Starts `count` workers unless that many exist. Browsers start workers only after the caller has returned to its
-   * event loop, and starting takes time everywhere: do not wait, check {@link isReady} at the next call.
+   * Starts `count` workers unless as many exist. Browsers start workers only after the caller has returned to its event
+   * loop, and starting takes time on every platform, so do not wait: check {@link isReady} at the next call.
    */
   start(count = this.size - 1): void {
     const crew = this.#crew;
@@ -86,10 +89,10 @@ export class WorkerPool {
   }
 
   /**
-   * Runs one list of calls on each thread, the first on this one, and waits for all.
-   * @param meanwhile done on this thread before its list
+   * Runs one list of calls on each thread, the first list on this thread, and waits until all are complete.
+   * @param meanwhile a function that this thread runs before its own list
    * @returns true if every kernel returned 0, as in `runCalls`
-   * @throws TensorError `engine` when a worker dies; the tensor that it was writing is half-written then
+   * @throws TensorError `engine` if a worker dies, which leaves the tensor that it was writing partly written
    */
   run(lists: CallLists, meanwhile: () => void = () => {}): boolean {
     const crew = this.#crew;
@@ -106,11 +109,11 @@ export class WorkerPool {
   }
 
   /**
-   * Runs lists of calls on the workers alone, while the caller goes on; on the caller where workers are forbidden.
-   * @throws TensorError `engine` when a worker dies or makes no progress
+   * Runs lists of calls only on workers, while the caller continues; on the caller's thread if workers are forbidden.
+   * @throws TensorError `engine` if a worker dies or makes no progress
    */
   async runAsync(lists: CallLists): Promise<void> {
-    // Without a list, no worker would report the end of the round.
+    // If there is no list, no worker would report the end of the round.
     if (lists.length === 0) return;
     this.start(this.size);
     const crew = this.#crew;
@@ -119,7 +122,7 @@ export class WorkerPool {
     for (const list of lists) runCalls(all, list);
   }
 
-  /** Ends the workers. They start again when they are needed. */
+  /** Ends the workers, which are started again when needed. */
   stop(): void {
     const crew = this.#crew;
     if (crew === null) return;
@@ -169,8 +172,9 @@ export class WorkerPool {
   }
 
   /**
-   * Runs a round asynchronously. The round begins when all workers have started: a worker that starts late is not dead.
-   * @returns false if workers do not start, so that nothing was written
+   * Runs a round asynchronously. The round begins when all workers have started, so a worker that starts late does not
+   * count as dead.
+   * @returns false if workers do not start, in which case nothing was written
    */
   async #roundEnds(crew: Crew, lists: CallLists): Promise<boolean> {
     const { words, workers } = crew;
@@ -206,8 +210,8 @@ const haveStarted = ({ words, workers }: Crew): boolean =>
 const isDone = (words: Int32Array): boolean => Atomics.load(words, DONE) === words[PARTS];
 
 /**
- * Waits until `isSo` is true, which is checked at every message of a worker and at intervals.
- * @returns false if a worker ended first, or no worker made progress for `patience` milliseconds
+ * Waits until `isSo` returns true, and checks at every message from a worker and at regular intervals.
+ * @returns false if a worker ended first, or if no worker made progress for `patience` ms
  */
 async function happens(crew: Crew, patience: number, isSo: () => boolean): Promise<boolean> {
   const isStuck = watch(crew.words);
@@ -219,7 +223,7 @@ async function happens(crew: Crew, patience: number, isSo: () => boolean): Promi
         else if (crew.isBroken) resolve(false);
       };
       crew.onEvent = look;
-      // A worker that vanishes in a browser sends no message.
+      // In a browser, a worker that vanishes sends no message.
       timer = setInterval(() => {
         look();
         if (isStuck()) resolve(false);
@@ -232,8 +236,8 @@ async function happens(crew: Crew, patience: number, isSo: () => boolean): Promi
 }
 
 /**
- * Returns a function that is true when its last calls have seen no progress. The function counts calls, not time, because
- * the machine may sleep, or the caller compute, for any time between two calls.
+ * Returns a function that returns true if its last calls saw no progress. The function counts calls instead of time,
+ * because the machine may sleep, or the caller may compute, for any time between two calls.
  */
 function watch(words: Int32Array): () => boolean {
   let seen = -1;
@@ -247,7 +251,7 @@ function watch(words: Int32Array): () => boolean {
   };
 }
 
-/** Begins a round, of one list for each of the first workers. */
+/** Begins a round, with one list for each of the first workers. */
 function postRound({ words }: Crew, lists: CallLists, byMessage: boolean): void {
   words[SPINS] = THREADS.spins;
   words[BY_MESSAGE] = byMessage ? 1 : 0;

@@ -1,7 +1,7 @@
 /**
- * The code of a pool worker: runs rounds of kernel calls until asked to end. The build turns this file and its imports
- * into a string (`WORKER` in bytes.ts), because a worker created from a string needs no file that a bundler would have
- * to find.
+ * The code of a pool worker, which runs rounds of kernel calls until the pool stops. The build converts this file and
+ * its imports to a string (`WORKER` in bytes.ts), because a worker created from a string needs no file that a bundler
+ * must find.
  */
 
 import { runCalls } from "./calls.ts";
@@ -20,19 +20,19 @@ import {
 import { exportsOf } from "./kernels.ts";
 import type { WasmMemory } from "./web-assembly.ts";
 
-/** The data that a worker receives when it starts. */
+/** Data that a worker receives when it starts. */
 export interface WorkerParts {
-  /** The compiled kernels, and the shared memory that they work on. */
+  /** Compiled kernels, for the shared memory `memory`. */
   readonly module: object;
   readonly memory: WasmMemory;
-  /** The buffer of the control words, and the worker's number. */
+  /** Buffer with the control words; `index` is the worker's number. */
   readonly control: SharedArrayBuffer;
   readonly index: number;
 }
 
 /**
- * Works until the pool stops.
- * @param post sends the pool the number of the round that has ended, 0 when the worker has started
+ * Runs rounds until the pool stops.
+ * @param post sends the pool the number of the round that has ended, or 0 when the worker has started
  */
 export function work(
   { module, memory, control, index }: WorkerParts,
@@ -54,7 +54,7 @@ export function work(
     try {
       if (!runCalls(all, readCalls(words, index), onDone)) Atomics.or(words, RESULT, BAD);
     } catch {
-      // The pool turns this into an error; the round still ends.
+      // The pool reports this as an error; the round still ends.
       Atomics.or(words, RESULT, FAILED);
     }
     const byMessage = words[BY_MESSAGE] !== 0;
