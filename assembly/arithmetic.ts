@@ -1,23 +1,26 @@
 /**
- * The arithmetic of data types that registers hold directly: floats, integers and booleans.
+ * Arithmetic of data types that registers hold directly: floats, integers and booleans.
  *
  * An arithmetic is a class without fields: `bytes` is the width of an element, and `step` combines a full register, or
- * only the first element if it is `alone`. Generic code takes the class as its type argument and calls the methods on a
- * null reference, which is free: AssemblyScript thus dispatches at compile time. The further methods of `Float` serve
- * `block` in combine.ts.
+ * only the first element if `alone` is true. Generic code takes the class as its type argument and calls the methods on
+ * a null reference, which costs nothing, because AssemblyScript dispatches at compile time. `block` in combine.ts uses
+ * the other methods of `Float`.
  */
 
 import { plainSingles } from "./singles";
 import { ADD, MAX, MIN, MUL, SUB } from "./reduction";
 
-/** The canonical quiet NaN, regardless of the machine. */
+/**
+ * Replaces each NaN in a register with the canonical quiet NaN, because the bits of a computed NaN depend on the
+ * machine.
+ */
 @inline
 export function canonical<T>(v: v128): v128 {
   const quiet = v128.splat<T>(<T>NaN);
   return v128.bitselect(v, quiet, v128.eq<T>(v, v));
 }
 
-/** IEEE 754 arithmetic of f32 or f64. */
+/** IEEE 754 arithmetic of f32 and f64. */
 @unmanaged
 export class Float<T> {
   @inline
@@ -33,19 +36,19 @@ export class Float<T> {
     return v128.bitselect(v, v128.splat<T>(<T>NaN), isNumber);
   }
 
-  /** The step for operands and results that are not NaN. */
+  /** Computes a step, correctly if neither operands nor result are NaN. */
   @inline
   plain(op: i32, a: v128, b: v128): v128 {
     if (op == ADD) return v128.add<T>(a, b);
     if (op == MUL) return v128.mul<T>(a, b);
     if (op == SUB) return v128.sub<T>(a, b);
-    // `a < b ? b : a` in both orders, which differ in zeros of two signs, where AND gives +0 and OR gives -0. Each is a
-    // single instruction; max and min of WebAssembly take nine.
+    // Computes `a < b ? b : a` in both orders, whose results differ only for zeros of different signs; AND then gives
+    // +0, and OR gives -0. Each operation is a single instruction, whereas WebAssembly's max and min take nine.
     if (op == MAX) return v128.and(v128.pmax<T>(a, b), v128.pmax<T>(b, a));
     return v128.or(v128.pmin<T>(a, b), v128.pmin<T>(b, a));
   }
 
-  /** A register with NaN wherever `v`, the result of `plain`, differs from the step. */
+  /** Returns a register that is NaN wherever `v`, the result of `plain`, differs from the correct step. */
   @inline
   witness(op: i32, a: v128, b: v128, v: v128): v128 {
     return op == MAX || op == MIN ? v128.add<T>(a, b) : v;
@@ -56,7 +59,7 @@ export class Float<T> {
     plainSingles<T>(op, out, updates, offsets, end);
   }
 
-  /** True if one of four witnesses is NaN, which persists in their sum. Infinities may give a false alarm. */
+  /** Returns true if one of four witnesses is NaN, which persists in their sum. Infinities may cause a false alarm. */
   @inline
   isAnyNaN(a: v128, b: v128, c: v128, d: v128): bool {
     const sum = v128.add<T>(v128.add<T>(a, b), v128.add<T>(c, d));
@@ -64,7 +67,7 @@ export class Float<T> {
   }
 }
 
-/** Wrapping integers. T has the sign, which only max and min use. */
+/** Arithmetic of integers with wraparound. Only max and min use the signedness of T. */
 @unmanaged
 export class Int<T> {
   @inline
@@ -95,7 +98,7 @@ export class Int<T> {
   }
 }
 
-/** Multiplies even and odd bytes separately as 16 bits, because WebAssembly has no product of bytes. */
+/** Multiplies even and odd bytes separately as 16-bit numbers, because WebAssembly cannot multiply bytes. */
 @inline
 function mulBytes(a: v128, b: v128): v128 {
   const even = v128.and(i16x8.mul(a, b), i16x8.splat(0xff));
@@ -103,7 +106,7 @@ function mulBytes(a: v128, b: v128): v128 {
   return v128.or(even, i16x8.shl(odd, 8));
 }
 
-/** Booleans, 0 or 1: add and max are OR, mul and min are AND, sub is XOR. */
+/** Arithmetic of booleans, which are 0 or 1: add and max are OR, mul and min are AND, and sub is XOR. */
 @unmanaged
 export class Bool {
   @inline

@@ -1,11 +1,14 @@
 /**
- * float16 and bfloat16, eight in a register: computed in float32 and rounded to nearest even after each step, as
- * `src/core/tensor/half.ts` does.
+ * Arithmetic of float16 and bfloat16, with eight elements per register. Each step is computed in float32 and rounded to
+ * nearest even, as in `src/core/tensor/half.ts`.
  */
 
 import { ADD, MAX, MIN, MUL } from "./reduction";
 
-/** The two formats, by the bits of infinity, which fill the exponent. */
+/**
+ * The format float16, identified by the bits of its infinity, which has all exponent bits set. `BFLOAT16` is the format
+ * bfloat16.
+ */
 @inline
 const FLOAT16: i32 = 0x7c00;
 @inline
@@ -46,7 +49,7 @@ function halves(format: i32, op: i32, a: v128, b: v128, alone: bool): v128 {
   return i16x8.narrow_i32x4_u(low, high);
 }
 
-/** A step of four elements, with 32-bit lanes in and out. */
+/** Computes a step on four elements, which are 32-bit lanes before and after the step. */
 @inline
 function four(format: i32, op: i32, a: v128, b: v128): v128 {
   const x = decode(format, a);
@@ -58,8 +61,8 @@ function four(format: i32, op: i32, a: v128, b: v128): v128 {
 }
 
 /**
- * Max and min, which need no rounding. With the magnitude of negative numbers inverted, the bits have the order of
- * integers, -0 below +0; NaNs lie beyond the infinities.
+ * Computes max and min, which need no rounding. If the magnitude bits of negative numbers are inverted, numbers have
+ * the same order as their bits read as integers, with -0 below +0; NaNs are beyond the infinities.
  */
 @inline
 function extreme(format: i32, op: i32, a: v128, b: v128): v128 {
@@ -75,7 +78,7 @@ function extreme(format: i32, op: i32, a: v128, b: v128): v128 {
   return v128.bitselect(i16x8.splat(<i16>(format | (format >> 1))), chosen, isNaN);
 }
 
-/** Bits to ordered integers, and back. */
+/** Converts bits to integers with the same order, and back. */
 @inline
 function ordered(bits: v128): v128 {
   return v128.xor(bits, i16x8.shr_u(i16x8.shr_s(bits, 15), 1));
@@ -85,8 +88,8 @@ function ordered(bits: v128): v128 {
 @inline
 function decode(format: i32, bits: v128): v128 {
   if (format == BFLOAT16) return i32x4.shl(bits, 16);
-  // After the shift the exponent is too small by 127 - 15, for normal and subnormal numbers alike. Infinity and NaN
-  // become 65536 and above, and get the greatest exponent.
+  // After the shift, the exponent is too small by 127 - 15, for both normal and subnormal numbers. Infinity and NaN
+  // become 65536 or more, and then get the largest exponent.
   const magnitude = i32x4.shl(v128.and(bits, i32x4.splat(0x7fff)), 13);
   const value = f32x4.mul(magnitude, i32x4.splat((127 + 112) << 23));
   const isGreat = f32x4.ge(value, f32x4.splat(65536));
@@ -95,15 +98,16 @@ function decode(format: i32, bits: v128): v128 {
   return v128.or(v128.or(value, infinity), sign);
 }
 
-/** The bits of the half nearest to a float32, ties to even; arbitrary for NaN. */
+/** Returns the bits of the half nearest to a float32, ties to even; the result for NaN is arbitrary. */
 @inline
 function encode(format: i32, value: v128): v128 {
   if (format == BFLOAT16) {
     const odd = v128.and(i32x4.shr_u(value, 16), i32x4.splat(1));
     return i32x4.shr_u(i32x4.add(value, i32x4.add(odd, i32x4.splat(0x7fff))), 16);
   }
-  // Everything above 65520 is infinity, which 65536 becomes. Adding 2^13 times the power of two below the magnitude
-  // leaves 11 significant bits, rounded by the addition itself, or fewer below 2^-14, the least normal number.
+  // Magnitudes from 65520 become infinity, because 65536 has the bits of infinity. Adding 2^13 times the power of two
+  // below the magnitude leaves 11 significant bits, which the addition rounds; numbers below 2^-14, the smallest normal
+  // number, keep fewer bits.
   const magnitude = f32x4.pmin(v128.and(value, i32x4.splat(0x7fffffff)), f32x4.splat(65536));
   const exponent = v128.and(magnitude, i32x4.splat(0x7f800000));
   const normal = i32x4.max_s(exponent, i32x4.splat((127 - 14) << 23));

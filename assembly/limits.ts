@@ -1,7 +1,7 @@
 /**
- * Sizes at which kernels change their method: the record `KERNELS` of `src/core/limits.ts`. The host writes these sizes
- * into the first words of the memory, which are never allocated (`src/core/engines/wasm/kernel-memory.ts`). A kernel
- * reads a limit outside loops over elements.
+ * Sizes at which kernels switch to another method, from the record `KERNELS` in `src/core/limits.ts`. The host writes
+ * these limits into the first words of the memory, which are never allocated
+ * (`src/core/engines/wasm/kernel-memory.ts`). A kernel reads a limit outside loops over elements.
  */
 
 @inline

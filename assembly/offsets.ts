@@ -1,18 +1,18 @@
 /**
- * Turns indices into offsets, as `src/core/kernels/read-indices.ts` does: reads every index once, wraps it, and checks
- * it against its own axis. Errors are OR-ed together and tested once at the end, which costs less than a branch per
- * index; the caller finds out which index is bad. `I` is the type of an index, i32 or i64.
+ * Converts indices to offsets, like `src/core/kernels/read-indices.ts`: reads each index once, wraps it, and checks it
+ * against its own axis. Errors are ORed together and tested once at the end, which costs less than a branch per index;
+ * the caller then finds the bad index. `I` is the type of an index, i32 or i64.
  *
- * The exported functions return 0 if all indices are in range and 1 otherwise, in which case the offsets are
+ * The exported functions return 0 if all indices are in range; otherwise they return 1, and the offsets are
  * meaningless.
  */
 
 import { limit, NARROW } from "./limits";
 
 /**
- * The addressing along one axis. `wrap` is added to negative indices: the dimension, or 0 if they are not allowed.
- * `step` is the distance between consecutive indices' offsets, in addition to the indices' own contributions. The table
- * passed to {@link tuples} has an Axis per component of a tuple.
+ * Addressing along one axis. `wrap`, which is added to negative indices, is the dimension, or 0 if negative indices are
+ * not allowed. `step` is the distance between the offsets of consecutive indices, in addition to the contributions of
+ * their values. The table passed to {@link tuples} has an Axis for each component of a tuple.
  */
 @unmanaged
 class Axis {
@@ -22,7 +22,7 @@ class Axis {
   step: u32;
 }
 
-/** `offsets[t]` = the sum over the axes j of `indices[t * k + j] * stride j`. */
+/** Computes `offsets[t]`, the sum of `indices[t * k + j] * stride j` over the axes j. */
 @inline
 export function tuples<I>(
   indices: usize,
@@ -61,7 +61,7 @@ export function tuples<I>(
   return bad;
 }
 
-/** Reads tuples of two, four at a time, up to the offset at `end`. */
+/** Reads tuples of two indices, four tuples at a time, up to the offset at `end`. */
 @inline
 function pairs<I>(indices: usize, offsets: usize, end: usize, first: Axis, second: Axis): u32 {
   const dims = alternate(<i32>first.dim, <i32>second.dim);
@@ -83,9 +83,9 @@ function pairs<I>(indices: usize, offsets: usize, end: usize, first: Axis, secon
 }
 
 /**
- * The addressing of rows of elements: along one axis by the index, along the last axis in steps from `place`, and along
- * the `outer` axes before it, whose records follow, by counting up. `place` and the counters describe the next row and
- * advance.
+ * Addressing of rows of elements: the index selects the position along one axis, `place` and `step` give the position
+ * along the last axis, and counters give the positions along the `outer` axes before it, whose records follow. `place`
+ * and the counters describe the next row, and advance with each row.
  */
 @unmanaged
 class Grid extends Axis {
@@ -93,7 +93,7 @@ class Grid extends Axis {
   outer: u32;
 }
 
-/** An axis before the last one. */
+/** An axis before the last axis. */
 @unmanaged
 class Outer {
   size: u32;
@@ -101,7 +101,7 @@ class Outer {
   counter: u32;
 }
 
-/** Rows of indices: `offsets[i] = place of its row + i * step + indices[i] * stride`. */
+/** Reads rows of indices: `offsets[i] = place of its row + i * step + indices[i] * stride`. */
 @inline
 export function elements<I>(
   indices: usize,
@@ -120,8 +120,8 @@ export function elements<I>(
 }
 
 /**
- * Rows in which all indices are equal: `offsets[r] = place of the row + index * stride`, one per row. Returns 1 as soon
- * as a row has two different indices.
+ * Reads rows in which all indices are equal: `offsets[r] = place of the row + index * stride`, one offset per row.
+ * Returns 1 as soon as a row has two different indices.
  */
 @inline
 export function rows<I>(
@@ -153,7 +153,7 @@ export function rows<I>(
   return bad;
 }
 
-/** Advances to the next row: counts up the axes before the last, like an odometer. */
+/** Advances to the next row, by counting up the axes before the last axis like an odometer. */
 @inline
 function advance(grid: Grid): void {
   const table = changetype<usize>(grid) + offsetof<Grid>();
@@ -170,7 +170,7 @@ function advance(grid: Grid): void {
   grid.place = place;
 }
 
-/** A row of indices along one axis: `offsets[i] = place + i * step + indices[i] * stride`. */
+/** Reads a row of indices along one axis: `offsets[i] = place + i * step + indices[i] * stride`. */
 function line<I>(
   indices: usize,
   offsets: usize,
@@ -210,8 +210,8 @@ function line<I>(
 }
 
 /**
- * Four indices as lanes of 32 bits. An index that does not fit becomes the least integer, which is out of range on
- * every axis of 32-bit lanes, wrapped or not.
+ * Returns four indices as 32-bit lanes. An index that does not fit becomes the smallest 32-bit integer, which is out of
+ * range on every axis that uses 32-bit lanes, even after wrapping.
  */
 @inline
 function lanes<I>(indices: usize): v128 {

@@ -1,11 +1,9 @@
-/**
- * Rearranges offsets between the functions that make them and those that use them: merges runs, partitions updates for
- * threads.
- */
+/** Rearranges offsets before other kernels use them: merges runs, and partitions updates among threads. */
 
 /**
- * The greatest common divisor of the lengths of all runs of offsets `slice` apart: this many slices can be merged into
- * one. Random offsets reduce it to 1 within a few steps, so the search costs nothing if runs cannot be merged.
+ * Returns the greatest common divisor of the lengths of all runs of offsets that are `slice` apart, which is the number
+ * of slices that can be merged into one. Random offsets reduce the divisor to 1 within a few steps, so the search costs
+ * almost nothing if runs cannot be merged.
  */
 export function run_length(offsets: usize, count: u32, slice: u32): u32 {
   let run = count;
@@ -35,7 +33,7 @@ function greatestCommonDivisor(a: u32, b: u32): u32 {
   return a;
 }
 
-/** `starts[p] = offsets[p * run]`; the two arrays may be the same. */
+/** Computes `starts[p] = offsets[p * run]`; both arrays may be the same. */
 export function every_nth(offsets: usize, starts: usize, count: usize, run: usize): void {
   for (const end = starts + 4 * count; starts < end; starts += 4, offsets += 4 * run) {
     store<u32>(starts, load<u32>(offsets));
@@ -43,8 +41,8 @@ export function every_nth(offsets: usize, starts: usize, count: usize, run: usiz
 }
 
 /**
- * Selects the single updates with targets in `[low, low + span)`, in order: their offsets go to `targets`, the updates
- * to `values`. Branch-free, because a branch would be mispredicted every other time.
+ * Selects the single-element updates with targets in `[low, low + span)`, in order: writes their offsets to `targets`,
+ * and the updates to `values`. The loop has no branch, because a branch would often be mispredicted.
  * @returns the number of selected updates
  */
 @inline
@@ -70,8 +68,8 @@ export function partition<T>(
 }
 
 /**
- * Sorts single updates stably by region, each of `region` elements, a power of two: offsets go to `targets`, updates to
- * `values`, and the end of each region to `ends`.
+ * Sorts single-element updates stably by region: writes offsets to `targets`, updates to `values`, and the end of each
+ * region to `ends`. A region has `region` elements, which must be a power of two.
  */
 @inline
 export function distribute<T>(
@@ -96,7 +94,7 @@ export function distribute<T>(
   }
 }
 
-/** Counts the updates in the regions before each one. */
+/** Counts, for each region, the updates in all regions before it. */
 function findBegins(
   offsets: usize,
   count: usize,

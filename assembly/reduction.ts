@@ -1,6 +1,6 @@
 /**
- * Codes of the ways in which an update combines with a value. Always compile-time constants, so that tests of a code
- * vanish.
+ * Codes of the operations that combine an update with a value. A code is always a compile-time constant, so the
+ * compiler removes tests of codes.
  */
 
 export const ADD: i32 = 0;

@@ -1,5 +1,6 @@
 /**
- * The exports shared by the entries `ndscatter` and `ndscatter/js`: code that needs no engine, or uses a given engine.
+ * Exports shared by the entry points `ndscatter` and `ndscatter/js`: code that needs no engine, or that uses a given
+ * engine.
  */
 
 export {

@@ -1,7 +1,7 @@
 /**
- * Jobs of `ndscatter/chunked` on many machines, by BullMQ on Redis: workers take the tasks, and the submitter of a job
- * waits for its result. All machines see the job's folder and its arrays under the same paths. `bullmq` and `ioredis`
- * are optional packages, which are looked up when one of these functions is called.
+ * Runs jobs of `ndscatter/chunked` on many machines, using BullMQ on Redis: workers run the tasks, and the submitter of
+ * a job waits for its result. All machines must see the job's folder and its arrays under the same paths. `bullmq` and
+ * `ioredis` are optional packages, which are loaded when one of these functions is called.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export type { SubmitOptions, SubmitProgress } from "../arrays/distributed/submit
 export type { TasksDone } from "../arrays/distributed/task-runner.ts";
 export type { JobWorker, WorkerOptions } from "../arrays/distributed/worker.ts";
 
-/** True if the folder can be read; false for every reason why it cannot. */
+/** Returns true if the folder can be read, and false if it cannot, for any reason. */
 const isSeen = (folder: string): Promise<boolean> => isThere(folder).catch(() => false);
 
 const CORE: Core = {
@@ -48,13 +48,14 @@ const CORE: Core = {
 };
 
 /**
- * Submits the job in a folder, and waits until it is done. Several submitters of one job share its tasks. Finished
- * tasks are not repeated, so resubmit a job that was interrupted, or lost with its Redis.
+ * Submits the job in a folder, and waits until it is complete. Several submitters of the same job share its tasks.
+ * Finished tasks are not repeated, so resubmit a job that was interrupted or that Redis has lost.
  *
- * @param folder the path of the job, which all workers see
+ * @param folder the path of the job folder, which all workers must see
  * @param options the connection to Redis, and the number of attempts
- * @throws TensorError of the first bad index; `malformed-file` for a folder that holds no job; `engine` for a task that
- *   failed as often as it may, a Redis that cannot be reached, packages that are missing; the signal's reason
+ * @throws TensorError for the first bad index; `malformed-file` if the folder does not contain a job; `engine` if a
+ * task has failed as often as allowed, Redis is unreachable or packages are missing; the signal's reason if the signal
+ * aborts
  *
  * @example
  * ```ts
@@ -65,11 +66,11 @@ export const submitJob = (folder: string, options: SubmitOptions): Promise<void>
   submit(CORE, folder, options);
 
 /**
- * Starts a worker in this process, for all jobs of a queue.
+ * Starts a worker in this process, for all jobs in a queue.
  *
  * @param options the connection to Redis, threads, memory and allowed folders
- * @throws TensorError `attribute` for `roots` that are not folders, or missing `roots` with a queue on another machine;
- *   `engine` for a Redis that cannot be reached, and packages that are missing
+ * @throws TensorError `attribute` if `roots` are not folders, or are missing although the queue is on another machine;
+ * `engine` if Redis is unreachable or packages are missing
  *
  * @example
  * ```ts

@@ -1,5 +1,6 @@
 /**
- * Scatter and gather on arrays that are larger than memory, chunk by chunk: the bits are those of one call in memory.
+ * Scatter and gather on arrays that are larger than memory, chunk by chunk, with the same bits as a single call in
+ * memory.
  *
  * @example
  * ```ts

@@ -1,6 +1,7 @@
 /**
- * The entry `ndscatter/js`: the functions of `ndscatter`, with its errors, in JavaScript alone. Without WebAssembly a
- * bundle is half as large and works under every page policy; large calls take longer. Results are equal bit for bit.
+ * The entry `ndscatter/js`: the functions of `ndscatter`, with the same errors, but only in JavaScript. Without
+ * WebAssembly, a bundle is about half as large and works under every page policy, but large calls take longer. Results
+ * are identical bit for bit.
  *
  * @example
  * ```ts
@@ -51,44 +52,44 @@ const planFunctionOf =
   ): KeptPlan =>
     keepPlan(jsExecutor(), operator, dataShape, indices, options);
 
-/** Runs a node by the rules of exactly its version: `run` of `ndscatter`. */
+/** Runs a node like `run` of `ndscatter`, following exactly the rules of its operator version. */
 export const run: typeof runByDefault = (node, inputs, options = {}) =>
   runOn(jsExecutor, node, inputs, options);
 
-/** The gradients of a call's inputs: `vjp` of `ndscatter`. */
+/** Computes the gradients of a call's inputs, like `vjp` of `ndscatter`. */
 export const vjp: typeof vjpByDefault = (node, inputs, outputGradient, options = {}) =>
   vjpOn(jsExecutor, node, inputs, outputGradient, options);
 
-// Bundlers leave out the functions that are not used.
-/** `scatterND` of `ndscatter`. */
+// The calls are marked pure, so that bundlers omit functions that are not used.
+/** Works like `scatterND` of `ndscatter`, in JavaScript only. */
 export const scatterND: typeof functions.scatterND = /* @__PURE__ */ functionOf(scatterNDOperator);
-/** `scatterElements` of `ndscatter`. */
+/** Works like `scatterElements` of `ndscatter`, in JavaScript only. */
 export const scatterElements: typeof functions.scatterElements =
   /* @__PURE__ */ functionOf(scatterElementsOperator);
-/** `gatherND` of `ndscatter`. */
+/** Works like `gatherND` of `ndscatter`, in JavaScript only. */
 export const gatherND: typeof functions.gatherND = /* @__PURE__ */ functionOf(gatherNDOperator);
-/** `gatherElements` of `ndscatter`. */
+/** Works like `gatherElements` of `ndscatter`, in JavaScript only. */
 export const gatherElements: typeof functions.gatherElements =
   /* @__PURE__ */ functionOf(gatherElementsOperator);
-/** `gather` of `ndscatter`. */
+/** Works like `gather` of `ndscatter`, in JavaScript only. */
 export const gather: typeof functions.gather = /* @__PURE__ */ functionOf(gatherOperator);
-/** `scatter` of `ndscatter`. */
+/** Works like `scatter` of `ndscatter`, in JavaScript only. */
 export const scatter: typeof functions.scatter = /* @__PURE__ */ functionOf(scatterOperator);
-/** `tensorScatter` of `ndscatter`. */
+/** Works like `tensorScatter` of `ndscatter`, in JavaScript only. */
 export const tensorScatter: typeof functions.tensorScatter =
   /* @__PURE__ */ functionOf(tensorScatterOperator);
-/** `planScatterND` of `ndscatter`. */
+/** Works like `planScatterND` of `ndscatter`, in JavaScript only. */
 export const planScatterND: typeof planFunctions.planScatterND =
   /* @__PURE__ */ planFunctionOf(scatterNDOperator);
-/** `planScatterElements` of `ndscatter`. */
+/** Works like `planScatterElements` of `ndscatter`, in JavaScript only. */
 export const planScatterElements: typeof planFunctions.planScatterElements =
   /* @__PURE__ */ planFunctionOf(scatterElementsOperator);
-/** `planGatherND` of `ndscatter`. */
+/** Works like `planGatherND` of `ndscatter`, in JavaScript only. */
 export const planGatherND: typeof planFunctions.planGatherND =
   /* @__PURE__ */ planFunctionOf(gatherNDOperator);
-/** `planGatherElements` of `ndscatter`. */
+/** Works like `planGatherElements` of `ndscatter`, in JavaScript only. */
 export const planGatherElements: typeof planFunctions.planGatherElements =
   /* @__PURE__ */ planFunctionOf(gatherElementsOperator);
-/** `planGather` of `ndscatter`. */
+/** Works like `planGather` of `ndscatter`, in JavaScript only. */
 export const planGather: typeof planFunctions.planGather =
   /* @__PURE__ */ planFunctionOf(gatherOperator);

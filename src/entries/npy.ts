@@ -1,4 +1,4 @@
-/** NumPy's NPY files: reads tensors from bytes and writes them as bytes. */
+/** Reads and writes NumPy's NPY files: tensors from bytes and tensors to bytes. */
 
 export { readNpy } from "../arrays/npy/reader.ts";
 export { writeNpy } from "../arrays/npy/writer.ts";

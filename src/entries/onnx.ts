@@ -1,6 +1,6 @@
 /**
- * ONNX files: reading and writing models and tensors, and running, inspecting and converting the models that consist of
- * this package's operators.
+ * ONNX files: reads and writes models and tensors, and runs, inspects and converts models that consist of this
+ * package's operators.
  *
  * ```ts
  * const model = readModel(bytes);

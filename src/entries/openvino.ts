@@ -1,6 +1,6 @@
 /**
- * OpenVINO's IR files (an `.xml` and a `.bin`) of versions 10 and 11: reading and writing models, and running,
- * inspecting and converting those that consist of this package's operators.
+ * OpenVINO IR files (`.xml` and `.bin`) of versions 10 and 11: reads and writes models, and runs, inspects and converts
+ * models that consist of this package's operators.
  *
  * ```ts
  * const model = readIR(xml, bin);

@@ -1,5 +1,5 @@
 /**
- * Scatter and gather on GPU tensors; results equal those of every other engine bit for bit.
+ * Scatter and gather on GPU tensors, with results that are bit-identical to those of all other engines.
  *
  * @module
  */

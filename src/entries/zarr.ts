@@ -1,4 +1,6 @@
-/** Zarr: arrays larger than memory, in folders and in object storage, read and written by chunks. */
+/**
+ * Zarr arrays in folders and object storage, which may be larger than memory and are read and written chunk by chunk.
+ */
 
 export {
   createArray,

@@ -96,7 +96,7 @@ export class WorkerPool {
    */
   run(lists: CallLists, meanwhile: () => void = () => {}): boolean {
     const crew = this.#crew;
-    if (crew === null) throw new Error("the worker pool is not ready");
+    if (crew === null) throw new Error("the worker pool is not ready; check isReady before calling run");
     postRound(crew, lists.slice(1), false);
     try {
       meanwhile();
@@ -268,5 +268,5 @@ function postRound({ words }: Crew, lists: CallLists, byMessage: boolean): void 
 const dead = (): TensorError =>
   new TensorError(
     "engine",
-    "a worker of the engine died or hangs, and the result is half-written; the engine can be used again",
+    "a worker of the engine died or hung, so the result is only partly written; the engine remains usable",
   );
