@@ -404,7 +404,7 @@ test(
       threads: 0,
     });
     const shared =
-      /^updates and data have elements of \S+d\.zarr in common, which the job changes in place; copy one/;
+      /^updates and data share elements of \S+d\.zarr, which the job changes in place; copy one/;
     for (const [part, updates] of [
       [data.slice([0, 6]), data.slice([5, 9])],
       [data.slice([0, 6]), data.slice([2, 6])],
@@ -456,8 +456,8 @@ test(
       [[0], "index-out-of-range", /must lie within its shape/],
       [[[0, 0, 1], 0], "index-out-of-range", /must lie within/],
       [[-1, [0, 1, 1]], "index-out-of-range", /must lie within/],
-      ["x", "malformed-file", /^job.json must describe a job of this version/],
-      [[null], "malformed-file", /^job.json must describe a job of this version/],
+      ["x", "malformed-file", /^job.json must describe a job of this ndscatter version/],
+      [[null], "malformed-file", /^job.json must describe a job of this ndscatter version/],
     ] as const) {
       fs.writeFileSync(file, JSON.stringify({ ...spec, data: { ...spec.data, slice } }));
       await assertRejected(code, sentence, async () => openContext(folder, await readSpec(folder)));

@@ -271,7 +271,7 @@ test(
       assert.ok(isTensorError(error, "attribute"), String(error));
       assert.match(
         error.message,
-        /^the job's folder \S+ lies outside of this worker's roots: \S+root-/,
+        /^the job's folder \S+ lies outside this worker's roots: \S+root-/,
       );
       return true;
     });

@@ -112,8 +112,10 @@ async function makeJob(): Promise<string> {
 test("a thread with less memory than a task takes refuses it", async () => {
   const folder = await makeJob();
   const pool = startPool({ threads: 0, memory: 96 * MEGABYTE + 24 * MEGABYTE });
-  await assertRejected("too-large", /takes 2 MB of memory, but a thread has 0 MB; allow more/, () =>
-    pool.run(folder, "partition", 0),
+  await assertRejected(
+    "too-large",
+    /takes 2 MB of memory, but each thread has 0 MB; allow more/,
+    () => pool.run(folder, "partition", 0),
   );
   await pool.end();
 });
@@ -284,7 +286,7 @@ test("a job.json with one wrong part is not that of a job", async () => {
       () => parsed({ [key]: value }),
       {
         code: "malformed-file",
-        message: /^job\.json must describe a job of this version of ndscatter, but does not$/,
+        message: /^job\.json must describe a job of this ndscatter version, but does not$/,
       },
       `${key}: ${JSON.stringify(value)}`,
     );
@@ -324,7 +326,7 @@ test("another version of the package refuses a job", async () => {
   fs.writeFileSync(file, JSON.stringify({ ...spec, package: "0.0.1" }));
   await assertRejected(
     "malformed-file",
-    /^the job was made by ndscatter 0\.0\.1, but this is ndscatter \d+\.\d+\.\d+; use one version/,
+    /^the job was created by ndscatter 0\.0\.1, but this is ndscatter \d+\.\d+\.\d+; use one version/,
     () => runJob(folder, { threads: 0, memory: MEMORY }),
   );
 });

@@ -88,7 +88,7 @@ async function runTasks(
 const whileRead = (name: Input): RegExp =>
   new RegExp(
     String.raw`^${name} \(\S+${name}\.(zarr|npy)\) changed while the job in \S+job read it; ` +
-      String.raw`when nothing writes to it any more, finish the job \(ndscatter job resume \S+job\)$`,
+      String.raw`when nothing writes to it anymore, finish the job \(ndscatter job resume \S+job\)$`,
   );
 
 const since = (name: Input): RegExp =>

@@ -66,8 +66,8 @@ async function checkNoticed(
 ): Promise<void> {
   const bringBack = change();
   const says = new RegExp(
-    String.raw`^${name} \(\S+${name}\.zarr\) has changed since the job in \S+job read a part of it; bring the old values back, ` +
-      String.raw`or give the job up.* \(ndscatter job remove \S+job\)$`,
+    String.raw`^${name} \(\S+${name}\.zarr\) has changed since the job in \S+job read a part of it; restore the old values, ` +
+      String.raw`or abandon the job.* \(ndscatter job remove \S+job\)$`,
   );
   await assertRejected("attribute", says, async () => createJob(await half.request()));
   await assertRejected("attribute", says, () =>
@@ -174,7 +174,9 @@ test("what a task has seen is noted once, and a damaged note is said", async () 
   await pool.end();
   assert.equal(fs.readFileSync(note, "utf8"), before);
   fs.writeFileSync(note, "{");
-  await assertRejected("malformed-file", /^shuffle\/0\.seen is not what a task wrote$/, () =>
-    runJob(half.folder, { threads: 0, memory: MEMORY }),
+  await assertRejected(
+    "malformed-file",
+    /^shuffle\/0\.seen must be a file that a task wrote, but is not$/,
+    () => runJob(half.folder, { threads: 0, memory: MEMORY }),
   );
 });

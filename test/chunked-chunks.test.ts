@@ -153,7 +153,7 @@ test("chunks that do not fit the output are refused before anything is made", as
     ],
     [
       { shards: [4, 4] },
-      /^shards hold chunks, whose shape is missing; give chunkShape \(--chunks\)/,
+      /^shards require the shape of their chunks; also give chunkShape \(--chunks\)/,
     ],
     [
       { chunkShape: [4, 2], out: path.join(home, "x.npy") },
@@ -247,7 +247,7 @@ test("a job.json whose tasks would share chunks of the output is not run", async
         out: { format: "zarr", path: `${home}/p.zarr` },
       }),
       { chunking: { chunkShape: [2] } },
-      /^job\.json must describe a job of this version of ndscatter, but does not$/,
+      /^job\.json must describe a job of this ndscatter version, but does not$/,
     ],
   ];
   for (const [request, more, sentence] of says) {

@@ -64,7 +64,7 @@ test("a task of a removed job leaves its successor in the same folder alone", as
     fs.readdirSync(home, { recursive: true, encoding: "utf8" }).sort();
   const before = listing();
   const refused = (stage: "partition" | "apply"): Promise<unknown> =>
-    assertRejected("engine", /^job [0-9a-f]{16} was removed, and .*job holds job/, () =>
+    assertRejected("engine", /^job [0-9a-f]{16} was removed, and .*job now holds job/, () =>
       runTask(old, stage, 0, memory),
     );
   await refused("partition");
@@ -90,7 +90,7 @@ test("a task of a removed job changes nothing in place", async () => {
   await runTask(next, "partition", 0, memory);
   await assertRejected(
     "engine",
-    /^job [0-9a-f]{16} was removed, and \S+job holds job [0-9a-f]{16} now; begin it again in another folder$/,
+    /^job [0-9a-f]{16} was removed, and \S+job now holds job [0-9a-f]{16}; begin the removed job again in another folder$/,
     () => runTask(old, "apply", 0, memory),
   );
   assert.deepEqual(await readAll(path.join(home, "data.zarr")), filled(1));

@@ -60,7 +60,7 @@ test("an array that is changed in part is refused, with how much, and the way ba
   const says = new RegExp(
     String.raw`^another job is changing \S+data\.zarr in place: 2 of 4 chunks are changed; ` +
       String.raw`finish it \(ndscatter job resume \S+job\), ` +
-      String.raw`or give it up \(ndscatter job remove \S+job\), which leaves the array changed in part$`,
+      String.raw`or give it up \(ndscatter job remove \S+job\), which leaves the array partly changed$`,
   );
   const inputs = await requestIn(home, add, { folder: other });
   for (const request of [
@@ -112,7 +112,7 @@ test("an array whose job's folder was removed is not changed again", async () =>
   fs.rmSync(folder, { recursive: true });
   const request = await requestIn(home, add, { out: null });
   const says =
-    /data\.zarr in place: 2 of 4 chunks are changed, and its folder \S+job is not here; finish it where it is, or restore the array from a copy$/;
+    /data\.zarr in place: 2 of 4 chunks are changed, and this machine cannot find its folder \S+job; finish the job on a machine that can, or restore the array from a copy$/;
   await assertRejected("attribute", says, () => createJob(request));
   assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
   assert.ok(!fs.existsSync(folder));
@@ -123,7 +123,7 @@ test("a job whose array has lost its claim says how much is changed", async () =
   fs.rmSync(path.join(array, ".ndscatter"), { recursive: true });
   const request = await requestIn(home, add, { out: null });
   const says =
-    /^2 of 4 chunks of \S+data\.zarr are changed by the job in \S+, but .* restore the array from a copy, then remove/;
+    /^the job in \S+ has changed 2 of 4 chunks of \S+data\.zarr, but .* restore the array from a copy, then remove/;
   await assertRejected("attribute", says, () => createJob(request));
   assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
   assert.ok(fs.existsSync(folder));
@@ -144,7 +144,7 @@ test("of several jobs that claim an array at once one has it, and it may claim t
   await claim(array, own);
   await checkUnclaimed(array, own.id);
   const says =
-    /^another job is changing \S+a\.zarr in place: 0 of 7 chunks are changed, and its folder \S+job is not here; finish it where it is, or remove \S+\.ndscatter if the folder is gone$/;
+    /^another job is changing \S+a\.zarr in place: 0 of 7 chunks are changed, and this machine cannot find its folder \S+job; finish the job on a machine that can, or remove \S+\.ndscatter if the folder is gone$/;
   for (const other of others) {
     await assertRejected("attribute", says, () => claim(array, other));
     await assertRejected("attribute", says, () => checkUnclaimed(array, other.id));
@@ -207,8 +207,10 @@ test("a chunk without updates does not count as changed", async () => {
   assert.deepEqual(await readAll(array), [1, 1, 6, 1]);
   fs.rmSync(path.join(array, ".ndscatter"), { recursive: true });
   const request = await requestIn(home, add, { out: null, indices, updates });
-  await assertRejected("attribute", /^1 of 4 chunks of \S+data\.zarr are changed by the job/, () =>
-    createJob(request),
+  await assertRejected(
+    "attribute",
+    /^the job in \S+ has changed 1 of 4 chunks of \S+data\.zarr/,
+    () => createJob(request),
   );
 });
 
@@ -307,7 +309,7 @@ test("the mark of a task that has changed its chunks must be there, otherwise it
   const mark = path.join(folder, "applied", "3");
   fs.renameSync(mark, `${mark}-`);
   const says =
-    /applied\/3 is gone, but 3\.seen beside it says that the task has changed its chunks; bring the file back/;
+    /applied\/3 is gone, but 3\.seen beside it shows that the task has changed its chunks; restore the file/;
   await assertRejected("malformed-file", says, () => run(folder));
   assert.deepEqual((await readAll(array))[3], 6);
   fs.renameSync(`${mark}-`, mark);

@@ -41,10 +41,8 @@ test("a block is a run of the positions in their order, or refused", async () =>
   await store(at("updates.zarr"), tensor("float32", [2, 2], [1, 2, 3, 4]), [2, 2]);
   for (const blockShape of [[2, 1], [2], [0, 2], [1.5, 2], [1, 2, 1]]) {
     const request = await requestIn(home, none, { blockShape });
-    await assertRejected(
-      "attribute",
-      /^blockShape must cover positions that follow each other/,
-      () => createJob(request),
+    await assertRejected("attribute", /^blockShape must cover consecutive positions/, () =>
+      createJob(request),
     );
     assert.ok(!fs.existsSync(request.folder), String(blockShape));
   }
@@ -91,7 +89,9 @@ test("a job.json with other numbers of tasks than its arrays have is not run", a
   for (const [name, tasks] of Object.entries({ partition: 1, apply: 4 })) {
     const stages = spec.stages.map((one) => (one.name === name ? { name, tasks: 9 } : one));
     fs.writeFileSync(file, JSON.stringify({ ...spec, stages }));
-    const says = new RegExp(`^job.json says 9 tasks of ${name}, but its arrays have ${tasks}$`);
+    const says = new RegExp(
+      `^job.json states 9 tasks of ${name}, but its arrays require ${tasks}$`,
+    );
     await assertRejected("malformed-file", says, () =>
       runJob(path.dirname(file), { threads: 0, memory: MEMORY }),
     );
@@ -104,8 +104,16 @@ test("a job.json that divides the chunks of its arrays in another way is not run
   const gather = { function: "gatherND", options: {} };
   const says: readonly (readonly [string, object, RegExp])[] = [
     ["scatter", { chunks: 5 }, /^job\.json says 5 chunks, but the array has 4$/],
-    ["scatter", { chunksPerTask: 3 }, /^job\.json says 4 tasks of apply, but its arrays have 2$/],
-    ["gather", { chunksPerTask: 2 }, /^job\.json says 4 tasks of apply, but its arrays have 2$/],
+    [
+      "scatter",
+      { chunksPerTask: 3 },
+      /^job\.json states 4 tasks of apply, but its arrays require 2$/,
+    ],
+    [
+      "gather",
+      { chunksPerTask: 2 },
+      /^job\.json states 4 tasks of apply, but its arrays require 2$/,
+    ],
   ];
   for (const [i, [kind, more, sentence]] of says.entries()) {
     const folder = path.join(home, `job${i}`);
@@ -138,7 +146,7 @@ test("a job.json that gives a task of a gather a part of some slices is not run"
     JSON.stringify({ ...spec, chunksPerTask: 2, stages }),
   );
   const says =
-    /^job\.json gives a task of a gather 2 chunks, but a slice lies in 3, and a task of several chunks takes whole/;
+    /^job\.json gives each task of a gather 2 chunks, but a slice lies in 3, and a task with several chunks must take whole/;
   await assertRejected("malformed-file", says, () =>
     runJob(folder, { threads: 0, memory: MEMORY }),
   );
@@ -178,7 +186,7 @@ test("an ending that names no format of arrays is refused", async () => {
     const out = path.join(home, name);
     await assertRejected(
       "attribute",
-      /must end in \.npy or \.zarr, or be a Zarr folder without an ending, got "\./,
+      /must end in \.npy or \.zarr, or be a Zarr folder without a suffix, got "\./,
       () => scatterChunked(data, indices, updates, { out }),
     );
   }
@@ -318,7 +326,7 @@ test("a start that fails leaves nothing, and an unfinished output says whose it 
   await assertRejected("attribute", says, () => createJob(other));
   fs.rmSync(request.folder, { recursive: true });
   const gone =
-    /^\S+out\.zarr is the unfinished output of the job in \S+job, which is not here; remove \S+out\.zarr$/;
+    /^\S+out\.zarr is the unfinished output of the job in \S+job, which this machine cannot find; remove \S+out\.zarr$/;
   await assertRejected("attribute", gone, () => createJob(request));
 });
 
@@ -365,7 +373,7 @@ test("a plan says what the job will do, and writes nothing", async () => {
   }
   await assertRejected(
     "attribute",
-    /^\S+job holds a job; ndscatter job status \S+job shows what is left of it$/,
+    /^\S+job already holds a job; ndscatter job status \S+job shows its state$/,
     () => planJob(request),
   );
 });
@@ -425,7 +433,7 @@ test("a folder that holds something else is refused, and nothing is left in it o
   const before = listing();
   await assertRejected(
     "attribute",
-    /job must be new, empty or the folder of a job, but holds other files; give another folder$/,
+    /job must be new, empty or a job's folder, but holds other files; give another folder$/,
     () => createJob(request),
   );
   assert.deepEqual(listing(), before);

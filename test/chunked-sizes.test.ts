@@ -40,7 +40,7 @@ test("as many threads work as were wanted, or as have room for a task", () => {
   assert.equal(threads(8, all), 1);
   assertRefused(
     "too-large",
-    /^a chunk \[5\] needs 193 MB of memory with all that is around it, but 192 MB are allowed; /,
+    /^a task with a chunk \[5\] needs 193 MB of memory, but only 192 MB are allowed; /,
     () => threads(8, all + 1),
   );
 });

@@ -103,7 +103,7 @@ test("a job that reads or writes more than was planned says so once", async () =
   await runJob(folder, { ...HERE, onNote: (note) => notes.push(note) });
   assert.deepEqual(
     notes.map((note) => note.replace(/read \d+/, "read N")),
-    ["the tasks of the job read N bytes, more than the 7 bytes that were planned at most"],
+    ["the tasks of the job read N bytes, more than the planned maximum of 7 bytes"],
   );
   assert.deepEqual(await readAll(path.join(home, "out.zarr")), [6, 6, 6, 6]);
 });
@@ -151,7 +151,7 @@ test("a job stops where less than 16 MB are left, and goes on when there is spac
   // The first stage looks at both folders, then its first task does.
   runFilling(
     fillingDisk(2, 3e6),
-    /^the disk of \S+ has 3\.0 MB left, but a job that runs leaves 16\.8 MB free; free some space, then finish the job \(ndscatter job resume \S+job\)$/,
+    /^the disk of \S+ has 3\.0 MB left, but a running job keeps 16\.8 MB free; free some space, then finish the job \(ndscatter job resume \S+job\)$/,
   ));
 
 test("a job stops where a stage needs more than is left, and goes on when there is space", () =>

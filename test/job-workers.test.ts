@@ -95,7 +95,7 @@ test("a pool refuses the task of a job whose folder holds another one", async ()
   for (const threads of [0, 1]) {
     const pool = startPool({ threads, memory: MEMORY });
     await assert.rejects(pool.run(folder, "partition", 0, undefined, "0123456789ab"), {
-      message: `job 0123456789ab was removed, and ${folder} holds job ${id} now; begin it again in another folder`,
+      message: `job 0123456789ab was removed, and ${folder} now holds job ${id}; begin the removed job again in another folder`,
     });
     const names = fs.readdirSync(path.join(folder, "shuffle")).toSorted();
     assert.deepEqual(names, threads === 0 ? [] : ["0", "0.seen"]);

@@ -150,7 +150,7 @@ async function checkRefused(
   const before = contentsOf(outside);
   await assertRejected(
     "attribute",
-    new RegExp(`^the job's ${says} \\S+ lies outside of this worker's roots: `),
+    new RegExp(`^the job's ${says} \\S+ lies outside this worker's roots: `),
     run,
   );
   assert.deepEqual(contentsOf(outside), before);
@@ -229,7 +229,7 @@ test("a job's folder outside of the roots is refused before its file is read", a
     "/nowhere/at/all",
     inside + "base",
   ]) {
-    const says = /^the job's folder \S+ lies outside of this worker's roots: \S+data$/;
+    const says = /^the job's folder \S+ lies outside this worker's roots: \S+data$/;
     await assertRejected("attribute", says, () => pool.run(one, "partition", 0));
   }
   await pool.end();
@@ -240,7 +240,7 @@ test("threads of a pool have its roots", async () => {
   const folder = await makeJob(inside, add);
   rewrite(folder, (spec) => (spec["updates"].path = path.join(outside, "updates.zarr")));
   const pool = startPool({ threads: 1, memory: MEMORY, roots });
-  const says = /^the job's updates \S+ lies outside of this worker's roots/;
+  const says = /^the job's updates \S+ lies outside this worker's roots/;
   await assertRejected("attribute", says, () => pool.run(folder, "partition", 0));
   await pool.end();
 });
@@ -269,7 +269,7 @@ test("addresses lie in a root by whole names, and hide nothing", async () => {
   ])
     await assertRejected(
       "attribute",
-      /^the job's updates \S+ lies outside of this worker's roots/,
+      /^the job's updates \S+ lies outside this worker's roots/,
       () => checkJobIn(roots, folder, at(bad)),
     );
   for (const bad of ["../x", "./x", "%2e%2e/x", "x?y", "x#y", "u@h/x", "a\\..\\x", "a b"])

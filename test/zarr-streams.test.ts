@@ -191,7 +191,7 @@ test(
   async () => {
     await withZlib({}, async () => {
       await assert.rejects(makeZstdCodec(0, true).encode(FRAME), {
-        message: "zstd with a checksum needs Node 22.15 or newer; leave it out",
+        message: "zstd with a checksum needs Node 22.15 or newer; omit the checksum",
       });
       // The other decoder copies what it reads and what it makes into its own memory.
       assert.ok(makeZstdCodec(0, false).held.decode(2 ** 24) > 2 ** 25);

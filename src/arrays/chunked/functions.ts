@@ -157,7 +157,7 @@ async function run(
   if (job === undefined && isUrl(place)) {
     throw new TensorError(
       "attribute",
-      `a job for ${place} needs a folder on this machine; give job`,
+      `a job for ${place} needs a folder on this machine; set job`,
     );
   }
   const folder = path.resolve(job ?? `${place}.job`);
@@ -197,7 +197,7 @@ function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpe
         (key === "function" || !(OWN.has(key) || key === "axis" || key === "duplicates")),
     );
     if (other !== undefined) {
-      const sentence = `${other} is not an option beside node; put it into the attributes of node`;
+      const sentence = `${other} cannot be combined with node; put it into the attributes of node`;
       throw new TensorError("attribute", sentence);
     }
     return { node, axis, duplicates } as CallSpec;

@@ -1,12 +1,12 @@
-/** The clock by which submitters and workers wait. A simulation passes a clock of its own. */
+/** The clock that submitters and workers use for waiting. A simulation passes its own clock. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Clock {
-  /** Milliseconds since an arbitrary moment. */
+  /** Returns the time since an arbitrary moment, in ms. */
   now(): number;
   /**
-   * Rejects with an AbortError when the signal aborts.
+   * Waits, and rejects with an AbortError when the signal aborts.
    * @param ref false if the wait must not keep the process alive
    */
   sleep(milliseconds: number, signal?: AbortSignal, ref?: boolean): Promise<void>;

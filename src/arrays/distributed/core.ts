@@ -1,6 +1,6 @@
 /**
- * The functions of a job that engines need: the remaining tasks, and running one. Nothing here refers to a queue, and
- * no engine knows what a task does.
+ * Functions that engines need to run a job: list the remaining tasks, and run a task. This file does not refer to
+ * queues, and engines do not know what a task does.
  */
 
 import type { Roots } from "../chunked/job/roots.ts";
@@ -9,18 +9,18 @@ import type { Taker } from "../chunked/job/workers.ts";
 import type { TaskPool } from "../chunked/run/pool.ts";
 import type { TensorError } from "../../core/errors.ts";
 
-/** Jobs as folders. The folder is the only truth: an engine's own memory of a job is a hint. */
+/** Functions on jobs' folders. A job's folder is the only state; an engine's own knowledge of a job is a hint. */
 export interface Core {
-  /** The version of ndscatter. All machines that work on a job have the same. */
+  /** The ndscatter version, which must be the same on all machines that work on a job. */
   readonly version: string;
   openJob(folder: string): Promise<Job>;
-  /** True if this machine sees the folder. */
+  /** Returns true if this machine can see the folder. */
   isSeen(folder: string): Promise<boolean>;
-  /** The numbers of the tasks that are not done, ascending. */
+  /** Lists the numbers of unfinished tasks, in ascending order. */
   remainingTasks(job: Job, stage: StageName): Promise<readonly number[]>;
   /**
-   * The error of a bad index, null if none is found so far. Among several it is the first once the stage that finds
-   * them is done.
+   * Returns the error of a bad index; null if none has been found so far. When the stage that finds bad indices is
+   * done, this is the error of the first bad index.
    */
   jobFailure(job: Job): Promise<TensorError | null>;
   startPool(options: {
@@ -31,20 +31,20 @@ export interface Core {
   }): Pick<TaskPool, "run" | "end">;
 }
 
-/** The present stage of a job. */
+/** Current stage of a job. */
 export interface CurrentStage {
   readonly stage: Stage;
-  /** The numbers of the remaining tasks, at least one. */
+  /** The numbers of the remaining tasks; never empty. */
   readonly remaining: readonly number[];
 }
 
-/** The stage that a job is in, or null if the job is done. */
+/** Returns the current stage of a job, or null if the job is done. */
 export async function currentStage(
   { remainingTasks }: Pick<Core, "remainingTasks">,
   job: Job,
 ): Promise<CurrentStage | null> {
   const last = job.stages.at(-1);
-  // Once the last stage is done, files of earlier stages may be gone.
+  // The last stage is checked first, because files of earlier stages may be gone when it is done.
   if (last === undefined || (await remainingTasks(job, last.name)).length === 0) return null;
   for (const stage of job.stages) {
     // A stage begins after the previous one is done.
@@ -55,7 +55,10 @@ export async function currentStage(
   return null;
 }
 
-/** The error that ends a job: known when the stage that may find one is done, which is when the next one begins. */
+/**
+ * Returns the error that ends a job. It is final when the stage that finds bad indices is done, that is, when the next
+ * stage begins.
+ */
 export const finalFailure = async (
   { jobFailure }: Pick<Core, "jobFailure">,
   job: Job,

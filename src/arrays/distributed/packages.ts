@@ -1,6 +1,6 @@
 /**
- * BullMQ and its Redis client: optional packages, which are looked up when a function needs them. The types here
- * declare only the members in use, so that the package's own types depend on neither.
+ * Loads BullMQ and its Redis client, which are optional packages, when a function needs them. The types in this file
+ * declare only the members in use, so that this package's types do not depend on either.
  */
 
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ export interface QueuedJob {
   readonly id?: string | undefined;
   readonly name: string;
   readonly data: unknown;
-  /** The time at which the job was added, in milliseconds since 1970. */
+  /** The time at which the job was added, in ms since 1970. */
   readonly timestamp: number;
   readonly queueQualifiedName: string;
   readonly failedReason?: string | undefined;
@@ -23,9 +23,9 @@ export interface QueuedJob {
   updateData(data: object): Promise<void>;
   updateProgress(progress: object): Promise<void>;
   moveToWait(token: string): Promise<unknown>;
-  /** @returns false if no child is left to wait for */
+  /** @returns false if there are no unfinished children */
   moveToWaitingChildren(token: string): Promise<boolean>;
-  /** Reasons why children failed, by their keys; the id follows the last colon of a key. */
+  /** Returns the reasons why children failed, by their keys; the id follows the last colon in a key. */
   getIgnoredChildrenFailures(): Promise<Readonly<Record<string, string>>>;
   removeUnprocessedChildren(): Promise<void>;
   remove(options: { readonly removeChildren: boolean }): Promise<void>;
@@ -45,7 +45,7 @@ export interface JobQueue extends Emitter {
   add(name: string, data: object, options: object): Promise<QueuedJob>;
   addBulk(jobs: readonly NewJob[]): Promise<unknown>;
   getJob(id: string): Promise<QueuedJob | undefined>;
-  /** The connections of workers, by the names that the workers chose. */
+  /** Lists the workers' connections with the names that the workers chose. */
   getWorkers(): Promise<readonly { readonly rawname?: string }[]>;
   isPaused(): Promise<boolean>;
   close(): Promise<void>;
@@ -73,12 +73,12 @@ export interface RedisClient extends Emitter {
   disconnect(): void;
   get(key: string): Promise<string | null>;
   mget(keys: readonly string[]): Promise<readonly (string | null)[]>;
-  /** `milliseconds` is the time after which the key expires. */
+  /** Sets a key that expires after `milliseconds`. */
   set(key: string, value: string, unit: "PX", milliseconds: number): Promise<unknown>;
   duplicate(...options: readonly unknown[]): RedisClient;
 }
 
-/** A Redis client, with the copies that BullMQ makes of it to wait for jobs. */
+/** A Redis client, and the copies of it that BullMQ makes to wait for jobs. */
 export interface RedisConnection {
   readonly client: RedisClient;
   readonly isReady: boolean;
@@ -96,10 +96,10 @@ export type Connection = string | Readonly<Record<string, unknown>>;
 const INSTALL =
   "BullMQ and its Redis client are not installed; install them: npm install bullmq ioredis";
 
-/** @param from a further folder to search, by the rules of `node_modules` */
+/** @param from another folder to search for `node_modules` */
 async function load(name: string, from: string | undefined): Promise<object> {
   try {
-    // The name is a variable, so that no bundler asks for a package that most users lack.
+    // The name is a variable, so that bundlers do not require a package that most users do not install.
     return await import(name);
   } catch (error) {
     if (!isMissing(error, name)) throw brokenPackage(name, error);
@@ -118,7 +118,7 @@ async function load(name: string, from: string | undefined): Promise<object> {
   }
 }
 
-/** True if the package itself is missing, rather than one of its dependencies. */
+/** Returns true if the package is missing; returns false if one of its dependencies is. */
 const isMissing = (error: unknown, name: string): boolean =>
   error instanceof Error &&
   "code" in error &&
@@ -133,7 +133,7 @@ const brokenPackage = (name: string, cause: unknown): TensorError =>
     { cause },
   );
 
-/** A CommonJS module's exports are also the properties of its default export. */
+/** Returns a module's exports. A CommonJS module's exports are the properties of its default export. */
 const exportsOf = (module: object): object =>
   "default" in module && typeof module.default === "object" && module.default !== null
     ? { ...module.default, ...module }
@@ -149,8 +149,8 @@ function unusable(connection: Connection, why: string, cause: unknown): TensorEr
 }
 
 /**
- * Connects to Redis once, so that a wrong address is an error at once. Afterwards the client reconnects by itself.
- * @param onLost is called with a sentence each time the connection is lost
+ * Connects to Redis, so that a wrong address is reported immediately. Afterwards, the client reconnects automatically.
+ * @param onLost called with a message each time the connection is lost
  */
 export async function connect(
   connection: Connection,
@@ -184,7 +184,7 @@ export async function connect(
   let isConnected = false;
   client.on("error", (error) => {
     const text = textOf(error);
-    // The client retries repeatedly and fails with the same words.
+    // The client retries repeatedly and reports the same message each time.
     if (isConnected && text !== reason) onLost(`Redis at ${printAddress(connection)}: ${text}`);
     reason = text;
   });
@@ -212,7 +212,7 @@ export async function connect(
   };
 }
 
-/** The dependencies of submitters and workers: BullMQ, Redis and a clock. */
+/** Dependencies of submitters and workers: BullMQ, Redis and a clock. */
 export interface Surroundings {
   readonly clock: Clock;
   loadBullmq(from: string | undefined): Promise<Bullmq>;
@@ -223,22 +223,22 @@ export interface Surroundings {
   ): Promise<RedisConnection>;
 }
 
-/** The installed BullMQ, Redis over the network, and this machine's clock. */
+/** Default dependencies: the installed BullMQ, Redis over the network, and this machine's clock. */
 export const SURROUNDINGS: Surroundings = { clock: CLOCK, loadBullmq, connect };
 
 const OPTIONS = {
   lazyConnect: true,
-  // Workers wait for a lost Redis, and BullMQ accepts no other number.
+  // Workers wait while Redis is unreachable, and BullMQ accepts only this value.
   maxRetriesPerRequest: null,
 };
 
-/** A host name with several addresses fails with one error per address. */
+/** Returns the text of an error. Connecting to a host name with several addresses fails with one error per address. */
 function textOf(error: unknown): string {
   const errors = error instanceof Error && "errors" in error ? error.errors : [];
   return isArray(errors) && errors.length > 0 ? textOf(errors[0]) : messageOf(error);
 }
 
-/** Host and port, without a password in front of them. */
+/** Prints the host and port of a connection, without a password. */
 export function printAddress(connection: Connection): string {
   if (typeof connection === "string") {
     return URL.canParse(connection) ? new URL(connection).host : "the address given";

@@ -1,14 +1,14 @@
 /**
  * Finds out why a Redis client gets no answer from a server: TLS on one side only, or silence. The client's own errors
- * do not distinguish these cases. With TLS on its side only, the client waits until the connection times out. With TLS
- * on the server's side only, it sees the connection close.
+ * do not distinguish these cases. If only the client uses TLS, it waits until the connection times out. If only the
+ * server uses TLS, the client sees the connection close.
  */
 
 import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DISTRIBUTED } from "../../core/limits.ts";
 
-/** A reason why a server cannot be used, as the end of a sentence. */
+/** Error whose message states, as the end of a sentence, why a server cannot be used. */
 export class WrongRedis extends Error {}
 
 type Connection = string | Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ interface Address {
   readonly isTls: boolean;
 }
 
-/** The host and port of a connection; null without them, as for a Unix socket. */
+/** Returns the host and port of a connection; null if it has none, as for a Unix socket. */
 function addressOf(connection: Connection): Address | null {
   if (typeof connection !== "string") {
     const { host = "127.0.0.1", port = 6379, path, tls } = connection;
@@ -28,7 +28,7 @@ function addressOf(connection: Connection): Address | null {
   }
   if (!/^rediss?:\/\/[^/]/.test(connection) || !URL.canParse(connection)) return null;
   const { protocol, hostname, port } = new URL(connection);
-  // Only URLs put IPv6 addresses in brackets.
+  // Brackets around IPv6 addresses are removed, because only URLs use them.
   const host = hostname.replace(/^\[|\]$/g, "");
   return { host, port: port === "" ? 6379 : Number(port), isTls: protocol === "rediss:" };
 }
@@ -36,7 +36,7 @@ function addressOf(connection: Connection): Address | null {
 /** Host names of this machine. */
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
-/** True for a server that only this machine reaches: on the loopback address, or a Unix socket. */
+/** Returns true for a server that only this machine can reach: on the loopback address, or through a Unix socket. */
 export function isLocal(connection: Connection): boolean {
   const address = addressOf(connection);
   if (address !== null && (typeof connection === "string" || !("sentinels" in connection)))
@@ -45,11 +45,12 @@ export function isLocal(connection: Connection): boolean {
   return typeof socket === "string" && socket.startsWith("/");
 }
 
-/** The first byte of a TLS alert, with which a TLS server answers plain text. */
+/** First byte of a TLS alert, which a TLS server sends in response to plain text. */
 const ALERT = 0x15;
 
 /**
- * Asks a server in plain text whether it uses TLS. The promise never resolves; the signal closes the connection.
+ * Determines whether a server uses TLS by sending plain text. The promise never resolves; the signal closes the
+ * connection.
  * @throws WrongRedis if only one side uses TLS
  */
 export function otherProtocol(connection: Connection, signal: AbortSignal): Promise<never> {
@@ -58,7 +59,7 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
     if (address === null) return;
     const { host, port, isTls } = address;
     const socket = net.connect({ host, port, signal });
-    // Without a connection, the client's own error is enough.
+    // If the connection fails, the client's error is sufficient.
     socket.on("error", () => {});
     socket.on("connect", () => socket.write("PING\r\n"));
     socket.once("data", ([first]) => {
@@ -72,7 +73,7 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
   });
 }
 
-/** Never resolves. @throws WrongRedis after the time within which a server must answer */
+/** Waits for the time within which a server must answer, and then rejects. @throws WrongRedis after that time */
 export async function silence(signal: AbortSignal): Promise<never> {
   await sleep(DISTRIBUTED.answer, undefined, { signal });
   throw new WrongRedis(`it did not answer within ${DISTRIBUTED.answer / 1000} s`);

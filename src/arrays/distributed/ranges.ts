@@ -1,6 +1,9 @@
-/** Lists of task numbers as texts, such as `0-3,7`: in job data, in names of jobs, and for Slurm. */
+/**
+ * Converts lists of task numbers to and from text such as `0-3,7`, which is used in job data, in job names and for
+ * Slurm.
+ */
 
-/** The runs of an ascending list, each as first and last number. */
+/** Divides an ascending list into runs, each given by its first and last number. */
 function runsOf(numbers: readonly number[]): [number, number][] {
   const runs: [number, number][] = [];
   for (const number of numbers) {
@@ -11,13 +14,13 @@ function runsOf(numbers: readonly number[]): [number, number][] {
   return runs;
 }
 
-/** An ascending list as a text. */
+/** Prints an ascending list. */
 export const printNumbers = (numbers: readonly number[]): string =>
   runsOf(numbers)
     .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
     .join(",");
 
-/** @returns the numbers in a text, or null if the text is malformed or has more than `most` */
+/** @returns the numbers in a text, or null if the text is malformed or has more than `most` numbers */
 export function parseNumbers(text: string, most: number): number[] | null {
   if (!/^\d{1,15}(-\d{1,15})?(,\d{1,15}(-\d{1,15})?)*$/.test(text)) return null;
   const numbers: number[] = [];
@@ -29,7 +32,7 @@ export function parseNumbers(text: string, most: number): number[] | null {
   return numbers;
 }
 
-/** Splits a list into parts of a given length, the last one shorter. */
+/** Splits a list into parts of a given length; the last part may be shorter. */
 export const inParts = (numbers: readonly number[], length: number): (readonly number[])[] =>
   Array.from({ length: Math.ceil(numbers.length / length) }, (_, part) =>
     numbers.slice(part * length, (part + 1) * length),

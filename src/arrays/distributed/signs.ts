@@ -1,7 +1,7 @@
 /**
- * Finds the workers of a queue, as Redis reports them. The name of a worker's connection contains its version, host and
- * process. A worker also leaves a sign of life that expires, because Redis keeps the connection of a machine without
- * power for minutes.
+ * Finds a queue's workers from the connections that Redis reports. The name of a worker's connection contains the
+ * worker's version, host and process. A worker also renews a key that expires, because Redis keeps the connection of a
+ * machine that has lost power for minutes.
  */
 
 import { randomBytes } from "node:crypto";
@@ -10,21 +10,21 @@ import { DISTRIBUTED } from "../../core/limits.ts";
 import type { Clock } from "./clock.ts";
 import { printAddress, type Connection, type JobQueue, type RedisClient } from "./packages.ts";
 
-/** A name for a worker of this process, unique within the process. */
+/** Returns a name for a worker, unique within this process. */
 export function workerName(version: string): string {
   const parts = [version, os.hostname(), process.pid, randomBytes(3).toString("hex")];
-  // Names of connections cannot contain spaces.
+  // Connection names cannot contain spaces.
   return parts.map((part) => String(part).replace(/[^\w.+-]/g, "_")).join("/");
 }
 
 interface Listed {
   readonly name: string;
-  /** Null for a worker of another program, or of a version that did not report it. */
+  /** The worker's version; null for another program, or for a version that did not report it. */
   readonly version: string | null;
   readonly place: string;
 }
 
-/** @param raw the name of a connection, which anybody can choose */
+/** @param raw a connection's name, which anyone can choose */
 function parseWorker(raw: string): Listed {
   const name = raw.slice(raw.lastIndexOf(":w:") + 3);
   const [, version, host, pid] =
@@ -36,7 +36,10 @@ function parseWorker(raw: string): Listed {
 
 const signOf = (name: string): string => `ndscatter:worker:${name}`;
 
-/** Renews a sign of life until the signal aborts. While Redis is unreachable, nothing is renewed. */
+/**
+ * Renews a worker's sign of life, a key that expires, until the signal aborts. Nothing is renewed while Redis is
+ * unreachable.
+ */
 export async function giveSigns(
   client: RedisClient,
   name: string,
@@ -44,14 +47,14 @@ export async function giveSigns(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    // Not awaited, because a command waits as long as Redis is unreachable.
+    // The command is not awaited, because it waits while Redis is unreachable.
     client.set(signOf(name), "", "PX", DISTRIBUTED.silent).catch(() => {});
     // oxlint-disable-next-line no-await-in-loop
     await clock.sleep(DISTRIBUTED.sign, signal, false).catch(() => {});
   }
 }
 
-/** The objects that a submitter uses to look at the workers of its queue. */
+/** Objects that a submitter uses to look for its queue's workers. */
 export interface WatchParts {
   readonly queue: JobQueue;
   readonly client: RedisClient;
@@ -61,23 +64,23 @@ export interface WatchParts {
   readonly onNote: (sentence: string) => void;
 }
 
-/** Maximum number of workers named in a sentence. */
+/** Maximum number of workers that a message names. */
 const NAMED = 3;
 
-/** Looks at the workers of a queue, and reports each reason why none of them may work, once. */
+/** Looks for a queue's workers, and reports once each reason why the job may not progress. */
 export class WorkerWatch {
   readonly #parts: WatchParts;
   /** Workers without a sign of life when last checked. */
   #silent: ReadonlySet<string> = new Set();
   #wasEmpty = false;
-  /** The sentences that apply now. */
+  /** The messages that currently apply. */
   #said: ReadonlySet<string> = new Set();
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
   }
 
-  /** @returns the number of workers that listen and are alive */
+  /** @returns the number of listening workers that are alive */
   async look(): Promise<number> {
     const { queue, client, name, connection, version } = this.#parts;
     const where = `the queue ${name} of Redis at ${printAddress(connection)}`;
@@ -86,7 +89,8 @@ export class WorkerWatch {
     const known = workers.filter((worker) => worker.version !== null);
     const signs = known.length === 0 ? [] : await client.mget(known.map((one) => signOf(one.name)));
     const silent = known.filter((_, at) => signs[at] === null);
-    // Checked twice, because workers often start together with the job, and Redis may just have been emptied.
+    // A worker is reported after two checks, because workers often start together with the job, and Redis may just have
+    // been emptied.
     const dead = silent.filter((one) => this.#silent.has(one.name));
     const strange = workers.filter((one) => one.version !== version);
     const isEmpty = workers.length === 0;

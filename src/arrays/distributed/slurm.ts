@@ -1,7 +1,7 @@
 /**
- * A job for Slurm: a shell script that submits each stage as an array, which begins after the previous stage has
- * succeeded. Nothing here runs sbatch. Schedulers that number tasks in a different way call the same command:
- * `docs/arrays/distributed.md` has examples.
+ * Prints a job for Slurm: a shell script that submits each stage as a job array, which begins after the previous stage
+ * has succeeded. This file does not run sbatch. Schedulers that number tasks differently can call the same command: see
+ * the examples in `docs/arrays/distributed.md`.
  */
 
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
@@ -15,27 +15,27 @@ import { printNumbers } from "./ranges.ts";
 export interface SlurmOptions {
   /** The command line that runs ndscatter on a node; `["ndscatter"]` by default. */
   readonly command?: readonly string[];
-  /** The number of tasks per element of an array; by default one per thread, or as many as `mostElements` requires. */
+  /** The number of tasks per array element; by default, one per thread, or as many as `mostElements` requires. */
   readonly tasksPerElement?: number;
   /**
-   * Maximum number of elements of an array, 1000 by default. Slurm rejects element numbers that are not below its
-   * MaxArraySize, which is 1001 unless the cluster's configuration says otherwise.
+   * Maximum number of array elements; 1000 by default. Element numbers must be less than Slurm's MaxArraySize, which is
+   * 1001 unless the cluster is configured differently.
    */
   readonly mostElements?: number;
-  /** The number of elements that run at once; by default as many as the cluster allows. */
+  /** The number of elements that run at once; by default, as many as the cluster allows. */
   readonly atOnce?: number;
-  /** The number of tasks of an element that run at once, each on a processor; 1 by default. */
+  /** The number of an element's tasks that run at once, each on a processor; 1 by default. */
   readonly threads?: number;
-  /** Bytes for all threads of an element together; 1 GiB by default, as for the command. */
+  /** Memory for all threads of an element together, in bytes; 1 GiB by default, the same as for the command. */
   readonly memory?: number;
   readonly partition?: string;
-  /** A time limit in Slurm's notation, such as `2:00:00`. */
+  /** Time limit in Slurm's notation, such as `2:00:00`. */
   readonly time?: string;
-  /** A folder for the output of elements; by default the folder in which the script runs. */
+  /** The folder for the elements' output; by default, the folder in which the script runs. */
   readonly logs?: string;
-  /** Further options of sbatch, one word each. */
+  /** Additional sbatch options, one word each. */
   readonly sbatch?: readonly string[];
-  /** True if the script waits for the job's end and returns the status of its last stage. */
+  /** True to make the script wait for the end of the job and return the status of the last stage. */
   readonly wait?: boolean;
 }
 
@@ -44,18 +44,21 @@ type Remaining = ReadonlyMap<StageName, readonly number[]>;
 
 const DEFAULT_MOST_ELEMENTS = 1000;
 
-/** Slurm kills an element that takes more memory than requested, and counts cached files too. */
+/**
+ * Factor by which more memory is requested, because Slurm kills an element that takes more memory than requested, and
+ * also counts cached files.
+ */
 const RESERVE = 1.25;
 
-/** Ends the script for a node, within the script that submits it. */
+/** Delimiter that ends the node's script inside the submitting script. */
 const END = "END_OF_NDSCATTER_TASKS";
 
 /**
- * The script that submits the remaining tasks of a job. Running it twice, or making and running a new one while tasks
- * of the first still run, is harmless: a finished task does nothing when run again.
- * @param core functions for jobs of another kind
- * @param job as from {@link openJob}
- * @param options the command, and the sizes of arrays of tasks
+ * Returns a script that submits a job's remaining tasks. It is safe to run the script twice, or to run a new script
+ * while tasks of an earlier script still run, because a finished task does nothing when it runs again.
+ * @param core replaces the functions on jobs' folders, for other kinds of jobs
+ * @param job a job from {@link openJob}
+ * @param options the command, and the sizes of job arrays
  * @throws TensorError `attribute` for a path or an option that a script cannot contain
  *
  * @example
@@ -97,7 +100,7 @@ export async function slurmScript(
   return printSlurmScript(job, remaining, options);
 }
 
-/** The script for the remaining tasks, by stage. */
+/** Prints the script for the remaining tasks of each stage. */
 export function printSlurmScript(job: Job, remaining: Remaining, options: SlurmOptions): string {
   checkOptions(options);
   const stages = job.stages.filter(({ name }) => (remaining.get(name) ?? []).length > 0);
@@ -123,7 +126,7 @@ export function printSlurmScript(job: Job, remaining: Remaining, options: SlurmO
     ...(options.wait === true ? [] : [`printf 'submitted %s\\n' "${ids}"`]),
     `printf '%s\\n' ${quote(`see: ${call} ${folder}`)} >&2`,
   ];
-  // With --wait the last submission is the longest, so the hint comes before it.
+  // With --wait, the last submission takes longest, so the hint is printed before it.
   const order = options.wait === true ? [...tail, ...parts] : [...parts, ...tail];
   return `${[...head, ...order].join("\n")}\n`;
 }
@@ -134,7 +137,7 @@ interface Place {
   readonly options: SlurmOptions;
 }
 
-/** The lines that submit one stage and store its Slurm id in a variable named after the stage. */
+/** Returns the lines that submit one stage and store its Slurm id in a variable named after the stage. */
 function submission(
   { folder }: Job,
   stage: Stage,
@@ -145,7 +148,7 @@ function submission(
   const { threads = 1, memory = DEFAULT_MEMORY } = options;
   const fitting = Math.ceil(stage.tasks / mostElements);
   const length = Math.max(options.tasksPerElement ?? threads, fitting);
-  // The tasks of element e do not depend on which tasks remain.
+  // The tasks of element e are the same no matter which tasks remain.
   const elements = [...new Set(remaining.map((task) => Math.floor(task / length)))];
   const array = printNumbers(elements) + (atOnce === undefined ? "" : `%${atOnce}`);
   const logs = options.logs === undefined ? "" : `${options.logs.replaceAll("%", "%%")}/`;
@@ -165,7 +168,7 @@ function submission(
   ].map(quote);
   const dependency = before === undefined ? [] : [`"--dependency=afterok:$${before}"`];
   const call = [...command, "job", "task", folder, stage.name].map(quote).join(" ");
-  // A function, because some shells misparse quotes within `$(...)`.
+  // The script is in a function, because some shells misparse quotes within `$(...)`.
   return [
     `${stage.name}_tasks() {`,
     `  cat <<'${END}'`,
@@ -177,17 +180,17 @@ function submission(
     END,
     "}",
     `${stage.name}=$(${stage.name}_tasks | sbatch ${[...words, ...dependency].join(" ")})`,
-    // In a federation the cluster's name follows the id.
+    // In a federation, the id is followed by the cluster's name, which is removed.
     `${stage.name}=\${${stage.name}%%;*}`,
   ];
 }
 
-/** Seconds for which a network file system may show an old listing: NFS's default is a minute. */
+/** Time for which a network file system may show an old listing, in s; NFS's default is a minute. */
 const PATIENCE = 70;
 
-/** A shell word that stands for itself. */
+/** Quotes a shell word. */
 function quote(word: string): string {
-  // A line break could end the script within the script, and a NUL ends every argument.
+  // A line break could end the inner script, and a NUL ends every argument.
   if (/[\n\r\0]/.test(word)) {
     throw new TensorError("attribute", `a script cannot hold the name ${printValue(word)}`);
   }

@@ -1,7 +1,7 @@
 /**
- * Runs a job in BullMQ. Every task of a stage needs all tasks of the previous stage, which a tree of BullMQ jobs cannot
- * express. Therefore one job, the root, adds the tasks of a stage as its children, waits for them, and is called again
- * for the next stage. The root asks the folder which tasks remain, so it may run any number of times.
+ * Runs a job in BullMQ. Each task of a stage needs all tasks of the previous stage, which a tree of BullMQ jobs cannot
+ * express. Therefore a single job, the root, adds the tasks of a stage as its children, waits for them, and is called
+ * again for the next stage. The root reads from the folder which tasks remain, so it may run any number of times.
  */
 
 import { createHash } from "node:crypto";
@@ -14,35 +14,35 @@ import { currentStage, finalFailure, type Core } from "./core.ts";
 import type { JobQueue, QueuedJob, RedisClient } from "./packages.ts";
 import { inParts, printNumbers } from "./ranges.ts";
 
-/** The names of BullMQ jobs, as dashboards show them. Jobs with tasks are named after their stage. */
+/** Name of the root, as dashboards show it. Jobs with tasks are named after their stage. */
 export const ROOT = "job";
 
 export interface RootData {
   readonly folder: string;
   /** The id of the job, because the folder may hold another job later. */
   readonly id: string;
-  /** The version of the submitter. */
+  /** The submitter's ndscatter version. */
   readonly version: string;
   /** The number of attempts per task. */
   readonly attempts: number;
   /** Minimum number of tasks per BullMQ job. */
   readonly tasksPerJob: number;
-  /** The stage whose tasks were added last, and the number of times they were. */
+  /** The stage whose tasks were added last, and the number of times that they were added. */
   readonly stage?: StageName;
   readonly round?: number;
-  /** The code of the failure. The sentence is the job's `failedReason`. */
+  /** The error code of the failure. The message is the job's `failedReason`. */
   readonly code?: ErrorCode;
 }
 
 export interface TaskData {
   readonly folder: string;
-  /** The id of the job, because the folder may hold another job later. */
+  /** The job's id, because the folder may hold another job later. */
   readonly id: string;
   readonly version: string;
   /** Identifies the root that added the tasks. */
   readonly run: string;
   readonly stage: StageName;
-  /** A list such as `0-3,7`. */
+  /** A list of task numbers, such as `0-3,7`. */
   readonly tasks: string;
   readonly code?: ErrorCode;
 }
@@ -50,12 +50,12 @@ export interface TaskData {
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= MOST_TEXT && !value.includes("\0");
 
-/** Longer than any path, and than a list of 10,000 task numbers. */
+/** Maximum length of a text, which exceeds any path and any list of 10,000 task numbers. */
 const MOST_TEXT = 2 ** 18;
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
 
-/** Checks an entry of the queue, which anybody with access to Redis may have written. */
+/** Checks a queue entry, because anyone with access to Redis may have written it. */
 export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boolean {
   const { folder, id, run, attempts, tasksPerJob, stage, round, tasks } = (data ?? {}) as Partial<
     Record<string, unknown>
@@ -71,41 +71,46 @@ export function isEntry({ name, data }: Pick<QueuedJob, "name" | "data">): boole
 }
 
 /**
- * The id of a job's root, equal for all who submit the folder, so that they share the root. BullMQ's ids must not
- * contain a colon or be numbers.
+ * Returns the id of a job's root. It is the same for all submitters of the folder, so that they share the root.
+ * BullMQ's ids must not contain colons or be numbers.
  */
 export const rootId = ({ id, folder }: Job): string =>
   `nd-${createHash("sha256").update(`${id}\0${folder}`).digest("hex").slice(0, 24)}`;
 
-/** Identifies one root. Submitting the job again makes a root with the same id but another time. */
+/**
+ * Returns text that identifies one root. Submitting the job again creates a root with the same id but a different time.
+ */
 export const runOf = ({ id, timestamp }: QueuedJob): string => `${id}-${timestamp.toString(36)}`;
 
-/** A Redis key that marks a root as withdrawn: no more of its tasks begin. */
+/** Returns the Redis key that marks a root as withdrawn, so that no more of its tasks begin. */
 export const takenBack = (run: string): string => `ndscatter:taken-back:${run}`;
 
-/** True if the submitter of a root has withdrawn it. */
+/** Returns true if a root's submitter has withdrawn it. */
 export const isTakenBack = async (client: RedisClient, run: string): Promise<boolean> =>
   (await client.get(takenBack(run))) !== null;
 
-/** The last task checks the files of all others, so it is tried until a listing cannot be stale: 63 seconds. */
+/**
+ * Number of attempts for the last task. It checks the files of all other tasks, so it is tried for 63 s, after which a
+ * listing cannot be stale.
+ */
 const FINISH_ATTEMPTS = 7;
 
-/** The number of times that tasks of a stage may report success while the folder does not show it. */
+/** Maximum number of times that tasks of a stage may report success although the folder does not show it. */
 const MOST_ROUNDS = 12;
 
-/** Milliseconds by which a listing on NFS may be out of date. */
+/** Waits before repeated listings, in ms, because a listing on NFS may be out of date. */
 const LISTING_AGES = [0, 100, 400, 1500, 4000];
 
-/** The reason why a root ends without a result. */
+/** Reason why a root ends without a result. */
 export interface RootFailure {
   readonly sentence: string;
   readonly code: ErrorCode;
 }
 
-/** The state of a root after a step: done, failed, or waiting for its children. */
+/** State of a root after a step: done, failed, or waiting for its children. */
 export type RootStep = "done" | "waiting" | RootFailure;
 
-/** The dependencies of a root. */
+/** Dependencies of a root. */
 export interface StepParts {
   readonly core: Core;
   readonly queue: JobQueue;
@@ -113,7 +118,7 @@ export interface StepParts {
   readonly clock: Clock;
 }
 
-/** A call of the root: adds the tasks of the next stage and makes the root wait for them. */
+/** Handles a call of the root: adds the tasks of the next stage and makes the root wait for them. */
 export async function stepRoot(
   { core, queue, client, clock }: StepParts,
   root: QueuedJob,
@@ -123,22 +128,22 @@ export async function stepRoot(
   const job = await core.openJob(folder);
   if (job.id !== id) return { sentence: replaced(folder, id, job.id), code: "engine" };
   for (;;) {
-    // Each pass is a stage, and stages run in order.
+    // Each iteration handles a stage, and stages run in order.
     /* oxlint-disable no-await-in-loop */
     const failure = await childFailure(queue, root);
     if (failure !== null) {
       await root.removeUnprocessedChildren();
       return failure;
     }
-    // False if no child is pending: none was added, or all finished before the root could wait.
+    // The result is false if no child is pending, because none was added or all finished before the root could wait.
     if (await root.moveToWaitingChildren(token)) return "waiting";
-    // A submitter that still waits for the job submits it again.
+    // Another submitter that is still waiting for the job will submit it again.
     if (await isTakenBack(client, runOf(root))) return "done";
     const next = await nextTasks(core, clock, job, root.data as RootData);
     if (next === null) return "done";
     if ("sentence" in next) return next;
     if (next.round > MOST_ROUNDS) return lostTasks(job, next);
-    // Checked again, because finding the tasks takes seconds if the listing was stale.
+    // The withdrawal is checked again, because finding the tasks takes seconds if the listing was stale.
     if (await isTakenBack(client, runOf(root))) return "done";
     const { stage, round, remaining } = next;
     await root.updateData({ ...(root.data as RootData), stage, round });
@@ -150,7 +155,7 @@ export async function stepRoot(
 
 interface NextTasks {
   readonly stage: StageName;
-  /** The number of times that tasks of this stage have been added, including this one. */
+  /** The number of times that tasks of this stage have been added, including this time. */
   readonly round: number;
   readonly remaining: readonly number[];
 }
@@ -183,7 +188,7 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
   const [key, reason] = first;
   const child = await queue.getJob(key.slice(key.lastIndexOf(":") + 1));
   const { code = "engine", stage, tasks } = (child?.data ?? {}) as Partial<TaskData>;
-  // BullMQ's message for a job that killed one worker after another.
+  // BullMQ reports this message for a job that killed one worker after another.
   const sentence = reason.startsWith("job stalled")
     ? `tasks ${tasks} of ${stage} ended every worker that ran them, perhaps for want of memory`
     : reason;
@@ -210,11 +215,11 @@ async function addTasks(
     name: stage,
     data: { folder, id, version, run, stage, tasks: printNumbers(part) } satisfies TaskData,
     opts: {
-      // Fixed, so that a root called twice adds each child once. Includes the root's time, because children of an
-      // earlier root may still be in the queue.
+      // The id is fixed, so that a root that is called twice adds each child once. It includes the root's time, because
+      // children of an earlier root may still be in the queue.
       jobId: `${run}-${stage}-${part[0]}-${part.at(-1)}`,
       parent: { id: root.id, queue: root.queueQualifiedName },
-      // The root is called at once, and reports the child's error.
+      // If a child fails, the root is called immediately, and reports the child's error.
       continueParentOnFailure: true,
       attempts: stage === "finish" ? Math.max(attempts, FINISH_ATTEMPTS) : attempts,
       backoff: { type: "exponential", delay: DISTRIBUTED.backoff, jitter: 0.5 },
@@ -230,6 +235,6 @@ async function addTasks(
   }
 }
 
-/** True for errors that another attempt may avoid: those of the machine. Errors in a file's contents recur. */
+/** Returns true for machine errors, which another attempt may avoid. Errors in a file's contents would recur. */
 export const isWorthRetry = (error: unknown): boolean =>
   !isTensorError(error) || error.code === "engine";

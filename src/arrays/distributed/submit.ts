@@ -1,4 +1,4 @@
-/** Submits a job to a queue, and waits until its folder says that it is done. */
+/** Submits a job to a queue, and waits until the job's folder shows that it is done. */
 
 import * as path from "node:path";
 import type { Job, StageName } from "../chunked/job/job.ts";
@@ -19,13 +19,13 @@ import { WorkerWatch } from "./signs.ts";
 import { isTakenBack, ROOT, rootId, runOf, takenBack, type RootData } from "./steps.ts";
 import { QUEUE } from "./worker.ts";
 
-/** The progress of a job. */
+/** Progress of a job. */
 export interface SubmitProgress {
   readonly stage: StageName;
-  /** The number of finished tasks of the stage, of `tasks`. */
+  /** The number of finished tasks of the stage, out of `tasks`. */
   readonly done: number;
   readonly tasks: number;
-  /** The number of workers of the queue; null until it is known. */
+  /** The number of the queue's workers; null until it is known. */
   readonly workers: number | null;
 }
 
@@ -35,28 +35,30 @@ export interface SubmitOptions {
   readonly connection: Connection;
   /** The name of the queue; `ndscatter` by default. */
   readonly queue?: string;
-  /** The number of attempts per task before the job fails; 3 by default. A bad index is never tried again. */
+  /**
+   * The number of attempts per task before the job fails; 3 by default. A task with a bad index is never tried again.
+   */
   readonly attempts?: number;
   /**
-   * The number of tasks that a worker takes at once and runs one after the other; 1 by default, more for 10,000 tasks
-   * or more.
+   * The number of tasks that a worker takes at once and runs sequentially; by default 1, or more if the job has 10,000
+   * tasks or more.
    */
   readonly tasksPerJob?: number;
   /** Withdraws the job: running tasks finish, and no others begin unless another submitter waits for the job. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: SubmitProgress) => void;
-  /** Called with a sentence for each error after which the work is tried again. */
+  /** Called with a message for each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
-  /** A folder whose `node_modules` may contain BullMQ, if the package's own do not. */
+  /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
   readonly from?: string;
 }
 
-/** The part of the time that may go into listing the folder, because NFS takes a while to list 10,000 tasks. */
+/** Maximum fraction of the time for listing the folder, because NFS takes long to list 10,000 tasks. */
 const SHARE = 0.1;
 
 /**
- * Submits the job and waits until it is done. All submitters of a job share its tasks. Tasks that the queue loses,
- * because Redis was emptied, are submitted again: the folder shows which remain.
+ * Submits the job and waits until it is done. All submitters of a job share its tasks. If Redis is emptied and the
+ * queue loses tasks, they are submitted again, because the folder shows which tasks remain.
  * @throws TensorError the error that ends the job: a bad index, or a task that has used all attempts
  */
 export async function submit(
@@ -70,7 +72,7 @@ export async function submit(
   checkCount("attempts", attempts);
   checkCount("tasksPerJob", tasksPerJob);
   signal?.throwIfAborted();
-  // The workers get the path, and may run in other folders.
+  // The path is made absolute, because workers receive it and may run in other folders.
   const job = await core.openJob(path.resolve(folder));
   const bullmq = await surroundings.loadBullmq(from);
   const redis = await surroundings.connect(connection, from, onNote);
@@ -82,7 +84,7 @@ export async function submit(
     const { client } = redis;
     await new Submission({ core, job, queue, client, clock }, submitted).wait();
   } finally {
-    // The queue does not own the connection, so both are closed.
+    // The queue does not own the connection, so each must be closed.
     redis.disconnect();
     await queue.close().catch(() => {});
   }
@@ -117,7 +119,7 @@ class Submission {
   #isBegun = false;
   /** True once Redis has recorded the withdrawal. */
   #isTakenBack = false;
-  /** A check of the queue in progress. */
+  /** The check of the queue that is in progress, if any. */
   #following: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
@@ -149,7 +151,7 @@ class Submission {
         if (!this.#isTakenBack) this.#options.onNote?.(LEFT_BEHIND);
         signal.throwIfAborted();
       }
-      // A lost connection must not hide the folder or the signal.
+      // A lost connection must not prevent checking the folder or the signal.
       this.#following ??= this.#lookAtQueue();
       if (await this.#isDone()) return;
       const pause = Math.max(DISTRIBUTED.period, (this.#clock.now() - start) / SHARE);
@@ -170,7 +172,7 @@ class Submission {
     this.#following = null;
   }
 
-  /** Adds the root. The root of an earlier attempt is removed first, because ids are fixed. */
+  /** Adds the root, after removing the root of an earlier attempt, because ids are fixed. */
   async #begin(): Promise<void> {
     const earlier = await this.#queue.getJob(this.#id);
     if (earlier !== undefined) await this.#clear(earlier);
@@ -180,11 +182,11 @@ class Submission {
   async #clear(root: QueuedJob): Promise<void> {
     const state = await root.getState();
     if (state !== "failed" && state !== "completed") return;
-    // Another submitter may have removed it, or added a new one, which serves as well.
+    // Removal may fail because another submitter has removed the root, or added a new root, which can be used instead.
     await root.remove({ removeChildren: false }).catch(() => {});
   }
 
-  /** Adds the root unless the queue has it. */
+  /** Adds the root, unless the queue already has it. */
   async #add(): Promise<void> {
     const { attempts, tasksPerJob } = this.#options;
     const { folder, id } = this.#job;
@@ -193,7 +195,7 @@ class Submission {
     const data: RootData = { folder, id, version, attempts, tasksPerJob };
     await this.#queue.add(ROOT, data, {
       jobId: this.#id,
-      // The root only adds tasks, which queue behind those of other jobs.
+      // The root has priority, because it only adds tasks, which queue behind tasks of other jobs.
       lifo: true,
       attempts: 3,
       backoff: { type: "exponential", delay: 1000 },
@@ -216,7 +218,8 @@ class Submission {
   async #follow(): Promise<void> {
     if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
       this.#workers = await this.#watch.look();
-      // Timed from the answer, because connections that Redis has lost are counted again some seconds later.
+      // The interval begins at the answer, because connections that Redis has lost are counted again a few seconds
+      // later.
       this.#countedAt = this.#clock.now();
     }
     const root = await this.#queue.getJob(this.#id);
@@ -227,11 +230,11 @@ class Submission {
     } else if (state === "failed") {
       const current = await currentStage(this.#core, this.#job);
       if (current === null) return;
-      // The job was read before its state, so it may lack its error.
+      // The job was read before its state, so its error may be missing.
       const failed = await this.#queue.getJob(this.#id);
-      // Another submitter has submitted the job again since.
+      // Another submitter has submitted the job again in the meantime.
       if (failed?.failedReason === undefined) return;
-      // The root has the sentence of a bad index, the folder also its coordinates.
+      // The root has only the message of a bad index; the folder also has its coordinates.
       throw (
         (await finalFailure(this.#core, this.#job, current)) ??
         failureOf(failed, failed.failedReason)
@@ -246,17 +249,17 @@ class Submission {
 
   /** Records the withdrawal in Redis, so that no more tasks of the job begin, and removes the job from the queue. */
   async #withdraw(): Promise<void> {
-    // A root that is just being added is withdrawn too.
+    // If the root is being added, it is withdrawn as well.
     await this.#following;
     const first = await this.#queue.getJob(this.#id);
     if (first !== undefined)
       await this.#client.set(takenBack(runOf(first)), "", "PX", DISTRIBUTED.takenBack);
     this.#isTakenBack = true;
-    // A root that a worker is running cannot be removed. The worker soon ends it or makes it wait, so the next attempt
-    // succeeds.
+    // A root that a worker is running cannot be removed. The worker soon ends the root or makes it wait, so the next
+    // attempt succeeds.
     /* oxlint-disable no-await-in-loop */
     for (let root = first; root !== undefined; root = await this.#queue.getJob(this.#id)) {
-      // Another submitter has submitted the job since.
+      // Another submitter has submitted the job in the meantime.
       if (runOf(root) !== runOf(first as QueuedJob)) return;
       await root.removeUnprocessedChildren();
       const isRemoved = await root.remove({ removeChildren: false }).then(

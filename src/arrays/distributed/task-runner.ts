@@ -11,23 +11,23 @@ import type { Bullmq, QueuedJob, RedisClient } from "./packages.ts";
 import { parseNumbers } from "./ranges.ts";
 import { isTakenBack, isWorthRetry, type TaskData } from "./steps.ts";
 
-/** Finished tasks, as a worker reports them. */
+/** Finished tasks that a worker reports. */
 export interface TasksDone {
   readonly folder: string;
   readonly stage: StageName;
-  /** A list such as `0-3,7`. */
+  /** A list of task numbers, such as `0-3,7`. */
   readonly tasks: string;
   readonly seconds: number;
 }
 
-/** Callbacks of a worker. */
+/** Callbacks for a worker. */
 export interface TaskOptions {
   readonly onDone?: (tasks: TasksDone) => void;
-  /** Called with a sentence for each error after which the work is tried again. */
+  /** Called with a message for each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
 }
 
-/** The dependencies of a task runner. */
+/** Dependencies of a task runner. */
 export interface TaskParts {
   readonly core: Core;
   readonly bullmq: Bullmq;
@@ -57,7 +57,7 @@ export class TaskRunner {
     return this.#aborted.signal.aborted;
   }
 
-  /** Begins no more tasks. */
+  /** Prevents more tasks from beginning. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -68,7 +68,7 @@ export class TaskRunner {
     this.#aborted.abort();
   }
 
-  /** Runs the tasks of a queue entry, one after the other. Running a finished task again does nothing. */
+  /** Runs a queue entry's tasks sequentially. Running a finished task again does nothing. */
   async run(job: QueuedJob, token: string): Promise<void> {
     const { bullmq, client, clock } = this.#parts;
     const { WaitingError, UnrecoverableError } = bullmq;
@@ -105,7 +105,7 @@ export class TaskRunner {
     const { bullmq, clock, core, pool } = this.#parts;
     this.#running++;
     try {
-      // The queue may still hold tasks of a job that was removed, and the folder may hold another job by now.
+      // The queue may still hold tasks of a removed job, and the folder may now hold another job.
       await pool.run(folder, stage, task, signal, (job.data as TaskData).id);
     } catch (error) {
       if (signal.aborted) return;
@@ -125,8 +125,8 @@ export class TaskRunner {
 }
 
 /**
- * Delays the failure if this machine does not see the folder: an immediate failure would let it take all tasks before
- * other machines do. The task is then tried again, perhaps on another machine.
+ * Fails after a delay if this machine cannot see the folder, because with an immediate failure it would take all tasks
+ * before other machines do. The task is then tried again, perhaps on another machine.
  */
 export async function checkSeen(
   core: Pick<Core, "isSeen">,
@@ -140,7 +140,7 @@ export async function checkSeen(
   throw new TensorError("engine", sentence, {}, { cause });
 }
 
-/** The sentence of an error. For an error that may come from the machine, names the task and the machine. */
+/** Returns an error's message. If the machine may be the cause, the message names the task and the machine. */
 function sentenceOf(error: unknown, stage: StageName, task: number): string {
   const message = messageOf(error);
   return isTensorError(error) && error.code !== "engine"

@@ -1,4 +1,4 @@
-/** A worker: takes tasks of all jobs of a queue and runs them in its pool of threads. */
+/** A worker takes tasks of all jobs in a queue and runs them in a thread pool. */
 
 import * as os from "node:os";
 import { checkFolderIn, rootsFrom, type Roots } from "../chunked/job/roots.ts";
@@ -24,7 +24,7 @@ import { giveSigns, workerName } from "./signs.ts";
 import { isEntry, ROOT, stepRoot, type RootData, type StepParts, type TaskData } from "./steps.ts";
 import { checkSeen, TaskRunner, type TasksDone } from "./task-runner.ts";
 
-/** The default name of the queue. */
+/** Default name of the queue. */
 export const QUEUE = "ndscatter";
 
 /** Options of {@link createWorker}. */
@@ -35,33 +35,33 @@ export interface WorkerOptions {
   readonly queue?: string;
   /** The number of tasks that run at once. */
   readonly threads: number;
-  /** Bytes for all threads together. */
+  /** Memory for all threads together, in bytes. */
   readonly memory: number;
   /**
-   * Folders that hold jobs and their arrays, and addresses such as `s3://bucket/prefix`; a job outside of them, or one
-   * that reads or writes outside, is refused. Required unless the queue is on this machine, because whoever can write
-   * to the queue names the jobs.
+   * Folders that hold jobs and their arrays, and addresses such as `s3://bucket/prefix`; a job that lies, reads or
+   * writes outside these roots is refused. Required unless the queue is on this machine, because anyone who can write
+   * to the queue can name jobs.
    */
   readonly roots?: readonly string[];
-  /** A folder whose `node_modules` may contain BullMQ, if the package's own do not. */
+  /** A folder whose `node_modules` may contain BullMQ if it is not installed next to this package. */
   readonly from?: string;
   readonly onDone?: (tasks: TasksDone) => void;
-  /** Called with a sentence for each error after which the work is tried again. */
+  /** Called with a message for each error after which the work is tried again. */
   readonly onNote?: (sentence: string) => void;
 }
 
 /** A running worker. */
 export interface JobWorker {
   /**
-   * Ends the worker: running tasks finish, and those not begun return to the queue.
-   * @param patience milliseconds after which tasks still running are returned as well; unlimited by default
+   * Ends the worker: running tasks finish, and tasks that have not begun return to the queue.
+   * @param patience time, in ms, after which running tasks also return to the queue; unlimited by default
    */
   close(patience?: number): Promise<void>;
 }
 
 /**
- * The number of times that a task may lose its worker, on machines that come and go. A task that exceeds the memory
- * kills each worker, so it must fail in the end.
+ * Maximum number of times that a task may lose its worker, because machines may come and go. A task that exceeds the
+ * memory kills every worker that runs it, so the number must be limited.
  */
 const MAX_STALLED_COUNT = 10;
 
@@ -105,7 +105,7 @@ export async function startWorker(
   return { close: (patience = Infinity) => close(patience) };
 }
 
-/** @throws TensorError `attribute` for roots that are missing or wrong */
+/** @throws TensorError `attribute` if roots are missing or wrong */
 async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | null> {
   if (roots !== undefined) return rootsFrom(roots);
   if (isLocal(connection)) return null;
@@ -116,8 +116,8 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
 }
 
 /**
- * Checks an entry of the queue before any file is opened.
- * @throws UnrecoverableError for an entry that is not a job's, or whose job lies outside of the roots
+ * Checks a queue entry before any file is opened.
+ * @throws UnrecoverableError if the entry is not a job's, or the job lies outside the roots
  */
 async function checkEntry(
   core: Core,
@@ -141,7 +141,7 @@ async function checkEntry(
   }
 }
 
-/** @param version of the submitter; untrusted */
+/** @param version the submitter's version, which is untrusted */
 function otherVersion(own: string, version: unknown): string {
   const other =
     typeof version === "string" ? `ndscatter ${version.slice(0, 40)}` : "an older ndscatter";
@@ -151,7 +151,7 @@ function otherVersion(own: string, version: unknown): string {
   );
 }
 
-/** Reports errors of a worker, except a lost connection, which the connection reports. */
+/** Reports a worker's errors, except for a lost connection, which the connection reports. */
 function noteErrors(worker: QueueWorker, queue: JobQueue, onNote: (sentence: string) => void) {
   for (const emitter of [worker, queue]) {
     emitter.on("error", (error) => {
@@ -179,24 +179,24 @@ async function closeAll({ runner, worker, queue, pool, redis, clock }: Parts, pa
   const over = new AbortController();
   if (patience !== Infinity) clock.sleep(patience, over.signal).then(giveUp, () => {});
   try {
-    // Closing a worker waits for Redis. If Redis is gone, the worker's locks expire by themselves.
+    // Closing a worker waits for Redis. If Redis is gone, the worker's locks expire.
     const closed = worker.close().then(() => queue.close());
     await Promise.race([closed, untilLost(redis, runner, clock, over.signal)]);
   } finally {
     over.abort();
     redis.disconnect();
-    // `worker.close` does this last, so never while Redis is unreachable.
+    // `worker.close` does this last, so it would never happen while Redis is unreachable.
     await worker.lockManager?.close();
     await pool.end();
   }
 }
 
-/** Milliseconds between two checks of a worker that is closing. */
+/** Interval between checks of a closing worker, in ms. */
 const LOOK = 50;
 
 /**
- * Waits until no task runs and Redis has been unreachable for `goodbye` milliseconds. A worker that returns tasks has
- * the same time for it.
+ * Waits until no task runs and Redis has been unreachable for `goodbye` milliseconds. A worker has the same time for
+ * returning tasks.
  */
 async function untilLost(
   redis: RedisConnection,
@@ -216,7 +216,7 @@ interface RootParts extends StepParts {
   readonly bullmq: Bullmq;
 }
 
-/** @throws UnrecoverableError for an error that another attempt would repeat */
+/** @throws UnrecoverableError for an error that would recur on another attempt */
 async function runRoot(
   { bullmq, ...parts }: RootParts,
   root: QueuedJob,

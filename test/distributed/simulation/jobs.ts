@@ -152,7 +152,7 @@ export function modelCore(world: World, folders: Folders, process: Process, long
   const listed = ({ folder, id }: Job): ModelJob | null => {
     const job = find(folder);
     if (job === undefined || job.id === id) return job ?? null;
-    throw new TensorError("engine", `job ${id} was removed, and ${folder} holds job ${job.id} now`);
+    throw new TensorError("engine", `job ${id} was removed, and ${folder} now holds job ${job.id}`);
   };
   const run = async (
     folder: string,

@@ -494,7 +494,7 @@ const CALM = [
 const REMOVED = [
   /^\S+ must be a job's folder, but has no job.json; ndscatter job list finds jobs$/,
   /^task \d+ of \S+ failed on \S+: job \S+ was removed$/,
-  /^job \S+ was removed, and \S+ holds job \S+ now$/,
+  /^job \S+ was removed, and \S+ now holds job \S+$/,
 ];
 
 const CLEAR = [

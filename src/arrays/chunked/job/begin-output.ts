@@ -40,7 +40,7 @@ export async function beginOutput(folder: string, spec: JobSpec): Promise<void> 
  */
 const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number): TensorError => {
   const sentence =
-    `${changed} of ${chunks} chunks of ${out.path} are changed by the job in ${folder}, but the array's folder ` +
+    `the job in ${folder} has changed ${changed} of ${chunks} chunks of ${out.path}, but the array's folder ` +
     `.ndscatter, without which the job cannot be finished, is gone; restore the array from a copy, then remove ${folder}`;
   return new TensorError("attribute", sentence);
 };

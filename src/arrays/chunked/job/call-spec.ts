@@ -45,8 +45,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { call: unsettled, policies } = callFrom(spec);
   const { version, operator, fields } = unsettled;
   if (version.indexForm === "sequences" || version.fusesBatches === true) {
-    const sentence =
-      "this version does not run chunk by chunk; use the newest opset of the operator";
+    const sentence = "this version cannot run chunk by chunk; use the operator's newest opset";
     throw new TensorError("unknown-operator", sentence, fields);
   }
   const isGather = operator.kind === "gather";
@@ -57,9 +56,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const axis = "node" in spec && spec.axis !== undefined ? axisTensor(spec.axis) : undefined;
   const takesAxis = unsettled.signature.positions.axis >= 0;
   if (takesAxis !== (axis !== undefined)) {
-    const sentence = takesAxis
-      ? "axis, an input, must be given"
-      : "axis is not an input; leave it out";
+    const sentence = takesAxis ? "axis, an input, must be given" : "axis is not an input; omit it";
     throw new TensorError("axis", sentence, { ...fields, input: "axis" });
   }
   const inputs = unsettled.signature.inputs.map(({ role }): TensorType | undefined =>

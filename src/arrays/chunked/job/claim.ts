@@ -58,7 +58,7 @@ export async function checkStaging(array: string): Promise<void> {
       throw error;
     });
     if (stat === null || stat.isDirectory()) continue;
-    throw malformed(`${folder} must be a folder that a job made, and not a link; remove ${folder}`);
+    throw malformed(`${folder} must be a folder that a job created, not a link; remove ${folder}`);
   }
 }
 
@@ -201,18 +201,20 @@ export async function refusal(
   const ways = `finish it (ndscatter job resume ${folder}), or give it up (ndscatter job remove ${folder})`;
   if (!inPlace) {
     const what = `${array} is the unfinished output of the job in ${folder}`;
-    return refuse(isHere ? `${what}; ${ways}` : `${what}, which is not here; remove ${array}`);
+    return refuse(
+      isHere ? `${what}; ${ways}` : `${what}, which this machine cannot find; remove ${array}`,
+    );
   }
   const changed = await changesOf(array);
   const what = `another job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
-  const cost = changed > 0 ? ", which leaves the array changed in part" : "";
+  const cost = changed > 0 ? ", which leaves the array partly changed" : "";
   if (isHere) return refuse(`${what}; ${ways}${cost}`);
   const remedy =
     changed > 0
       ? "restore the array from a copy"
       : `remove ${path.join(array, STAGING)} if the folder is gone`;
   return refuse(
-    `${what}, and its folder ${folder} is not here; finish it where it is, or ${remedy}`,
+    `${what}, and this machine cannot find its folder ${folder}; finish the job on a machine that can, or ${remedy}`,
   );
 }
 

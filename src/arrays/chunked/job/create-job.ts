@@ -65,7 +65,7 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
   const known = await findJob(folder);
   await known?.close();
   if (known !== null) {
-    const sentence = `${folder} holds a job; ndscatter job status ${folder} shows what is left of it`;
+    const sentence = `${folder} already holds a job; ndscatter job status ${folder} shows its state`;
     throw new TensorError("attribute", sentence);
   }
   await checkInputs(request, null);
@@ -166,8 +166,8 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
   if (known.request !== asked) throw otherJob(folder, isDone);
   if (isDone) {
     if (isUrl(known.out.path) || (await isThere(known.out.path))) return;
-    const sentence = `the job in ${folder} was done, but ${known.out.path} is gone; remove the folder`;
-    throw new TensorError("attribute", `${sentence} to do it again`);
+    const sentence = `the job in ${folder} is done, but its output ${known.out.path} is gone; remove the folder`;
+    throw new TensorError("attribute", `${sentence} to run the job again`);
   }
   await checkInputs(request, known.id);
   // The array no longer belongs to the job, but the job's folder has no mark `done` yet.
@@ -184,7 +184,7 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
  */
 const otherJob = (folder: string, isDone: boolean): TensorError => {
   const advice = isDone
-    ? "remove the folder, or give another one"
+    ? "remove the folder, or give another folder"
     : `finish that job (ndscatter job resume ${folder}), give it up (ndscatter job remove ${folder}), or give another folder`;
   const sentence = `${folder} holds another job, or one whose inputs have changed since; ${advice}`;
   return new TensorError("attribute", sentence);
@@ -238,7 +238,7 @@ function checkRequest({
   for (const [name, given] of Object.entries({ codecs, chunkShape, shards })) {
     if (given === undefined || out?.format === "zarr") continue;
     const got = out === null ? "data itself" : `${out.path}, an NPY file`;
-    const sentence = `the output must be a new Zarr array for ${name}, got ${got}; leave ${name} out`;
+    const sentence = `the output must be a new Zarr array for ${name}, got ${got}; omit ${name}`;
     throw new TensorError("attribute", sentence);
   }
   if (out !== null && out.format !== "npy" && out.format !== "zarr") {
@@ -269,7 +269,7 @@ function checkEnding(folder: string): void {
   const ending = path.extname(folder).toLowerCase();
   if (ending === "" || ending === ".zarr") return;
   const sentence =
-    `the output ${folder} must end in .npy or .zarr, or be a Zarr folder without an ending, ` +
+    `the output ${folder} must end in .npy or .zarr, or be a Zarr folder without a suffix, ` +
     `got ${printValue(ending)}`;
   throw new TensorError("attribute", sentence, { input: "out" });
 }

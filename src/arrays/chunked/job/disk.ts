@@ -117,7 +117,7 @@ export class DiskWatch {
       const least = Math.min(LEAST_FREE, Math.floor(size / 16));
       if (free >= least) continue;
       this.#seen = null;
-      throw fullDisk(job, folder, free, `a job that runs leaves ${printBytes(least)} free`);
+      throw fullDisk(job, folder, free, `a running job keeps ${printBytes(least)} free`);
     }
   }
 }

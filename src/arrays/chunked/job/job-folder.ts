@@ -38,7 +38,7 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
     const found = await findSpec(folder);
     if (found !== null) return found;
     if (await isFree(folder)) return makeFolder(folder, spec);
-    const sentence = `${folder} must be new, empty or the folder of a job, but holds other files; give another folder`;
+    const sentence = `${folder} must be new, empty or a job's folder, but holds other files; give another folder`;
     throw new TensorError("attribute", sentence);
   } finally {
     await fs.rm(temporary, { recursive: true, force: true });
@@ -132,7 +132,7 @@ async function removeMark(folder: string): Promise<void> {
 export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));
   if (array === undefined) return;
-  const sentence = `the job's folder ${folder} and the array ${array} must lie apart, neither within the other; give another folder`;
+  const sentence = `the job's folder ${folder} and the array ${array} must not contain each other; give another folder`;
   throw new TensorError("attribute", sentence);
 }
 

@@ -311,7 +311,7 @@ async function readBad(
   } catch (cause) {
     throw new TensorError(
       "malformed-file",
-      `${file} must hold what a task wrote, but is damaged`,
+      `${file} must be a file that a task wrote, but is damaged`,
       {},
       { cause },
     );

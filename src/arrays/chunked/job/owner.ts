@@ -20,7 +20,7 @@ export async function checkFolder({ folder, id }: { folder: string; id: string }
 
 /** Returns the message for a job that was removed and whose folder holds another job. */
 export const replaced = (folder: string, id: string, found: string): string =>
-  `job ${id} was removed, and ${folder} holds job ${found} now; begin it again in another folder`;
+  `job ${id} was removed, and ${folder} now holds job ${found}; begin the removed job again in another folder`;
 
 /**
  * Checks the owner of the folder and the output before a task renames its file to the final name. The task's file is
@@ -32,6 +32,6 @@ export async function checkOwner({ folder, spec: { id, out } }: JobContext): Pro
   if (out.format !== "zarr" || isUrl(out.path)) return;
   const claim = await readClaim(out.path);
   if (claim === null || claim.id === id) return;
-  const sentence = `job ${id} no longer has ${out.path}, which job ${claim.id} has now`;
+  const sentence = `job ${id} no longer owns ${out.path}, which now belongs to job ${claim.id}`;
   throw new TensorError("engine", sentence);
 }

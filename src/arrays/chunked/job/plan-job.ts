@@ -84,7 +84,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
     if (array?.dtype !== "string") continue;
     throw new TensorError(
       "dtype",
-      `${array.location.path} holds text, which chunked calls do not take`,
+      `${array.location.path} holds text, which chunked calls do not support`,
     );
   }
   const resolved = resolveCall(call, { data: request.data, indices, updates });
@@ -127,7 +127,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
   const most = Math.max(...spec.stages.map(({ tasks }) => tasks));
   if (most > MOST_TASKS) {
     const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
-    throw new TensorError("too-large", `${sentence}; make the chunks larger`);
+    throw new TensorError("too-large", `${sentence}; use larger chunks`);
   }
   const takes = { threads, taskBytes: largest };
   return { ...(await planned(request, { spec, parts, takes })), parts };
@@ -257,7 +257,7 @@ function outChunks(
 function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   if (chunkShape === undefined && shards == null) return undefined;
   if (chunkShape === undefined) {
-    const sentence = "shards hold chunks, whose shape is missing; give chunkShape (--chunks) too";
+    const sentence = "shards require the shape of their chunks; also give chunkShape (--chunks)";
     throw new TensorError("attribute", sentence);
   }
   for (const [name, given] of Object.entries({ chunkShape, shards: shards ?? [] })) {
@@ -302,7 +302,7 @@ function wholeChunks(
 function checkBlocks(blockShape: readonly number[], positions: readonly number[]): void {
   if (areContiguous(blockShape, positions)) return;
   const sentence =
-    "blockShape must cover positions that follow each other in row-major order: ones, then any size, then " +
+    "blockShape must cover consecutive positions in row-major order: ones, then any size, then " +
     `whole axes, such as [1, 3, 4] of [2, 5, 4]; got ${printValue(blockShape)} for positions ${printShape(positions)}`;
   throw new TensorError("attribute", sentence);
 }
@@ -318,8 +318,9 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
   const names = ["indices", "updates"];
   const at = others.findIndex((one) => one !== undefined && !isOther(one));
   if (at === -1) return;
-  const sentence = `${names[at]} and data have elements of ${out.path} in common, which the job changes in place`;
-  const advice = "copy one of them (ndscatter array), or name parts that are apart along an axis";
+  const sentence = `${names[at]} and data share elements of ${out.path}, which the job changes in place`;
+  const advice =
+    "copy one of them (ndscatter array), or give parts that do not overlap along some axis";
   throw new TensorError("overlap", `${sentence}; ${advice}`, { input: names[at] });
 }
 

@@ -75,10 +75,7 @@ async function checkPlace(roots: Roots, place: string, what: string): Promise<vo
     : await isInFolders(roots.folders, place);
   if (isIn) return;
   const all = [...roots.folders, ...roots.addresses].join(", ");
-  throw new TensorError(
-    "attribute",
-    `${what} ${place} lies outside of this worker's roots: ${all}`,
-  );
+  throw new TensorError("attribute", `${what} ${place} lies outside this worker's roots: ${all}`);
 }
 
 const startsWith = (address: string, root: string): boolean =>
@@ -93,8 +90,7 @@ function plainAddress(address: string, what: string): string {
   const isPlain =
     !/[\\@?#%\s]/.test(rest) && rest.split("/").every((part) => part !== "." && part !== "..");
   if (isPlain) return address;
-  const must =
-    "must be an address without . and .. as names, and without any of \\ @ ? # % and spaces";
+  const must = "must be an address without . and .. as names, and without \\ @ ? # % and spaces";
   throw new TensorError("attribute", `${what} ${must}, got ${printValue(address)}`);
 }
 

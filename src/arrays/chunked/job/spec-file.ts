@@ -37,7 +37,7 @@ export async function checkFolderOf(folder: string): Promise<void> {
   const link = entries.find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   const file = path.join(folder, link.name);
-  throw malformed(`${file} must not be a link, because tasks would write where the link leads`);
+  throw malformed(`${file} must not be a link, because tasks would write to the link's target`);
 }
 
 /** @throws TensorError `malformed-file` if the folder holds no job, or contains links */

@@ -103,7 +103,7 @@ export function parseSpec(text: string): JobSpec {
     areStages(stages) &&
     (planned === undefined || isPlanned(planned, stages.length));
   if (!isRight)
-    throw malformed("job.json must describe a job of this version of ndscatter, but does not");
+    throw malformed("job.json must describe a job of this ndscatter version, but does not");
   return {
     version,
     id,
@@ -130,7 +130,7 @@ function checkPackage(made: unknown): void {
   const own = packageVersion();
   if (typeof made !== "string" || made === own) return;
   throw malformed(
-    `the job was made by ndscatter ${made.slice(0, 40)}, but this is ndscatter ${own}; ` +
+    `the job was created by ndscatter ${made.slice(0, 40)}, but this is ndscatter ${own}; ` +
       "use one version on all machines until the job is done",
   );
 }

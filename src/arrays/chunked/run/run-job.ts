@@ -138,7 +138,7 @@ async function noteExcess(
   ] as const) {
     if (took[name] <= planned[name]) continue;
     const [got, most] = [took[name], planned[name]].map(printBytes);
-    onNote(`the tasks of the job ${what} ${got}, more than the ${most} that were planned at most`);
+    onNote(`the tasks of the job ${what} ${got}, more than the planned maximum of ${most}`);
   }
 }
 

@@ -57,7 +57,7 @@ export class Runner {
     if (this.#share < needed) {
       const [own, all] = [this.#share, needed].map((bytes) => Math.ceil(bytes / 2 ** 20));
       const sentence =
-        `a task of ${folder} takes ${all} MB of memory, but a thread has ${Math.max(0, own)} MB; ` +
+        `a task of ${folder} takes ${all} MB of memory, but each thread has ${Math.max(0, own)} MB; ` +
         "allow more memory or fewer threads";
       throw new TensorError("too-large", sentence);
     }

@@ -171,8 +171,8 @@ export function threadsFor(
   const needed = Math.ceil((least + PROCESS + THREAD) / MEGABYTE);
   throw new TensorError(
     "too-large",
-    `a chunk ${printShape(chunkShape)} needs ${needed} MB of memory with all that is around it, but ` +
-      `${Math.floor(memory / MEGABYTE)} MB are allowed; allow more, or copy the array into smaller chunks ` +
+    `a task with a chunk ${printShape(chunkShape)} needs ${needed} MB of memory, but ` +
+      `only ${Math.floor(memory / MEGABYTE)} MB are allowed; allow more, or copy the array with smaller chunks ` +
       "(ndscatter array a.zarr -o b.zarr --chunks ...)",
   );
 }

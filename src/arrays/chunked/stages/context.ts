@@ -84,11 +84,11 @@ export function contextOf(folder: string, spec: JobSpec, arrays: JobArrays): Job
   if (!isGather && !sameShape(out.chunkShape, data.chunkShape))
     throw malformed("the chunks of the output must be those in which job.json reads data");
   if (isGather && spec.chunksPerTask !== 1 && !takesWhole) {
-    const sentence = `job.json gives a task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${pieces.size}`;
-    throw malformed(`${sentence}, and a task of several chunks takes whole slices`);
+    const sentence = `job.json gives each task of a gather ${spec.chunksPerTask} chunks, but a slice lies in ${pieces.size}`;
+    throw malformed(`${sentence}, and a task with several chunks must take whole slices`);
   }
   if (spec.chunks !== chunks.size)
-    throw malformed(`job.json says ${spec.chunks} chunks, but the array has ${chunks.size}`);
+    throw malformed(`job.json states ${spec.chunks} chunks, but the array has ${chunks.size}`);
   return {
     ...arrays,
     folder,
@@ -164,7 +164,7 @@ export function checkStages(job: JobContext): void {
   for (const [name, expected] of Object.entries(tasks) as [StageName, number | null][]) {
     const count = said.get(name) ?? null;
     if (count === expected) continue;
-    const sentence = `job.json says ${count ?? "no"} tasks of ${name}, but its arrays have ${expected ?? "none"}`;
+    const sentence = `job.json states ${count ?? "no"} tasks of ${name}, but its arrays require ${expected ?? "none"}`;
     throw malformed(sentence);
   }
 }

@@ -82,7 +82,7 @@ async function readPiece(
   const places = found.map((one) => (at += one.count) - one.count);
   if (at !== total)
     throw malformed(
-      `${folder}/applied has ${at} slices for block ${block}, which asked for ${total}`,
+      `${folder}/applied has ${at} slices for block ${block}, which requested ${total}`,
     );
   await inGroups(found, async ({ layout, ...fragment }, i) => {
     const place = places[i] * bytes;

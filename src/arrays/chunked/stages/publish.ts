@@ -62,8 +62,8 @@ export async function isPublished(job: JobContext, task: number): Promise<boolea
 function lostMark({ folder }: JobContext, task: number): Error {
   const marker = fileOf.task(folder, "applied", task);
   return malformed(
-    `${marker} is gone, but ${path.basename(seenFile(folder, "apply", task))} beside it says that the task has changed its ` +
-      `chunks; bring the file back, or give the job up (ndscatter job remove ${folder})`,
+    `${marker} is gone, but ${path.basename(seenFile(folder, "apply", task))} beside it shows that the task has changed its ` +
+      `chunks; restore the file, or abandon the job (ndscatter job remove ${folder})`,
   );
 }
 

@@ -158,8 +158,8 @@ const inputOf = (spec: JobSpec, name: string): ArrayLocation | undefined =>
 /** Returns the error for an input that changed after a task had read part of it. */
 export function changedSince({ folder, spec }: JobContext, name: string): TensorError {
   const advice = spec.inPlace
-    ? "bring the old values back, or give the job up, which leaves the array changed in part"
-    : "bring the old values back, or give the job up";
+    ? "restore the old values, or abandon the job, which leaves the array partly changed"
+    : "restore the old values, or abandon the job";
   const sentence =
     `${name} (${inputOf(spec, name)?.path}) has changed since the job in ${folder} read a part of it; ` +
     `${advice} (ndscatter job remove ${folder})`;
@@ -173,7 +173,7 @@ export function changedSince({ folder, spec }: JobContext, name: string): Tensor
 export function changedWhileRead({ folder, spec }: JobContext, name: string): TensorError {
   const sentence =
     `${name} (${inputOf(spec, name)?.path}) changed while the job in ${folder} read it; ` +
-    `when nothing writes to it any more, finish the job (ndscatter job resume ${folder})`;
+    `when nothing writes to it anymore, finish the job (ndscatter job resume ${folder})`;
   return new TensorError("attribute", sentence, { input: name });
 }
 
@@ -188,6 +188,6 @@ async function readSeen(file: string): Promise<Readonly<Record<string, unknown>>
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw malformed(
-    `${path.basename(path.dirname(file))}/${path.basename(file)} is not what a task wrote`,
+    `${path.basename(path.dirname(file))}/${path.basename(file)} must be a file that a task wrote, but is not`,
   );
 }
