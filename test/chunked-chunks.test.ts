@@ -157,7 +157,7 @@ test("chunks that do not fit the output are refused before anything is made", as
     ],
     [
       { chunkShape: [4, 2], out: path.join(home, "x.npy") },
-      /^the output must be a new Zarr array for chunkShape, got \S+x\.npy, an NPY file; leave chunkShape out$/,
+      /^the output must be a new Zarr array for chunkShape, got \S+x\.npy, an NPY file; omit chunkShape$/,
     ],
     [
       { chunkShape: [4, 2], out: data },

@@ -1,6 +1,6 @@
 /**
- * The gradients of a scatter and of a gather on a GPU, as calls of the same targets: the rules of
- * `core/call/backwards.ts`, with the same bits. All arguments have been checked.
+ * Computes the gradients of scatters and gathers on a GPU, as calls with the same targets. The rules are those of
+ * `core/call/backwards.ts`, with the same bits. Callers check all arguments.
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
@@ -32,22 +32,22 @@ import type { GpuInput } from "./inputs.ts";
 import type { Placed, TargetSource } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
-/** A call whose gradients are taken. */
+/** A call whose gradients are computed. */
 interface Differentiated {
   readonly core: GpuCore;
   readonly fields: ErrorFields;
   readonly source: TargetSource;
-  /** Indices on the GPU, or what a kept plan has made of them. */
+  /** Indices on the GPU, or the tensors that a kept plan has derived from them. */
   readonly others: readonly DeviceTensor[];
-  /** The gradient of the result. */
+  /** Gradient of the result. */
   readonly gradient: DeviceTensor;
   readonly dataShape: readonly number[];
   readonly dataSize: number;
-  /** The tensor for the gradient of data; null for a new one. */
+  /** The tensor for the gradient of data; null for a new tensor. */
   readonly dataOut: DeviceTensor | null;
 }
 
-/** A scatter whose gradients are taken. */
+/** A scatter whose gradients are computed. */
 export interface DifferentiatedScatter extends Differentiated {
   readonly data: DeviceTensor;
   readonly updates: GpuInput;
@@ -63,7 +63,7 @@ const REPLACE: Steps = { first: "none", later: "none", divides: false };
 
 /**
  * @param reduction null for a gather
- * @throws TensorError `dtype` for gradients that take more than moves, of data types without arithmetic on a GPU
+ * @throws TensorError `dtype` for gradients that need arithmetic on a data type for which the GPU engine has none
  */
 export function checkGradientArithmetic(
   dtype: DType,
@@ -72,11 +72,11 @@ export function checkGradientArithmetic(
 ): void {
   if (reduction === "none" || reduction === "add" || hasGpuArithmetic(dtype)) return;
   const what = reduction === null ? "of a gather" : `of the reduction ${printValue(reduction)}`;
-  const sentence = `data must be float16, bfloat16 or float32 for the gradient ${what}, because a GPU does no arithmetic of ${dtype} here; vjp of ndscatter computes it on the host`;
+  const sentence = `data must be float16, bfloat16 or float32 for the gradient ${what}, because the GPU engine has no arithmetic for ${dtype}; vjp in ndscatter computes the gradient on the host`;
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
 }
 
-/** The gradient of data: zeros, to which each gathered slice has added its gradient, in order. */
+/** Computes the gradient of data: adds the gradient of each gathered slice to zeros, in order. */
 export function gatherGradient(call: Differentiated): DeviceTensor {
   const { core, others, gradient, dataOut: out } = call;
   const { dtype } = gradient;
@@ -92,13 +92,13 @@ export function gatherGradient(call: Differentiated): DeviceTensor {
   });
 }
 
-/** The parts of the call that makes the gradient of data. */
+/** Returns the common fields of the calls that compute the gradient of data. */
 const dataCall = ({ fields, source, gradient, dataShape, dataSize, dataOut }: Differentiated) => ({
   ...{ fields, source, out: dataOut, dtype: gradient.dtype },
   ...{ shape: dataShape, size: dataSize },
 });
 
-/** The gradients of data and of updates; null for a gradient that was not requested. */
+/** Computes the gradients of data and of updates; null for a gradient that was not requested. */
 export function scatterGradients(
   call: DifferentiatedScatter,
 ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
@@ -112,7 +112,7 @@ export function scatterGradients(
   return [call.wantsData ? dataGradient(call) : null, ofUpdates];
 }
 
-/** Makes the gradient of updates. */
+/** Submits a call that computes the gradient of updates. */
 const updatesCall = (
   { core, fields, source, gradient, updates: { type }, updatesOut: out }: DifferentiatedScatter,
   inputs: readonly DeviceTensor[],
@@ -128,7 +128,10 @@ const updatesCall = (
   });
 };
 
-/** The gradient of updates where each is moved, and then negated or divided. */
+/**
+ * Computes the gradient of updates for reductions in which gradients are only moved, and then possibly negated or
+ * divided.
+ */
 function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   const { gradient, reducing, others, updatesOut } = call;
   const { reduction, includeSelf } = reducing;
@@ -136,7 +139,7 @@ function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   const isNew = updatesOut === null;
   return updatesCall(call, [gradient, ...others], (recording, placed, span, guard) => {
     const { targets, arrangements } = placed;
-    // Each update of a mean has the quotient of its target.
+    // In a mean, the gradient of each update is the quotient at its target.
     const from = reduction === "mean" ? quotients(recording, call, targets, guard) : gradient.span;
     const taken = reduction === "none" ? arrangements.last(recording) : targets;
     gatherOnGpu(recording, taken, dtype, from, span, isNew, guard);
@@ -146,7 +149,7 @@ function movedGradient(call: DifferentiatedScatter): DeviceTensor {
   });
 }
 
-/** A copy of the result's gradient, divided at each target by the number of the values in its mean. */
+/** Returns a copy of the result's gradient, divided at each target by the number of values in its mean. */
 function quotients(
   recording: Recording,
   call: DifferentiatedScatter,
@@ -174,7 +177,7 @@ function divideTargets(
   divideOnGpu(recording, dtype, counts, slice, slice * slices, extra, out, guard);
 }
 
-/** The gradient of data: that of the result, with something else at the targets. */
+/** Computes the gradient of data: the gradient of the result, with other values at the targets. */
 function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   const { core, gradient, updates, reducing, others } = call;
   const isProduct = reducing.reduction === "mul" && reducing.includeSelf;
@@ -198,11 +201,11 @@ function dataGradient(call: DifferentiatedScatter): DeviceTensor {
   });
 }
 
-/** True if nothing of data is left at a target. */
+/** Returns true if no value of data remains at a target. */
 const replacesData = ({ reduction, includeSelf }: Reducing): boolean =>
   reduction === "none" || !includeSelf;
 
-/** The gradient of the result as the data of a scatter into the gradient of data. */
+/** Returns the operands of a scatter into the gradient of data, in which the result's gradient is the data. */
 function operandsOf(
   { gradient: { dtype, span: data }, dataOut }: DifferentiatedScatter,
   out: Span,
@@ -234,14 +237,14 @@ function multiplyByUpdates(
   combineInOrder(recording, backwards, dtype, "mul", spanOf(recording, updates), out, guard);
 }
 
-/** Updates on the GPU, uploaded if they are on the host. */
+/** Returns an input's elements on the GPU, uploading them if they are on the host. */
 const spanOf = (recording: Recording, { device, type }: GpuInput): Span =>
   device?.span ?? recording.upload(type.data as NumericStorage);
 
 const deviceOf = ({ device }: GpuInput): readonly DeviceTensor[] =>
   device === null ? [] : [device];
 
-/** The gradient of the updates of a product. */
+/** Computes the gradient of a product's updates. */
 function productGradient(call: DifferentiatedScatter): DeviceTensor {
   const { gradient, data, updates, reducing, others, updatesOut } = call;
   const { includeSelf } = reducing;
@@ -276,7 +279,7 @@ function productGradient(call: DifferentiatedScatter): DeviceTensor {
   }
 }
 
-/** The gradients of a greatest or least value: operands that equal the result share its gradient. */
+/** Computes the gradients of `max` or `min`: operands that equal the result share its gradient. */
 function extremeGradients(
   call: DifferentiatedScatter,
 ): readonly [data: DeviceTensor | null, updates: DeviceTensor | null] {
@@ -316,14 +319,17 @@ function extremeGradients(
   }
 }
 
-/** What both gradients of an extreme value need. */
+/** Values that both gradients of `max` or `min` need. */
 interface Shared {
   readonly best: DeviceTensor;
   readonly table: DeviceTensor | null;
   extremes(recording: Recording): Extremes;
 }
 
-/** The tensors whose calls may have failed; the best value fails if data, updates or indices are missing. */
+/**
+ * Returns the tensors whose calls may have failed; the call for the extreme value fails if data, updates or indices are
+ * missing.
+ */
 const inputsOf = (
   { gradient }: DifferentiatedScatter,
   { best, table }: Shared,

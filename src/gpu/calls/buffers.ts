@@ -1,4 +1,4 @@
-/** Tensors over foreign buffers: buffers of users, and of onnxruntime's tensors. */
+/** Creates tensors over foreign buffers: buffers of users and of onnxruntime's tensors. */
 
 import { paddedBytes, TENSOR_USAGE } from "../kernels/gpu.ts";
 import type { GpuBufferLike } from "../kernels/webgpu.ts";
@@ -10,9 +10,9 @@ import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
 /**
- * A tensor over a buffer. Disposing of the tensor does not destroy the buffer.
+ * Creates a tensor over a buffer. Disposing of the tensor does not destroy the buffer.
  * @throws TensorError `dtype` for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for
- *   a buffer that is too short, `too-large`
+ * a buffer that is too short, `too-large`
  */
 export function tensorOver<D extends DType>(
   core: GpuCore,
@@ -37,7 +37,7 @@ export function tensorOver<D extends DType>(
   return new DeviceTensor(core, dtype, dims, size, buffer as GpuBufferLike, false);
 }
 
-/** @throws TensorError `dtype` for an unknown data type or text, and as `zeros` for shapes */
+/** @throws TensorError `dtype` for an unknown data type or text; for shapes, the errors of `zeros` */
 export function typeOf(
   dtype: DType,
   shape: unknown,
@@ -51,7 +51,7 @@ export function typeOf(
 /** @throws TensorError `dtype` for text */
 export function checkHolds(dtype: DType, fields: ErrorFields): void {
   if (dtype !== "string") return;
-  const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU holds no text`;
+  const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU cannot hold text`;
   throw new TensorError("dtype", sentence, fields);
 }
 
@@ -69,7 +69,7 @@ function bufferParts(
   throw new TensorError("attribute", must, fields);
 }
 
-/** The fields of an onnxruntime-web tensor that locate its elements. */
+/** Fields of an onnxruntime-web tensor that locate its elements. */
 interface RuntimeParts {
   readonly location: unknown;
   readonly gpuBuffer: unknown;
@@ -78,8 +78,8 @@ interface RuntimeParts {
 }
 
 /**
- * Wraps onnxruntime's tensor on the GPU as a tensor of the engine over the same buffer; null for any other value.
- * @throws TensorError as {@link tensorOver}; `disposed` if its buffer cannot be read
+ * Wraps an onnxruntime tensor on the GPU as an engine tensor over the same buffer; returns null for any other value.
+ * @throws TensorError like {@link tensorOver}; `disposed` if the buffer cannot be read
  */
 export function runtimeTensor(
   core: GpuCore,

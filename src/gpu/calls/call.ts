@@ -1,8 +1,8 @@
 /**
- * Turns a call into a recording. A call is checked by the functions of `src/core/call/`, as if its tensors were on the
- * host, and its Plan is the operator's; this file chooses the kernels.
+ * Converts a call to a recording. The functions of `src/core/call/` check the call as if its tensors were on the host,
+ * and the operator makes the Plan; this file chooses the kernels.
  *
- * Its files, by the question that each answers:
+ * The files of GPU calls, by the question that each file answers:
  *
  *     kernels/kernel.ts, recording.ts, gpu.ts            what is a kernel, and how do its numbers and buffers get there?
  *     kernels/targets.ts, read-indices.ts, repeats.ts    where do positions go?
@@ -36,7 +36,7 @@ import {
 } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
-/** A call of a plain function on GPU tensors. */
+/** Runs a call of a plain function on GPU tensors. */
 export function callOnGpu(
   core: GpuCore,
   operator: Operator,
@@ -68,7 +68,7 @@ export function callOnGpu(
     : scatterWork(work, updates, settings, others);
 }
 
-/** The targets of a call. @param indices null if they are on the host */
+/** Returns the source of a call's targets. @param indices null if the indices are on the host */
 export function sourceOf(
   prepared: PreparedCall,
   policies: Policies,
@@ -78,7 +78,7 @@ export function sourceOf(
   return targetsOnHost(prepared, policies, prepared.updates?.size ?? prepared.size);
 }
 
-/** The Plan of indices on the host, which are read immediately. */
+/** Makes the targets for indices on the host, which are read immediately. */
 function targetsOnHost(
   { call, planInputs }: PreparedCall,
   policies: Policies,
@@ -97,9 +97,9 @@ export interface Work {
   readonly fields: ErrorFields;
   readonly source: TargetSource;
   readonly data: DeviceTensor;
-  /** Null for a new result. */
+  /** The tensor for the result; null for a new tensor. */
   readonly out: DeviceTensor | null;
-  /** The shape of the result. */
+  /** Shape of the result. */
   readonly shape: readonly number[];
   readonly size: number;
 }
@@ -153,6 +153,6 @@ export function checkArithmetic(
   fields: ErrorFields,
 ): void {
   if (reduction === "none" || hasGpuArithmetic(dtype)) return;
-  const sentence = `data must be of another type for the reduction ${reduction}: a GPU does no arithmetic of ${dtype} here`;
+  const sentence = `data must have another data type for the reduction ${reduction}, because the GPU engine has no arithmetic for ${dtype}`;
   throw new TensorError("dtype", sentence, { ...fields, input: "data" });
 }

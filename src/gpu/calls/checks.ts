@@ -1,33 +1,36 @@
-/** The outcomes of GPU calls: failures, their reasons, and results without contents. */
+/** Tracks the outcomes of GPU calls: failures, their reasons, and results without contents. */
 
 import type { TensorError } from "../../core/errors.ts";
 import type { BadIndex, RepeatFound, SlotState } from "../kernels/status.ts";
 
-/** The outcome of a finished call. */
+/** Outcome of a finished call. */
 export interface Outcome {
   /** The reason why the call did nothing; null if it succeeded. */
   readonly error: TensorError | null;
-  /** The reason why its result has no contents. Null for an `out` with contents that a failed call left untouched. */
+  /**
+   * The reason why the call's result has no contents. Null for an `out` with contents that a failed call left
+   * unchanged.
+   */
   readonly lack: TensorError | null;
 }
 
 const FINE: Outcome = { error: null, lack: null };
 
-/** The sources of a call's errors. */
+/** Sources of a call's errors. */
 export interface CheckParts {
   /** The call's slot in the status buffer; null if the call cannot fail on the GPU. */
   readonly slot: number | null;
-  /** The pending calls among those that made its inputs. */
+  /** The pending calls that made the call's inputs. */
   readonly inputs: readonly CallCheck[];
-  /** The call that made the previous contents of `out`; `new` for a new result. */
+  /** The call that made the previous contents of `out`; `"new"` for a new result. */
   readonly before: CallCheck | null | "new";
-  /** Makes the error for a failure found by the GPU; null if the GPU checks nothing. */
+  /** Returns the error for a failure that the GPU has found; null if the GPU checks nothing. */
   readonly errorOf: ((failure: BadIndex | RepeatFound) => TensorError) | null;
   /** The device's reason for refusing the call; null if it accepted it. */
   readonly refusal: Promise<TensorError | null>;
 }
 
-/** A call. Pending until {@link settle}. */
+/** The outcome of a call, which is pending until {@link settle}. */
 export class CallCheck {
   #parts: CheckParts | null;
   #outcome: Outcome = FINE;
@@ -41,7 +44,7 @@ export class CallCheck {
     return this.#parts !== null;
   }
 
-  /** The slot of a pending call that may fail on the GPU. */
+  /** The status slot of a pending call that may fail on the GPU. */
   get slot(): number | null {
     return this.#parts?.slot ?? null;
   }
@@ -50,7 +53,7 @@ export class CallCheck {
     return this.#outcome;
   }
 
-  /** The number of `done` reports when the call was settled. */
+  /** Number of `done` reports when the call was settled. */
   get reports(): number {
     return this.#reports;
   }
@@ -62,7 +65,7 @@ export class CallCheck {
 
   /**
    * Ends the call. Earlier calls must have been settled.
-   * @param failure found by the GPU; null also if the GPU was not asked
+   * @param failure the failure that the GPU has found; also null if the GPU was not queried
    */
   settle(failure: SlotState, refusal: TensorError | null, reports: number): void {
     const parts = this.#parts;
@@ -70,12 +73,13 @@ export class CallCheck {
     this.#parts = null;
     this.#reports = reports;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
-    // An input that the device could not make also explains why the device refused the call that uses it.
+    // If the device could not make an input, it refuses the calls that use this input, so the input's error is the
+    // reason.
     const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);
     const error = lacking ?? refusal ?? found ?? null;
     if (error === null) return;
     const { before } = parts;
-    // A refused call may have been executed in part.
+    // A refused call may have been partly executed.
     const isUntouched = refusal === null && before !== "new";
     this.#outcome = { error, lack: isUntouched ? (before?.outcome.lack ?? null) : error };
   }

@@ -1,6 +1,6 @@
 /**
- * The core of a GPU engine: records calls in order, tracks pending ones, and asks the GPU for their outcomes. Operators
- * are handled elsewhere.
+ * The core of a GPU engine: records calls in order, tracks pending calls, and queries the GPU for their outcomes.
+ * Operators are handled elsewhere.
  */
 
 import { contentsOf, destroyBuffer, Gpu, TENSOR_USAGE } from "../kernels/gpu.ts";
@@ -23,12 +23,12 @@ export interface GpuCall {
   readonly fields: ErrorFields;
   readonly source: TargetSource;
   readonly inputs: readonly DeviceTensor[];
-  /** Null for a new result. */
+  /** The tensor for the result; null for a new tensor. */
   readonly out: DeviceTensor | null;
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
-  /** Records the commands of the call that follow the checks of its indices. */
+  /** Records the call's commands that follow the index checks. */
   readonly record: (recording: Recording, placed: Placed, result: Span, guard: Guard) => void;
 }
 
@@ -39,7 +39,7 @@ export class GpuCore implements TensorOwner {
   readonly #board: StatusBoard;
   #pending: CallCheck[] = [];
   #isAsking = false;
-  /** Collects the kernels of calls instead of running them; null except while {@link compile} runs its function. */
+  /** Collects the kernels of calls instead of running them; null unless {@link compile} is running its function. */
   #list: KernelList | null = null;
   /** The number of waits in progress. */
   #waits = 0;
@@ -61,7 +61,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * A tensor with the given elements, or with zeros. Exhausted device memory is reported by the next wait.
+   * Creates a tensor with the given elements, or with zeros. If device memory is exhausted, the next wait reports the
+   * error.
    * @throws TensorError `too-large` beyond the device's limits, `engine` if the device is lost
    */
   make(
@@ -79,7 +80,7 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made, new CallCheck(parts));
   }
 
-  /** @param isWritten true if a call writes all elements, so that memory of earlier tensors may be reused */
+  /** @param isWritten true if a call writes all elements, so that memory of released tensors may be reused */
   #create(dtype: DType, shape: readonly number[], size: number, isWritten: boolean): DeviceTensor {
     const bytes = size * DTYPES[dtype].bytes;
     const what = `a tensor of ${size} elements of ${dtype}`;
@@ -117,7 +118,7 @@ export class GpuCore implements TensorOwner {
     return this.#pend(made.result, check);
   }
 
-  /** Marks the tensor that a call makes or writes to, once the call is pending. */
+  /** Marks the result of a pending call. */
   #pend(result: DeviceTensor, check: CallCheck): DeviceTensor {
     this.#pending.push(check);
     result.madeBy(check);
@@ -125,7 +126,10 @@ export class GpuCore implements TensorOwner {
     return result;
   }
 
-  /** Settles pending calls in the background, one query at a time. Waits for results report failures. */
+  /**
+   * Settles pending calls in the background, one query at a time. Failures are reported when the program waits for
+   * results.
+   */
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -134,8 +138,8 @@ export class GpuCore implements TensorOwner {
   }
 
   /**
-   * Compiles the kernels of the calls that `calls` makes.
-   * @throws TensorError `engine` for a kernel that cannot be compiled, and the errors of the calls
+   * Compiles the kernels for the calls that `calls` makes.
+   * @throws TensorError `engine` for a kernel that cannot be compiled; the errors of the calls
    */
   async compile(calls: () => unknown): Promise<void> {
     this.gpu.checkThere();
@@ -149,22 +153,22 @@ export class GpuCore implements TensorOwner {
       this.#list = outer;
     }
     if (returned instanceof Promise) {
-      // The promise's own outcome does not matter.
+      // The outcome of this promise is ignored.
       returned.catch(() => {});
       const sentence =
-        "compile takes a function that makes its calls before it returns, got one that returns a Promise";
+        "compile needs a synchronous function, got a function that returns a Promise";
       throw new TensorError("attribute", sentence);
     }
     await this.#during(this.#wait(this.gpu.compileAll(list.kernels)));
   }
 
-  /** Lists the kernels of a call. A new result has neither elements nor memory. */
+  /** Lists a call's kernels. A new result has neither elements nor memory. */
   #listCall(call: GpuCall, list: KernelList): DeviceTensor {
     const { fields, inputs, dtype, shape, size } = call;
     return withFields(fields, () => {
       const result = call.out ?? this.#unmade(list, dtype, shape, size);
       const slots = checksOf(inputs).flatMap((check) => check.slot ?? []);
-      // The executed call may have to read the slots of its inputs.
+      // When the call is executed, it may have to read the status slots of its inputs.
       this.#record(list, call, result.span, NEVER, slots);
       return result;
     });
@@ -175,7 +179,7 @@ export class GpuCore implements TensorOwner {
     const result = new DeviceTensor(this, dtype, part(shape, 0), size, buffer, false);
     const parts = { slot: null, inputs: [], before: "new", errorOf: null } as const;
     const check = new CallCheck({ ...parts, refusal: Promise.resolve(null) });
-    const sentence = "the call was compiled and not run";
+    const sentence = "the call was only compiled, not run";
     check.settle(null, new TensorError("engine", sentence), this.#reports);
     result.madeBy(check);
     return result;
@@ -197,7 +201,7 @@ export class GpuCore implements TensorOwner {
     record(recording, source.record(recording, checked), span, guard);
   }
 
-  /** The slot of the call, null if it needs none. */
+  /** Records and submits a call. Returns the call's status slot, or null if it needs none. */
   #submitCall(call: GpuCall, { span }: DeviceTensor): number | null {
     const recording = new Recording(this.gpu, this.#params);
     const slots = checksOf(call.inputs).flatMap((check) => check.slot ?? []);
@@ -220,7 +224,7 @@ export class GpuCore implements TensorOwner {
     else this.gpu.keep([buffer]);
   }
 
-  /** Waits until all calls so far are finished, and records their outcomes. */
+  /** Waits until all earlier calls are finished, and records their outcomes. */
   async settle(): Promise<void> {
     this.gpu.checkThere();
     return this.#during(this.#settle());
@@ -234,7 +238,7 @@ export class GpuCore implements TensorOwner {
       const refusal = await call.refusal();
       const { slot } = call;
       if (!call.isPending) continue;
-      // A refused buffer may be in the pool that calls share, where it would make further calls fail.
+      // Memory that calls share is freed, because it may include a refused buffer, which would make later calls fail.
       if (refusal !== null) this.gpu.clear();
       call.settle(slot === null ? null : stateOf(slot), refusal, this.#reports);
       if (slot !== null) this.#board.give(slot);
@@ -243,7 +247,7 @@ export class GpuCore implements TensorOwner {
     this.#pending = this.#pending.filter((call) => call.isPending);
   }
 
-  /** Keeps the engine's resources until a wait ends, even if the engine is disposed of meanwhile. */
+  /** Keeps the engine's resources until a wait ends, even if the engine is disposed of in the meantime. */
   async #during<T>(wait: Promise<T>): Promise<T> {
     this.#waits++;
     try {
@@ -254,13 +258,13 @@ export class GpuCore implements TensorOwner {
     }
   }
 
-  /** The result of a promise of the device; its failures become errors of this package. */
+  /** Waits for one of the device's promises, and converts failures to errors of this package. */
   async #wait<T>(promise: Promise<T>): Promise<T> {
     try {
       return await promise;
     } catch (error) {
       if (isTensorError(error)) throw error;
-      // The loss of the device is reported shortly after the failure of a wait.
+      // A lost device is reported shortly after a wait fails.
       await Promise.race([this.gpu.device.lost, new Promise((done) => setTimeout(done, 1000))]);
       throw this.gpu.failureOf(error);
     }
@@ -274,7 +278,7 @@ export class GpuCore implements TensorOwner {
     if (error !== null) throw error;
   }
 
-  /** The elements of a tensor after all calls so far. */
+  /** Reads a tensor's elements after all earlier calls. */
   async read(tensor: DeviceTensor): Promise<NumericStorage> {
     this.gpu.checkThere();
     return this.#during(this.#read(tensor));
@@ -291,7 +295,7 @@ export class GpuCore implements TensorOwner {
     return viewOf(dtype, contents, 0, size * lanes) as NumericStorage;
   }
 
-  /** Ends the engine: later calls and waits are errors. Waits in progress still return their results. */
+  /** Ends the engine: later calls and waits throw errors. Waits in progress still return their results. */
   dispose(): void {
     if (this.gpu.hasEnded) return;
     this.gpu.end();

@@ -1,9 +1,9 @@
-/** The device of an engine: one from the user, or one requested from the browser. */
+/** Provides an engine's device: the user's device, or a device requested from the browser. */
 
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
 import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
 
-/** The members of `navigator.gpu` in use. */
+/** Members of `navigator.gpu` that this package uses. */
 interface GpuLike {
   requestAdapter(options: object): Promise<AdapterLike | null>;
 }
@@ -43,7 +43,7 @@ export function checkDevice(device: unknown): GpuDeviceLike {
 }
 
 /**
- * A device of the fastest adapter, with the adapter's largest limits.
+ * Requests a device from the fastest adapter, with the adapter's largest limits.
  * @throws TensorError `engine` if WebGPU or an adapter is missing
  */
 export async function requestDevice(): Promise<GpuDeviceLike> {
@@ -57,14 +57,15 @@ export async function requestDevice(): Promise<GpuDeviceLike> {
     const options = { powerPreference: "high-performance" };
     const adapter =
       (await gpu.requestAdapter(options)) ??
-      // Devices on OpenGL lack parts of WebGPU, none of which are needed here.
+      // Compatibility mode is accepted, because this package needs none of the WebGPU features that OpenGL devices
+      // lack.
       (await gpu.requestAdapter({ ...options, featureLevel: "compatibility" }));
-    if (adapter === null) throw new TensorError("engine", "WebGPU has no adapter here");
+    if (adapter === null) throw new TensorError("engine", "WebGPU has no adapter on this machine");
     const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
     const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize };
     return await adapter.requestDevice({ requiredLimits });
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    throw new TensorError("engine", `WebGPU gave no device: ${String(cause)}`, {}, { cause });
+    throw new TensorError("engine", `WebGPU returned no device: ${String(cause)}`, {}, { cause });
   }
 }

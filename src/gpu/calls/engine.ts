@@ -1,4 +1,4 @@
-/** The engine of the entry: the package's functions on GPU tensors. */
+/** The engine that `ndscatter/webgpu` exports: the package's functions on GPU tensors. */
 
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
@@ -19,9 +19,9 @@ import type { GpuEngine, GpuEngineOptions } from "./types.ts";
 import { vjpOnGpu } from "./vjp.ts";
 
 /**
- * Creates an engine on a GPU, whose results have the same bits as all other engines.
+ * Creates an engine on a GPU. Its results have the same bits as the results of all other engines.
  *
- * @param options `device` for a device of the caller's
+ * @param options `device` to use an existing device
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ type Functions = Pick<GpuEngine, keyof typeof FUNCTIONS>;
 type PlanFunctions = Pick<GpuEngine, keyof typeof PLAN_FUNCTIONS>;
 
 function engineOn(core: GpuCore): GpuEngine {
-  // Indices of kept plans are read on the host.
+  // Kept plans read their indices on the host.
   const host = createJs();
   const functions = forEach(
     FUNCTIONS,
@@ -70,10 +70,10 @@ function engineOn(core: GpuCore): GpuEngine {
   };
 }
 
-/** Compiles kernels. Rejects with the errors of the calls. */
+/** Compiles the kernels for the calls that `calls` makes. Rejects with the calls' errors. */
 async function compile(core: GpuCore, calls: unknown): Promise<void> {
   if (typeof calls === "function") return core.compile(calls as () => unknown);
-  const sentence = `compile takes a function that makes calls, got ${printValue(calls)}`;
+  const sentence = `compile needs a function that makes calls, got ${printValue(calls)}`;
   throw new TensorError("attribute", sentence);
 }
 
@@ -93,9 +93,9 @@ function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D>
   return made as DeviceTensor<D>;
 }
 
-/** The indices of a kept plan, which are checked immediately and must therefore be on the host. */
+/** Checks that a kept plan's indices are on the host, because they are checked immediately. */
 function hostIndices(indices: unknown): unknown {
   if (!DeviceTensor.isTensor(indices)) return indices;
-  const sentence = "indices of a kept plan must be on the host, where they are checked at once";
+  const sentence = "indices of a kept plan must be on the host, because they are checked immediately";
   throw new TensorError("dtype", sentence, { input: "indices" });
 }

@@ -1,6 +1,5 @@
 /**
- * The inputs of a call on the GPU: tensors of the engine, and for indices and updates also tensors and lists of the
- * host.
+ * Checks the inputs of a GPU call: tensors of the engine; for indices and updates, also tensors and lists on the host.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -14,12 +13,12 @@ import { checkHolds, runtimeTensor } from "./buffers.ts";
 import type { GpuCore } from "./core.ts";
 import { DeviceTensor } from "./tensor.ts";
 
-/** An input: the type for checks, and the location of its elements. */
+/** An input: its type for checks, and the location of its elements. */
 export type GpuInput =
   | { readonly type: Tensor; readonly device: DeviceTensor }
   | { readonly type: Tensor; readonly device: null };
 
-/** @throws TensorError as the plain functions, and `dtype` for data that is not on the GPU */
+/** @throws TensorError like the plain functions, and `dtype` if data is not on the GPU */
 export function gpuInputs(
   core: GpuCore,
   { signature, fields }: Call,
@@ -40,14 +39,15 @@ export function gpuInputs(
     rules.map((_, position) => inputs[position]?.type),
     fields,
   );
-  // The types of GPU tensors are always on the host.
+  // Type checks succeed even for released GPU tensors, because types are on the host, so tensors are checked
+  // separately.
   for (const [position, { name }] of rules.entries()) {
     inputs[position]?.device?.checkAlive(name, fields);
   }
   return inputs;
 }
 
-/** Data, which is never uploaded implicitly, because that would hide the slowest step. */
+/** Returns data as a GPU tensor. Data is never uploaded implicitly, because that would hide the slowest step. */
 export function dataOnGpu(
   core: GpuCore,
   given: unknown,
@@ -56,7 +56,7 @@ export function dataOnGpu(
 ): GpuInput & { readonly device: DeviceTensor } {
   if (!DeviceTensor.isTensor(given)) {
     const got = Tensor.isTensor(given) ? "a tensor of the host" : printValue(given);
-    const sentence = `${input} must be a tensor on the GPU, which upload, alloc and fromBuffer give; got ${got}`;
+    const sentence = `${input} must be a tensor on the GPU, got ${got}; create one with upload, alloc or fromBuffer`;
     throw new TensorError("dtype", sentence, { ...fields, input });
   }
   return deviceInput(core, given, fields, input);
@@ -70,11 +70,11 @@ function deviceInput(
 ): GpuInput & { readonly device: DeviceTensor } {
   device.checkAlive(input, fields);
   if (DeviceTensor.isOf(device, core)) return { type: DeviceTensor.typeOf(device), device };
-  const sentence = `${input} belongs to another engine; fromBuffer takes the buffers of one's device`;
+  const sentence = `${input} belongs to another engine; use fromBuffer with its buffer if both engines share a device`;
   throw new TensorError("engine", sentence, { ...fields, input });
 }
 
-/** The GPU form of indices or updates. */
+/** Returns indices or updates as a GPU input. */
 export function inputOf(
   core: GpuCore,
   given: unknown,
@@ -89,7 +89,8 @@ export function inputOf(
 }
 
 /**
- * `out` as a tensor of the engine, with the type and shape of the result, and without memory shared with another input.
+ * Checks that `out` is a tensor of the engine with the result's type and shape, and shares no memory with another
+ * input.
  * @param inPlace the name of the only input that `out` may be
  */
 export function outOnGpu(
@@ -113,7 +114,7 @@ export function outOnGpu(
   return device;
 }
 
-/** A tensor whose elements a GPU can hold. @throws TensorError `dtype` for text */
+/** Returns a tensor whose elements a GPU can hold. @throws TensorError `dtype` for text */
 export function numericTensor(given: unknown): Tensor {
   const tensor = asTensor(given, {});
   checkHolds(tensor.dtype, {});

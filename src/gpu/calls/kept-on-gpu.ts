@@ -1,4 +1,7 @@
-/** What a kept plan holds on the GPU: its targets, and their arrangements for reductions, each uploaded or made once. */
+/**
+ * GPU data of a kept plan: its targets and their arrangements for reductions, each of which is uploaded or computed
+ * once.
+ */
 
 import {
   checkReduction,
@@ -26,8 +29,8 @@ import type { UploadedTargets } from "./target-source.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
 /**
- * A value made from a plan, and the tensors that hold it, which become inputs of calls so that the calls notice its
- * failure.
+ * A value derived from a plan, and the tensors that hold the value. These tensors are inputs of calls, so that a call
+ * fails if they could not be made.
  */
 interface Kept<T> {
   readonly value: T;
@@ -37,7 +40,7 @@ interface Kept<T> {
 const isMade = <T>(kept: Kept<T> | undefined): kept is Kept<T> =>
   kept !== undefined && kept.held.every(({ lack }) => lack === null);
 
-/** The GPU data of a kept plan. Each part is made on first use, and again if the device refused it. */
+/** GPU data of a kept plan. Each part is made on first use, and made again if the device refused it. */
 export class KeptOnGpu {
   readonly #core: GpuCore;
   readonly #parts: KeptParts;
@@ -97,7 +100,8 @@ export class KeptOnGpu {
   }
 
   /**
-   * Makes the data that a call needs before it is recorded. @returns the inputs of the call other than data and updates
+   * Prepares the data that a call needs, before the call is recorded. @returns the call's inputs other than data and
+   * updates
    */
   prepare(dtype: DType, step: Step | null): readonly DeviceTensor[] {
     const { value, held } = this.#placed;
@@ -136,14 +140,14 @@ function dispose(kept: Kept<unknown> | undefined): void {
 
 export type Data = GpuInput & { readonly device: DeviceTensor };
 
-/** A kept plan on its engine. */
+/** A kept plan and its engine. */
 export interface PlanOnGpu {
   readonly core: GpuCore;
   readonly parts: KeptParts;
   readonly kept: KeptOnGpu;
 }
 
-/** The inputs of a kept scatter, checked. */
+/** Returns the checked inputs of a kept scatter. */
 export function scatterInputs(
   { core, parts, kept }: PlanOnGpu,
   given: unknown,
@@ -156,7 +160,7 @@ export function scatterInputs(
   const { dtype } = data.device;
   checkReduction(dtype, reduction, fields);
   const updates = inputOf(core, list, dtype, fields, "updates");
-  // Getters of foreign updates can dispose of either.
+  // Both are checked again, because getters of foreign updates can dispose of data or of the plan.
   kept.checkAlive();
   data.device.checkAlive("data", fields);
   const { type } = updates;

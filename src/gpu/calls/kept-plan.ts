@@ -1,4 +1,7 @@
-/** Plans kept on the GPU by their user: the targets, and their arrangements for reductions, are uploaded once. */
+/**
+ * Creates plans that the user keeps on the GPU, so that targets and their arrangements for reductions are uploaded
+ * once.
+ */
 
 import {
   GATHER_OPTIONS,
@@ -18,10 +21,11 @@ import type { DeviceTensor } from "./tensor.ts";
 import type { GpuPlan } from "./types.ts";
 import { gatherVjpByPlan, scatterVjpByPlan } from "./vjp-by-plan.ts";
 
-/** The methods of a kept plan. */
+/** Returns the methods of a kept plan. */
 export function gpuPlan(core: GpuCore, parts: KeptParts): GpuPlan {
   const kept = new KeptOnGpu(core, parts);
-  // Done now, so that a plan too large for the device fails immediately and not in a later call.
+  // The targets are uploaded now, so that a plan that is too large for the device fails immediately, not in a later
+  // call.
   kept.prepare("uint8", null);
   const plan: Pick<GpuPlan, "scatter" | "gather" | "scatterVjp" | "gatherVjp"> = {
     scatter: (data, updates, options) =>

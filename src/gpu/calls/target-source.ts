@@ -1,6 +1,6 @@
 /**
- * The sources of a call's targets: a Plan on the host, which is uploaded, or indices on the GPU. For the latter the
- * operator still makes a Plan, which supplies the reading job and everything but the offsets.
+ * Provides a call's targets, from a Plan on the host, which is uploaded, or from indices on the GPU. For indices on the
+ * GPU, the operator also makes a Plan, which supplies the job of reading indices and everything except the offsets.
  */
 
 import { repeatError } from "../../core/call/duplicates.ts";
@@ -24,17 +24,17 @@ import { product } from "../../core/tensor/shape.ts";
 import { Tensor, zeros } from "../../core/tensor/tensor.ts";
 import type { DeviceTensor } from "./tensor.ts";
 
-/** Targets, and their arrangements for reductions. */
+/** Targets and their arrangements for reductions. */
 export interface Placed {
   readonly targets: Targets;
   readonly arrangements: Arrangements;
 }
 
-/** Targets of indices that the GPU checks. */
+/** Targets for indices that the GPU checks. */
 export interface CheckedTargets {
-  /** The error for a failure. */
+  /** Returns the error for a failure. */
   errorOf(failure: BadIndex | RepeatFound): TensorError;
-  /** Records the checks of the call, which write failures into its slot. */
+  /** Records the call's checks, which write failures into its status slot. */
   record(recording: Recording, call: CheckedCall): Placed;
 }
 
@@ -44,12 +44,12 @@ export interface UploadedTargets {
   record(recording: Recording): Placed;
 }
 
-/** The source of a call's targets. */
+/** Source of a call's targets. */
 export type TargetSource = UploadedTargets | CheckedTargets;
 
 /**
- * The targets of a Plan whose indices were checked on the host, uploaded for one call.
- * @param positions the number of slices of the sequential side
+ * Returns the targets of a Plan whose indices were checked on the host; they are uploaded for one call.
+ * @param positions the number of slices on the sequential side
  */
 export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets => ({
   errorOf: null,
@@ -58,7 +58,7 @@ export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets 
     const span = recording.upload(words);
     const known = { isPartial: plan.source !== undefined, isDistinct: false };
     const targets = targetsOf(formOf(plan, positions), words.length, span, known);
-    // Computed lazily, because only a scatter without a reduction needs it, and it takes time.
+    // Computed lazily, because only a scatter without a reduction needs this value, and computing it takes time.
     let winners: Arrangements | undefined;
     const moving = (): Arrangements =>
       (winners ??= arrangementsOf({ ...targets, isDistinct: firstRepeat(plan) === null }));
@@ -78,11 +78,14 @@ export const uploadedTargets = (plan: Plan, positions: number): UploadedTargets 
   },
 });
 
-/** A Plan with skipped positions has one batch; on the GPU these positions exist without a target. */
+/**
+ * Returns the form of a Plan on the GPU. A Plan with skipped positions has a single batch, and on the GPU these
+ * positions exist without a target.
+ */
 const formOf = (plan: Plan, positions: number): Plan =>
   plan.source === undefined ? plan : { ...plan, count: positions };
 
-/** The job of reading a call's indices on the GPU. */
+/** Returns the targets for a call's indices on the GPU, which kernels read and check. */
 export function checkedTargets(
   prepared: PreparedCall,
   policies: Policies,
@@ -114,7 +117,7 @@ export function checkedTargets(
   };
 }
 
-/** A reading of indices, with the number and position of its targets. */
+/** Code that reads indices, with the number and position of its targets. */
 interface Placing {
   readonly reading: Reading;
   readonly placed: { readonly words: number; at(words: Span): Targets };
@@ -122,7 +125,8 @@ interface Placing {
 
 function tuplesOf({ call, planInputs }: PreparedCall, rules: IndexRules, step: 1 | 2): Placing {
   let job: IndexJob | undefined;
-  // The operator supplies the job and gets meaningless offsets: the real ones stay on the GPU.
+  // The operator supplies the job of reading the indices, and receives meaningless offsets, because the real offsets
+  // stay on the GPU.
   const read = (given: IndexJob): Uint32Array => {
     job = given;
     return new Uint32Array(given.count);
@@ -152,7 +156,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
     positions,
     isCircular: call.settings.mode === "circular",
   };
-  // A sequence is no longer than its axis, and each batch has one.
+  // Each batch has one sequence, which is not longer than its axis.
   const known = { isPartial: false, isDistinct: true };
   return {
     reading: sequenceReading(job, step),
@@ -160,7 +164,7 @@ function sequencesOf(prepared: PreparedCall, step: 1 | 2): Placing {
   };
 }
 
-/** The Plan of all-zero indices, whose value-independent parts apply to any indices. */
+/** Returns the Plan for all-zero indices; the parts that do not depend on index values are valid for any indices. */
 function slicesOf({ call, planInputs }: PreparedCall): Plan {
   const { dtype, shape } = planInputs.indices;
   const indices = zeros(dtype, shape);
@@ -170,7 +174,10 @@ function slicesOf({ call, planInputs }: PreparedCall): Plan {
 
 const zeroOffsets = (job: IndexJob): Uint32Array => new Uint32Array(job.count);
 
-/** The error for a bad index found by the GPU, made by the operator from indices that are 0 except for this one. */
+/**
+ * Returns the error for a bad index that the GPU has found. The operator creates the error from indices that are all 0
+ * except for the bad index.
+ */
 function badIndexError(
   { call, planInputs }: PreparedCall,
   rules: IndexRules,

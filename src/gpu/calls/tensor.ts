@@ -16,13 +16,13 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import type { CallCheck } from "./checks.ts";
 import type { GpuTensor } from "./types.ts";
 
-/** The interface of an engine that its tensors use. */
+/** Interface of an engine for its tensors. */
 export interface TensorOwner {
-  /** The number of `done` reports, with or without an error. */
+  /** Number of `done` reports, with or without an error. */
   readonly reports: number;
-  /** The elements after all calls so far. */
+  /** Reads a tensor's elements after all earlier calls. */
   read(tensor: DeviceTensor): Promise<NumericStorage>;
-  /** Waits until all calls so far are finished. */
+  /** Waits until all earlier calls are finished. */
   settle(): Promise<void>;
   /** Keeps a buffer for later calls, or destroys it. */
   keep(buffer: GpuBufferLike): void;
@@ -35,9 +35,9 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   readonly #owner: TensorOwner;
   readonly #buffer: GpuBufferLike;
   readonly #isOwn: boolean;
-  /** True if code outside the package may hold the buffer. */
+  /** True if code outside the package may have access to the buffer. */
   #isShared = false;
-  /** A tensor of the same type without elements, for checks of types and shapes. */
+  /** A tensor of the same type without elements, for type and shape checks. */
   readonly #type: Tensor<D>;
   #isDisposed = false;
   #check: CallCheck | null = null;
@@ -67,7 +67,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return typeof value === "object" && value !== null && #owner in value;
   }
 
-  /** True if the tensor belongs to this engine. */
+  /** Returns true if the tensor belongs to this engine. */
   static isOf(tensor: DeviceTensor, owner: TensorOwner): boolean {
     return tensor.#owner === owner;
   }
@@ -85,7 +85,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     return { buffer: this.#buffer, bytes: this.size * DTYPES[this.dtype].bytes };
   }
 
-  /** The last call that writes to this tensor; null if none. */
+  /** The last call that writes to this tensor; null if there is none. */
   get check(): CallCheck | null {
     return this.#check;
   }
@@ -118,11 +118,11 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   async read(): Promise<Tensor<D>> {
     this.checkAlive("this tensor", {});
     const [check, calls] = [this.#check, this.#calls];
-    // A caller that reads before `done` has reported the error gets the error too, whichever learns of it first.
+    // A caller that reads before `done` has reported an error also receives the error, even if `done` reports it first.
     const { reports } = this.#owner;
-    // The elements are copied now, so that later changes of the tensor do not matter until the outcome is known.
+    // The elements are copied now, so that the tensor may change before the outcome is known.
     const reading = this.#owner.read(this);
-    // The copy fails if the device could not make the tensor, but the call knows why.
+    // If the device could not make the tensor, the copy fails, but the call's outcome has the reason.
     reading.catch(() => {});
     await this.#owner.settle();
     const lack = check?.outcome.lack ?? null;
@@ -138,7 +138,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     if (!this.#isOwn) return;
-    // A buffer that the device could not make is useless, and one that no call has written may be such a buffer.
+    // Only buffers that a call has written are kept, because others may be buffers that the device could not make.
     const isMade = this.#check !== null && this.#check.outcome.lack === null;
     if (isMade && !this.#isShared) this.#owner.keep(this.#buffer);
     else destroyBuffer(this.#buffer);

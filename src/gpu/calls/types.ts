@@ -1,4 +1,4 @@
-/** The public types of the entry: tensors on a GPU, the engine that works on them, and its kept plans. */
+/** Public types of `ndscatter/webgpu`: tensors on a GPU, the engine that works on them, and its kept plans. */
 
 import type { NodeSpec } from "../../core/call/call.ts";
 import type { FunctionSpec } from "../../core/call/function-spec.ts";
@@ -18,14 +18,14 @@ import type {
 /** Options of {@link createGpuEngine}. */
 export interface GpuEngineOptions {
   /**
-   * A `GPUDevice`, such as that of onnxruntime-web, whose tensors are then used without a copy. The engine never
-   * destroys it. By default the engine requests its own device from the browser, with the largest available limits.
+   * An existing `GPUDevice`, such as onnxruntime-web's, whose tensors are then used without a copy. The engine does not
+   * destroy this device. By default, the engine requests a device from the browser, with the largest available limits.
    */
   readonly device?: GpuDevice | undefined;
 }
 
 /**
- * A tensor in the memory of a GPU: elements in row-major order, in the layout of `Tensor.data`, from the first byte of
+ * A tensor in GPU memory. Its elements are in row-major order, in the layout of `Tensor.data`, from the first byte of
  * its buffer.
  */
 export interface GpuTensor<D extends DType = DType> {
@@ -34,12 +34,12 @@ export interface GpuTensor<D extends DType = DType> {
   readonly shape: readonly number[];
   /** The number of elements. */
   readonly size: number;
-  /** The buffer; at least as long as the elements, rounded up to 4 bytes. */
+  /** The buffer, which is at least as long as the elements, rounded up to 4 bytes. */
   readonly buffer: GpuBuffer;
   /**
-   * The elements as a tensor on the heap, after all earlier calls.
+   * Reads the elements into a tensor on the heap, after all earlier calls.
    * @throws TensorError the error of the failed call that should have made the elements; `disposed`; `engine` if the
-   *   device is lost; `too-large` if memory is exhausted
+   * device is lost; `too-large` if memory is exhausted
    */
   read(): Promise<Tensor<D>>;
   /** Releases the tensor after all earlier calls. A buffer supplied by the user is not destroyed. */
@@ -48,8 +48,8 @@ export interface GpuTensor<D extends DType = DType> {
 }
 
 /**
- * Values for indices and updates: tensors on the GPU, including those of onnxruntime-web; or tensors and nested lists
- * in memory, which are uploaded.
+ * Values for indices and updates: tensors on the GPU, including onnxruntime-web's, or tensors and nested lists in
+ * memory, which are uploaded.
  */
 type Indices = GpuTensor | Tensor | RuntimeTensor | Nested<number | bigint>;
 type Updates<D extends DType> = GpuTensor<D> | Tensor<D> | RuntimeTensor | Nested<ScalarInput>;
@@ -59,25 +59,26 @@ interface OutOption {
   readonly out?: GpuTensor | undefined;
 }
 
-/** {@link GradientOptions} of tensors on the GPU. */
+/** {@link GradientOptions} for tensors on the GPU. */
 export interface GpuGradientOptions extends Omit<GradientOptions, "out"> {
   /**
-   * Tensors to write the gradients to, in the order of the inputs; null for a new tensor. The gradient of a scatter's
-   * data may go to `outputGradient` itself.
+   * Tensors that receive the gradients, in the order of the inputs; null for a new tensor. The gradient of a scatter's
+   * data may be written to `outputGradient` itself.
    */
   readonly out?: readonly (GpuTensor | null | undefined)[] | undefined;
 }
 
-/** Checked indices into data of one shape, kept on the GPU: see `KeptPlan`. */
+/** Checked indices for data of one shape, kept on the GPU: see `KeptPlan`. */
 export interface GpuPlan {
-  /** The shape of data. */
+  /** Shape of data. */
   readonly dataShape: readonly number[];
-  /** The shape of the updates of a scatter, and of the result of a gather. */
+  /** Shape of a scatter's updates, and of a gather's result. */
   readonly shape: readonly number[];
   /**
-   * A copy of data, of shape `dataShape`, with the updates, of shape `shape` and the data type of data, applied.
+   * Returns a copy of data with the updates applied. Data has shape `dataShape`; updates have shape `shape` and the
+   * data type of data.
    * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch` for arguments that do not fit the plan;
-   *   `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
+   * `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
    */
   scatter<D extends DType>(
     data: GpuTensor<D>,
@@ -85,18 +86,19 @@ export interface GpuPlan {
     options?: { readonly reduction?: Reduction | undefined; readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * The elements or slices of data, of shape `dataShape`, that the indices address: a tensor of shape `shape`.
+   * Returns the elements or slices of data that the indices address, as a tensor of shape `shape`. Data has shape
+   * `dataShape`.
    * @throws TensorError `attribute`, `dtype`, `shape-mismatch` for arguments that do not fit the plan; `overlap` for an
-   *   `out` that shares memory with data; `disposed`, `too-large`, `engine`
+   * `out` that shares memory with data; `disposed`, `too-large`, `engine`
    */
   gather<D extends DType>(
     data: GpuTensor<D>,
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
   /**
-   * The gradients of data and of updates in {@link GpuPlan.scatter}, from the gradient of its result, which is of shape
-   * `dataShape`; null for one that `argnums` (0 for data, 1 for updates) leaves out. See {@link GpuEngine.vjp}.
-   * @throws TensorError as `scatter`; `dtype` as `GpuEngine.vjp`
+   * Returns the gradients of data and of updates in {@link GpuPlan.scatter}, from the gradient of its result, which has
+   * shape `dataShape`; null for a gradient that `argnums` (0 for data, 1 for updates) omits. See {@link GpuEngine.vjp}.
+   * @throws TensorError like `scatter`; `dtype` like `GpuEngine.vjp`
    */
   scatterVjp<D extends DType>(
     data: GpuTensor<D>,
@@ -105,21 +107,21 @@ export interface GpuPlan {
     options?: GpuGradientOptions & { readonly reduction?: Reduction | undefined },
   ): [data: GpuTensor<D> | null, updates: GpuTensor<D> | null];
   /**
-   * The gradient of data, of shape `dataShape`, in {@link GpuPlan.gather}, from the gradient of its result, of shape
-   * `shape`. See {@link GpuEngine.vjp}.
-   * @throws TensorError as `gather`; `dtype` as `GpuEngine.vjp`
+   * Returns the gradient of data in {@link GpuPlan.gather}, of shape `dataShape`, from the gradient of its result, of
+   * shape `shape`. See {@link GpuEngine.vjp}.
+   * @throws TensorError like `gather`; `dtype` like `GpuEngine.vjp`
    */
   gatherVjp<D extends DType>(
     outputGradient: GpuTensor<D>,
     options?: { readonly out?: GpuTensor | undefined },
   ): GpuTensor<D>;
-  /** The repeated targets, in the order of their first repeats. */
+  /** Returns the repeated targets, in the order of their first repeats. */
   duplicates(): RepeatedTarget[];
   /** Frees the plan's GPU memory. */
   dispose(): void;
 }
 
-/** Keeps the indices of a call, which must be on the host, as a plan. */
+/** Function that keeps a call's indices, which must be on the host, as a plan. */
 type PlanFunction<O extends object> = (
   dataShape: readonly number[],
   indices: Tensor | RuntimeTensor | Nested<number | bigint>,
@@ -127,21 +129,21 @@ type PlanFunction<O extends object> = (
 ) => GpuPlan;
 
 /**
- * The package's functions on GPU tensors. Calls return at once and take effect in order. Shapes, data types and indices
- * on the host are checked before the call returns. Indices on the GPU are checked there, before anything is written; a
- * bad one leaves `out` untouched, and `done` and `read` reject with its error.
+ * The package's functions on GPU tensors. Calls return immediately and take effect in order. Shapes, data types and
+ * indices on the host are checked before a call returns. Indices on the GPU are checked there, before anything is
+ * written; a bad index leaves `out` unchanged, and `done` and `read` reject with its error.
  */
 export interface GpuEngine {
   readonly device: GpuDevice;
   /**
-   * A tensor over a buffer of the same device, whose usage includes STORAGE, COPY_SRC and COPY_DST.
-   * @throws TensorError `shape-mismatch` for a buffer that is too short, `attribute` for one with other usage, `dtype`
-   *   for text
+   * Creates a tensor over a buffer of the same device, whose usage must include STORAGE, COPY_SRC and COPY_DST.
+   * @throws TensorError `shape-mismatch` for a buffer that is too short, `attribute` for a buffer with other usage,
+   * `dtype` for text
    */
   fromBuffer<D extends DType>(buffer: GpuBuffer, dtype: D, shape: readonly number[]): GpuTensor<D>;
-  /** A copy of a tensor. @throws TensorError `dtype` for text, `too-large`, `disposed`, `engine` */
+  /** Copies a tensor to the GPU. @throws TensorError `dtype` for text, `too-large`, `disposed`, `engine` */
   upload<D extends DType>(tensor: Tensor<D> | RuntimeTensor): GpuTensor<D>;
-  /** A tensor of zeros. @throws TensorError as {@link upload} */
+  /** Creates a tensor of zeros. @throws TensorError like {@link upload} */
   alloc<D extends DType>(dtype: D, shape: readonly number[]): GpuTensor<D>;
   scatterND<D extends DType>(
     data: GpuTensor<D>,
@@ -186,17 +188,17 @@ export interface GpuEngine {
   readonly planGatherElements: PlanFunction<AxisOption>;
   readonly planGather: PlanFunction<AxisOption & BatchOption>;
   /**
-   * The gradients of a call's inputs from the gradient of its output, with the bits of `vjp` of `ndscatter`. Returns at
-   * once, like the call itself. float16, bfloat16 and float32; of other data types with gradients only those that are
-   * moved, by a scatter with `none` or `add`.
+   * Returns the gradients of a call's inputs from the gradient of its output, with the same bits as `vjp` in
+   * `ndscatter`. Returns immediately, like the call itself. Supports float16, bfloat16 and float32; for other data
+   * types with gradients, only gradients that are moved, for a scatter with `none` or `add`.
    *
-   * @param node a node, as `run` takes it, or a plain function with its options: `{ function: "scatterND", options }`
-   * @param inputs as the functions take them: data on the GPU, indices and updates there or in memory
-   * @param outputGradient on the GPU, of data's type and the output's shape
-   * @returns a list with a gradient for each input of the version, in its order, of the input's type and shape; null
-   *   for indices, for an axis, and for gradients that were not requested
-   * @throws TensorError as the functions, and as `vjp` of `ndscatter` for data types, `outputGradient` and options;
-   *   `dtype` for gradients that take arithmetic of float64 or complex numbers
+   * @param node a node, as for `run`, or a plain function with its options: `{ function: "scatterND", options }`
+   * @param inputs the inputs of the call: data on the GPU, indices and updates on the GPU or in memory
+   * @param outputGradient a tensor on the GPU, with data's type and the output's shape
+   * @returns a list with a gradient for each input of the version, in order, with the input's type and shape; null for
+   * indices, for an axis, and for gradients that were not requested
+   * @throws TensorError like the functions, and like `vjp` in `ndscatter` for data types, `outputGradient` and options;
+   * `dtype` for gradients that need arithmetic on float64 or complex numbers
    *
    * @example
    * ```ts
@@ -213,18 +215,18 @@ export interface GpuEngine {
     options?: GpuGradientOptions,
   ): (GpuTensor | null)[];
   /**
-   * Compiles kernels ahead of calls without blocking. A call whose kernels are missing waits for the driver to compile
-   * them, which takes up to seconds. The calls that `calls` makes on this engine and its plans, before it returns, are
-   * checked but not run: `out` stays unchanged, and a new result has no elements, so `read` of it rejects. The kernels
-   * serve calls with the same options and data types, and with sizes of the same kind.
+   * Compiles kernels in advance, without blocking. A call whose kernels are not compiled waits for the driver, which
+   * may take seconds. The calls that `calls` makes on this engine and its plans, before it returns, are checked but not
+   * run: `out` is unchanged, and new results have no elements, so reading them rejects. The compiled kernels are used
+   * by calls with the same options and data types, and with sizes of the same kind.
    * @throws TensorError the errors of the calls; `attribute` unless `calls` is a synchronous function; `engine` for a
-   *   kernel that the driver cannot compile, `disposed`
+   * kernel that the driver cannot compile, `disposed`
    */
   compile(calls: () => void): Promise<void>;
   /**
-   * Resolves when all calls so far have taken effect.
-   * @throws TensorError the error of the first failed call since the last `done`, which covers later ones too; `engine`
-   *   if the device is lost, `disposed`
+   * Resolves when all earlier calls have taken effect.
+   * @throws TensorError the error of the first failed call since the last `done`, after which errors of later calls are
+   * not reported; `engine` if the device is lost, `disposed`
    */
   done(): Promise<void>;
   /**

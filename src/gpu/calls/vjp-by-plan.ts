@@ -1,4 +1,4 @@
-/** Gradients by kept plans on a GPU. */
+/** Computes gradients with kept plans on a GPU. */
 
 import {
   checkDifferentiable,

@@ -1,4 +1,4 @@
-/** Gradients on a GPU: the checks of `core/call/vjp.ts`, on tensors whose elements are elsewhere. */
+/** Computes gradients on a GPU, after the checks of `core/call/vjp.ts` on tensors whose elements are on the GPU. */
 
 import { callFrom, type FunctionSpec } from "../../core/call/function-spec.ts";
 import type { NodeSpec } from "../../core/call/call.ts";
@@ -21,7 +21,7 @@ import type { GpuCore } from "./core.ts";
 import { dataOnGpu, gpuInputs, outOnGpu, type GpuInput } from "./inputs.ts";
 import { DeviceTensor } from "./tensor.ts";
 
-/** The gradients of a call on GPU tensors, in the order of the version's inputs. */
+/** Computes the gradients of a call on GPU tensors, in the order of the version's inputs. */
 export function vjpOnGpu(
   core: GpuCore,
   node: NodeSpec | FunctionSpec,
@@ -82,7 +82,10 @@ function checkAxisOnHost(
   }
 }
 
-/** The tensors of `out` by position, each with the type and shape of its input, and in memory of its own. */
+/**
+ * Returns the tensors of `out` by input position, after checking that each has the type and shape of its input, and
+ * that they share no memory.
+ */
 export function outsOnGpu(
   core: GpuCore,
   outs: readonly unknown[],
@@ -103,7 +106,10 @@ export function outsOnGpu(
   });
 }
 
-/** Getters of foreign values can dispose of tensors that were checked before them. */
+/**
+ * Checks that all tensors are still alive, because getters of foreign values can dispose of tensors that were already
+ * checked.
+ */
 function checkAllAlive(
   inputs: Inputs<GpuInput>,
   gradient: DeviceTensor,

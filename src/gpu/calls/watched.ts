@@ -1,9 +1,9 @@
-/** Converts errors of a device, which it reports by scopes, to errors of this package. */
+/** Converts the errors that a device reports in error scopes to errors of this package. */
 
 import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
 import { firstLine, type Gpu } from "../kernels/gpu.ts";
 
-/** Begins to collect errors of the device; the returned function ends the collection and returns the error. */
+/** Begins to collect the device's errors. The returned function ends the collection and returns the error. */
 function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
   const { device } = gpu;
   for (const filter of ["out-of-memory", "internal", "validation"] as const) {
@@ -13,26 +13,26 @@ function openScopes(gpu: Gpu): () => Promise<TensorError | null> {
     try {
       const scopes = Array.from({ length: 3 }, () => device.popErrorScope());
       const [refusal, failure, noMemory] = await Promise.all(scopes);
-      // Memory errors come first, because commands that use a missing buffer are invalid too.
+      // Memory errors are reported first, because commands that use a missing buffer are also invalid.
       if (noMemory !== null) {
         return new TensorError(
           "too-large",
-          `the GPU has no memory for it: ${firstLine(noMemory.message)}`,
+          `GPU memory is exhausted: ${firstLine(noMemory.message)}`,
         );
       }
       if (refusal !== null) {
         return new TensorError("engine", `the GPU refused the call: ${firstLine(refusal.message)}`);
       }
-      // The driver failed at a valid operation, such as compiling a kernel.
+      // An internal error means that the driver failed in a valid operation, such as compiling a kernel.
       return failure && gpu.failureOf(failure);
     } catch {
-      // The device is lost, which waits for results report.
+      // The device is lost, which is reported when the program waits for results.
       return null;
     }
   };
 }
 
-/** The result of `make`, and the device's reason for refusing part of it. */
+/** Returns the result of `make`, and the device's reason for refusing any part of it. */
 export function watched<T>(
   gpu: Gpu,
   make: () => T,
@@ -42,12 +42,12 @@ export function watched<T>(
     return { made: make(), refusal: scopes() };
   } catch (error) {
     void scopes();
-    // The device itself throws for a value that is not a buffer.
+    // The device throws an error for a value that is not a buffer.
     throw isTensorError(error) ? error : gpu.failureOf(error);
   }
 }
 
-/** The result of `use`; its errors name the operator. */
+/** Returns the result of `use`, and adds fields such as the operator to its errors. */
 export function withFields<T>(fields: ErrorFields, use: () => T): T {
   try {
     return use();

@@ -1,9 +1,9 @@
 /**
- * The arithmetic of the GPU engine as WGSL text: the counterpart of `kernels/combine.ts` and `kernels/divide.ts` of the
- * JavaScript engine, with the same bits. Only integers are used, because devices may compute floats differently.
+ * The GPU engine's arithmetic as WGSL text, with the same bits as `kernels/combine.ts` and `kernels/divide.ts` in the
+ * JavaScript engine. Only integer operations are used, because devices may compute floats differently.
  *
- * A module contains one of the two functions, because both define `Element`. An element is its bits, zero-extended:
- * int8 -1 is 0xff. Elements of 8 bytes are two words, low word first.
+ * A shader module contains only `combine` or `divide`, because both texts define `Element`. An element is represented
+ * by its bits, zero-extended: int8 -1 is 0xff. Elements of 8 bytes are two words, low word first.
  */
 
 import {
@@ -28,7 +28,7 @@ type Combining = Exclude<Step, "none">;
 
 interface Arithmetic {
   readonly combine: (dtype: DType, step: Combining) => string;
-  /** Absent for types without a mean. */
+  /** Returns the text of `divide`; absent for types without a mean. */
   readonly divide?: (dtype: DType) => string;
 }
 
@@ -60,8 +60,8 @@ const FAMILIES: Partial<Record<Family, Arithmetic>> = {
 };
 
 /**
- * The arithmetic of a data type; null if the GPU engine has none: text, complex numbers, float64, and types that only
- * move.
+ * Returns the arithmetic for a data type; null if the GPU engine has none: for text, complex numbers, float64, and
+ * types that are only moved.
  */
 function arithmeticOf(dtype: DType): Arithmetic | null {
   const { family } = DTYPES[dtype];
@@ -69,11 +69,12 @@ function arithmeticOf(dtype: DType): Arithmetic | null {
   return FAMILIES[family] ?? null;
 }
 
-/** True if scatters with a reduction can run on a GPU. */
+/** Returns true if scatters with a reduction can run on a GPU. */
 export const hasGpuArithmetic = (dtype: DType): boolean => arithmeticOf(dtype) !== null;
 
 /**
- * WGSL that defines `Element` and `fn combine(a: Element, b: Element) -> Element`: `a` is data's value, `b` the update.
+ * Returns WGSL that defines `Element` and `fn combine(a: Element, b: Element) -> Element`, where `a` is data's value
+ * and `b` the update.
  */
 export function combineSource(dtype: DType, step: Step): string {
   const arithmetic = arithmeticOf(dtype);
@@ -82,8 +83,9 @@ export function combineSource(dtype: DType, step: Step): string {
 }
 
 /**
- * WGSL that defines `Element` and `fn divide(sum: Element, count: u32) -> Element`, the last step of a mean, for counts
- * from 1 to 2^31 - 1. Quotients of floats are rounded to nearest even, those of integers toward minus infinity.
+ * Returns WGSL that defines `Element` and `fn divide(sum: Element, count: u32) -> Element`, the last step of a mean,
+ * for counts from 1 to 2^31 - 1. Float quotients are rounded to nearest even, and integer quotients toward minus
+ * infinity.
  */
 export function divideSource(dtype: DType): string {
   const source = arithmeticOf(dtype)?.divide?.(dtype);
@@ -91,10 +93,13 @@ export function divideSource(dtype: DType): string {
   return elementAlias(dtype) + source;
 }
 
-/** WGSL that defines `fn isEqual(a: u32, b: u32) -> bool` for the bits of two floats, which it compares by value. */
+/**
+ * Returns WGSL that defines `fn isEqual(a: u32, b: u32) -> bool`, which compares two floats, given by their bits, by
+ * value.
+ */
 export const equalSource = (dtype: DType): string => floatEqual(formatOf(dtype));
 
-/** WGSL that defines `fn negated(a: u32) -> u32` for the bits of a float. */
+/** Returns WGSL that defines `fn negated(a: u32) -> u32` for a float, given by its bits. */
 export const negatedSource = (dtype: DType): string => floatNegated(formatOf(dtype));
 
 const elementAlias = (dtype: DType): string =>

@@ -1,9 +1,10 @@
 /**
- * Kernels of gradients alone: what moves, sums and divisions of other files do not do. Each has the bits of
- * `core/kernels/backwards.ts`. Elements are floats of 4 or 2 bytes.
+ * Kernels that only gradients need, beyond the moves, sums and divisions in other files. Results have the same bits as
+ * in `core/kernels/backwards.ts`. Elements are floats of 4 or 2 bytes.
  *
- * Extremes: a table has a word for each element of data, in which the operands that equal the result leave their number,
- * or the key of the one that gets the gradient. Products: one invocation follows the updates of a target in order.
+ * For `max` and `min`, a table has a word per element of data. Operands that equal the result leave their count in it,
+ * or the key of the operand that receives the gradient. For products, one invocation processes a target's updates in
+ * order.
  */
 
 import type { Ties } from "../../core/kernels/backwards.ts";
@@ -24,20 +25,24 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 import { lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
 
-/** Zeros in a result: in a new one even if the call has failed, in any other only if it has not. */
+/**
+ * Fills a result with zeros. A new result is filled even if the call has failed; other results are left unchanged after
+ * a failure.
+ */
 export function clearOnGpu(recording: Recording, out: Span, isNew: boolean, guard: Guard): void {
   if (isNew) recording.clear(out);
   else copyOnGpu(recording, recording.zeros(out.bytes), out, guard);
 }
 
-/** The elements that share a word, of which there is one if they are words themselves. */
+/** Code for accessing elements that may share a word. */
 interface Lanes {
   readonly declarations: string;
-  /** The bits of an element of a buffer that no other invocation changes. */
+  /** Returns an expression for the bits of an element, in a buffer that no other invocation changes. */
   readonly load: (buffer: string, at: string) => string;
   /**
-   * Statements that replace the elements of word `i` of `out`, of which it has `params.elements`: `statements` turn the
-   * bits of `element` in the variable `value` into others. Bytes after the last element stay as they are.
+   * Returns statements that replace the elements in word `i` of `out`, which has `params.elements` elements.
+   * `statements` change the variable `value`, which holds the bits of `element`. Bytes after the last element are
+   * unchanged.
    */
   readonly replace: (statements: string) => string;
 }
@@ -73,7 +78,7 @@ ${statements}
 
 const wordsOf = (dtype: DType, elements: number): number => Math.ceil(elements / perWordOf(dtype));
 
-/** Negates the slices of the sequential side that have a target; a NaN becomes the canonical one. */
+/** Negates the slices of the sequential side that have a target; NaNs become the canonical NaN. */
 export function negateOnGpu(
   recording: Recording,
   targets: Targets,
@@ -100,35 +105,40 @@ export function negateOnGpu(
   recording.run(kernel, wordsOf(dtype, elements), bytes, params, buffers);
 }
 
-/** What an operand that equals the result leaves in the table: `own` for data, `key` for the update at position `p`. */
+/**
+ * Values that operands equal to the result leave in the table: `own` for data, `key` for the update at position `p`.
+ */
 interface Marks {
   readonly atomic: "atomicAdd" | "atomicMax";
   readonly own: string;
   readonly key: string;
 }
 
-/** The first operand has the greatest key with `first`, and the last one with `last`; data comes before all updates. */
+/**
+ * Marks for each rule for ties. The first operand has the greatest key with `first`, and the last operand with `last`;
+ * data precedes all updates.
+ */
 const MARKS: Readonly<Record<Exclude<Ties, "all">, Marks>> = {
   even: { atomic: "atomicAdd", own: "1u", key: "1u" },
   first: { atomic: "atomicMax", own: "0xffffffffu", key: "0xfffffffeu - p" },
   last: { atomic: "atomicMax", own: "1u", key: "p + 2u" },
 };
 
-/** Operands of a greatest or least value, and the result. */
+/** Operands of `max` or `min`, and the result. */
 export interface Extremes {
   readonly dtype: DType;
   readonly ties: Ties;
   readonly data: Span;
   readonly updates: Span;
-  /** The result of the scatter. */
+  /** Result of the scatter. */
   readonly best: Span;
-  /** Elements of data. */
+  /** The number of elements in data. */
   readonly size: number;
-  /** False if the first update of a target stands where data stood. */
+  /** False if a target's first update replaces data. */
   readonly includeSelf: boolean;
 }
 
-/** Fills the table of a scatter by `max` or `min`. */
+/** Fills the table for a scatter with `max` or `min`. */
 export function markEqual(
   recording: Recording,
   targets: Targets,
@@ -170,13 +180,13 @@ export function markEqual(
 }
 
 /**
- * The share that an operand has in the gradient `whole` of element `to`, once the two are known to be equal.
- * @param key what the operand left in the table if it alone gets the gradient
+ * Returns WGSL for the share of an operand in the gradient `whole` of element `to`, if the operand equals the element.
+ * @param key the value that the operand left in the table if only this operand receives the gradient
  */
 const shareOf = (ties: Ties, key: string, whole: string): string => {
   if (ties === "all") return `value = ${whole};`;
   if (ties !== "even") return `if (table[to] == ${key}) { value = ${whole}; }`;
-  // The gradient of one operand only moves, so a NaN keeps its bits.
+  // If only one operand receives the gradient, it is only moved, so a NaN keeps its bits.
   return `value = ${whole};
     if (table[to] > 1u) { value = divide(value, table[to]); }`;
 };
@@ -184,7 +194,10 @@ const shareOf = (ties: Ties, key: string, whole: string): string => {
 const shareSource = (dtype: DType, ties: Ties): string =>
   equalSource(dtype) + (ties === "even" ? divideSource(dtype) : "");
 
-/** The gradient of updates: their shares in the gradient of the result, and 0 for updates that do not equal it. */
+/**
+ * Computes the gradient of updates: their shares in the gradient of the result, and 0 for updates that do not equal the
+ * result.
+ */
 export function sharesOfUpdates(
   recording: Recording,
   targets: Targets,
@@ -228,8 +241,8 @@ ${replace(`  value = 0u;
 }
 
 /**
- * The gradient of data, in the place of that of the result: its shares. An element that no update reaches equals the
- * result and has left its own mark, so it keeps its gradient.
+ * Computes the gradient of data, its shares in the gradient of the result, which is overwritten. An element that no
+ * update reaches equals the result and has left its mark, so it keeps its gradient.
  */
 export function sharesOfData(
   recording: Recording,
@@ -261,7 +274,7 @@ export function sharesOfData(
   recording.run(kernel, wordsOf(dtype, size), bytes, { elements: size, slot }, all);
 }
 
-/** Sorted targets in the opposite order: updates of a target from the last to the first. */
+/** Reverses sorted targets, so that a target's updates are processed from the last to the first. */
 export function reversed(recording: Recording, sorted: SortedTargets): SortedTargets {
   const { keys, positions, count } = sorted;
   const [nextKeys, nextPositions] = [recording.scratch(4 * count), recording.scratch(4 * count)];
@@ -276,7 +289,7 @@ export function reversed(recording: Recording, sorted: SortedTargets): SortedTar
   return { ...sorted, keys: nextKeys, positions: nextPositions };
 }
 
-/** The value of each target before each of its updates; `values`, data at first, becomes the result. */
+/** Computes each target's value before each of its updates; `values`, which begins as data, becomes the result. */
 export function productsBefore(
   recording: Recording,
   sorted: SortedTargets,
@@ -298,9 +311,10 @@ export function productsBefore(
 }
 
 /**
- * The gradients of updates: the gradient of the result times the updates after each one, times the value before it.
+ * Computes the gradient of each update: the gradient of the result times all later updates, times the value before the
+ * update.
  * @param backwards the targets from {@link reversed}
- * @param before from {@link productsBefore}
+ * @param before the values from {@link productsBefore}
  * @param share the gradient of the result, which is overwritten
  */
 export function productsAfter(
@@ -327,7 +341,7 @@ export function productsAfter(
   runProducts(recording, backwards, dtype, name, statements, buffers, guard);
 }
 
-/** Writes bits to element `u` of `made`, which one invocation owns. */
+/** Returns a statement that writes bits to element `u` of `made`, which a single invocation owns. */
 const storeMade = (dtype: DType, value: string): string =>
   perWordOf(dtype) === 1
     ? `made[u] = ${value};`
@@ -336,7 +350,10 @@ const storeMade = (dtype: DType, value: string): string =>
       atomicXor(&made[wordOf(u)], (old ^ ${value}) << shiftOf(u));
     }`;
 
-/** @param statements of one update: `u` is its element, `update` its value, and `value` that of the target */
+/**
+ * @param statements the statements for one update: `u` is its element, `update` its value, and `value` the target's
+ * value
+ */
 function runProducts(
   recording: Recording,
   sorted: SortedTargets,

@@ -1,7 +1,7 @@
 /**
- * Kernels that check a call before other kernels write: they initialize its slot in the status buffer, turn indices
- * into targets, and record whether the result will have contents. Few indices take one dispatch of one workgroup, which
- * does all of this.
+ * Kernels that check a call before other kernels write: they initialize the call's status slot, convert indices to
+ * targets, and record whether the result will have contents. For few indices, a single dispatch of one workgroup does
+ * all of this.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -10,14 +10,14 @@ import type { Reading } from "./read-indices.ts";
 import type { Recording, Span } from "./recording.ts";
 import { NEVER, SLOT, WORDS, type Guard } from "./status.ts";
 
-/** The inputs of a call's checks other than its indices. */
+/** Inputs of a call's checks, except for the indices. */
 export interface CheckedCall extends Guard {
   /**
    * The slots of the pending calls that made its inputs, at most three: data, updates and indices; or the output's
    * gradient with two of these, or with the best values and a table. What a kept plan uploads has no slot.
    */
   readonly inputs: readonly number[];
-  /** The slot of the call that wrote `out` before; null for a new result, which has no contents before. */
+  /** The slot of the previous call that wrote `out`; null for a new result, which has no previous contents. */
   readonly before: number | null;
 }
 
@@ -38,11 +38,11 @@ function numbersOf({ slot, inputs, before }: CheckedCall): Record<string, number
   return { slot, a, b, c, before: before ?? NEVER, isNew: before === null ? 1 : 0 };
 }
 
-/** An expression for a word of a slot. */
+/** Returns an expression for a word in a slot. */
 const wordOf = (slot: string, word: number): string => `&status[params.${slot} + ${word}u]`;
 const own = (word: number): string => wordOf("slot", word);
 
-/** A call whose input has no contents has already failed. */
+/** WGSL that initializes a slot. A call with an input that has no contents is marked as failed. */
 const BEGIN = `
 fn begin() {
   let contents = min(atomicLoad(${wordOf("a", SLOT.contents)}),
@@ -51,7 +51,10 @@ fn begin() {
   atomicStore(&status[params.slot], contents);
 }`;
 
-/** Stores the words of a bad index, and whether the result will have contents. `step` is 0 without indices. */
+/**
+ * Returns WGSL that stores the words of a bad index, and whether the result will have contents. `step` is 0 without
+ * indices.
+ */
 const endOf = (step: 0 | 1 | 2): string => `
 fn end() {
   var failure = atomicLoad(${own(SLOT.failure)});
@@ -87,7 +90,10 @@ export function checkInputs(recording: Pick<Recording, "run">, call: CheckedCall
   recording.run(kernel, 1, SLOT_BYTES, numbersOf(call), { status: call.status });
 }
 
-/** A single dispatch of one workgroup for few indices: initializes the slot, reads, and ends the checks. */
+/**
+ * Returns the kernel for few indices, a single dispatch of one workgroup that initializes the slot, reads the indices,
+ * and ends the checks.
+ */
 const aloneKernel = ({ name, params, declarations, body }: Reading, step: 1 | 2): Kernel =>
   kernelOf(`checks, ${name}, ${step}`, () => ({
     isWhole: true,
@@ -110,7 +116,10 @@ const BEGIN_KERNEL = kernelOf("begin", () => ({
   body: "  begin();",
 }));
 
-/** Not guarded, because an invocation that stopped at a failure might hold the first bad index. */
+/**
+ * Returns the kernel that reads indices. It is not guarded, because an invocation that stopped after another's failure
+ * might have the first bad index.
+ */
 const readKernel = ({ name, params, declarations, body, isChecked }: Reading): Kernel =>
   kernelOf(name, () => ({
     params: [...(isChecked ? ["slot"] : []), ...Object.keys(params)],
@@ -128,7 +137,7 @@ const endKernel = (step: 1 | 2): Kernel =>
 
 /**
  * Records the checks of a call with indices on the GPU, and fills `targets`.
- * @param between records further checks of the targets; null for none
+ * @param between records additional checks of the targets; null for none
  */
 export function checkIndices(
   recording: Recording,

@@ -1,7 +1,7 @@
 /**
- * Kernels that combine slices: scatters with a reduction. If the order of updates cannot change the bits, all updates
- * are applied at once by atomic operations. Otherwise they are sorted by target, and one invocation applies a target's
- * updates in order.
+ * Kernels that combine slices, for scatters with a reduction. If the order of updates cannot change the bits, all
+ * updates are applied at once with atomic operations. Otherwise, updates are sorted by target, and one invocation
+ * applies a target's updates in order.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -20,12 +20,13 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** A step other than a move. */
+/** A step that is not a move. */
 export type CombineStep = Exclude<Step, "none">;
 
 /**
- * True if updates give the same bits in any order: all steps of integers and booleans, and max and min of floats. For
- * 64-bit integers only sums qualify, which are composed of words, because no atomic operation spans two words.
+ * Returns true if updates produce the same bits in any order: all steps for integers and booleans, and max and min for
+ * floats. For 64-bit integers, only sums qualify, which can be composed of words, because atomic operations do not span
+ * two words.
  */
 export function isOrderFree(dtype: DType, step: CombineStep): boolean {
   switch (DTYPES[dtype].family) {
@@ -73,7 +74,9 @@ ${atomicStatements(dtype, step)}`,
   }));
 }
 
-/** True if WGSL has the atomic operation: add and sub, which wrap, and max and min of whole words. */
+/**
+ * Returns true if WGSL has an atomic operation for the step: add and sub, which wrap, and max and min of whole words.
+ */
 const isNative = (dtype: DType, step: CombineStep): boolean =>
   dtype === "int32" || dtype === "uint32" ? step !== "mul" : false;
 
@@ -84,7 +87,7 @@ const NATIVE: Readonly<Record<string, string>> = {
   min: "atomicMin",
 };
 
-/** The parts of an atomic kernel other than the lookup. */
+/** Returns the text of an atomic kernel, except for the lookup. */
 function elementSource(dtype: DType, step: CombineStep): string {
   const perWord = perWordOf(dtype);
   const lanes = perWord === 1 ? "" : laneSource(perWord);
@@ -108,7 +111,7 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
           "(word >> shiftOf(to)) & MASK",
           "(word & ~(MASK << shiftOf(to))) | (combine(old, update) << shiftOf(to))",
         ];
-  // An update that does not change the word is done once the word is read.
+  // An update that does not change the word needs no write.
   return `  let update = ${update};
   var word = atomicLoad(&out[${word}]);
   loop {
@@ -121,7 +124,10 @@ function atomicStatements(dtype: DType, step: CombineStep): string {
   }`;
 }
 
-/** Each addition to the low word computes its own carry, so the carries are right in any order. */
+/**
+ * Returns WGSL that adds a pair of words. Each addition to the low word computes its own carry, so carries are correct
+ * in any order.
+ */
 const addPair = (low: string, high: string): string => `  let low = ${low};
   let old = atomicAdd(&out[2u * to], low);
   let high = ${high} + select(0u, 1u, old + low < old);
@@ -135,18 +141,18 @@ const ADD_PAIRS = {
   ),
 } as const;
 
-/** All positions, sorted by target; those of one target stay in order. */
+/** All positions, sorted by target; positions with the same target keep their order. */
 export interface SortedTargets {
-  /** The targets, ascending; `positions` has the position of each. */
+  /** The targets in ascending order; `positions` has the position of each target. */
   readonly keys: Span;
   readonly positions: Span;
   readonly count: number;
   readonly slice: number;
-  /** The number of slices of the random side. */
+  /** The number of slices on the random side. */
   readonly slices: number;
 }
 
-/** Applies the updates of each target in order. */
+/** Applies each target's updates in order. */
 export function combineInOrder(
   recording: Recording,
   sorted: SortedTargets,
@@ -163,9 +169,10 @@ export function combineInOrder(
 }
 
 /**
- * Runs a kernel over the updates of each target in order. A first dispatch handles all targets, each to the end of the
- * block after the one in which it begins, which leaves only targets with more than a block of updates. The rest is done
- * `GPU.blocks` blocks at a time, in separate command buffers, because a driver kills one that takes seconds.
+ * Runs a kernel over each target's updates in order. The first dispatch handles all targets, each to the end of the
+ * block after the block in which it begins, so that only targets with more than a block of updates remain. The rest is
+ * processed `GPU.blocks` blocks at a time, in separate command buffers, because drivers kill a command buffer that
+ * takes seconds.
  */
 export function runInOrder(
   recording: Recording,
@@ -189,17 +196,20 @@ export function runInOrder(
   }
 }
 
-/** The statements by which an invocation of an ordered kernel finds `at`, its first update, the target `t`, and `end`. */
+/**
+ * Statements with which an invocation of an ordered kernel finds `at`, the position of its first update, the target
+ * `t`, and `end`.
+ */
 export interface OrderedPart {
   readonly name: string;
   readonly params: readonly string[];
   readonly begin: string;
 }
 
-/** The numbers of every ordered kernel. */
+/** Parameters of every ordered kernel. */
 export const ORDERED_PARAMS = ["block", "count", "slice"] as const;
 
-/** The start of an invocation in the first dispatch: the first update of a target. */
+/** In the first dispatch, an invocation starts at the first update of a target. */
 const BEGIN: OrderedPart = {
   name: "begin",
   params: [],
@@ -210,7 +220,7 @@ const BEGIN: OrderedPart = {
   let end = min(params.count, (at / params.block + 2u) * params.block);`,
 };
 
-/** The start in later dispatches: a remaining block, whose target began before the preceding block. */
+/** In later dispatches, an invocation starts at a remaining block, whose target began before the preceding block. */
 const REST: OrderedPart = {
   name: "rest",
   params: ["begin", "end"],
@@ -224,9 +234,10 @@ const REST: OrderedPart = {
 };
 
 /**
- * A kernel that applies updates from `at` to the end of the target or to `end`. Two are loaded at once, so that the
- * second load does not wait for a sum, and an invocation makes half as many rounds: see `GPU.block`. Loading more at
- * once would cost time if few updates share a target, because a software driver computes both sides of a branch.
+ * Returns a kernel that applies updates from `at` to the end of the target or to `end`. Updates are loaded in pairs, so
+ * that the second load does not wait for a sum, and an invocation takes half as many iterations: see `GPU.block`.
+ * Loading more at once would be slower if few updates share a target, because a software driver computes both sides of
+ * a branch.
  */
 function orderedKernel(dtype: DType, step: CombineStep, part: OrderedPart): Kernel {
   const { load, store, isAtomic, declarations } = accessOf(dtype);
@@ -262,14 +273,16 @@ ${part.begin}
   }));
 }
 
-/** The word that contains an element; in an output other invocations may change it. */
+/**
+ * Returns an expression for the word that contains an element; in an output, other invocations may change this word.
+ */
 const wordAt = (buffer: string, at: string): string =>
   buffer === "out" ? `atomicLoad(&out[wordOf(${at})])` : `${buffer}[wordOf(${at})]`;
 
-/** The code by which an invocation reads an element, and writes the one that it owns. */
+/** Returns the code with which an invocation reads an element and writes an element that it owns. */
 export function accessOf(dtype: DType): {
   readonly load: (buffer: string, at: string) => string;
-  /** Writes `value` over `before` at `to`. */
+  /** Replaces `before` with `value` at `to`. */
   readonly store: string;
   readonly isAtomic: boolean;
   readonly declarations: string;

@@ -1,4 +1,4 @@
-/** Counts of the work that the calls of all engines have submitted to devices. Tests and the benchmark read them. */
+/** Counts of the work that all engines have submitted to devices, for tests and the benchmark. */
 
 export const WORK = {
   /** The number of command buffers. */
@@ -8,6 +8,6 @@ export const WORK = {
   dispatches: 0,
   /** The number of compute passes, each of which holds consecutive dispatches. */
   passes: 0,
-  /** Bytes that these commands read and write, assuming that caches keep data shared by neighbouring invocations. */
+  /** Bytes that these commands read and write, assuming that caches keep data that neighboring invocations share. */
   bytes: 0,
 };

@@ -1,4 +1,4 @@
-/** The last step of a mean: divides each sum by its number of values. */
+/** The last step of a mean, which divides each sum by its number of values. */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { divideSource } from "./arithmetic.ts";
@@ -8,10 +8,10 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 
 /**
- * Divides each slice of `out` that has updates by their number. An invocation divides one element, or all elements
- * of one word.
+ * Divides each slice of `out` that has updates by the number of its values. An invocation divides one element, or all
+ * elements of one word.
  * @param counts the number of updates per slice
- * @param extra 1 if the value of data counts too
+ * @param extra 1 if the value of data also counts
  */
 export function divideOnGpu(
   recording: Recording,

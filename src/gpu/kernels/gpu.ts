@@ -1,5 +1,6 @@
 /**
- * A device as the engine uses it: buffers, compiled kernels, scratch memory for calls, and whether the device is lost.
+ * Wraps a device for the engine: manages buffers, compiled kernels and scratch memory for calls, and notices when the
+ * device is lost.
  */
 
 import { TensorError } from "../../core/errors.ts";
@@ -20,10 +21,13 @@ import {
 
 const { COPY_DST, COPY_SRC, STORAGE } = BUFFER_USAGE;
 
-/** The usage flags of a tensor's buffer. */
+/** Usage flags of a tensor's buffer. */
 export const TENSOR_USAGE = STORAGE | COPY_SRC | COPY_DST;
 
-/** The size of a buffer for `bytes` bytes: shaders and copies use whole words, and empty bindings are not allowed. */
+/**
+ * Returns the size of a buffer for `bytes` bytes, because shaders and copies use whole words, and empty bindings are
+ * not allowed.
+ */
 export const paddedBytes = (bytes: number): number => Math.max(4, 4 * Math.ceil(bytes / 4));
 
 /** A compiled kernel. */
@@ -36,8 +40,8 @@ export class Gpu {
   readonly device: GpuDeviceLike;
   readonly #compiled = new Map<string, Compiled>();
   /**
-   * Buffers that neither a call nor code outside the package uses. A device executes work in order, so the next call
-   * may reuse them immediately.
+   * Buffers that neither calls nor code outside the package use. A device executes work in order, so the next call may
+   * reuse these buffers immediately.
    */
   #free: GpuBufferLike[] = [];
   #lost: string | null = null;
@@ -60,19 +64,19 @@ export class Gpu {
     if (this.#lost !== null) throw lostError(this.#lost);
   }
 
-  /** The error for a failed wait: the lost device, or the failure's own reason. */
+  /** Returns the error for a failed wait: that the device is lost, or the reason of the failure. */
   failureOf(cause: unknown): TensorError {
     if (this.#lost !== null) return lostError(this.#lost);
     const message = String((cause as Partial<Error> | null)?.message ?? cause);
     return new TensorError("engine", `the GPU failed: ${firstLine(message)}`, {}, { cause });
   }
 
-  /** @throws TensorError `too-large` beyond the size of a kernel's binding */
+  /** @throws TensorError `too-large` for more bytes than a kernel's binding allows */
   checkBytes(bytes: number, what: string): void {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
     const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
     if (bytes <= most) return;
-    const sentence = `${what} takes ${bytes} bytes, but a kernel on this device sees at most ${most}`;
+    const sentence = `${what} takes ${bytes} bytes, but a kernel on this device can access at most ${most}`;
     throw new TensorError("too-large", sentence);
   }
 
@@ -102,7 +106,7 @@ export class Gpu {
     queue.writeBuffer(buffer, 0, padded.buffer);
   }
 
-  /** A copy of a buffer's first bytes after all work so far, for {@link contentsOf}. */
+  /** Copies a buffer's first bytes after all earlier work, for {@link contentsOf}. */
   copyForHost(buffer: GpuBufferLike, bytes: number, what: string): GpuBufferLike {
     const staging = this.createBuffer(bytes, BUFFER_USAGE.MAP_READ | COPY_DST, what);
     try {
@@ -111,13 +115,13 @@ export class Gpu {
       this.device.queue.submit([encoder.finish()]);
       return staging;
     } catch (error) {
-      // `buffer` has the fields of a GPUBuffer but is not one.
+      // `buffer` has the fields of a GPUBuffer but is not a GPUBuffer.
       destroyBuffer(staging);
       throw error;
     }
   }
 
-  /** The smallest free buffer of at least `bytes`, or a new one. */
+  /** Returns the smallest free buffer of at least `bytes` bytes, or a new buffer. */
   takeScratch(bytes: number): GpuBufferLike {
     const size = paddedBytes(bytes);
     let best = -1;
@@ -133,7 +137,7 @@ export class Gpu {
     return found;
   }
 
-  /** A free buffer of exactly `bytes` bytes, with arbitrary contents; null if none exists. */
+  /** Returns a free buffer of exactly `bytes` bytes, with arbitrary contents; null if there is none. */
   takeUsed(bytes: number): GpuBufferLike | null {
     const at = this.#free.findLastIndex(({ size }) => size === paddedBytes(bytes));
     return at === -1 ? null : this.#free.splice(at, 1)[0];
@@ -144,7 +148,7 @@ export class Gpu {
     this.keep(buffers);
   }
 
-  /** Keeps buffers for later calls. The buffers kept longest are destroyed first. */
+  /** Keeps buffers for later calls. The oldest buffers are destroyed first. */
   keep(buffers: readonly GpuBufferLike[]): void {
     for (const buffer of buffers) this.overwrite(buffer, 0, buffer.size);
     let kept = 0;
@@ -158,7 +162,7 @@ export class Gpu {
     this.#free = free.toReversed();
   }
 
-  /** Overwrites released memory, in tests. */
+  /** Overwrites released memory; used in tests. */
   overwrite(buffer: GpuBufferLike, from: number, length: number): void {
     if (MEMORY.onRelease === null) return;
     const bytes = new Uint8Array(length);
@@ -166,7 +170,7 @@ export class Gpu {
     this.device.queue.writeBuffer(buffer, from, bytes.buffer);
   }
 
-  /** A kernel, compiled on first use. */
+  /** Returns a kernel, which is compiled on first use. */
   compiled(kernel: Kernel): Compiled {
     const known = this.#compiled.get(kernel.name);
     if (known !== undefined) return known;
@@ -180,7 +184,7 @@ export class Gpu {
     const compile = async (kernel: Kernel): Promise<void> => {
       const { text, descriptor } = this.#pipelineOf(kernel);
       const pipeline = await this.device.createComputePipelineAsync(descriptor);
-      // A call may have compiled the kernel meanwhile.
+      // A call may have compiled the kernel in the meantime.
       if (!this.#compiled.has(kernel.name)) this.#keep(kernel, text, pipeline);
     };
     await Promise.all(missing.map(compile));
@@ -215,7 +219,7 @@ export class Gpu {
   }
 }
 
-/** The bytes of a buffer from {@link Gpu.copyForHost}; destroys the buffer. */
+/** Returns the bytes of a buffer from {@link Gpu.copyForHost}, and destroys the buffer. */
 export async function contentsOf(staging: GpuBufferLike): Promise<ArrayBuffer> {
   try {
     await staging.mapAsync(MAP_MODE_READ);
@@ -231,7 +235,10 @@ export function destroyBuffer(buffer: GpuBufferLike): void {
   buffer.destroy();
 }
 
-/** A driver's message as part of a sentence: lines after the first one refer to the driver's source. */
+/**
+ * Returns the first line of a driver's message, in a form that fits within a sentence; later lines refer to the
+ * driver's source.
+ */
 export const firstLine = (message: string): string =>
   message.split("\n", 1)[0].replace(/[.\s]+$/, "");
 

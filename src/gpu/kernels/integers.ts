@@ -1,6 +1,6 @@
 /**
- * Wrapping integers, as WGSL text. Integers of at most 32 bits are one zero-extended word, because the low bits of sums
- * and products do not depend on the sign. Integers of 64 bits are two words, low word first.
+ * Arithmetic on wrapping integers, as WGSL text. Integers of at most 32 bits are a zero-extended word, because the low
+ * bits of sums and products do not depend on the sign. Integers of 64 bits are two words, low word first.
  */
 
 import type { Step } from "../../core/tensor/dtype.ts";
@@ -8,7 +8,7 @@ import { HIGH_PRODUCT } from "./words.ts";
 
 type Combining = Exclude<Step, "none">;
 
-/** WGSL of `combine`, without `Element`, for integers of 8, 16 and 32 bits. */
+/** Returns WGSL that defines `combine`, but not `Element`, for integers of 8, 16 and 32 bits. */
 export function intCombine(bits: number, isSigned: boolean, step: Combining): string {
   const [a, b] = ["a", "b"].map((name) => ordered(name, bits, isSigned));
   const results: Record<Combining, string> = {
@@ -21,11 +21,16 @@ export function intCombine(bits: number, isSigned: boolean, step: Combining): st
   return body("combine(a: Element, b: Element)", results[step]);
 }
 
-/** A word that compares as the integer does: flipping the sign bit makes the order of signed integers unsigned. */
+/**
+ * Returns an expression for a word that compares like the integer: flipping the sign bit maps the order of signed
+ * integers to the order of unsigned integers.
+ */
 const ordered = (word: string, bits: number, isSigned: boolean): string =>
   isSigned ? `(${word} ^ ${2 ** (bits - 1)}u)` : word;
 
-/** WGSL of `divide`, without `Element`, for integers of 8, 16 and 32 bits: the floor of the quotient. */
+/**
+ * Returns WGSL that defines `divide`, but not `Element`, for integers of 8, 16 and 32 bits: the floor of the quotient.
+ */
 export function intDivide(bits: number, isSigned: boolean): string {
   if (!isSigned) return body("divide(sum: Element, count: u32)", "sum / count");
   const unused = 32 - bits;
@@ -41,7 +46,7 @@ fn divide(sum: Element, count: u32) -> Element {
 const narrowed = (bits: number, expression: string): string =>
   bits === 32 ? expression : `(${expression}) & ${2 ** bits - 1}u`;
 
-/** WGSL of `combine`, without `Element`, for integers of 64 bits. */
+/** Returns WGSL that defines `combine`, but not `Element`, for integers of 64 bits. */
 export function wideCombine(isSigned: boolean, step: Combining): string {
   const [aHigh, bHigh] = ["a.y", "b.y"].map((name) => ordered(name, 32, isSigned));
   const isLess = `select(${aHigh} < ${bHigh}, a.x < b.x, a.y == b.y)`;
@@ -57,8 +62,8 @@ export function wideCombine(isSigned: boolean, step: Combining): string {
 }
 
 /**
- * WGSL of `divide`, without `Element`, for integers of 64 bits and counts below 2^31: the floor of the quotient. The
- * high word is divided directly, the low one by long division, one bit at a time.
+ * Returns WGSL that defines `divide`, but not `Element`, for integers of 64 bits and counts less than 2^31: the floor
+ * of the quotient. The high word is divided directly, and the low word with long division, one bit at a time.
  */
 export function wideDivide(isSigned: boolean): string {
   return /* wgsl */ `
@@ -78,7 +83,7 @@ fn divide(sum: Element, count: u32) -> Element {
 }`;
 }
 
-/** Booleans are 0 or 1. */
+/** Returns WGSL that defines `combine` for booleans, which are 0 or 1. */
 export const boolCombine = (step: Combining): string =>
   body("combine(a: Element, b: Element)", BOOL_RESULTS[step]);
 

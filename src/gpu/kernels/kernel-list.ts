@@ -1,4 +1,4 @@
-/** A recording without GPU work: collects the kernels that calls need, so that they can be compiled ahead. */
+/** A recording without GPU work, which collects the kernels that calls need so that they can be compiled in advance. */
 
 import type { Kernel } from "./kernel.ts";
 import { Recording, type Span } from "./recording.ts";
@@ -15,7 +15,7 @@ export class KernelList extends Recording {
     this.#kernels.set(kernel.name, kernel);
   }
 
-  /** The collected calls use no memory, so one existing buffer stands for all. */
+  /** Returns the same existing buffer for all scratch memory, because the collected calls are not run. */
   override scratch(bytes: number): Span {
     return { buffer: this.standIn, bytes };
   }

@@ -1,20 +1,18 @@
 /**
- * A kernel: a compute shader with one entry point, written as the body of a function for one invocation. The code that
- * all kernels share is added here, so that the other files contain only the specific code.
+ * Defines kernels: compute shaders with one entry point, each written as the body of a function for one invocation.
+ * This file adds the code that all kernels share.
  */
 
-/** Invocations per workgroup. Devices in WebGPU's compatibility mode allow no more. */
+/** Invocations per workgroup; WebGPU's compatibility mode does not allow more. */
 export const WORKGROUP = 128;
 
-/** The target of a position without one: its update or element is left out. */
+/** Target value for a position without a target; its update or element is omitted. */
 export const NOWHERE = 0xffffffff;
 
-/** The status of success. */
+/** Status of success. */
 export const FINE = 0xffffffff;
 
-/**
- * The type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations change too.
- */
+/** Type of a buffer in a kernel: 32-bit words, vectors of four words, or words that other invocations also change. */
 export type BufferKind = "read" | "write" | "read four" | "write four" | "atomic" | "atomic signed";
 
 const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
@@ -27,40 +25,40 @@ const DECLARATIONS: Readonly<Record<BufferKind, string>> = {
 };
 
 export interface KernelParts {
-  /** Numbers that a dispatch supplies, in addition to those of every kernel; read as `params.NAME`. */
+  /** Names of numbers that a dispatch supplies, in addition to those of every kernel; read as `params.NAME`. */
   readonly params?: readonly string[];
-  /** Buffers, all of which must be used: WebGPU leaves unused ones out of the layout. */
+  /** Buffers, all of which the body must use, because WebGPU omits unused buffers from the layout. */
   readonly buffers: Readonly<Record<string, BufferKind>>;
   /**
    * True if the kernel does nothing in a call that has failed. A guarded kernel has the buffer `status` and the number
-   * `params.slot`. The buffer is read-only unless the kernel declares otherwise: all invocations read one word of it,
-   * and a device caches only data that no kernel may change.
+   * `params.slot`. The buffer is read-only unless the kernel declares otherwise, because all invocations read the same
+   * word of it, and devices cache only data that the kernel cannot change.
    */
   readonly isGuarded?: boolean;
-  /** Functions and workgroup memory. */
+  /** WGSL declarations of functions and workgroup memory. */
   readonly declarations?: string;
-  /** The statements of invocation `i`. */
+  /** WGSL statements for invocation `i`. */
   readonly body: string;
-  /** True if the body needs whole workgroups: `i` may then exceed the last one, and the body must check it. */
+  /** True if the body needs whole workgroups; `i` may then exceed the last invocation, so the body must check it. */
   readonly isWhole?: boolean;
 }
 
 /**
- * A kernel, identified by its name. The text is made lazily, because most calls use only kernels that are already
+ * A kernel, identified by its name. The text is created lazily, because most calls use only kernels that are already
  * compiled.
  */
 export interface Kernel {
-  /** A unique name: kernels with the same name have the same text. */
+  /** A unique name; kernels with the same name must have the same text. */
   readonly name: string;
   readonly parts: () => KernelParts;
 }
 
 export const kernelOf = (name: string, parts: () => KernelParts): Kernel => ({ name, parts });
 
-/** Numbers of every kernel: the first invocation of the dispatch, and the number of invocations. */
+/** Parameters of every kernel: the first invocation of the dispatch, and the number of invocations. */
 const OWN_PARAMS = ["first", "threads"] as const;
 
-/** The text of a kernel, and the names of its numbers and buffers in the order of the text. */
+/** A kernel's text, and the names of its numbers and buffers in the order of the text. */
 export interface KernelText {
   readonly code: string;
   readonly params: readonly string[];

@@ -1,7 +1,7 @@
 /**
- * Kernels that move slices: gathers, scatters without a reduction, copies. Bits move unchanged, so NaNs keep theirs. If
- * slices are whole words, an invocation moves one word or four; otherwise one element, or in a gather the elements of
- * one word.
+ * Kernels that move slices: gathers, scatters without a reduction, and copies. Bits are moved unchanged, so NaN
+ * payloads are kept. If slices are whole words, an invocation moves one or four words; otherwise it moves one element
+ * or, in a gather, the elements of one word.
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
@@ -11,7 +11,7 @@ import type { Recording, Span } from "./recording.ts";
 import type { Guard } from "./status.ts";
 import { lastKeys, lookupOf, lookupParams, mostHit, positionsOf, type Targets } from "./targets.ts";
 
-/** Slices of whole words, in units of one word or four, which an invocation moves at once. */
+/** Slices of whole words, divided into units of one or four words, which an invocation moves at once. */
 interface Units {
   readonly name: "words" | "fours";
   /** The number of units per slice. */
@@ -22,8 +22,9 @@ interface Units {
 }
 
 /**
- * The units of slices; null if slices are not whole words.
- * @param from the source of slices: vectors of four words exceed the least binding, which an empty tensor has
+ * Returns the units of slices; null if slices are not whole words.
+ * @param from the source of slices, which must not be empty for vectors of four words, because they exceed the smallest
+ * binding
  */
 function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;
@@ -34,14 +35,15 @@ function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
 }
 
 /**
- * The beginning of a kernel that fills a new `out` differently if the call has failed, and leaves any other unchanged.
+ * WGSL for the beginning of a kernel that, if the call has failed, fills a new `out` differently and leaves any other
+ * `out` unchanged.
  */
 export const UNLESS_BAD = `  let isBad = status[params.slot] != FINE;
   if (isBad && params.isNew == 0u) { return; }`;
 
 /**
- * `out[p] = data[target p]`; 0 without a target. If the call has failed, a new `out` is filled with zeros, and any
- * other is left unchanged.
+ * Gathers slices: `out[p] = data[target p]`, or 0 without a target. If the call has failed, a new `out` is filled with
+ * zeros, and any other `out` is left unchanged.
  */
 export function gatherOnGpu(
   recording: Recording,
@@ -80,7 +82,7 @@ export function gatherOnGpu(
     params: ["slot", "isNew", "slice", "elements", ...lookup.params],
     buffers: { status: "read", targets: "read", data: "read", out: "write" },
     declarations: laneSource(perWord) + lookup.declarations,
-    // The last word may hold unrelated bytes after the tensor.
+    // The last word may hold unrelated bytes after the tensor, which are kept.
     body: `${UNLESS_BAD}
   let begin = i * ${perWord}u;
   var word = 0u;
@@ -102,7 +104,7 @@ export function gatherOnGpu(
   recording.run(kernel, Math.ceil(elements / perWord), bytes, params, buffers);
 }
 
-/** `out[target p] = updates[p]`, for distinct targets. */
+/** Scatters slices to distinct targets: `out[target p] = updates[p]`. */
 export function scatterOnGpu(
   recording: Recording,
   targets: Targets,
@@ -149,15 +151,16 @@ export function scatterOnGpu(
 }
 
 /**
- * True if {@link pullOnGpu} moves fewer bytes than a copy of data and a scatter of winners: it clears and reads a table
- * with a word per slice, while a scatter reads and writes four words per position, and each slice that it hits.
+ * Returns true if {@link pullOnGpu} moves fewer bytes than copying data and scattering the last update of each target.
+ * `pullOnGpu` clears and reads a table with a word per slice, while the scatter reads and writes four words per
+ * position and each targeted slice.
  */
 export const isPullShorter = (targets: Targets, dtype: DType): boolean =>
   8 * targets.slices <= positionsOf(targets) * (16 + 2 * targets.slice * DTYPES[dtype].bytes);
 
 /**
- * Fills `out` slice by slice, with the last update of the slice or else with data. If the call has failed, a new `out`
- * is filled with data, and any other is left unchanged.
+ * Fills `out` slice by slice, with the slice's last update or, without updates, with data. If the call has failed, a
+ * new `out` is filled with data, and any other `out` is left unchanged.
  */
 export function pullOnGpu(
   recording: Recording,
@@ -216,7 +219,7 @@ export function pullOnGpu(
   recording.run(kernel, Math.ceil(elements / perWord), bytes, all, buffers);
 }
 
-/** Copies all bytes of `source` unless the call has failed, and leaves bytes after them unchanged. */
+/** Copies all bytes of `source`, unless the call has failed. Later bytes are unchanged. */
 export function copyOnGpu(
   recording: Recording,
   source: Span,

@@ -1,30 +1,30 @@
 /**
- * Turns indices on the GPU into targets, as `kernels/read-indices.ts` turns those on the host into offsets. Each index
- * is wrapped and compared with its own axis before use; the first bad one is written to the call's status.
+ * Converts indices on the GPU to targets, like `kernels/read-indices.ts` converts indices on the host to offsets. Each
+ * index is wrapped and compared with its own axis before use; the first bad index is written to the call's status.
  */
 
 import type { Bounds, IndexAxis, IndexJob } from "../../core/plan/index-job.ts";
 
-/** The interpretation of indices. */
+/** Rules for interpreting indices. */
 export interface GpuIndexRules {
   readonly negative: boolean;
   readonly bounds: Bounds;
-  /** 32-bit words per index. */
+  /** The number of 32-bit words per index. */
   readonly step: 1 | 2;
 }
 
-/** The second result of {@link checkedIndex}. */
+/** Codes in the second result of {@link checkedIndex}. */
 const RIGHT = 0;
 const LEFT_OUT = 1;
 const BAD = 2;
 
-/** The words of an index: an int32 is sign-extended. */
+/** Returns WGSL that loads the words of an index; an int32 is sign-extended. */
 const wordsOf = (step: 1 | 2): string =>
   step === 2
     ? "let low = indices[2u * at]; let high = indices[2u * at + 1u];"
     : "let low = indices[at]; let high = select(0u, 0xffffffffu, (low >> 31u) == 1u);";
 
-/** The result for an index outside its axis of `dim` elements. */
+/** WGSL statements for an index outside its axis of `dim` elements. */
 const OUTSIDE: Readonly<Record<Bounds, string>> = {
   error: `return vec2(0u, ${BAD}u);`,
   clip: `return select(vec2(select(dim - 1u, 0u, isNegative), ${RIGHT}u), vec2(0u, ${BAD}u), dim == 0u);`,
@@ -32,7 +32,10 @@ const OUTSIDE: Readonly<Record<Bounds, string>> = {
   fill: `return vec2(0u, ${LEFT_OUT}u);`,
 };
 
-/** A function that returns the coordinate of an index on an axis, and one of the codes above. */
+/**
+ * Returns a WGSL function that converts an index to a coordinate on an axis, and returns it with one of the codes
+ * `RIGHT`, `BAD` and so on.
+ */
 const checkedIndex = ({ negative, bounds, step }: GpuIndexRules): string => `
 fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
   ${wordsOf(step)}
@@ -50,7 +53,7 @@ fn checkedIndex(at: u32, dim: u32) -> vec2<u32> {
 const nameOf = (kind: string, { negative, bounds, step }: GpuIndexRules): string =>
   `${kind}, ${negative ? "negative" : "not negative"}, ${bounds}, ${step}`;
 
-/** Statements that check one index and add its contribution to `t`. */
+/** Returns WGSL statements that check one index and add its contribution to `t`. */
 const readIndex = (at: string, j: number): string => `  {
     let index = checkedIndex(${at}, params.dim${j});
     if (index.y == ${BAD}u) { atomicMin(&status[params.slot], ${at} + 1u); }
@@ -60,7 +63,7 @@ const readIndex = (at: string, j: number): string => `  {
 
 const TAIL = "  targets[i] = select(t, NOWHERE, isLeft);";
 
-/** Strides in slices. */
+/** Returns the parameters of the axes, with strides in slices. */
 const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, number> =>
   Object.fromEntries(
     axes.flatMap(({ dim, stride }, j) => [
@@ -69,25 +72,25 @@ const axisParams = (axes: readonly IndexAxis[], slice: number): Record<string, n
     ]),
   );
 
-/** The conversion of indices to targets: the code of invocation `i` of `count`. */
+/** Code that converts indices to targets, for invocation `i` of `count`. */
 export interface Reading {
-  /** A unique name of its text. */
+  /** A unique name for the text. */
   readonly name: string;
   readonly params: Readonly<Record<string, number>>;
   readonly declarations: string;
   readonly body: string;
   readonly count: number;
-  /** True if it reads any index. */
+  /** True if the code reads any index. */
   readonly isChecked: boolean;
 }
 
-/** The reading of a job, which gives one target per index or tuple. */
+/** Returns the code for a job of reading indices, which produces one target per index or tuple. */
 export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): Reading {
   const { count } = job;
   if (job.kind === "tuples") {
     const k = job.axes.length;
     const reads = job.axes.map((_, j) => readIndex(`(i * ${k}u + ${j}u)`, j));
-    // Without axes a tuple is empty and addresses all of data.
+    // Without axes, a tuple is empty and addresses all of data.
     if (k === 0) return { ...ALL_OF_DATA, count };
     return {
       ...{ name: nameOf(`tuples of ${k}`, rules), count, isChecked: true },
@@ -97,7 +100,7 @@ export function jobReading(job: IndexJob, slice: number, rules: GpuIndexRules): 
     };
   }
   const rank = job.shape.length;
-  // From the last axis to the first, the remaining position is divided by each size.
+  // The remaining position is divided by the size of each axis, from the last axis to the first.
   const steps = Array.from({ length: rank }, (_, d) => d).toReversed();
   const places = steps.map(
     (d) => `  t += (rest % params.size${d}) * params.step${d}; rest /= params.size${d};`,
@@ -129,21 +132,21 @@ const ALL_OF_DATA = {
   isChecked: false,
 };
 
-/** The positions of sequences (TensorScatter): sizes of a call, in slices. */
+/** Sizes of a call, in slices, for converting the positions of sequences (TensorScatter). */
 export interface SequenceJob {
   readonly samples: number;
-  /** The length of the sequence's axis. */
+  /** The size of the sequence's axis. */
   readonly dim: number;
   /** The length of the sequence. */
   readonly length: number;
-  /** The number of batches of a Plan that share the position of one sample. */
+  /** The number of a Plan's batches that share the position of one sample. */
   readonly perSample: number;
-  /** The number of positions of all batches; 0 for empty slices. */
+  /** The number of positions in all batches; 0 for empty slices. */
   readonly positions: number;
   readonly isCircular: boolean;
 }
 
-/** `index` modulo `dim`, bit by bit, because WGSL has no 64-bit integers. */
+/** WGSL function that computes `index` modulo `dim` bit by bit, because WGSL has no 64-bit integers. */
 const MODULO = `
 fn modulo(low: u32, high: u32, dim: u32) -> u32 {
   var rest = 0u;
@@ -156,7 +159,7 @@ fn modulo(low: u32, high: u32, dim: u32) -> u32 {
   return rest;
 }`;
 
-/** The start of a sample's sequence, and whether its position is valid. */
+/** Returns WGSL that finds the start of a sample's sequence, and whether its position is valid. */
 const startOf = (step: 1 | 2, isCircular: boolean): string => `
 ${isCircular ? MODULO : ""}
 fn startOf(at: u32) -> vec2<u32> {
@@ -172,7 +175,7 @@ fn startOf(at: u32) -> vec2<u32> {
   }
 }`;
 
-/** The reading of the positions of sequences. */
+/** Returns the code that reads the positions of sequences. */
 export function sequenceReading(job: SequenceJob, step: 1 | 2): Reading {
   const { samples, dim, length, perSample, positions, isCircular } = job;
   return {
@@ -185,7 +188,7 @@ export function sequenceReading(job: SequenceJob, step: 1 | 2): Reading {
   if (i < params.positions) {
     let start = startOf(i / params.count / params.perSample).x;
     let place = i % params.count;
-    // The sum of both may exceed 32 bits.
+    // The sum of the start and the offset may exceed 32 bits.
     let room = params.dim - start;
     targets[i] = select(place - room, start + place, place < room);
   }`,

@@ -1,6 +1,6 @@
 /**
- * The GPU commands of one call: copies and dispatches, recorded in order and submitted together. A device executes work
- * in the order of submission, so calls take effect in order.
+ * Records the GPU commands of a call, copies and dispatches, in order, and submits them together. A device executes
+ * work in the order of submission, so calls take effect in order.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -16,17 +16,18 @@ import {
   type GpuBufferLike,
 } from "./webgpu.ts";
 
-/** A buffer, and the number of its bytes that a kernel sees; a user's buffer may be longer than its tensor. */
+/** A buffer, and the number of its bytes that a kernel can access; a user's buffer may be longer than its tensor. */
 export interface Span {
   readonly buffer: GpuBufferLike;
   readonly bytes: number;
 }
 
-/** The numbers of a dispatch begin at multiples of this (`minUniformBufferOffsetAlignment` is at most 256). */
+/** Alignment of the numbers of a dispatch, in bytes (`minUniformBufferOffsetAlignment` is at most 256). */
 const ALIGNMENT = 256;
 
 /**
- * The numbers of dispatches, on the host and on the device. All recordings of an engine share one, one after the other.
+ * Numbers that dispatches supply to kernels, on the host and on the device. All recordings of an engine share this
+ * object, one after the other.
  */
 export class Params {
   readonly numbers = new Uint32Array(GPU.params / 4);
@@ -41,7 +42,7 @@ export class Params {
 export class Recording {
   readonly gpu: Gpu;
   readonly #params: Params;
-  /** Bytes of numbers in use. */
+  /** Number of bytes in use. */
   #used = 0;
   #encoder: CommandEncoderLike | null = null;
   #pass: ComputePassLike | null = null;
@@ -52,26 +53,26 @@ export class Recording {
     this.#params = params;
   }
 
-  /** An existing buffer. */
+  /** An existing buffer, which replaces scratch memory if commands are not run. */
   protected get standIn(): GpuBufferLike {
     return this.#params.buffer;
   }
 
-  /** Scratch memory for the call, with arbitrary contents. */
+  /** Returns scratch memory for the call, with arbitrary contents. */
   scratch(bytes: number): Span {
     const buffer = this.gpu.takeScratch(bytes);
     this.#scratch.push(buffer);
     return { buffer, bytes };
   }
 
-  /** Scratch memory for the call, with elements from the host. */
+  /** Returns scratch memory for the call, with elements from the host. */
   upload(data: NumericStorage): Span {
     const span = this.scratch(data.byteLength);
     this.gpu.write(span.buffer, data);
     return span;
   }
 
-  /** Scratch memory for the call, with zeros. */
+  /** Returns scratch memory for the call, filled with zeros. */
   zeros(bytes: number): Span {
     const span = this.scratch(bytes);
     this.clear(span);
@@ -93,9 +94,9 @@ export class Recording {
 
   /**
    * Runs `threads` invocations of a kernel.
-   * @param bytes that all of them read and write, for {@link WORK}
-   * @param most invocations per dispatch, a multiple of {@link WORKGROUP}, because a driver kills a dispatch that takes
-   *   seconds
+   * @param bytes the bytes that all invocations read and write, for {@link WORK}
+   * @param most maximum number of invocations per dispatch, a multiple of {@link WORKGROUP}, because drivers kill a
+   * dispatch that takes seconds
    */
   run(
     kernel: Kernel,
@@ -146,7 +147,7 @@ export class Recording {
     return this.#commands().beginComputePass();
   }
 
-  /** The encoder, outside of a pass. */
+  /** Returns the command encoder, after ending the current pass. */
   #commands(): CommandEncoderLike {
     this.#pass?.end();
     this.#pass = null;

@@ -1,4 +1,6 @@
-/** `duplicates: "error"` on the GPU: finds the first position whose target an earlier position has. */
+/**
+ * Implements `duplicates: "error"` on the GPU: finds the first position that repeats the target of an earlier position.
+ */
 
 import { kernelOf } from "./kernel.ts";
 import type { Recording } from "./recording.ts";
@@ -12,7 +14,7 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** Writes its finding into the slot of the call, unless an index was bad. */
+/** Finds the first repeated target, and writes its position into the call's slot, unless an index was bad. */
 export function findRepeat(recording: Recording, targets: Targets, { status, slot }: Guard): void {
   const positions = positionsOf(targets);
   if (targets.slice === 0 || positions === 0) return;

@@ -1,4 +1,4 @@
-/** A scatter on the GPU: chooses the kernels for a reduction. */
+/** Chooses the kernels for a scatter's reduction. */
 
 import { TensorError } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
@@ -18,18 +18,18 @@ import {
   type Targets,
 } from "./targets.ts";
 
-/** Arrangements of targets for kinds of reductions. A kept plan makes each once and keeps it. */
+/** Arrangements of targets for different reductions. A kept plan makes each arrangement once and keeps it. */
 export interface Arrangements {
-  /** The last position of each target. */
+  /** Returns the last position of each target. */
   last(recording: Recording): Targets;
-  /** True if a table with a word per slice of the random side identifies the last positions. */
+  /** Returns true if a table with a word per slice on the random side identifies the last positions. */
   hasTable(): boolean;
-  /** The first position of each target, and all others. */
+  /** Returns the first position of each target, and all other positions. */
   split(recording: Recording): { readonly first: Targets; readonly later: Targets };
   sorted(recording: Recording): SortedTargets;
 }
 
-/** Arrangements of targets for one call. */
+/** Returns arrangements of targets for one call. */
 export const arrangementsOf = (targets: Targets): Arrangements => ({
   last: (recording) => lastOf(recording, targets),
   hasTable: () => !targets.isDistinct && !areFew(targets),
@@ -45,7 +45,7 @@ export const arrangementsOf = (targets: Targets): Arrangements => ({
 
 const areFew = (targets: Targets): boolean => positionsOf(targets) <= GPU.alone;
 
-/** @param result receives the last positions; scratch memory of the call by default */
+/** @param result receives the last positions; by default, scratch memory of the call */
 export function lastOf(recording: Recording, targets: Targets, result?: Span): Targets {
   if (targets.isDistinct) return targets;
   if (areFew(targets)) return lastOfFew(recording, targets, result);
@@ -53,17 +53,17 @@ export function lastOf(recording: Recording, targets: Targets, result?: Span): T
   return chosenTargets(recording, targets, table, "last", true, result);
 }
 
-/** The operands of a scatter other than its targets. */
+/** Operands of a scatter, except for the targets. */
 export interface Operands {
   readonly dtype: DType;
   readonly data: Span;
   readonly updates: Span;
   readonly out: Span;
-  /** The origin of `out`: data itself, a new tensor of the call, or another tensor of the caller. */
+  /** The origin of `out`: data itself, a new tensor, or another tensor of the caller. */
   readonly result: "in place" | "new" | "given";
 }
 
-/** Fills `out` with data unless it is data. */
+/** Fills `out` with data, unless `out` is data. */
 export function copyData(
   recording: Recording,
   { data, out, result }: Omit<Operands, "updates">,
@@ -74,13 +74,16 @@ export function copyData(
   else if (result === "given") copyOnGpu(recording, data, out, guard);
 }
 
-/** With more values, rounding a quotient once may differ from rounding it to a double first, as the reference does. */
+/**
+ * Maximum number of values in a mean. With more, a quotient that is rounded once may differ from the reference, which
+ * first rounds to a double.
+ */
 const MOST_COUNTED = 2 ** 27;
 
-/** @throws TensorError `too-large` for more updates than a quotient can be that of */
+/** @throws TensorError `too-large` for more updates than a mean supports */
 export function checkCounted(what: string, positions: number): void {
   if (positions < MOST_COUNTED) return;
-  const sentence = `${what} on a GPU takes fewer than ${MOST_COUNTED} updates, got ${positions}`;
+  const sentence = `${what} on a GPU supports fewer than ${MOST_COUNTED} updates, got ${positions}`;
   throw new TensorError("too-large", sentence);
 }
 
@@ -110,7 +113,8 @@ export function applyUpdates(
     scatterOnGpu(recording, arrangements.last(recording), dtype, updates, out, guard);
     return;
   }
-  // Memory is taken first, because it may be exhausted, and long series of dispatches are submitted in parts.
+  // Memory is allocated before dispatches are recorded, because memory may be exhausted, and long series of dispatches
+  // are submitted in parts.
   const counts = divides ? countsOfTargets(recording, targets) : null;
   const parts = first === later ? null : arrangements.split(recording);
   const rest = parts?.later ?? targets;

@@ -1,32 +1,32 @@
 /**
- * Floats of at most 32 bits in integer arithmetic, as WGSL text. WGSL lets a device flush subnormals, ignore the sign
- * of zero and assume that NaN does not occur (section 15.7), so its own floats cannot guarantee bits.
+ * Computes floats of at most 32 bits with integer arithmetic, as WGSL text. WGSL lets a device flush subnormals, ignore
+ * the sign of zero and assume that NaN does not occur (section 15.7), so WGSL floats cannot guarantee exact bits.
  *
- * One text serves all formats. Each step computes the exact result, or enough bits with a sticky last one, and rounds
- * once to nearest even. For float16 and bfloat16 this equals the float32 step rounded again, because the 24 bits of
- * float32 are at least 2 * 11 + 2. Any NaN gives the canonical quiet one.
+ * The same text is used for all formats. Each step computes the exact result, or enough bits and a sticky last bit, and
+ * rounds once to nearest even. For float16 and bfloat16, the result equals a float32 step that is rounded again,
+ * because float32's 24 bits are at least 2 * 11 + 2. The result of any NaN is the canonical quiet NaN.
  *
- * The functions have no branches except one loop: a `select` computes both alternatives, which costs less than
+ * The functions have no branches except for one loop: `select` computes both alternatives, which costs less than
  * divergent invocations and compiles faster.
  */
 
 import type { Step } from "../../core/tensor/dtype.ts";
 import { HIGH_PRODUCT } from "./words.ts";
 
-/** A binary interchange format (IEEE 754-2019, section 3.4) by the widths of its fields. */
+/** A binary interchange format (IEEE 754-2019, section 3.4), given by the widths of its fields. */
 export interface FloatFormat {
   readonly fractionBits: number;
   readonly exponentBits: number;
 }
 
-/** WGSL of `combine`, without `Element`. */
+/** Returns WGSL that defines `combine`, but not `Element`. */
 export function floatCombine(format: FloatFormat, step: Exclude<Step, "none">): string {
   const { sign } = masks(format);
   switch (step) {
     case "add":
       return floatSum(format, "b");
     case "sub":
-      // A NaN stays a NaN with either sign.
+      // Flipping the sign of a NaN gives a NaN.
       return floatSum(format, `b ^ ${hex(sign)}`);
     case "mul":
       return floatProduct(format);
@@ -91,7 +91,10 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
-/** Bits in the order of integers, with -0 below 0, as in IEEE's maximum and minimum. */
+/**
+ * Returns WGSL for `max` or `min`, which compares bits as integers, with -0 less than 0, as in IEEE's maximum and
+ * minimum.
+ */
 function floatExtreme(format: FloatFormat, step: "max" | "min"): string {
   const { sign, magnitude, infinity, nan } = masks(format);
   return /* wgsl */ `
@@ -104,7 +107,7 @@ fn combine(a: Element, b: Element) -> Element {
 }`;
 }
 
-/** WGSL of `isEqual`: 0 equals -0, and NaN equals NaN. */
+/** Returns WGSL that defines `isEqual`, in which 0 equals -0, and NaN equals NaN. */
 export function floatEqual(format: FloatFormat): string {
   const { magnitude, infinity } = masks(format);
   return /* wgsl */ `
@@ -115,7 +118,7 @@ fn isEqual(a: u32, b: u32) -> bool {
 }`;
 }
 
-/** WGSL of `negated`. */
+/** Returns WGSL that defines `negated`. */
 export function floatNegated(format: FloatFormat): string {
   const { sign, magnitude, infinity, nan } = masks(format);
   return /* wgsl */ `
@@ -124,7 +127,9 @@ fn negated(a: u32) -> u32 {
 }`;
 }
 
-/** WGSL of `divide`, without `Element`, for counts below 2^31: long division, one bit at a time. */
+/**
+ * Returns WGSL that defines `divide`, but not `Element`, for counts less than 2^31: long division, one bit at a time.
+ */
 export function floatDivide(format: FloatFormat): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan } = masks(format);
@@ -138,7 +143,7 @@ fn divide(sum: Element, count: u32) -> Element {
   let x = sum & ${hex(magnitude)};
   let xZeros = countLeadingZeros(floatSignificand(x));
   let countZeros = countLeadingZeros(count);
-  // The leading bits of both are at 30, so twice the remainder fits in a word.
+  // The leading bits of dividend and divisor are at position 30, so twice the remainder fits in a word.
   let divisor = count << (countZeros - 1u);
   var remainder = (floatSignificand(x) << (xZeros & 31u)) >> 1u;
   var quotient = 0u;
@@ -156,7 +161,8 @@ fn divide(sum: Element, count: u32) -> Element {
 }
 
 /**
- * The significand of a magnitude with its leading one, and the biased exponent, which is the least, 1, for subnormals.
+ * Returns WGSL for the significand of a magnitude, including the leading one, and the biased exponent, which is 1 for
+ * subnormals.
  */
 function floatParts({ fractionBits }: FloatFormat): string {
   const one = 2 ** fractionBits;
@@ -170,8 +176,8 @@ fn floatExponent(magnitude: u32) -> i32 {
 }
 
 /**
- * The float nearest to `significand`, whose bit 31 has the biased exponent `exponent`; its last bit may be sticky. A
- * carry out of the fraction increments the exponent, up to infinity, which is the right result.
+ * Returns WGSL that rounds `significand`, whose bit 31 has the biased exponent `exponent`, to the nearest float; the
+ * last bit may be sticky. A carry out of the fraction correctly increments the exponent, up to infinity.
  */
 function floatRounded(format: FloatFormat): string {
   const { fractionBits, exponentBits } = format;

@@ -1,6 +1,6 @@
 /**
- * A stable radix sort of positions by target: some bits at a time from the lowest, each pass by counting. A tile is the
- * part that one workgroup counts and places.
+ * A stable radix sort of positions by target. Each pass is a counting sort by some bits of the targets, beginning with
+ * the lowest. A tile is the part that one workgroup counts and places.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -10,11 +10,11 @@ import type { Recording, Span } from "./recording.ts";
 import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
 /**
- * Maximum number of values of a digit. The 16 kB of workgroup memory that every device has hold three words for each.
+ * Maximum number of values per digit. Each takes three words of the 16 kB of workgroup memory that every device has.
  */
 const MOST_DIGITS = 1024;
 
-/** The source of a pass's entries: the original targets, or the results of the previous pass. */
+/** Source of a pass's entries: the original targets, or the results of the previous pass. */
 interface Entries {
   readonly name: string;
   readonly lookup: Lookup | null;
@@ -33,14 +33,15 @@ fn digitOf(key: u32) -> u32 { return (key >> params.shift) & (params.digits - 1u
 
 const TILE_PARAMS = ["entries", "shift", "digits", "run", "tiles"] as const;
 
-/** A tile's number, its first entry, and the number of entries per invocation. */
+/** WGSL for a tile's number, its first entry, and the number of entries per invocation. */
 const TILE_BEGIN = `  let tile = params.first / ${WORKGROUP}u + workgroup.x;
   let begin = tile * params.run * ${WORKGROUP}u;
   let rounds = min(params.run, (params.entries - begin + ${WORKGROUP - 1}u) / ${WORKGROUP}u);`;
 
 /**
- * Counts the entries of each digit in each tile: `sums[digit * tiles + tile]`, and `totals[base + digit]` of all tiles.
- * Counting needs no order, so neighbouring invocations load neighbouring entries, and count by atomic operations.
+ * Counts the entries of each digit per tile, in `sums[digit * tiles + tile]`, and in all tiles, in `totals[base +
+ * digit]`. The order of counting is irrelevant, so neighboring invocations load neighboring entries and count with
+ * atomic operations.
  */
 const countKernel = ({ name, lookup, key }: Entries): Kernel =>
   kernelOf(`sort: count, ${name}`, () => ({
@@ -67,13 +68,13 @@ var<workgroup> counts: array<atomic<u32>, ${MOST_DIGITS}>;`,
   }`,
   }));
 
-/** The digits whose counts one workgroup sums up, and the invocations for each. */
+/** Number of digits whose counts one workgroup sums, and of invocations per digit. */
 const ROWS = 8;
 const LANES = WORKGROUP / ROWS;
 
 /**
- * Turns the counts of a digit into prefix sums: of lower digits, and of this one in earlier tiles. An invocation sums a
- * run of a digit's tiles: a single workgroup for all digits would be the bottleneck of a large sort, and one per digit
+ * Converts the counts of each digit to prefix sums over lower digits and earlier tiles. An invocation sums a run of a
+ * digit's tiles. A single workgroup for all digits would be the bottleneck of a large sort, and a workgroup per digit
  * takes software drivers longer than the rest of the sort.
  */
 const SUM_UP = kernelOf("sort: sum up", () => ({
@@ -109,13 +110,13 @@ var<workgroup> below: atomic<u32>;`,
   }`,
 }));
 
-/** Half of a workgroup, whose invocations have one bit each in two words. */
+/** Number of invocations in half a workgroup; each has one bit in two words. */
 const HALF = WORKGROUP / 2;
 
 /**
- * Puts each entry after those before it by digit, tile and position. In a round each invocation has one entry. The
- * invocations of half a workgroup set their bits in the words of their digits, so that each sees the number of earlier
- * ones with the same digit; the first of a digit advances the position for the next round.
+ * Places the entries in the order of digit, tile and position. In each round, an invocation places one entry. The
+ * invocations of half a workgroup set their bits in the words of their digits, so that each can count earlier
+ * invocations with the same digit. The first invocation of a digit advances the digit's position for the next round.
  */
 const placeKernel = ({ name, lookup, key, position }: Entries): Kernel =>
   kernelOf(`sort: place, ${name}`, () => ({
@@ -177,7 +178,7 @@ var<workgroup> masks: array<atomic<u32>, ${2 * MOST_DIGITS}>;`,
   }`,
   }));
 
-/** The targets of all positions, with the positions in order. */
+/** Returns a kernel that writes the targets of all positions, and the positions in order. */
 const beginKernel = (lookup: Lookup): Kernel =>
   kernelOf(`sort: begin ${lookup.name}`, () => ({
     params: lookup.params,
@@ -186,7 +187,7 @@ const beginKernel = (lookup: Lookup): Kernel =>
     body: "  keys[i] = targetOf(i);\n  positions[i] = i;",
   }));
 
-/** The number of bits in which numbers up to `greatest` differ. */
+/** Returns the number of bits that numbers up to `greatest` need. */
 const bitsOf = (greatest: number): number => 32 - Math.clz32(greatest);
 
 /** Sorts the positions by target. Positions without a target come last. */
@@ -196,7 +197,7 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   const scratch = (words: number): Span => recording.scratch(4 * words);
   const own = { targets: targets.targets };
   const lookup = lookupOf(targets);
-  // The extra value above the greatest target makes NOWHERE, whose bits are all set, sort last.
+  // One more value than the greatest target is sorted, so that NOWHERE, whose bits are all set, comes last.
   const bits = bitsOf(isPartial ? slices : slices - 1);
   let [keys, positions] = [scratch(count), scratch(count)];
   if (bits === 0) {
@@ -236,7 +237,7 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   return { keys, positions, count, slice, slices };
 }
 
-/** Sorts on the host as {@link sortTargets} does on the device. `targets` are flat, without NOWHERE. */
+/** Sorts on the host like {@link sortTargets} on the device. `targets` are flat and do not include NOWHERE. */
 export function sortOnHost(targets: Uint32Array, slices: number): [Uint32Array, Uint32Array] {
   const { few, digit } = GPU;
   const count = targets.length;

@@ -1,7 +1,7 @@
 /**
- * Failures on the GPU. A call with indices on the GPU, or whose inputs come from a call that may have failed, has a
- * slot of words in a buffer. Kernels that write check it first, and the host reads it later, so validation needs no
- * round trip.
+ * Records failures on the GPU. A call with indices on the GPU, or with inputs from a call that may have failed, has a
+ * slot of words in a buffer. Kernels check the slot before they write, and the host reads it later, so validation needs
+ * no round trip.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -10,25 +10,25 @@ import { contentsOf, destroyBuffer, TENSOR_USAGE, type Gpu } from "./gpu.ts";
 import { FINE } from "./kernel.ts";
 import type { Span } from "./recording.ts";
 
-/** The words of a slot. */
+/** Words of a slot. */
 export const SLOT = {
-  /** FINE; 0 if an input was not made; otherwise 1 + the number of the first bad index. */
+  /** FINE for success, 0 if an input was not made, and otherwise 1 + the number of the first bad index. */
   failure: 0,
-  /** FINE if the result's elements are as they should be; 0 if the call did not make them. */
+  /** FINE if the result has valid elements; 0 if it has none because the call failed. */
   contents: 1,
   /** The low word of the first bad index. */
   low: 2,
   high: 3,
-  /** FINE, or 1 + the first position whose target an earlier position has. */
+  /** FINE, or 1 + the first position that repeats the target of an earlier position. */
   repeat: 4,
   earlier: 5,
   target: 6,
 } as const;
 
-/** Words per slot. */
+/** Number of words per slot. */
 export const WORDS = 8;
 
-/** The slot of calls that cannot fail on the GPU. */
+/** Slot of calls that cannot fail on the GPU. */
 export const NEVER = 0;
 
 /** The GPU's report on one call: null for success, `input` if an input was missing. */
@@ -77,7 +77,7 @@ export class StatusBoard {
     return this.#span;
   }
 
-  /** The first word of a slot for a call. {@link beginCall} initializes its contents. */
+  /** Returns the first word of a free slot. {@link beginCall} initializes the slot's contents. */
   take(): number {
     const slot = this.#unused();
     OPEN.slots++;
@@ -92,7 +92,8 @@ export class StatusBoard {
   }
 
   /**
-   * Submits its own copy, because the device may refuse the call that needed the slot, and pending calls need theirs.
+   * Enlarges the buffer. The copy is submitted separately, because the device may refuse the call that needs the new
+   * slot, while pending calls still need their slots.
    */
   #grow(): void {
     const { device } = this.#gpu;
@@ -116,7 +117,7 @@ export class StatusBoard {
     destroyBuffer(this.#span.buffer);
   }
 
-  /** Reads the outcomes of the calls submitted so far, by slot. */
+  /** Reads the outcomes of all submitted calls, by slot. */
   async read(): Promise<(slot: number) => SlotState> {
     const { buffer, bytes } = this.#span;
     const staging = this.#gpu.copyForHost(buffer, bytes, "status of calls, for the host");

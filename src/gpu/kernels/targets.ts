@@ -1,6 +1,6 @@
 /**
- * The offsets of a Plan on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A
- * position that is left out has the target {@link NOWHERE}, so a Plan needs no `source` here.
+ * A Plan's offsets on the GPU, as slice numbers: target t is the slice that begins at element `t * slice`. A skipped
+ * position has the target {@link NOWHERE}, so a Plan on the GPU needs no `source`.
  */
 
 import { GPU } from "../../core/limits.ts";
@@ -8,33 +8,33 @@ import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import { kernelOf, NOWHERE, type BufferKind } from "./kernel.ts";
 import type { Recording, Span } from "./recording.ts";
 
-/** A Plan without its offsets, which may be on the GPU alone. */
+/** A Plan without offsets, which may exist only on the GPU. */
 export type PlanForm = Pick<Plan, "slice" | "count" | "size" | "batches" | "span">;
 
 export interface Targets {
-  /** A target per index, relative to its batch. */
+  /** A target per index, relative to the start of its batch. */
   readonly targets: Span;
-  /** Positions per batch. */
+  /** Number of positions per batch. */
   readonly count: number;
   readonly batches: number;
   /** The number of consecutive batches that share targets. */
   readonly repeat: number;
-  /** Slices per batch. */
+  /** Number of slices per batch. */
   readonly span: number;
-  /** Slices of the random side. */
+  /** Number of slices on the random side. */
   readonly slices: number;
-  /** Elements per slice. */
+  /** Number of elements per slice. */
   readonly slice: number;
-  /** True if positions may be left out. */
+  /** True if positions may have no target. */
   readonly isPartial: boolean;
   /** True if all positions are known to have distinct targets. */
   readonly isDistinct: boolean;
 }
 
-/** The positions of all batches. */
+/** Returns the number of positions in all batches. */
 export const positionsOf = ({ count, batches }: Targets): number => count * batches;
 
-/** Maximum number of slices that can be targets. */
+/** Returns the maximum number of slices that can be targets. */
 export const mostHit = (targets: Targets): number => Math.min(positionsOf(targets), targets.slices);
 
 /** @param indices the number of indices or index tuples, each with one target */
@@ -59,9 +59,9 @@ export function targetsOf(
 }
 
 /**
- * The targets of a Plan on the host, one per offset.
- * @param positions the number of slices of the sequential side, which exceeds the number of offsets if some are left
- *   out
+ * Converts a Plan's offsets on the host to targets.
+ * @param positions the number of slices on the sequential side, which exceeds the number of offsets if positions are
+ * skipped
  */
 export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   const { offsets, source, slice } = plan;
@@ -72,14 +72,14 @@ export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   return targets;
 }
 
-/** {@link targetsFrom} of all batches, from the beginning of the random side. */
+/** Returns the targets of all batches, like {@link targetsFrom}, but counted from the beginning of the random side. */
 export const flatTargetsFrom = (plan: Plan, positions: number): Uint32Array =>
   targetsFrom({ ...plan, offsets: absoluteOffsets(plan) }, positions);
 
-/** True if each position has its own target in the buffer, counted from the beginning of the random side. */
+/** Returns true if the buffer has a target for each position, counted from the beginning of the random side. */
 const isFlat = ({ batches }: Targets): boolean => batches === 1;
 
-/** The code with which kernels look up targets: a function `targetOf(p)`, and its numbers. */
+/** Code with which kernels look up targets: a function `targetOf(p)`, and its parameters. */
 export interface Lookup {
   readonly name: string;
   readonly declarations: string;
@@ -104,7 +104,7 @@ const BATCHED: Lookup = {
 
 export const lookupOf = (targets: Targets): Lookup => (isFlat(targets) ? FLAT : BATCHED);
 
-/** The numbers of {@link lookupOf}. */
+/** Returns the parameters of {@link lookupOf}. */
 export const lookupParams = ({ count, repeat, span }: Targets): Record<string, number> => ({
   count,
   repeat,
@@ -112,8 +112,8 @@ export const lookupParams = ({ count, repeat, span }: Targets): Record<string, n
 });
 
 /**
- * Runs a kernel for each position, whose target is `t`.
- * @param bytes that it moves in addition to the targets
+ * Runs a kernel for each position, with the position's target in `t`.
+ * @param bytes the bytes that the kernel moves in addition to the targets
  */
 function forEachTarget(
   recording: Recording,
@@ -136,12 +136,12 @@ function forEachTarget(
   recording.run(kernel, positionsOf(targets), moved, lookupParams(targets), all);
 }
 
-/** The position of a shared target that a table keeps: each entry is the greatest key among its target's positions. */
+/** Which of a target's positions a table keeps: each entry is the greatest key of the target's positions. */
 export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };
 
-/** A table with an entry per slice of the random side, 0 for every target. Other entries are never read. */
+/** Returns a table with an entry per slice on the random side, 0 for every target. Other entries are never read. */
 function clearedTable(recording: Recording, targets: Targets): Span {
   const { slices } = targets;
   if (slices <= GPU.sparse * positionsOf(targets)) return recording.zeros(4 * slices);
@@ -152,7 +152,7 @@ function clearedTable(recording: Recording, targets: Targets): Span {
   return table;
 }
 
-/** A table with the key of one position for each slice of the random side that is a target. */
+/** Returns a table with the key of one position for each slice on the random side that is a target. */
 export function keysOfTargets(recording: Recording, targets: Targets, which: Which): Span {
   const table = clearedTable(recording, targets);
   enterKeys(recording, targets, which, table);
@@ -160,7 +160,8 @@ export function keysOfTargets(recording: Recording, targets: Targets, which: Whi
 }
 
 /**
- * A table with the key of the last position for each slice of the random side, and 0 for slices that are not targets.
+ * Returns a table with the key of the last position for each slice on the random side, and 0 for slices that are not
+ * targets.
  */
 export function lastKeys(recording: Recording, targets: Targets): Span {
   const table = recording.zeros(4 * targets.slices);
@@ -174,7 +175,7 @@ function enterKeys(recording: Recording, targets: Targets, which: Which, table: 
   forEachTarget(recording, targets, `keys ${which}`, bytes, { table: "atomic" }, { table }, keep);
 }
 
-/** The number of positions of each slice of the random side. */
+/** Counts the positions of each slice on the random side. */
 export function countsOfTargets(recording: Recording, targets: Targets): Span {
   const table = recording.zeros(4 * targets.slices);
   const count = "if (t != NOWHERE) { atomicAdd(&table[t], 1u); }";
@@ -184,8 +185,8 @@ export function countsOfTargets(recording: Recording, targets: Targets): Span {
 }
 
 /**
- * The targets with some positions left out: keeps those whose keys are in the table, or all others.
- * @param table from {@link keysOfTargets}
+ * Returns the targets of selected positions: those whose keys are in the table, or all others.
+ * @param table the table from {@link keysOfTargets}
  */
 export function chosenTargets(
   recording: Recording,
@@ -209,7 +210,7 @@ export function chosenTargets(
   return flatTargets(targets, chosen, isChosen);
 }
 
-/** The last position of each target, for few positions, by comparing each with all later ones. */
+/** Finds the last position of each target, for few positions, by comparing each with all later positions. */
 export function lastOfFew(
   recording: Recording,
   targets: Targets,
@@ -236,7 +237,7 @@ export function lastOfFew(
   return flatTargets(targets, chosen, true);
 }
 
-/** The positions kept in `chosen`, each with its own target, counted from the beginning. */
+/** Returns the targets in `chosen`, one per position, counted from the beginning of the random side. */
 const flatTargets = (targets: Targets, chosen: Span, isDistinct: boolean): Targets => ({
   ...targets,
   ...{ targets: chosen, count: positionsOf(targets), batches: 1, repeat: 1 },

@@ -1,6 +1,7 @@
 /**
- * The parts of WebGPU that this package uses. The package is compiled without browser types, so that it cannot rely on
- * a browser by mistake; objects of a browser or of a library such as Dawn match these types structurally.
+ * Types for the parts of WebGPU that this package uses. The package is compiled without browser types, so that it
+ * cannot accidentally rely on a browser. Objects of a browser, or of a library such as Dawn, match these types
+ * structurally.
  */
 
 export interface GpuBufferLike {
@@ -11,7 +12,7 @@ export interface GpuBufferLike {
   destroy(): void;
 }
 
-/** Opaque objects that are only passed on. */
+/** Types of opaque objects, which are only passed on. */
 export interface BindGroupLayoutLike {
   readonly label: string;
 }
@@ -96,7 +97,7 @@ export interface GpuDeviceLike {
   destroy(): void;
 }
 
-/** The usage flags of a buffer (WebGPU, section 5.1.2). */
+/** Usage flags of a buffer (WebGPU, section 5.1.2). */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,
   COPY_SRC: 0x4,
@@ -107,7 +108,7 @@ export const BUFFER_USAGE = {
 
 export const MAP_MODE_READ = 1;
 
-/** The platform's type if the user's compiler knows it, otherwise this package's own. */
+/** The platform's type if the user's compiler knows it; otherwise this package's type. */
 type Known<Name extends string, Else> =
   typeof globalThis extends Record<Name, { readonly prototype: infer T }> ? T : Else;
 

@@ -1,6 +1,6 @@
-/** WGSL text shared by integers and floats: WGSL has no 64-bit integers. */
+/** WGSL text for both integers and floats, needed because WGSL has no 64-bit integers. */
 
-/** The high word of the product of two words, from the products of their halves. */
+/** WGSL function that computes the high word of the product of two words from the products of their halves. */
 export const HIGH_PRODUCT = /* wgsl */ `
 fn highProduct(a: u32, b: u32) -> u32 {
   let aLow = a & 0xffffu;
