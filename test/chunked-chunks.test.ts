@@ -161,11 +161,11 @@ test("chunks that do not fit the output are refused before anything is made", as
     ],
     [
       { chunkShape: [4, 2], out: data },
-      /^the output must be a new Zarr array for chunkShape, got data itself; leave chunkShape out$/,
+      /^the output must be a new Zarr array for chunkShape, got data itself; omit chunkShape$/,
     ],
     [
       { shards: [4, 2], out: data },
-      /^the output must be a new Zarr array for shards, got data itself; leave shards out$/,
+      /^the output must be a new Zarr array for shards, got data itself; omit shards$/,
     ],
   ] as const) {
     const given = { out: at("new"), memory: MEMORY, threads: 0, ...options } as never;

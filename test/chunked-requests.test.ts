@@ -417,7 +417,7 @@ test("a new array has the codecs that are asked for, and the bits of a call in m
     );
   await assertRejected(
     "attribute",
-    /^the output must be a new Zarr array for codecs, got data itself; leave codecs out$/,
+    /^the output must be a new Zarr array for codecs, got data itself; omit codecs$/,
     () => scatterChunked(data, indices, updates, { ...settings, out: data, codecs: ["zstd"] }),
   );
 });

@@ -91,7 +91,7 @@ testRows(folder, [
   ),
   fails(
     "run ScatterND t.zarr i.npy u.npy --in-place --codec zstd",
-    part("the output must be a new Zarr array for codecs, got data itself; leave codecs out"),
+    part("the output must be a new Zarr array for codecs, got data itself; omit codecs"),
   ),
   prints(
     `${ADD} t.zarr i.npy u.npy -o planned.zarr --plan`,

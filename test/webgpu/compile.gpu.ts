@@ -113,7 +113,7 @@ test("calls that are compiled change nothing, and their results have no elements
   await compiled;
   assert.equal(same, data);
   assertSame(await data.read(), DATA, "data");
-  const says = /the call was compiled and not run/;
+  const says = /the call was only compiled, not run/;
   for (const one of [fresh, kept]) {
     await assertRejected("engine", says, () => one.read());
     assertRefused("engine", says, () => engine.gather(one, [0]));
@@ -138,9 +138,9 @@ test("bad calls and what makes no calls", async () => {
     engine.compile(() => engine.scatterND(data, indices, [1])),
   );
   for (const [value, says] of [
-    [undefined, /^compile takes a function that makes calls, got undefined$/],
+    [undefined, /^compile needs a function that makes calls, got undefined$/],
     [7, /got 7$/],
-    [async () => {}, /before it returns, got one that returns a Promise$/],
+    [async () => {}, /synchronous function, got a function that returns a Promise$/],
     [() => Promise.reject(new Error("late")), /returns a Promise$/],
   ] as const) {
     await assertRejected("attribute", says, () => engine.compile(value as () => void));

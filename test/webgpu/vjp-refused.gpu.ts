@@ -107,7 +107,7 @@ test("gradients that take arithmetic which a GPU does not do", () => {
     const data = engine.alloc(dtype, [4]);
     const [updates, ones] = [engine.alloc(dtype, [2]), engine.alloc(dtype, [4])];
     const advice =
-      /must be float16, bfloat16 or float32 .*; vjp of ndscatter computes it on the host$/;
+      /must be float16, bfloat16 or float32 .*; vjp in ndscatter computes the gradient on the host$/;
     const { message } = assertRefused("dtype", advice, () =>
       engine.vjp({ function: "gather" }, [data, [0, 1]], updates),
     );

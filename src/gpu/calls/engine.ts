@@ -96,6 +96,7 @@ function upload<D extends DType>(core: GpuCore, given: unknown): DeviceTensor<D>
 /** Checks that a kept plan's indices are on the host, because they are checked immediately. */
 function hostIndices(indices: unknown): unknown {
   if (!DeviceTensor.isTensor(indices)) return indices;
-  const sentence = "indices of a kept plan must be on the host, because they are checked immediately";
+  const sentence =
+    "indices of a kept plan must be on the host, because they are checked immediately";
   throw new TensorError("dtype", sentence, { input: "indices" });
 }

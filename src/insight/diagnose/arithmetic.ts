@@ -1,6 +1,6 @@
 /**
- * Arithmetic of floats that differs from the data type's own: steps are computed as doubles and rounded by the given
- * parts.
+ * Float arithmetic that differs from the data type's own arithmetic: steps are computed as doubles and rounded by the
+ * given parts.
  */
 
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
@@ -9,7 +9,7 @@ import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../core/tensor/hal
 import { halfFormat, reader, writer } from "../../core/tensor/scalar.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
 
-/** An arithmetic of floats. `apply` and `divide` change `out`, which begins with the values of data. */
+/** Float arithmetic. `apply` and `divide` change `out`, which begins with the values of data. */
 export interface Arithmetic {
   apply(plan: Plan, step: Step, updates: Float64Array, out: Float64Array): void;
   divide(out: Float64Array, plan: Plan, counts: Uint32Array): void;
@@ -17,20 +17,20 @@ export interface Arithmetic {
   readonly finish?: (value: number) => number;
 }
 
-/** The parts of an arithmetic that differ from the data type's; absent parts are the data type's own. */
+/** Parts of an arithmetic that differ from the data type's; absent parts are the same as the data type's. */
 export interface Parts {
   /** Applied to every operand before a step. */
   readonly read?: (value: number) => number;
   readonly max?: (data: number, update: number) => number;
   readonly min?: (data: number, update: number) => number;
-  /** The result of each step. */
+  /** Rounds the result of each step. */
   readonly round?: (value: number) => number;
   readonly finish?: (value: number) => number;
 }
 
 const same = (value: number): number => value;
 
-/** An arithmetic that rounds to `dtype` after each step, except for the given parts. */
+/** Returns arithmetic that rounds to `dtype` after each step, except for the given parts. */
 export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
   const { read = same, round = rounderOf(dtype), max = Math.max, min = Math.min, finish } = parts;
   const combine = (step: Step, a: number, b: number): number => {
@@ -61,7 +61,7 @@ export function arithmeticOf(dtype: DType, parts: Parts): Arithmetic {
   };
 }
 
-/** Rounds to a float type, to nearest even. */
+/** Returns a function that rounds to a float type, to nearest even. */
 export function rounderOf(dtype: DType): (value: number) => number {
   if (dtype === "float64") return same;
   if (dtype === "float32") return Math.fround;
@@ -69,7 +69,7 @@ export function rounderOf(dtype: DType): (value: number) => number {
   return (value) => decodeHalf(encodeHalf(Math.fround(value), format), format);
 }
 
-/** The values of a tensor of floats. */
+/** Returns the values of a float tensor as doubles. */
 export function decode({ dtype, size, data }: Tensor): Float64Array {
   if (DTYPES[dtype].family === "float") return Float64Array.from(data as Float32Array);
   const read = reader(dtype, data);
@@ -79,7 +79,7 @@ export function decode({ dtype, size, data }: Tensor): Float64Array {
 }
 
 /**
- * A tensor of the type and shape of `like` with other values.
+ * Returns a tensor with the type and shape of `like` and other values.
  * @param plan selects the elements to encode; all others keep the bits of `like`
  */
 export function encode(like: Tensor, values: Float64Array, plan?: Plan): Tensor {
@@ -102,7 +102,9 @@ const FRACTION_BITS: Readonly<Partial<Record<DType, number>>> = {
   bfloat16: BFLOAT16.fractionBits,
 };
 
-/** Half of the gap between 1 and the next float of a type: the greatest relative error of one rounding. */
+/**
+ * Returns half of the gap between 1 and the next float of a type, which is the maximum relative error of one rounding.
+ */
 export const roundingError = (dtype: DType): number => 2 ** (-1 - (FRACTION_BITS[dtype] ?? 52));
 
 const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
@@ -112,5 +114,5 @@ const LEAST_EXPONENT: Readonly<Partial<Record<DType, number>>> = {
   bfloat16: BFLOAT16.minExponent,
 };
 
-/** The least positive normal float of a type. */
+/** Returns the smallest positive normal float of a type. */
 export const leastNormal = (dtype: DType): number => 2 ** (LEAST_EXPONENT[dtype] ?? -1022);

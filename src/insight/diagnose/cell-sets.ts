@@ -1,7 +1,7 @@
 /**
- * Hypotheses that allow more than one value in a cell: the call does not determine the outcome of a race. These
- * hypotheses are tried on the differing cells alone, and a value counts as more bits of evidence the less likely it
- * fits by chance.
+ * Hypotheses that allow more than one value in a cell, because the call does not determine the outcome of a race. These
+ * hypotheses are tried only on the differing cells. The less likely a value is to fit by chance, the more bits of
+ * evidence it counts as.
  */
 
 import { DIAGNOSE } from "../../core/limits.ts";
@@ -13,17 +13,17 @@ import { cellsOf } from "./cells.ts";
 import type { DiagnosisId } from "./diagnosis.ts";
 import { isFloating, type Rule } from "./rule.ts";
 
-/** The bits of evidence in the value of a cell; null if the value does not fit. */
+/** Function that returns the bits of evidence in a cell's value; null if the value does not fit. */
 export type Evidence = (cell: number) => number | null;
 
 export interface CellSet {
   readonly id: DiagnosisId;
   readonly sentence: string;
-  /** Null if the hypothesis does not apply to the call, which is a scatter. */
+  /** Returns the evidence function for a scatter; null if the hypothesis does not apply to the call. */
   evidence(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor): Evidence | null;
 }
 
-/** Number of bits of an element. */
+/** Returns the number of bits in an element. */
 export const bitsOf = ({ dtype }: Tensor): number => {
   const row = DTYPES[dtype];
   return row.family === "bool"
@@ -86,14 +86,14 @@ function rounding(rule: Rule, updates: Tensor, at: CellUpdates, actual: Tensor):
   };
 }
 
-/** The significant bits of a value with an error of `tolerance`. */
+/** Returns the significant bits of a value with an error of `tolerance`. */
 function evidenceOf(like: Tensor, value: number, tolerance: number): number {
   const least = leastNormal(like.dtype);
   const spacing = 2 * roundingError(like.dtype) * Math.max(Math.abs(value), least);
   return Math.max(0, bitsOf(like) - Math.log2(1 + (2 * tolerance) / spacing));
 }
 
-/** The unrounded result in a cell, and the greatest error of roundings in any order. */
+/** Function that returns the unrounded result in a cell, and the maximum rounding error in any order. */
 type SumOf = (cell: number) => { readonly value: number; readonly tolerance: number };
 
 function sumOf({ call }: Rule, data: Tensor, updates: Tensor, at: CellUpdates): SumOf {
@@ -137,14 +137,14 @@ function lostUpdates(
   const sum = isSum ? sumOf(rule, data, updates, at) : null;
   return (cell) => {
     const count = at.count(cell);
-    // A lost single update is not a race, but fits the same description.
+    // Losing the only update of a cell is not a race, but would fit the same description.
     const values = count === 0 ? null : valuesAt(cell);
     if (values === null) return null;
     const wanted = read(cell);
     const choice = (): number => Math.log2(unique(values).length);
     if (values.some((value) => value === wanted || Object.is(value, wanted)))
       return Math.max(0, bitsOf(data) - choice());
-    // Order does not matter for equal updates, nor if only one of two updates is left.
+    // The order does not matter if updates are equal, or if only one of two updates remains.
     if (sum === null || count < 3 || values.length === count + 1) return null;
     const tolerance =
       reduction === "mul"
@@ -157,7 +157,7 @@ function lostUpdates(
   };
 }
 
-/** A typed array of values, because plain arrays took ten times as long. */
+/** Typed array of values, because plain arrays took ten times as long. */
 interface Values {
   readonly length: number;
   [at: number]: Value;
@@ -172,7 +172,7 @@ function newValues(dtype: DType, size: number): Values {
   return isUnsigned(dtype) ? new BigUint64Array(size) : new BigInt64Array(size);
 }
 
-/** The values that a cell may have if some of its updates are lost; null if they are too many to list. */
+/** Returns the values that a cell may have if some of its updates are lost; null if there are too many to list. */
 function possibleValues(
   { data, call }: Rule,
   updates: Tensor,
@@ -195,9 +195,9 @@ function possibleValues(
     let values = newValues(data.dtype, includeSelf ? 1 : 0);
     if (includeSelf) values[0] = base(cell);
     for (const [next, most] of times) {
-      // Any number of equal updates may be lost: each of them adds one possible value.
+      // Any number of equal updates may be lost, so each equal update adds one possible value.
       if (values.length * (most + 1) > mostValues) values = unique(values);
-      // If data does not take part in the reduction, the first update that is not lost starts it.
+      // If data does not take part in the reduction, it starts with the first update that is not lost.
       const count = values.length * (most + 1) + (includeSelf ? 0 : most);
       if (times.size > 1 && count > mostValues) return null;
       steps += count;
@@ -221,7 +221,7 @@ function possibleValues(
   };
 }
 
-/** The values sorted, without repetitions. */
+/** Returns the values in sorted order, without duplicates. */
 function unique(values: Values): Values {
   const sorted = values.slice();
   sorted.sort();

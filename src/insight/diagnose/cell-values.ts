@@ -1,4 +1,7 @@
-/** The values that meet in one cell of a scatter, as JavaScript values, and one step of them in the data type. */
+/**
+ * Reads the values that are combined in a cell of a scatter as JavaScript values, and performs one step on them in the
+ * data type.
+ */
 
 import { groupByTarget } from "../explain/targets.ts";
 import { absoluteOffsets } from "../../core/plan/plan.ts";
@@ -9,11 +12,11 @@ import { planOf, type Rule } from "./rule.ts";
 
 export type Value = number | bigint;
 
-/** The updates of each cell. */
+/** Updates of each cell. */
 export interface CellUpdates {
-  /** Number of updates that hit a cell. */
+  /** Returns the number of updates that hit a cell. */
   count(cell: number): number;
-  /** The element of updates that is the nth to hit a cell. */
+  /** Returns the element of updates that is the nth to hit a cell. */
   element(cell: number, nth: number): number;
 }
 
@@ -21,7 +24,7 @@ export function cellUpdatesOf(rule: Rule): CellUpdates {
   const plan = planOf(rule);
   const { slice, source } = plan;
   const groups = groupByTarget(absoluteOffsets(plan), slice);
-  // The updates of a cell are asked for one after the other, so the group is searched once.
+  // Callers request a cell's updates one after the other, so the last group that was found is kept.
   let [target, group] = [-1, -1];
   const groupOf = (cell: number): number => {
     const wanted = Math.floor(cell / slice);
@@ -37,7 +40,7 @@ export function cellUpdatesOf(rule: Rule): CellUpdates {
   };
 }
 
-/** Reads numbers and bigints; null for data types with other values. */
+/** Returns a reader of numbers and bigints; null for data types with other values. */
 export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) | null {
   const { family } = DTYPES[dtype];
   if (family !== "float" && family !== "half" && family !== "int" && family !== "int64")
@@ -45,7 +48,10 @@ export function valuesOf({ dtype, data }: Tensor): ((element: number) => Value) 
   return reader(dtype, data) as (element: number) => Value;
 }
 
-/** A step on two values; integers wrap as in their type, floats are doubles and are not rounded. */
+/**
+ * Returns a function that performs a step on two values. Integers wrap as in their type; floats are computed as
+ * doubles, without rounding.
+ */
 export function stepOf(dtype: DType, step: Step): (a: Value, b: Value) => Value {
   const { family } = DTYPES[dtype];
   if (step === "none") return (_, b) => b;

@@ -1,5 +1,5 @@
 /**
- * Runs a call in all dialects: each row of the table becomes a rule, as a hypothesis does, and the rule gives a result.
+ * Runs a call in all dialects. Each row of the table becomes a rule, like a hypothesis, and the rule produces a result.
  */
 
 import { callOf, nodeFrom, type NodeSpec } from "../../core/call/call.ts";
@@ -20,36 +20,37 @@ import { openOrder } from "./race.ts";
 import { isFloating, placingOf, planOf, resultOf, type Rule } from "./rule.ts";
 import { HYPOTHESES } from "./search.ts";
 
-/** The result of a call in a dialect. */
+/** Result of a call in a dialect. */
 export interface DialectComparison {
   readonly dialect: DialectId;
-  /** True if the dialect matches the version of the node, error or result, bit for bit. */
+  /** True if the dialect produces the same outcome as the node's version: an error, or the same result bit for bit. */
   readonly agrees: boolean;
   /**
-   * The result; null if the dialect gives none, see `why`. Its `undecided` cells have the values of the exact order.
+   * The result; null if the dialect produces none (see `why`). The `undecided` cells have the values of the exact
+   * order.
    */
   readonly output: Tensor | null;
   /**
-   * The reason for a missing or incomplete result: the call is an `error`; the dialect lacks the operator, the
-   * reduction or the data type (`missing`); the result is `undefined`; or only some cells are undefined, because of
-   * their `order`. Null for a complete result.
+   * The reason for a missing or incomplete result: the call is an `error`; the dialect does not have the operator, the
+   * reduction or the data type (`missing`); the result is `undefined`; or some cells are undefined, because they depend
+   * on the `order` of updates. Null for a complete result.
    */
   readonly why: "error" | "missing" | "undefined" | "order" | null;
-  /** The ids that {@link diagnose} gives to the differences. */
+  /** Ids of the differences, as in {@link diagnose}. */
   readonly ids: readonly DiagnosisId[];
-  /** The elements of the output that certainly differ from the exact result, in row-major order. */
+  /** Elements of the output that certainly differ from the exact result, in row-major order. */
   readonly differing: readonly number[];
-  /** The elements of the output whose value the dialect does not decide. */
+  /** Elements of the output whose value the dialect does not determine. */
   readonly undecided: readonly number[];
 }
 
 /**
- * Runs a call by the rules of each dialect of {@link dialects}, as recorded in the table. If the call is an error by
+ * Runs a call with the rules that the table records for each dialect in {@link dialects}. If the call is an error in
  * its version, results are compared with the result without the bad indices.
  *
  * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs
- * @throws TensorError as `run`, but not for an index outside its axis
+ * @throws TensorError like `run`, except for an index outside its axis
  *
  * @example
  * ```ts
@@ -97,7 +98,7 @@ const isHalf = ({ dtype }: Tensor): boolean => DTYPES[dtype].family === "half";
 
 const isComparison = (reduction: Reduction): boolean => reduction === "max" || reduction === "min";
 
-/** True if a dialect has the operator, the reduction and the data type of a call. */
+/** Returns true if a dialect has the operator, the reduction and the data type of a call. */
 function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean {
   const { indexForm } = call.version;
   if (!record.hasText && !isNumericStorage(data.data)) return false;
@@ -110,14 +111,16 @@ function hasCall(record: DialectRecord, { call, data, updates }: Rule): boolean 
   return reduction === "none" || halves !== "none" || !isHalf(data);
 }
 
-/** The rule of a dialect, its result, and the ids of the changes that are visible in the result. */
+/** A dialect's rule, its result, and the ids of the changes that are visible in the result. */
 interface Made {
   readonly rule: Rule;
   readonly output: Tensor;
   readonly ids: readonly DiagnosisId[];
 }
 
-/** Changes the rule of a call by the words of a dialect: first the places of elements, then their combination. */
+/**
+ * Changes the rule of a call according to a dialect's words: first the positions of elements, then their combination.
+ */
 function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefined" {
   const { rule, facts, exact } = given;
   const { version, settings } = rule.call;
@@ -132,7 +135,7 @@ function resultIn(record: DialectRecord, given: Given): Made | "error" | "undefi
   return isHalf(rule.data) ? withHalves(placed, facts, words.halves) : placed;
 }
 
-/** The variants of hypotheses that read indices out of range, by word. */
+/** Variants of hypotheses for reading indices out of range, by word. */
 const READINGS: Readonly<
   Record<Exclude<ScattersWord | GathersWord, "error" | "undefined">, VariantName | undefined>
 > = {
@@ -143,8 +146,8 @@ const READINGS: Readonly<
 };
 
 /**
- * Reads indices as a dialect does. In a dialect that does not count negative indices from the end, they are out of
- * range.
+ * Changes how a rule reads indices to match a dialect. If a dialect does not count negative indices from the end, they
+ * are out of range.
  */
 function withPlaces(
   { rule: given, facts, exact }: Given,
@@ -165,7 +168,7 @@ function withPlaces(
   const rule = changed(own, { ...facts, hasOutside: true }, word, READINGS[word]);
   if (word === "flat-offset" && leavesOut(rule)) return leavesTensor ? "undefined" : "error";
   const output = resultOf(rule);
-  // A call that is an error has no right result: `exact` comes from its other indices alone.
+  // A call that is an error has no correct result, so `exact` is computed only from its valid indices.
   const isSeen = facts.isError || differ(exact, output);
   const ids = [
     ...(facts.hasNegative ? idsOf(negative) : []),
@@ -174,11 +177,11 @@ function withPlaces(
   return { rule, output, ids: isSeen ? ids : [] };
 }
 
-/** True if a rule leaves out some index, without a place even outside its axis. */
+/** Returns true if a rule skips an index, that is, gives it no position, not even outside its axis. */
 const leavesOut = (rule: Rule): boolean =>
   planOf(rule).offsets.length < placingOf(rule).base.length;
 
-/** Combines updates with each other from 0 on, and then adds the sums to all of data, so that no -0 is left. */
+/** Sums updates, beginning with 0, and then adds the sums to all of data, so that no -0 remains. */
 function withUpdatesFirst(made: Made, facts: Facts): Made {
   const summed = followed(made, changed(made.rule, facts, "updates-first"), ["updates-first"]);
   return followed(summed, changed(summed.rule, facts, "signed-zero", "whole-output"), [
@@ -186,18 +189,21 @@ function withUpdatesFirst(made: Made, facts: Facts): Made {
   ]);
 }
 
-/** Compares operands as a dialect's max and min do. */
+/** Compares operands like a dialect's max and min. */
 function withComparison(made: Made, facts: Facts, word: Words["compares"]): Made {
   if (word === null || typeof word === "string") return made;
   const rule = changed(made.rule, facts, word.word, `${word.stays}-stays`);
   return followed(made, rule, [word.word]);
 }
 
-/** Rounds sums of float16 and bfloat16 when a dialect does. */
+/** Rounds float16 and bfloat16 sums at the same point as a dialect. */
 const withHalves = (made: Made, facts: Facts, word: Words["halves"]): Made =>
   word === "wide-accumulation" ? followed(made, changed(made.rule, facts, word), [word]) : made;
 
-/** A rule changed by one variant of a hypothesis; the same rule if the hypothesis does not apply to the call. */
+/**
+ * Returns a rule with the change of one variant of a hypothesis; the same rule if the hypothesis does not apply to the
+ * call.
+ */
 function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName): Rule {
   const variants = HYPOTHESES.filter((one) => one.id === id).flatMap((one) =>
     one.variants(rule, facts),
@@ -205,7 +211,7 @@ function changed(rule: Rule, facts: Facts, id: DiagnosisId, name?: VariantName):
   return variants.find((variant) => variant.name === name)?.rule ?? rule;
 }
 
-/** The result of a changed rule; the ids count only if the change is visible. */
+/** Computes the result of a changed rule; the ids are added only if the change is visible. */
 function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
   const output = resultOf(rule);
   return { rule, output, ids: differ(made.output, output) ? [...made.ids, ...ids] : made.ids };
@@ -213,7 +219,7 @@ function followed(made: Made, rule: Rule, ids: readonly DiagnosisId[]): Made {
 
 const differ = (a: Tensor, b: Tensor): boolean => differingCells(cellsOf(a), cellsOf(b)).length > 0;
 
-/** The cells whose value a dialect does not decide, and the diagnosis for it. */
+/** Cells whose value a dialect does not determine, and the diagnosis for them. */
 interface Open {
   readonly cells: ReadonlySet<number>;
   readonly id: DiagnosisId;
@@ -232,7 +238,7 @@ function openCells(record: DialectRecord, rule: Rule): Open {
   return { cells: new Set(), id: "any-order" };
 }
 
-/** Any of several updates stays: cells whose updates are not the same. */
+/** Finds the undecided cells if any of several updates may stay: cells with different updates. */
 function openRepeats(rule: Rule, updates: Tensor): Open {
   const given = cellsOf(updates);
   const cells = cellsWhere(rule, 2, ([first, ...others]) =>
@@ -241,7 +247,10 @@ function openRepeats(rule: Rule, updates: Tensor): Open {
   return { cells, id: "any-order" };
 }
 
-/** Sums in any order: cells whose sum depends on the order, or all that have several updates if some may be lost. */
+/**
+ * Finds the undecided cells if updates may be combined in any order: cells whose sum depends on the order, or all cells
+ * with several updates if some may be lost.
+ */
 function openSums(rule: Rule, losesUpdates: boolean): Open {
   const { data, call } = rule;
   const operands = operandsOf(rule);
@@ -254,7 +263,7 @@ function openSums(rule: Rule, losesUpdates: boolean): Open {
   return { cells, id: losesUpdates ? "lost-updates" : "rounding" };
 }
 
-/** A max or min of NaN, or of 0 and -0, that the table does not know. */
+/** Finds the undecided cells for a max or min of NaN, or of 0 and -0, if the table has no entry. */
 function openComparisons(rule: Rule): Open {
   const operands = operandsOf(rule);
   const cells = cellsWhere(rule, 1, (elements, cell) =>
@@ -263,7 +272,7 @@ function openComparisons(rule: Rule): Open {
   return { cells, id: "nan-one-operand" };
 }
 
-/** Cells with at least so many updates that pass a test on the elements of those updates. */
+/** Returns the cells with at least a given number of updates whose elements pass a test. */
 function cellsWhere(
   rule: Rule,
   least: number,
@@ -280,7 +289,10 @@ function cellsWhere(
   return cells;
 }
 
-/** The operands in a cell: the value of data and the values of updates; NaN for values that are not numbers. */
+/**
+ * Returns a function that reads a cell's operands: the value of data and the values of updates, or NaN for values that
+ * are not numbers.
+ */
 function operandsOf({
   data,
   updates,
@@ -290,7 +302,10 @@ function operandsOf({
   return (cell, elements) => [base?.(cell), ...elements.map((p) => update?.(p))].map(Number);
 }
 
-/** True if the steps of a sum or product give the same bits in every order: small enough whole numbers do. */
+/**
+ * Returns true if the steps of a sum or product give the same bits in every order, as for sufficiently small whole
+ * numbers.
+ */
 function isExact(values: readonly number[], like: Tensor, reduction: Reduction): boolean {
   const combine = (a: number, b: number): number =>
     reduction === "mul" ? a * Math.max(1, Math.abs(b)) : a + Math.abs(b);

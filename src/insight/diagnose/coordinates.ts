@@ -1,4 +1,4 @@
-/** Hypotheses about the author's way of counting and ordering coordinates: from 1, or the last axis first. */
+/** Hypotheses about how the author counts and orders coordinates, for example from 1, or with the last axis first. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
@@ -14,8 +14,8 @@ import {
 import { pick, placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
 /**
- * These hypotheses read indices, so they also explain calls that are errors. They change cells of valid indices too, so
- * they do not decide which cells of such a call have no exact value.
+ * Hypotheses that change how indices are read, so they also explain calls that are errors. They also change cells of
+ * valid indices, so they do not determine which cells of such a call have no exact value.
  */
 export const COORDINATES: readonly Hypothesis[] = [
   hypothesis("swapped-coordinates", "places", swapped),
@@ -37,7 +37,9 @@ export const COUNTING: readonly Hypothesis[] = [
   ),
 ];
 
-/** True if a reading keeps some update or element: leaving out all of them is not evidence for the reading. */
+/**
+ * Returns true if a reading keeps some update or element, because skipping all of them is not evidence for the reading.
+ */
 function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
   const placing = placingIn(rule);
   if (placing === null) return false;
@@ -53,7 +55,10 @@ function keepsAny(rule: Rule, placeOf: PlaceOf): boolean {
   });
 }
 
-/** Null if another change made the rule unfit for its inputs, for example with an axis that data lacks. */
+/**
+ * Returns a rule's placing; null if another change makes the rule unsuitable for its inputs, for example with an axis
+ * that data does not have.
+ */
 function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   try {
     return placingOf(rule);
@@ -63,7 +68,7 @@ function placingIn(rule: Rule): ReturnType<typeof placingOf> | null {
   }
 }
 
-/** The place of an index after adding `by`; with `wraps`, a negative sum counts from the end. */
+/** Returns a function that places an index after adding `by`; with `wraps`, a negative sum counts from the end. */
 function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
   const { version, settings } = rule.call;
   if (version.indexForm === "sequences") {
@@ -78,7 +83,10 @@ function shifted(rule: Rule, by: number, wraps: boolean): PlaceOf {
   };
 }
 
-/** The orders in which the coordinates of a tuple are mistaken for each other: all, or one pair of neighbours. */
+/**
+ * Returns changes in which the coordinates of tuples are confused with each other: all in reverse, or one adjacent
+ * pair.
+ */
 function swapped(rule: Rule): readonly Change[] {
   const { indices, call } = rule;
   const k = indices.shape.at(-1) ?? 0;
@@ -104,7 +112,7 @@ function swapped(rule: Rule): readonly Change[] {
     };
     const whole: Change = [sentence, { ...turned, placeOf: null }];
     const leavesOut = droppingOutside(rule);
-    // Only axes of different sizes put a coordinate outside.
+    // A swapped coordinate can only be out of range if the axes have different sizes.
     return order.every((from, j) => dims[from] === dims[j]) ||
       !keepsAny({ ...rule, indices: reordered(indices, order) }, leavesOut)
       ? [whole]
@@ -115,7 +123,7 @@ function swapped(rule: Rule): readonly Change[] {
   });
 }
 
-/** The first tuple that the order changes: `[0, 2] led to [2, 0]`; null if it changes none. */
+/** Describes the first tuple that the order changes: `[0, 2] led to [2, 0]`; returns null if no tuple changes. */
 function exampleOf(indices: Tensor, order: readonly number[]): string | null {
   const { words, step } = indexWordsOf(indices);
   for (let first = 0; first < indices.size; first += order.length) {

@@ -1,6 +1,6 @@
 /**
- * Explains a wrong result: finds the known faults of runtimes that give exactly the wrong cells. Each hypothesis is a
- * change to the rule of the call; its result is compared with the runtime's result.
+ * Explains a wrong result by finding known faults of runtimes that produce exactly the wrong cells. Each hypothesis
+ * changes the rule of the call, and the result is compared with the runtime's result.
  */
 
 import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
@@ -22,48 +22,50 @@ import { search, type Case, type Found } from "./search.ts";
 import { PLACES } from "./places.ts";
 import { callWithout, reductionsThatGive, withReduction } from "./unknown-reduction.ts";
 
-/** What is known about the runtime besides its result. */
+/** Known facts about the runtime, in addition to its result. */
 export interface DiagnoseOptions {
   /**
-   * The id of the runtime that gave `actual`, a row of {@link dialects}. Faults that this runtime is known to have come
-   * first.
+   * The id of the runtime that produced `actual`, from {@link dialects}. Known faults of this runtime are listed first.
    */
   readonly dialect?: DialectId | undefined;
   /**
-   * True if other runs of the call have shown a race: the result changes from run to run, or is exact with one thread.
-   * A race then explains every possible value, however unlikely. If false, the races of `dialect` are not considered.
+   * True if other runs of the call have shown a race, because the result changes between runs, or is exact with one
+   * thread. A race then explains every possible value, even an unlikely value. If false, the races of `dialect` are not
+   * considered.
    */
   readonly isRace?: boolean | undefined;
 }
 
 /**
  * Explains the difference between the exact result of a node and `actual`, a result of any origin, such as another
- * runtime. An explanation is listed only if its fault gives the values that differ; explanations of all these values
- * that change no right cell come first. Faults with the same result on this call are all listed, because the cells
- * cannot distinguish them. If no single fault explains all cells, pairs are tried; if no pair does either, the list may
- * hold partial explanations of at least half of the cells. The list of faults is `DIAGNOSES`.
+ * runtime. An explanation is listed only if its fault produces the values that differ. Explanations that produce all
+ * these values and change no correct cell come first. Faults with the same result for this call are all listed, because
+ * the cells cannot distinguish them. If no single fault explains all cells, pairs of faults are tried; if no pair
+ * explains all cells, the list may have partial explanations of at least half of the cells. `DIAGNOSES` lists all
+ * faults.
  *
- * The list is empty if no known fault explains the cells, or if no cell differs; `firstDifference` of `run` and
- * `actual` distinguishes the two. Every NaN counts as the same.
+ * The list is empty if no known fault explains the cells, or if no cell differs; comparing the result of `run` with
+ * `actual` in `firstDifference` distinguishes the two cases. All NaNs count as equal.
  *
- * A call that is an error because an index lies outside its axis is diagnosed too. The specification gives no value to
+ * A call that is an error because an index lies outside its axis is also diagnosed. The specification does not define
  * the cells that such an index affects, so every cell that some reading of the index changes counts as differing. A
- * call whose only fault is its reduction is diagnosed as well: the list holds the reductions that give `actual`, with
- * the cells that they change.
+ * call whose only fault is its reduction is also diagnosed: the list has the reductions that produce `actual`, with the
+ * cells that they change.
  *
- * The result of a gather may have another shape than the node gives. Such a result is explained if another axis,
- * operator or batch_dims gives this shape and every element; otherwise the shape is an error.
+ * The result of a gather may have a different shape from the node's output. Such a result is explained if another axis,
+ * operator or batch_dims produces this shape and every element; otherwise, the shape is an error.
  *
- * The value of a cell with thousands of updates cannot show by itself that there was a race, because nearly any value
- * is possible. If `isRace` is true, or `dialect` is known to race in such calls, a race therefore explains every cell
+ * The value of a cell with thousands of updates is not sufficient evidence of a race, because nearly any value is
+ * possible. Therefore, if `isRace` is true, or `dialect` is known to race in such calls, a race explains every cell
  * whose value is possible.
  *
  * @param node the node: operator, opset, domain and attributes
- * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
- * @param actual of the data type and shape of the node's output, or of a shape that another axis of a gather gives
- * @param options what else is known about the runtime
- * @throws TensorError as `run`, except for an index outside its axis and for a reduction that the version lacks; also
- *   `dtype` and `shape-mismatch` for `actual`
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
+ * @param actual the runtime's result, with the data type and shape of the node's output, or with a shape that another
+ * axis of a gather produces
+ * @param options known facts about the runtime
+ * @throws TensorError like `run`, except for an index outside its axis and a reduction that the version does not have;
+ * also `dtype` and `shape-mismatch` for `actual`
  *
  * @example
  * ```ts
@@ -97,14 +99,15 @@ export function diagnose(
 
 const named = (one: Found): Diagnosis => ({ ...one, dialects: dialectsWith(one.id) });
 
-/** The explanations of another shape; none if the shape is that of the call. */
+/** Returns explanations for a different shape; none if the shape is that of the call's result. */
 const reshapedOf = (prepared: PreparedCall, given: Tensor): readonly Found[] =>
   given.dtype !== prepared.data.dtype || sameShape(given.shape, prepared.shape)
     ? []
     : searchShape(readCall(prepared).rule, given);
 
 /**
- * The result with another reduction; null if the data type of data lacks the reduction, or an index lies outside its axis.
+ * Computes the result with another reduction; returns null if the data type of data does not support the reduction, or
+ * an index lies outside its axis.
  */
 function resultWith(reduction: Reduction, { call, tensors }: PreparedCall): Tensor | null {
   try {
@@ -142,7 +145,7 @@ function caseOf(prepared: PreparedCall, actual: Tensor): Omit<Case, "dialect" | 
   return { rule, facts, actual, found, differing: undecidedCells(rule, facts, differing) };
 }
 
-/** A call as a rule. If the call is an error, `exact` is the result without its bad indices. */
+/** Converts a call to a rule. If the call is an error, `exact` is the result without the bad indices. */
 export function readCall({ call, data, updates, planInputs, shape }: PreparedCall): {
   readonly rule: Rule;
   readonly facts: Facts;
@@ -167,7 +170,7 @@ export function readCall({ call, data, updates, planInputs, shape }: PreparedCal
   return { rule, facts: factsOf(rule, isError), exact: exact ?? resultOf(rule) };
 }
 
-/** The result of a rule; null if an index lies outside its axis. */
+/** Computes the result of a rule; returns null if an index lies outside its axis. */
 export function exactOf(rule: Rule): Tensor | null {
   try {
     return resultOf(rule);
@@ -177,7 +180,7 @@ export function exactOf(rule: Rule): Tensor | null {
   }
 }
 
-/** The cells that differ, and those that any reading of indices outside their axes changes. */
+/** Returns the cells that differ, and the cells that any reading of indices outside their axes changes. */
 function undecidedCells(rule: Rule, facts: Case["facts"], differing: Uint32Array): Uint32Array {
   const base = cellsOf(resultOf(rule));
   const marks = new Uint8Array(base.count);

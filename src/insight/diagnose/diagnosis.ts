@@ -1,10 +1,10 @@
-/** A diagnosis: a possible fault of a runtime, with a stable id. */
+/** Defines diagnoses: possible faults of runtimes, with stable ids. */
 
 import type { DialectId } from "./dialect-table.ts";
 
 /**
- * The ids of possible faults of a runtime; `docs/diagnose.md` explains each id. Equally good explanations are listed in
- * this order. The union `DiagnosisId` is derived from this list.
+ * Ids of possible runtime faults; `docs/diagnose.md` explains each id. Equally good explanations are listed in this
+ * order. The union `DiagnosisId` is derived from this list.
  *
  * @example
  * ```ts
@@ -44,20 +44,20 @@ export const DIAGNOSES = /* @__PURE__ */ Object.freeze([
   "lost-updates",
 ] as const);
 
-/** The id of a possible fault: an element of {@link DIAGNOSES}. */
+/** Id of a possible fault: an element of {@link DIAGNOSES}. */
 export type DiagnosisId = (typeof DIAGNOSES)[number];
 
 /** An explanation of a result that differs from the exact result. */
 export interface Diagnosis {
-  /** The apparent fault of the runtime; two ids if the cells need two faults. */
+  /** The apparent fault of the runtime; two ids if two faults are needed to explain the cells. */
   readonly id: DiagnosisId | `${DiagnosisId}+${DiagnosisId}`;
-  /** The same as a sentence, with the facts of this call. */
+  /** A sentence that describes the fault in this call. */
   readonly sentence: string;
   /**
-   * The number of `differing` elements of the output, and of the `explained` ones among them. The explanation is
+   * The number of output elements that differ, and the number of those that the fault explains. The explanation is
    * partial if fewer elements are explained than differ.
    */
   readonly cells: { readonly explained: number; readonly differing: number };
-  /** The rows of `dialects()` that are known to do this. */
+  /** Ids of the rows of `dialects()` that are known to have this fault. */
   readonly dialects: readonly DialectId[];
 }

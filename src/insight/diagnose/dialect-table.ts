@@ -1,6 +1,6 @@
 /**
- * The table of dialects: a record for each, with its operators and data types, its behaviour, and the evidence.
- * `docs/dialects.md` is the same table for people, with the address of each fact.
+ * The table of dialects: a record per dialect, with its operators, data types and behavior, and the evidence.
+ * `docs/dialects.md` is the same table for people, with the address of the evidence for each fact.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
@@ -10,27 +10,30 @@ import { UNKNOWN, type AspectFacts } from "./dialect-words.ts";
 export interface DialectRecord {
   /** The version that was tested or read. */
   readonly version: string;
-  /** The address of its document, or of its source. */
+  /** The URL of the dialect's documentation or source. */
   readonly source: string;
   readonly facts: AspectFacts;
-  /** The forms of indices for which the dialect has a scatter, and a gather. */
+  /** Forms of indices for which the dialect has a scatter, and for which it has a gather. */
   readonly scatterForms: readonly IndexForm[];
   readonly gatherForms: readonly IndexForm[];
   readonly reductions: readonly Reduction[];
-  /** Absent for a dialect with too many data types to list. */
+  /** The dialect's data types; absent if there are too many to list. */
   readonly dtypes?: readonly DType[];
-  /** True if the dialect has tensors of text. */
+  /** True if the dialect has text tensors. */
   readonly hasText: boolean;
   /**
-   * The greatest number of updates that the dialect applies in order, whatever its words say; absent for 0. In ONNX
-   * Runtime 500,000 updates raced on two threads, and 10,000 never did.
+   * The maximum number of updates that the dialect always applies in order, even if its words allow any order; absent
+   * for 0. In ONNX Runtime, 500,000 updates raced on two threads, and 10,000 updates never did.
    */
   readonly racesAbove?: number;
-  /** True if `flat-offset` reads and writes other memory at an offset outside the tensor; an error if absent. */
+  /**
+   * True if `flat-offset` reads and writes other memory at an offset outside the tensor; if absent, such an offset is
+   * an error.
+   */
   readonly leavesTensor?: true;
 }
 
-/** TensorFlow on one kind of device. */
+/** Returns the record of TensorFlow on one kind of device. */
 const tensorflow = (facts: AspectFacts): DialectRecord => ({
   version: "2.21.0",
   source: "https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update",
@@ -41,7 +44,7 @@ const tensorflow = (facts: AspectFacts): DialectRecord => ({
   hasText: false,
 });
 
-/** A backend of TensorFlow.js: the backends differ in their treatment of an offset outside the tensor. */
+/** Returns the record of a TensorFlow.js backend; backends differ in how they handle an offset outside the tensor. */
 const tfjs = (own: Pick<DialectRecord, "source" | "leavesTensor">): DialectRecord => ({
   version: "4.22.0",
   facts: {
@@ -272,7 +275,7 @@ const RECORDS = {
   },
 } as const satisfies Readonly<Record<string, DialectRecord>>;
 
-/** The id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. */
+/** Id of a runtime or a library, such as `onnxruntime-cpu` or `numpy`. */
 export type DialectId = keyof typeof RECORDS;
 
 export const DIALECTS: Readonly<Record<DialectId, DialectRecord>> = RECORDS;

@@ -1,14 +1,14 @@
 /**
- * The words of the table of dialects: the behaviour of a dialect in each aspect. Each aspect has its own words, so that
- * a misspelt word, or a word of another aspect, does not compile. `docs/dialects.md` explains each word.
+ * Words in the table of dialects, which describe a dialect's behavior in each aspect. Each aspect has its own words, so
+ * that a misspelled word, or a word of another aspect, does not compile. `docs/dialects.md` explains each word.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
 
-/** Treatment of a negative index. */
+/** How a dialect handles a negative index. */
 export type NegativeWord = "wraps" | "error" | "negative-dropped" | "flat-offset";
 
-/** Treatment of an update whose index is out of range. */
+/** How a dialect handles an update whose index is out of range. */
 export type ScattersWord =
   | "error"
   | "undefined"
@@ -16,7 +16,7 @@ export type ScattersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** The element that a gather reads at an index out of range. */
+/** Element that a gather reads for an index out of range. */
 export type GathersWord =
   | "error"
   | "undefined"
@@ -24,41 +24,41 @@ export type GathersWord =
   | "out-of-range-clipped"
   | "flat-offset";
 
-/** The update of a target that stays if several do not combine. */
+/** Update that stays if a target has several updates and no reduction. */
 export type RepeatsWord = "last" | "any-order";
 
-/** The order in which a reduction combines the updates of a target. */
+/** Order in which a reduction combines a target's updates. */
 export type SumsWord = "in-order" | "updates-first" | "rounding" | "lost-updates";
 
-/** Treatment of NaN, and of 0 with -0, in max and min. */
+/** How max and min handle NaN, and 0 with -0. */
 export type ComparesWord = "exact" | ComparesOperand;
 
-/** A comparison that returns one operand unchanged: for 0 and -0 alone, or for NaN and a number as well. */
+/** A comparison that returns one operand unchanged, either only for 0 and -0, or also for NaN and a number. */
 export interface ComparesOperand {
   readonly word: "signed-zero" | "nan-one-operand";
-  /** The operand that stays. */
+  /** The operand that is kept. */
   readonly stays: "data" | "update";
 }
 
-/** The rounding of float16 and bfloat16 sums. `none`: the dialect has no such sums. */
+/** How float16 and bfloat16 sums are rounded. `none`: the dialect has no such sums. */
 export type HalvesWord = "each-step" | "wide-accumulation" | "none";
 
-/** The behaviour of a dialect in one aspect, and the evidence. */
+/** Behavior of a dialect in one aspect, and the evidence. */
 export interface Fact<W> {
   readonly does: W;
-  /** The behaviour of operators of another form, if different. */
+  /** Behavior of operators on element indices, if different. */
   readonly elements?: W;
   readonly slices?: W;
-  /** `run`: seen here, in the version that the dialect names. */
+  /** Kind of evidence. `run`: observed by this project, in the dialect's listed version. */
   readonly how: "run" | "source" | "document";
 }
 
-/** The fact for an unknown behaviour. */
+/** Fact for an unknown behavior. */
 export const UNKNOWN = { does: "unknown", how: "not verified" } as const;
 
 type Known<W> = Fact<W> | typeof UNKNOWN;
 
-/** A fact for each aspect; none for aspects of missing features, such as a reduction. */
+/** A fact for each aspect, except for aspects of missing features, such as a reduction. */
 export interface AspectFacts {
   readonly negative?: Known<NegativeWord>;
   readonly scatters?: Known<ScattersWord>;
@@ -71,7 +71,7 @@ export interface AspectFacts {
 
 type Said<W> = W | "unknown" | null;
 
-/** The words of a dialect for operators of one form; null for features that the dialect lacks. */
+/** A dialect's words for operators of one form; null for features that the dialect does not have. */
 export interface Words {
   readonly negative: Said<NegativeWord>;
   readonly scatters: Said<ScattersWord>;
@@ -102,7 +102,7 @@ function wordOf<W>(fact: Known<W> | undefined, form: IndexForm): Said<W> {
   return fact.does;
 }
 
-/** A word as `dialects()` and the documents spell it. */
+/** Prints a word in the form that `dialects()` and the documents use. */
 export function printWord(word: Word): string {
   if (typeof word === "string") return word;
   const zeros = `signed-zero:${word.stays}`;

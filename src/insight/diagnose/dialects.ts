@@ -1,7 +1,4 @@
-/**
- * The behaviour of other systems for indices, repeats and floats, as lists for callers. The facts are in
- * `dialect-table.ts`.
- */
+/** Lists, for callers, how other systems handle indices, repeats and floats. The facts are in `dialect-table.ts`. */
 
 import { DIALECTS, type DialectId } from "./dialect-table.ts";
 import { printWord, wordsOf, type Fact, type UNKNOWN, type Word } from "./dialect-words.ts";
@@ -10,8 +7,8 @@ import { DIAGNOSES, type DiagnosisId } from "./diagnosis.ts";
 export type { DialectId };
 
 /**
- * The subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a
- * reduction; the order of a reduction; NaN, and 0 with -0, in max and min; reductions of float16 and bfloat16.
+ * Subject of a fact: negative indices; indices out of range in scatters and in gathers; repeats without a reduction;
+ * the order of a reduction; NaN, and 0 with -0, in max and min; float16 and bfloat16 reductions.
  */
 export type DialectAspect =
   | "negative"
@@ -32,35 +29,35 @@ const ASPECTS: readonly DialectAspect[] = [
   "halves",
 ];
 
-/** The evidence for a fact. `run`: observed by this project, in the version that the dialect names. */
+/** Evidence for a fact. `run`: observed by this project, in the dialect's listed version. */
 export type DialectEvidence = (Fact<unknown> | typeof UNKNOWN)["how"];
 
-/** The forms of indices: index tuples, one index for each element, or one for each slice along an axis. */
+/** Forms of indices: index tuples, one index per element, or one index per slice along an axis. */
 const FORMS = ["tuples", "elements", "slices"] as const;
 
-/** One aspect of the behaviour of a runtime, such as its treatment of negative indices. */
+/** One aspect of a runtime's behavior, such as how it handles negative indices. */
 export interface DialectFact {
   readonly aspect: DialectAspect;
   /**
-   * The form of indices that the fact is limited to, if operators differ; null for the fact about all other operators.
+   * The form of indices to which the fact is limited, if operators differ; null for the fact about all other operators.
    */
   readonly of: (typeof FORMS)[number] | null;
-  /** A word; `docs/dialects.md` has more. */
+  /** The word for the behavior; `docs/dialects.md` explains the words. */
   readonly does: string;
   /**
-   * The id that {@link diagnose} gives to a result that shows the fact; null for the specification's own behaviour, and
-   * for errors.
+   * The id with which {@link diagnose} explains a result that shows the fact; null for the specified behavior, and for
+   * errors.
    */
   readonly id: DiagnosisId | null;
   readonly how: DialectEvidence;
 }
 
-/** A runtime or a library, and its known behaviour. */
+/** A runtime or a library, and its known behavior. */
 export interface Dialect {
   readonly id: DialectId;
   /** The version that was tested or read. */
   readonly version: string;
-  /** The address of its document, or of its source. `docs/dialects.md` has those of single facts. */
+  /** The URL of the documentation or source. `docs/dialects.md` has the URLs for single facts. */
   readonly source: string;
   readonly facts: readonly DialectFact[];
 }
@@ -68,7 +65,7 @@ export interface Dialect {
 export const DIALECT_IDS = /* @__PURE__ */ Object.keys(DIALECTS) as readonly DialectId[];
 
 /**
- * The table of dialects: their known behaviour, the evidence and its sources. Each call returns a new list.
+ * Returns the table of dialects: their known behavior, the evidence and its sources. Each call returns a new list.
  *
  * @example
  * ```ts
@@ -81,7 +78,7 @@ export const dialects = (): readonly Dialect[] =>
     return { id, version, source, facts: factsOf(id) };
   });
 
-/** The facts of a dialect: one for each aspect, and one more for each form of indices that differs in it. */
+/** Returns a dialect's facts: one for each aspect, and another for each form of indices with a different behavior. */
 function factsOf(id: DialectId): readonly DialectFact[] {
   const { facts } = DIALECTS[id];
   const main = wordsOf(facts, FORMS[0]);
@@ -98,7 +95,8 @@ function factsOf(id: DialectId): readonly DialectFact[] {
 }
 
 /**
- * The diagnoses of results that show a word, the main one first; none for a word that is exact, unknown or an error.
+ * Returns the diagnoses of results that show a word, the main diagnosis first; none for a word that is exact, unknown
+ * or an error.
  */
 export function idsOf(word: Word | null): readonly DiagnosisId[] {
   if (word === null) return [];
@@ -106,7 +104,7 @@ export function idsOf(word: Word | null): readonly DiagnosisId[] {
   return word.word === "signed-zero" ? [word.word] : [word.word, "signed-zero"];
 }
 
-/** The dialects known for the fault of an id, or for both faults of two ids joined by `+`. */
+/** Returns the dialects that are known to have the fault of an id, or both faults of two ids that are joined by `+`. */
 export function dialectsWith(id: string): readonly DialectId[] {
   const parts = id.split("+");
   return DIALECT_IDS.filter((dialect) => {

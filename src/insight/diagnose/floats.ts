@@ -1,4 +1,4 @@
-/** Hypotheses about the arithmetic of floats. */
+/** Hypotheses about float arithmetic. */
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -29,7 +29,7 @@ const floats = (
       : [],
   );
 
-/** Results of a max or min that is decided by one comparison. The comparison of NaN is false. */
+/** Results of a max or min that makes a single comparison, which is false for NaN. */
 const COMPARISONS = {
   first: {
     max: (a: number, b: number) => (a < b ? b : a),
@@ -48,7 +48,7 @@ const ignoringNaN =
   (a, b) =>
     a !== a ? b : b !== b ? a : compare(a, b);
 
-/** `compare` for NaN alone, or for all other operands; the rest follows IEEE 754. */
+/** Uses `compare` only for NaN, or only for all other operands; the rest follows IEEE 754. */
 const forNaN =
   (compare: Compare, exact: Compare): Compare =>
   (a, b) =>
@@ -69,10 +69,10 @@ const each = (
 
 const EXACT = { max: Math.max, min: Math.min };
 
-/** 0 with the sign of a value. */
+/** Returns 0 with the sign of a value. */
 const zeroOf = (value: number): number => (value < 0 || Object.is(value, -0) ? -0 : 0);
 
-/** 0 + -0 is 0. */
+/** Converts -0 to 0, because 0 + -0 is 0. */
 const withoutSign = (value: number): number => value + 0;
 
 export const FLOATS: readonly Hypothesis[] = [

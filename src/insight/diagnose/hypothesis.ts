@@ -1,20 +1,20 @@
 /**
- * The type of a hypothesis: a change to a rule, with an id. The files beside this one have a row for each hypothesis.
+ * Defines hypotheses: changes to a rule, each with an id. Other files in this folder have a row for each hypothesis.
  */
 
 import type { DiagnosisId } from "./diagnosis.ts";
 import { indexAt, indexWordsOf } from "../../core/plan/index-job.ts";
 import { placingOf, type PlaceOf, type Rule } from "./rule.ts";
 
-/** The facts about a call, known before any hypothesis is tried. */
+/** Facts about a call that are known before any hypothesis is tried. */
 export interface Facts {
-  /** True if the call is an error by its version: an index lies outside its axis. */
+  /** True if the call is an error in its version, because an index lies outside its axis. */
   readonly isError: boolean;
   readonly hasNegative: boolean;
   readonly hasOutside: boolean;
 }
 
-/** The name of a variant among others of its id, if a dialect shows only that variant. */
+/** Name of a hypothesis variant, for dialects that show only this variant. */
 export type VariantName =
   | "nearest-place"
   | "zero"
@@ -23,28 +23,28 @@ export type VariantName =
   | "update-stays"
   | "whole-output";
 
-/** A way in which a hypothesis may be true. */
+/** One of the ways in which a hypothesis may be true. */
 export interface Variant {
   readonly rule: Rule;
   readonly sentence: string;
-  /** Absent if nothing refers to the variant, or if it is the only one of its hypothesis. */
+  /** The variant's name; absent if nothing refers to the variant, or if its hypothesis has no other variant. */
   readonly name?: VariantName | undefined;
 }
 
-/** The part of a rule that a hypothesis changes. Two hypotheses are tried together only if their parts differ. */
+/** Part of a rule that a hypothesis changes. Two hypotheses are tried together only if they change different parts. */
 export type Aspect = "input" | "operator" | "places" | "order" | "reduction" | "arithmetic";
 
 export interface Hypothesis {
   readonly id: DiagnosisId;
   readonly aspect: Aspect;
-  /** Empty if the hypothesis changes nothing in the call. */
+  /** Returns the variants for a call; empty if the hypothesis changes nothing. */
   variants(rule: Rule, facts: Facts): readonly Variant[];
 }
 
-/** A sentence, the changed parts of the rule, and the name of the variant if it has one. */
+/** A sentence, the changed parts of the rule, and the variant's name, if any. */
 export type Change = readonly [sentence: string, parts: Partial<Rule>, name?: VariantName];
 
-/** @param changesOf returns the ways in which the hypothesis may be true */
+/** @param changesOf returns the changes for each way in which the hypothesis may be true */
 export function hypothesis(
   id: DiagnosisId,
   aspect: Aspect,
@@ -58,7 +58,7 @@ export function hypothesis(
       changesOf(rule, facts).map(([sentence, parts, name]) => ({
         sentence,
         name,
-        // Made when it is tried: parts may be as large as an input.
+        // The rule is created when the variant is tried, because its parts may be as large as an input.
         get rule() {
           return { ...rule, ...(isPlanSame ? {} : { kept: {} }), ...parts };
         },
@@ -66,10 +66,10 @@ export function hypothesis(
   };
 }
 
-/** Counts a negative index from the back, as most versions do. */
+/** Counts a negative index from the end, like most versions. */
 const wrapped = (index: number, dim: number): number => (index < 0 ? index + dim : index);
 
-/** The reading of indices that leaves out indices outside their axis. */
+/** Returns a reading of indices that skips indices outside their axis. */
 export function droppingOutside(rule: Rule): PlaceOf {
   const own = ownPlace(rule);
   return (index, dim) => within(own(index, dim), dim);
@@ -78,11 +78,11 @@ export function droppingOutside(rule: Rule): PlaceOf {
 export const within = (place: number, dim: number): number =>
   place >= 0 && place < dim ? place : NaN;
 
-/** Negative indices as the version counts them. */
+/** Returns the version's way of counting negative indices. */
 export const ownPlace = (rule: Rule): typeof wrapped =>
   takesNegative(rule) ? wrapped : (index) => index;
 
-/** True if an index may count from the end; a position of a sequence may not. */
+/** Returns true if an index may count from the end, which positions of sequences may not. */
 export const takesNegative = ({ call: { version } }: Rule): boolean =>
   version.negativeIndices && version.indexForm !== "sequences";
 

@@ -1,4 +1,4 @@
-/** Hypotheses about inputs whose elements were read in another order. */
+/** Hypotheses about inputs whose elements were read in a different order. */
 
 import { sameShape, stridesOf } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -11,7 +11,10 @@ export const INPUTS: readonly Hypothesis[] = [
   hypothesis("transposed-input", "input", (rule) => ROLES.flatMap((role) => reordered(rule, role))),
 ];
 
-/** An input in column-major order, taken for row-major and the other way round, and with two equal axes swapped. */
+/**
+ * Returns changes in which a column-major input is read as row-major or the reverse, or two axes of equal size are
+ * swapped.
+ */
 function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] {
   const input = rule[role];
   if (input === undefined || input.shape.filter((dim) => dim > 1).length < 2) return [];
@@ -30,7 +33,7 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
   const order = "had its axes in the other order (C and Fortran)";
   const columns = stridesOf(shape.toReversed()).toReversed();
   add(columns, order);
-  // For a shape that reads the same from both ends, the two orders are equal.
+  // If the shape is a palindrome, reading in either direction gives the same result.
   if (!sameShape(shape, shape.toReversed())) add(columns, order, true);
   else if (shape.length === 2) return changes;
   for (let a = 0; a < shape.length; a++) {
@@ -45,8 +48,8 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
 }
 
 /**
- * The elements of a tensor in another order: each is read from the place that other strides give to its coordinates,
- * or, if `isInverse`, written to it.
+ * Returns a tensor with its elements in a different order: each element is read from the position that other strides
+ * give to its coordinates, or written to this position if `isInverse` is true.
  */
 function moved(input: Tensor, strides: readonly number[], isInverse: boolean): Tensor {
   const { shape, size } = input;

@@ -1,6 +1,6 @@
 /**
- * A result of another shape than the call's. Only a change of the axis, the operator or batch_dims of a gather gives one,
- * and then the shape is evidence as well.
+ * Explains a result with a different shape. Only a change to the axis, the operator or batch_dims of a gather can
+ * produce a different shape, and then the shape is also evidence.
  */
 
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -21,7 +21,7 @@ const SHAPED: readonly Shaped[] = [
   ["other-operator", otherOperators],
 ];
 
-/** The changes that give a gather `actual`, its shape and all its elements. */
+/** Finds the changes with which a gather produces `actual`, both its shape and all its elements. */
 export function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
   const { shape, size } = actual;
   if (rule.updates !== undefined || size * bitsOf(actual) < LEAST_BITS) return [];
@@ -37,7 +37,7 @@ export function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
   });
 }
 
-/** The other numbers of batch axes, where each gives the shape that it gives. */
+/** Returns changes to other numbers of batch axes, each with the resulting shape. */
 function otherBatchDims(rule: Rule): readonly Change[] {
   if (!hasSetting(rule, "batch_dims")) return [];
   const own = batchDimsOf(rule);

@@ -1,7 +1,4 @@
-/**
- * Hypotheses about indices: a runtime's treatment of negative indices, of indices outside their axis, and of wide
- * integers.
- */
+/** Hypotheses about how a runtime handles negative indices, indices outside their axis, and wide integers. */
 
 import { Tensor } from "../../core/tensor/tensor.ts";
 import {
@@ -15,13 +12,13 @@ import {
 } from "./hypothesis.ts";
 import { isFloating, withSettings, type PlaceOf, type Rule } from "./rule.ts";
 
-/** A sequence is moved as a whole. */
+/** Clips an index; a sequence is moved as a whole. */
 const clipped: PlaceOf = (place, dim, after, rest) =>
   Math.min(Math.max(place, after), dim - 1 - rest);
 
 const what = ({ updates }: Rule): string => (updates === undefined ? "elements" : "updates");
 
-/** Hypotheses about calls with such an index. */
+/** Returns a hypothesis that applies to calls with a certain kind of index. */
 const places =
   (which: "hasNegative" | "hasOutside") =>
   (
@@ -42,7 +39,10 @@ const countedFrom = (place: string, endOf: (dim: number) => number): Change => [
   { placeOf: (index, dim) => (index < 0 ? index + endOf(dim) : within(index, dim)) },
 ];
 
-/** In a scatter an update that is left out writes nothing; in a gather the element is 0 or NaN. */
+/**
+ * Returns the changes in which some indices are skipped: in a scatter, nothing is written; in a gather, the element is
+ * 0 or NaN.
+ */
 function filled(rule: Rule, placeOf: PlaceOf, which: string): readonly Change[] {
   if (rule.updates !== undefined) return [[`updates with ${which} were left out`, { placeOf }]];
   const zero: Change = [`elements with ${which} are 0`, { placeOf }, "zero"];
@@ -58,7 +58,10 @@ const leftOut =
       ? filled(rule, droppingOutside(rule), "an index outside its axis")
       : [];
 
-/** Indices out of range come first: they are rarer than negative indices if a call has both. */
+/**
+ * Hypotheses about indices. Indices out of range come first, because they are rarer than negative indices in calls that
+ * have both.
+ */
 export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-clipped", (rule, hasNegative) => {
     const own = ownPlace(rule);

@@ -1,7 +1,8 @@
 /**
- * The values that threads which race for a target may leave in a cell. The race is already known here, from runs that
- * differ or from a runtime known to race, so a value need only be possible, not likely. A single pass over a cell's
- * updates decides whether it is possible. `cell-sets.ts` has only the cells, and searches them for evidence of a race.
+ * Decides whether threads that race for a target may leave a value in a cell. Here the race is already known, from runs
+ * that differ or from a runtime that is known to race, so a value need only be possible, not likely. A single pass over
+ * a cell's updates decides whether a value is possible. `cell-sets.ts`, in contrast, searches the cells for evidence of
+ * a race.
  */
 
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -14,8 +15,8 @@ import { wordsOf, type Words } from "./dialect-words.ts";
 import type { Rule } from "./rule.ts";
 
 /**
- * The dialect's treatment of repeated targets in this call; null for a gather, for TensorScatter, and for a reduction
- * that the dialect lacks.
+ * Returns the word for how a dialect handles repeated targets in this call; null for a gather, for TensorScatter, and
+ * for a reduction that the dialect does not have.
  */
 export function repeatsWord({ facts }: DialectRecord, { updates, call }: Rule): RaceWord | null {
   const { indexForm } = call.version;
@@ -26,7 +27,7 @@ export function repeatsWord({ facts }: DialectRecord, { updates, call }: Rule): 
 
 type RaceWord = NonNullable<Words["repeats" | "sums"]>;
 
-/** True if a dialect may apply the updates of a target in any order. */
+/** For each word, true if the dialect may apply a target's updates in any order. */
 const IS_OPEN: Readonly<Record<RaceWord, boolean>> = {
   last: false,
   "in-order": false,
@@ -37,7 +38,7 @@ const IS_OPEN: Readonly<Record<RaceWord, boolean>> = {
   unknown: true,
 };
 
-/** The same word if the dialect may apply this call's updates in any order, otherwise null. */
+/** Returns the dialect's word if it may apply this call's updates in any order; otherwise null. */
 export function openOrder(dialect: DialectRecord, rule: Rule): RaceWord | null {
   const word = repeatsWord(dialect, rule);
   const isShared = (rule.updates?.size ?? 0) > (dialect.racesAbove ?? 0);
@@ -45,8 +46,8 @@ export function openOrder(dialect: DialectRecord, rule: Rule): RaceWord | null {
 }
 
 /**
- * The hypotheses about races: the one that a dialect's word names, or all if the word names none.
- * @param word as {@link repeatsWord} gives it
+ * Returns the hypotheses about races: the hypothesis for a dialect's word, or all if the word has none.
+ * @param word a word from {@link repeatsWord}
  */
 export function raceSets(word: RaceWord | null): readonly CellSet[] {
   const known = CELL_SETS.filter(({ id }) => id === word);
@@ -55,7 +56,10 @@ export function raceSets(word: RaceWord | null): readonly CellSet[] {
   );
 }
 
-/** Evidence for lost updates: 0 if the cell's value is possible after losing some updates, however unlikely. */
+/**
+ * Returns the evidence for lost updates: 0 if the cell's value is possible after losing some updates, even if it is
+ * unlikely.
+ */
 function possibleLoss(
   { data, call }: Rule,
   updates: Tensor,
@@ -77,18 +81,18 @@ function possibleLoss(
     if (reduction === "max" || reduction === "min") return given.includes(found) ? 0 : null;
     const values = given.map(Number);
     if (includeSelf) values.push(Number(own));
-    // Sums and products of whole numbers are whole.
+    // Sums and products of whole numbers are whole numbers.
     const hasFraction = Number.isFinite(found) && !Number.isInteger(found);
     if (hasFraction && values.every(Number.isInteger)) return null;
     if (reduction === "sub") for (let nth = 0; nth < count; nth++) values[nth] = -values[nth];
-    // The last thread has added its update to data, so data is never lost.
+    // The last thread has added its update to a value that includes data, so data is never lost.
     const kept = includeSelf ? (values.pop() as number) : null;
     const bounds = reduction === "mul" ? productBounds(values, kept) : sumBounds(values, kept);
     return isBetween(Number(found), bounds) ? 0 : null;
   };
 }
 
-/** The least and the greatest result that any subset of the values can give, and the error of all roundings. */
+/** The minimum and maximum result that any subset of the values can give, and the total rounding error. */
 interface Bounds {
   readonly low: number;
   readonly high: number;
@@ -113,13 +117,13 @@ function productBounds(values: readonly number[], kept: number | null): Bounds {
   return { low: -most, high: most, slack: 2 * (values.length + 1) * most };
 }
 
-/** Returns a test whether a value lies within bounds. Bounds that are NaN or infinite contain every value. */
+/** Returns a function that tests if a value lies within bounds. Bounds that are NaN or infinite contain every value. */
 function betweenOf({ dtype }: Tensor): (found: number, bounds: Bounds) => boolean {
   const range = integerRange(dtype);
   const unit = range === null ? roundingError(dtype) : Number.EPSILON;
   const least = range === null ? 2 * unit * leastNormal(dtype) : 0;
   const round = range === null ? rounderOf(dtype) : (value: number): number => value;
-  // Integers wrap, so a sum that leaves their range may be anything.
+  // Integers wrap, so a sum that exceeds their range may have any value.
   const [lowest, highest] = range === null ? [-Infinity, Infinity] : range.map(Number);
   return (found, { low, high, slack }) => {
     if (!Number.isFinite(low) || !Number.isFinite(high) || low < lowest || high > highest)

@@ -1,6 +1,6 @@
 /**
- * A rule: everything that decides the result of a call, as data. `run` follows one rule; a hypothesis is a change to a
- * part of it. This file turns a rule into a Plan and a result, with the planners and kernels that `run` uses.
+ * A rule is everything that determines the result of a call, as data. `run` follows one rule; a hypothesis changes part
+ * of this rule. This file converts a rule to a Plan and a result, with the planners and kernels that `run` uses.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -26,9 +26,9 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 import { decode, encode, type Arithmetic } from "./arithmetic.ts";
 
 /**
- * The place of an index along an axis of `dim` places. NaN leaves its update or element out; a place outside the axis
- * is used at its flat offset, if data has that offset. In a sequence each place has an index, with `after` places of
- * the sequence before it and `rest` behind it.
+ * Function that returns the position of an index along an axis of `dim` positions. NaN skips the update or element; a
+ * position outside the axis is used at its flat offset, if data has this offset. In a sequence, each position has an
+ * index, with `after` positions of the sequence before it and `rest` after it.
  */
 export type PlaceOf = (index: number, dim: number, after: number, rest: number) => number;
 
@@ -38,38 +38,39 @@ export interface Rule {
   readonly indices: Tensor;
   /** The updates of a scatter; undefined for a gather. */
   readonly updates: Tensor | undefined;
-  /** The shape of the result. */
+  /** Shape of the result. */
   readonly shape: readonly number[];
-  /** Null for the version's own reading of indices. */
+  /** The reading of indices; null for the version's own reading. */
   readonly placeOf: PlaceOf | null;
-  /**
-   * Effect of an index without a place beyond leaving it out: `ends` stops the call there, `undoes` reverts the call.
-   */
+  /** Additional effect of an index without a position: `ends` stops the call there, and `undoes` reverts the call. */
   readonly refusal: "none" | "ends" | "undoes";
-  /** The element of a gather for an index without a place. */
+  /** The element of a gather for an index without a position. */
   readonly fill: "zero" | "nan";
-  /** The update of a target that stays if the reduction is `none`. */
+  /** The update that stays if a target has several and the reduction is `none`. */
   readonly stays: "last" | "first";
-  /** True if the updates of a target are combined with each other before data is combined with the result. */
+  /** True if a target's updates are combined with each other before the result is combined with data. */
   readonly updatesFirst: boolean;
-  /** Null for the arithmetic of the data type. */
+  /** Different arithmetic; null for the data type's arithmetic. */
   readonly arithmetic: Arithmetic | null;
-  /** A change to the Plan, whose result may have another shape. Applied only to the version's own Plan. */
+  /** A change to the Plan; the result may have a different shape. Applied only to the version's own Plan. */
   readonly rewrite: ((plan: Plan) => Plan) | null;
-  /** Cached results of {@link placingOf} by call: many rules differ only in their reading of indices. */
+  /** Cached results of {@link placingOf} by call, because many rules differ only in their reading of indices. */
   readonly placings: WeakMap<Call, Placing>;
-  /** Cache of data derived from the parts above that place elements; a new object if any of them changes. */
+  /**
+   * Cache of data derived from the fields that place elements; replaced by a new object if one of these fields changes.
+   */
   readonly kept: { plan?: Plan; moves?: Moves };
 }
 
-/** The part of a rule that has other settings. */
+/** Returns the changed part of a rule for other settings. */
 export const withSettings = ({ call }: Rule, settings: Partial<Settings>): Pick<Rule, "call"> => ({
   call: { ...call, settings: { ...call.settings, ...settings } },
 });
 
 /**
- * The result of a rule; null if the rule does not fit the call: other shapes, or an index outside its axis.
- * @param probe the cells to compute, all by default
+ * Computes the result of a rule; returns null if the rule does not fit the call, because of its shapes or an index
+ * outside its axis.
+ * @param probe the cells to compute; all by default
  */
 export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
   try {
@@ -88,16 +89,14 @@ export function predict(rule: Rule, probe?: Probe | null): Tensor | null {
 /** @throws TensorError `index-out-of-range` */
 export const resultOf = (rule: Rule): Tensor => resultBy(rule, planOf(rule));
 
-/** Some cells of a result, in ascending order, fewer than 2^16. */
+/** Some cells of a result, in ascending order; fewer than 2^16. */
 export interface Probe {
   readonly cells: Uint32Array;
-  /** Number of probe cells before each cell of the result, and before its end. */
+  /** The number of probe cells before each cell of the result, and before its end. */
   readonly before: Uint16Array;
 }
 
-/**
- * The moves of a Plan in the cells of a probe: the number of the cell in the probe, and the element of the other side.
- */
+/** A Plan's moves in the cells of a probe: the number of each cell in the probe, and the element on the other side. */
 interface Moves {
   readonly near: Uint32Array;
   readonly far: Uint32Array;
@@ -119,7 +118,7 @@ function movesOf(plan: Plan, isGather: boolean, { cells, before }: Probe): Moves
   return { near: Uint32Array.from(near), far: Uint32Array.from(far) };
 }
 
-/** A Plan whose offsets count from the beginning of all `size` elements, so that it has one batch. */
+/** Returns a Plan with a single batch, whose offsets count from the beginning of all `size` elements. */
 export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Plan => ({
   offsets,
   slice,
@@ -129,7 +128,7 @@ export const flatPlan = (offsets: Uint32Array, slice: number, size: number): Pla
   span: size,
 });
 
-/** A rule and its Plan for the cells of a probe alone, each a slice of its own. */
+/** Restricts a rule and its Plan to the cells of a probe, each of which is a separate slice. */
 function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
   const { data, updates } = rule;
   rule.kept.moves ??= movesOf(planOf(rule), updates === undefined, probe);
@@ -146,7 +145,7 @@ function restricted(rule: Rule, probe: Probe): [Rule, Plan] {
       ];
 }
 
-/** Elements of a tensor. */
+/** Returns selected elements of a tensor. */
 export function pick(
   { dtype, size, data }: Tensor,
   offsets: Uint32Array,
@@ -175,7 +174,7 @@ const inputsOf = ({ data, indices, updates }: Rule): PlanInputs => ({
   updates: updates?.shape,
 });
 
-/** The Plan of a rule, in which no rows are merged. */
+/** Returns the Plan of a rule, without merged rows. */
 export function planOf(rule: Rule): Plan {
   const { kept } = rule;
   kept.plan ??= newPlan(rule);
@@ -192,16 +191,16 @@ function newPlan(rule: Rule): Plan {
 }
 
 /**
- * Computes the offsets of a call's Plan from indices: `base`, the offset for indices of 0, plus each index times its
- * stride.
+ * Data for computing the offsets of a call's Plan from indices: the offset is `base`, which is the offset for all-zero
+ * indices, plus each index times its stride.
  */
 export interface Placing {
   readonly plan: Plan;
   readonly base: Uint32Array;
   readonly axes: readonly { readonly dim: number; readonly stride: number }[];
-  /** The number of the index tuple of a position; an element index is a tuple of one index. */
+  /** Returns the number of a position's index tuple; an element index is a tuple of one index. */
   tupleAt(position: number): number;
-  /** Positions of a sequence, which have one index; 1 without sequences. */
+  /** The number of positions that share an index because they belong to the same sequence; 1 without sequences. */
   readonly length: number;
 }
 
@@ -237,7 +236,8 @@ function newPlacing(rule: Rule): Placing {
       length: count,
     };
   }
-  // An operator that addresses slices along an axis repeats its indices for each place between batches and axis.
+  // An operator that addresses slices along an axis repeats its indices for each position on the axes between batches
+  // and axis.
   const times = Math.max(1, (plan.batches * count * axes.length) / Math.max(1, indices.size));
   return {
     plan,
@@ -283,14 +283,14 @@ function placedPlan(rule: Rule, placeOf: PlaceOf): Plan {
 function gathered({ data, shape, fill }: Rule, plan: Plan): Storage {
   const { dtype } = data;
   const size = product(shape);
-  // Elements that the Plan leaves out are not written.
+  // Elements that the Plan skips are not written.
   const zeros = new Tensor(dtype, [size], size, allocate(dtype, size));
   const out = fill === "nan" ? encode(zeros, new Float64Array(size).fill(NaN)).data : zeros.data;
   void createJs().begin().gather(plan, dtype, data.data, out);
   return out;
 }
 
-/** Applies the updates of a Plan to a storage, by a step. */
+/** Function that applies a Plan's updates to a storage with a step. */
 type Apply<S> = (plan: Plan, step: Step, updates: S, out: S) => void;
 type Divide<S> = (out: S, plan: Plan, counts: Uint32Array) => void;
 
@@ -318,7 +318,10 @@ function scattered(rule: Rule, plan: Plan, data: Tensor, updates: Tensor): Stora
   return out;
 }
 
-/** The steps of `run` for a scatter's Plan, or the steps if the first update stayed or updates were combined first. */
+/**
+ * Performs the steps of `run` for a scatter's Plan, or, depending on the rule, the steps if the first update stays or
+ * updates are combined first.
+ */
 function scatterSteps<S extends Storage>(
   { call: { settings }, stays, updatesFirst }: Rule,
   plan: Plan,
@@ -351,7 +354,7 @@ function scatterSteps<S extends Storage>(
   );
 }
 
-/** True if results of a data type can be computed as doubles, by another arithmetic than its own. */
+/** Returns true if results of a data type can be computed as doubles, with different arithmetic. */
 export const isFloating = ({ dtype }: Tensor): boolean => {
   const { family } = DTYPES[dtype];
   return family === "float" || family === "half";

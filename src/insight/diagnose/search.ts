@@ -1,4 +1,4 @@
-/** Tries hypotheses on a case, one by one, then in pairs, and ranks those that fit. */
+/** Tries hypotheses on a case, first singly, then in pairs, and ranks those that fit. */
 
 import { DIAGNOSE } from "../../core/limits.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
@@ -33,7 +33,7 @@ export interface Case {
   readonly isRace: boolean | null;
 }
 
-/** Some of the cells that differ, on which a hypothesis is tried before it is tried on all. */
+/** Some of the differing cells, on which a hypothesis is tried before it is tried on all differing cells. */
 interface Sample extends Probe {
   readonly found: Cells;
 }
@@ -48,24 +48,29 @@ export const HYPOTHESES: readonly Hypothesis[] = [
   ...FLOATS,
 ];
 
-/** A hypothesis that was tried. */
+/** A hypothesis variant that was tried. */
 interface Tried {
   readonly id: Diagnosis["id"];
   readonly hypothesis: Hypothesis;
-  /** The number of the variant among the hypothesis's variants. */
+  /** The variant's position among the variants of the hypothesis. */
   readonly nth: number;
   readonly variant: Variant;
-  /** Differing cells that have the predicted value. */
+  /** The number of differing cells that have the predicted value. */
   readonly explained: number;
-  /** Other cells whose value is not the predicted one. */
+  /** The number of other cells that do not have the predicted value. */
   readonly wrong: number;
 }
 
-/** Explanations that fit by chance are rarer than 1 in 2 to this power. */
+/**
+ * Minimum evidence, in bits: the probability that an explanation fits by chance must be less than 1 in 2 to this power.
+ */
 export const LEAST_BITS = 8;
 const LEAST_PARTIAL_BITS = 16;
 
-/** A hypothesis that explains fewer of the sample does not explain half of all. */
+/**
+ * Minimum share of the sample that a hypothesis must explain; with a smaller share, it does not explain half of all
+ * cells.
+ */
 const LEAST_SHARE = 1 / 3;
 
 export function search(wanted: Case): readonly Found[] {
@@ -73,7 +78,7 @@ export function search(wanted: Case): readonly Found[] {
   if (differing.length === 0) return [];
   const isWhole = ({ cells }: Found): boolean => cells.explained === differing.length;
   const races = racesOf(wanted);
-  // A fault that is the same in every run cannot explain a result that changes from run to run.
+  // A fault that is the same in every run cannot explain a result that changes between runs.
   if (wanted.isRace === true && races.some(isWhole)) return races.filter(isWhole);
   const given = { ...wanted, sample: found.count > DIAGNOSE.whole ? sampleOf(wanted) : null };
   const tried = HYPOTHESES.filter(({ aspect }) => !facts.isError || aspect === "places").flatMap(
@@ -102,7 +107,7 @@ export function search(wanted: Case): readonly Found[] {
   return all.sort((a, b) => b.cells.explained - a.cells.explained);
 }
 
-/** Moves to the front the faults that the runtime is known to have. */
+/** Moves the runtime's known faults to the front. */
 const knownFirst =
   ({ dialect }: Case) =>
   (found: readonly Found[]): Found[] => {
@@ -111,7 +116,10 @@ const knownFirst =
     return [...found.filter(isKnown), ...found.filter((one) => !isKnown(one))];
   };
 
-/** The explanations by a race; none unless other runs have shown a race, or the runtime is known to race in such calls. */
+/**
+ * Returns explanations by a race; none unless other runs have shown a race, or the runtime is known to race in such
+ * calls.
+ */
 function racesOf(wanted: Case): Found[] {
   const { dialect, isRace, rule } = wanted;
   const record = dialect === null ? null : DIALECTS[dialect];
@@ -122,7 +130,10 @@ function racesOf(wanted: Case): Found[] {
 
 type Sampled = Case & { readonly sample: Sample | null };
 
-/** Steps of the golden ratio spread evenly, and not in step with anything that repeats. A cell may be drawn twice. */
+/**
+ * Draws a sample of cells. Steps of the golden ratio are spread evenly, and do not coincide with repeating patterns. A
+ * cell may be drawn twice.
+ */
 function sampleOf({ actual, differing, found }: Case): Sample {
   const { length } = differing;
   const { sampled } = DIAGNOSE;
@@ -139,7 +150,7 @@ function sampleOf({ actual, differing, found }: Case): Sample {
   return { cells, before, found: cellsOf(pick(actual, cells)) };
 }
 
-/** All variants of a hypothesis that fit the call. */
+/** Tries all variants of a hypothesis, and returns those that fit the call. */
 function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
   return hypothesis.variants(rule, given.facts).flatMap((variant, nth) => {
     const score = scoreOf(given, variant.rule);
@@ -149,7 +160,7 @@ function attempts(given: Sampled, hypothesis: Hypothesis, rule: Rule): Tried[] {
 
 type Score = Pick<Tried, "explained" | "wrong">;
 
-/** Null if a rule does not fit the call; an estimate if it explains too little. */
+/** Scores a rule; returns null if it does not fit the call, and an estimate if it explains too few cells. */
 function scoreOf({ found, differing, sample }: Sampled, rule: Rule): Score | null {
   if (sample !== null) {
     const few = predict(rule, sample);
@@ -174,7 +185,7 @@ function sameCells(a: Cells, b: Cells, which?: Uint32Array): number {
   return same;
 }
 
-/** The diagnosis of the best variant for each id. */
+/** Returns the diagnosis of the best variant for each id. */
 function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   const best = new Map<string, Tried>();
   for (const one of tried) {
@@ -188,7 +199,7 @@ function diagnosesOf(tried: readonly Tried[], differing: number): Found[] {
   }));
 }
 
-/** The order of two changes: the second change applies to the outcome of the first. */
+/** Order in which two changes are made; the second change applies to the outcome of the first. */
 const ASPECTS: readonly Aspect[] = [
   "input",
   "operator",
@@ -198,7 +209,7 @@ const ASPECTS: readonly Aspect[] = [
   "arithmetic",
 ];
 
-/** Two changes of different parts of the rule. */
+/** Tries pairs of changes to different parts of the rule. */
 function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
   const { rule, facts } = given;
   const ranked = tried.toSorted((a, b) => b.explained - a.explained);
@@ -210,7 +221,8 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
           ({ id, explained }, n) => explained > 0 && ranked.findIndex((one) => one.id === id) === n,
         )
         .slice(0, DIAGNOSE.partners);
-  // If the call is an error, only readings of indices were tried alone, because every other hypothesis needs one.
+  // If the call is an error, only readings of indices were tried singly, because every other hypothesis needs a reading
+  // of the bad indices.
   const partners = facts.isError
     ? HYPOTHESES.flatMap((hypothesis) =>
         hypothesis
@@ -234,7 +246,7 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
     const variant = hypothesis.variants(first.variant.rule, facts).at(nth);
     const rule = variant?.rule;
     const score = rule && scoreOf(given, rule);
-    // A second fault must explain a further cell.
+    // A second fault must explain at least one more cell.
     if (!score || score.explained <= Math.max(first.explained, second.explained)) return [];
     const id = `${first.hypothesis.id}+${hypothesis.id}` as const;
     const sentence = `${first.variant.sentence}; and ${second.variant.sentence}`;
@@ -243,8 +255,8 @@ function pairsOf(given: Sampled, tried: readonly Tried[]): Tried[] {
 }
 
 /**
- * The hypotheses that allow several values in a cell.
- * @param leastBits the least evidence in bits; hypotheses that fit by chance more often are left out
+ * Tries the hypotheses that allow several values in a cell.
+ * @param leastBits minimum evidence, in bits; hypotheses with less evidence are omitted
  */
 function cellSets(
   { rule, facts, actual, differing, sample = null }: Case & { readonly sample?: Sample | null },

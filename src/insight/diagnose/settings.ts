@@ -1,4 +1,4 @@
-/** Hypotheses about the call: another reduction, axis or operator, other batches, and the order of updates. */
+/** Hypotheses about the call: a different reduction, axis or operator, different batches, and the order of updates. */
 
 import { normalizeAxis, normalizeBatchDims } from "../../core/operators/checks.ts";
 import { findOperators } from "../../core/operators/registry.ts";
@@ -26,14 +26,14 @@ const axisOf = ({ call, data }: Rule): number =>
 export const batchDimsOf = ({ call, indices }: Rule): number =>
   Number(normalizeBatchDims(call.settings.batchDims, indices.shape));
 
-/** No changes for a gather. */
+/** Wraps a function that returns changes, so that a gather has none. */
 const ofScatter =
   (changesOf: (rule: Rule, reduction: Reduction) => readonly Change[]) =>
   (rule: Rule): readonly Change[] =>
     rule.updates === undefined ? [] : changesOf(rule, rule.call.settings.reduction);
 
 export const SETTINGS: readonly Hypothesis[] = [
-  // A negative index or one outside its axis is a more likely reason to leave all out.
+  // If an index is negative or outside its axis, this is a more likely reason for skipping all updates or elements.
   hypothesis("not-applied", "places", ({ updates }, { hasNegative, hasOutside }) =>
     hasNegative || hasOutside
       ? []
@@ -107,7 +107,7 @@ export const SETTINGS: readonly Hypothesis[] = [
   hypothesis("other-operator", "operator", otherOperators),
 ];
 
-/** The results of functions without data, such as `tf.scatter_nd`, which also adds repeated updates. */
+/** Returns changes that match functions without data, such as `tf.scatter_nd`, which also adds repeated updates. */
 function zerosForData(rule: Rule, reduction: Reduction): readonly Change[] {
   const { dtype, shape, size, data } = rule.data;
   if (!isNumericStorage(data)) return [];
@@ -138,7 +138,7 @@ export function otherAxes(rule: Rule): readonly Change[] {
   );
 }
 
-/** Uses the first batch of indices for all batches; each write index of a sequence is a batch. */
+/** Returns changes in which all batches use the first batch of indices; each write index of a sequence is a batch. */
 function batchZero(rule: Rule): readonly Change[] {
   const { call, indices } = rule;
   const { dtype, shape, size, data } = indices;
@@ -152,8 +152,9 @@ function batchZero(rule: Rule): readonly Change[] {
 }
 
 /**
- * Another number of batch axes gives an output of another rank. The fault is therefore visible only if the runtime
- * still delivered the expected shape: the offset of the batch is missing, or tuples begin at another axis.
+ * Returns changes to other numbers of batch axes. These usually give an output of a different rank, so the fault is
+ * visible only if the runtime still returned the expected shape: the batch offset is missing, or tuples begin at a
+ * different axis.
  */
 function otherBatchDims(rule: Rule): readonly Change[] {
   const { call, data, indices } = rule;
@@ -183,7 +184,7 @@ function otherBatchDims(rule: Rule): readonly Change[] {
   ];
 }
 
-/** Operators of ai.onnx with a plain function, without the limits of their versions. */
+/** Returns changes to other ai.onnx operators that have plain functions, without the limits of their versions. */
 export function otherOperators(rule: Rule): readonly Change[] {
   const { operator, settings, version } = rule.call;
   if (version.indexForm === "sequences") return [];
@@ -202,7 +203,7 @@ export function otherOperators(rule: Rule): readonly Change[] {
       version: own,
       signature: signatureOf(own),
     };
-    // A call without an axis uses axis 0 for an operator with an axis.
+    // If the call has no axis but the other operator does, axis 0 is used.
     const axis = hasSetting(rule, "axis") ? settings.axis : 0;
     return [
       `${other.versions[0].name} was run, not ${version.name}`,

@@ -1,6 +1,6 @@
 /**
- * A call whose only fault is a reduction that its version does not have: `sum`, or `max` before version 18. Such a call has
- * no exact result, so the runtime's result is compared with the result of every reduction.
+ * Diagnoses a call whose only fault is a reduction that its version does not have, such as `sum`, or `max` before
+ * version 18. Such a call has no exact result, so the runtime's result is compared with the result of every reduction.
  */
 
 import { callOf, type Call, type NodeSpec } from "../../core/call/call.ts";
@@ -12,8 +12,9 @@ import { cellsOf, differingCells } from "./cells.ts";
 import type { Found } from "./search.ts";
 
 /**
- * The call of a node. If only the reduction makes the call invalid, the reduction is left out and returned as `word`.
- * @throws TensorError as {@link callOf}
+ * Returns the call of a node. If only the reduction makes the call invalid, it is omitted from the call and returned as
+ * `word`.
+ * @throws TensorError like {@link callOf}
  */
 export function callWithout(node: NodeSpec): { readonly call: Call; readonly word: string | null } {
   try {
@@ -38,9 +39,9 @@ export const withReduction = (call: Call, reduction: Reduction): Call => ({
 });
 
 /**
- * The reductions that give `actual`. The cells in which `actual` differs from data count as differing.
+ * Returns the reductions that produce `actual`. The cells in which `actual` differs from data count as differing.
  * @param word the reduction that the version does not have
- * @param resultOf returns the result with a reduction; null if the data type of data lacks the reduction
+ * @param resultOf returns the result with a reduction; null if the data type of data does not support the reduction
  */
 export function reductionsThatGive(
   actual: Tensor,

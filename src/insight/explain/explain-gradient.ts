@@ -1,6 +1,6 @@
 /**
- * Explains gradients: the cells of the output that a cell of an input has an effect on, and by which factor. Factors are
- * the gradients of the output's sum, so they are computed by the same steps as the gradients, not by rules of their own.
+ * Explains gradients: which cells of the output each input cell affects, and with which factor. Factors are the
+ * gradients of the output's sum, so they are computed with the same steps as gradients, not with separate rules.
  */
 
 import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
@@ -26,13 +26,13 @@ import type {
 import { lazyList } from "./lazy-list.ts";
 import { flatOf } from "./places.ts";
 
-/** The gradients of a call, and where each of their cells comes from. */
+/** Gradients of a call, and the origin of each of their cells. */
 export interface GradientExplanation {
   /** The call itself. */
   readonly call: Explanation;
   /** The error that `vjp` throws; null if the call and its gradients succeed. */
   readonly error: TensorError | null;
-  /** What `vjp` returns, with the same bits: a gradient for each input, or null. Empty if it fails. */
+  /** The result of `vjp`, with the same bits: a gradient for each input, or null. Empty if `vjp` fails. */
   readonly gradients: readonly (Tensor | null)[];
   /**
    * A cell of an input's gradient.
@@ -42,43 +42,44 @@ export interface GradientExplanation {
   cell(input: string | number, coordinates: readonly number[]): GradientCell;
 }
 
-/** A cell of an input's gradient. */
+/** Explains a cell of an input's gradient. */
 export interface GradientCell {
   /** The name of the input. */
   readonly input: string;
   readonly coordinates: readonly number[];
-  /** The gradient. */
+  /** The gradient of the cell. */
   readonly value: Scalar;
   /**
-   * The cells of the output that the input's cell has an effect on, in row-major order: one in a scatter, any number in a
-   * gather. The gradient is the sum of `factor` times `outputGradient` of all terms, up to rounding.
+   * The cells of the output that the input's cell affects, in row-major order: one in a scatter, any number in a
+   * gather. Up to rounding, the gradient is the sum of `factor` times `outputGradient` over all terms.
    */
   readonly terms: Lazy<GradientTerm>;
 }
 
-/** The part of a gradient that comes from one cell of the output. */
+/** Part of a gradient that comes from one cell of the output. */
 export interface GradientTerm {
-  /** The coordinates in the output. */
+  /** The cell's coordinates in the output. */
   readonly output: readonly number[];
   /** The gradient of the output's cell. */
   readonly outputGradient: Scalar;
-  /** The derivative of the output's cell by the input's cell; its conjugate for complex numbers. */
+  /** The derivative of the output's cell with respect to the input's cell; for complex numbers, its conjugate. */
   readonly factor: Scalar;
   /** The reason for the factor, such as `a later update, updates[5], replaces it`. */
   readonly reason: string;
 }
 
 /**
- * Explains the gradients that `vjp` gives for a node: which cells of the output each gradient comes from, with which
- * factor and why.
+ * Explains the gradients that `vjp` returns for a node: which cells of the output each gradient comes from, with which
+ * factor, and why.
  *
- * A call that `vjp` refuses is explained up to the failure, and `error` holds what `vjp` would throw. Cells read the
+ * If `vjp` would throw an error, the call is explained up to the failure, and `error` holds the error. Cells read the
  * inputs lazily, so do not change the inputs while an explanation is in use.
  *
- * @param node as `vjp` takes it
- * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
- * @param outputGradient of data's type and the output's shape
- * @param options which operands have the gradient of a `max` or `min` that several are equal to
+ * @param node the node, as for `vjp`
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
+ * @param outputGradient a tensor with data's type and the output's shape
+ * @param options `ties`, which determines the operands that receive the gradient of a `max` or `min` if several
+ * operands equal the result
  * @throws TensorError `attribute` for an unknown option
  *
  * @example
@@ -111,7 +112,7 @@ export function explainGradient(
   if (version === null || output === null || story === null)
     return refused(call.error as TensorError);
   try {
-    // Getters of foreign tensors run once.
+    // Foreign tensors are converted here, so that their getters run only once.
     const given = asTensor(outputGradient, fieldsOf(version), "outputGradient");
     const gradients = gradientsOf(given);
     const ones = onesLike(output);
@@ -132,22 +133,22 @@ const onesLike = ({ dtype, shape }: Tensor): Tensor =>
 const isExtremal = (reduction: Reduction): reduction is "max" | "min" =>
   reduction === "max" || reduction === "min";
 
-/** What the cells of gradients are made of. */
+/** Data from which the cells of gradients are explained. */
 interface Parts {
   readonly call: Explanation;
   readonly output: Tensor;
   readonly story: ScatterStory | GatherStory;
   readonly gradients: readonly (Tensor | null)[];
   readonly factors: readonly (Tensor | null)[];
-  /** For a greatest or least value, 1 for each operand that equals it. */
+  /** For `max` and `min`, 1 for each operand that equals the result. */
   readonly equal: readonly (Tensor | null)[];
   /** The gradient of the output. */
   readonly given: Tensor;
-  /** Ones in its place, from which factors follow. */
+  /** Ones with the shape of the output's gradient, from which factors are computed. */
   readonly ones: Tensor;
 }
 
-/** A function that gives an element of a tensor. */
+/** Returns a function that reads a tensor's elements. */
 const readerOf = ({ dtype, data }: Tensor): ((element: number) => Scalar) => reader(dtype, data);
 
 function cellOf(
@@ -188,7 +189,7 @@ function elementOf(name: string, coordinates: readonly number[], { shape }: Tens
   throw new TensorError("index-out-of-range", `${name} ${printShape(shape)} has no element ${got}`);
 }
 
-/** The elements of the output that a gather takes from an element of data. */
+/** Returns the terms for the output elements that a gather reads from an element of data. */
 function gatherTerms(
   { output, given, ones }: Parts,
   story: GatherStory,
@@ -210,7 +211,7 @@ function gatherTerms(
   });
 }
 
-/** The element of the output that an element of data or of updates goes to. */
+/** Returns the term for the output element that an element of data or updates goes to. */
 function scatterTerms(
   { call, output, given, factors, equal }: Parts,
   story: ScatterStory,
@@ -239,7 +240,7 @@ function scatterTerms(
   });
 }
 
-/** The element of the last update that goes to an element of its target, such as `updates[5, 0]`. */
+/** Returns the name of the last update's element that goes to an element of its target, such as `updates[5, 0]`. */
 function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice: number): string {
   const { name, tensor } = inputs.find(({ role }) => role === "updates") as ExplainedInput;
   const { order } = hit.updates.at(-1) as Update;
@@ -247,14 +248,14 @@ function lastUpdate({ inputs }: Explanation, hit: Target, within: number, slice:
   return name + printShape(at);
 }
 
-/** The real part of a number. */
+/** Returns the real part of a number. */
 const realOf = (value: Scalar): number => Number(Array.isArray(value) ? value[0] : value);
 const isOne = (value: Scalar): boolean => realOf(value) === 1;
 
-/** What the reason for a factor follows from. */
+/** Facts from which the reason for a factor is derived. */
 interface Facts {
   readonly isData: boolean;
-  /** The number of updates of the output's cell. */
+  /** The number of updates to the output's cell. */
   readonly count: number;
   readonly factor: Scalar;
   readonly isEqual: boolean;

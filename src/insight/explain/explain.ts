@@ -1,6 +1,7 @@
 /**
- * Explains a call: which update wrote which cell, and what each value was before. Runs the steps of `run` and keeps
- * what each step knows. Names no operator: shapes, layouts and Plans come from the operator's own functions.
+ * Explains a call: which update wrote which cell, and what each value was before. The steps of `run` are performed, and
+ * their intermediate results are kept. This file does not refer to specific operators: shapes, layouts and Plans come
+ * from the operator's functions.
  */
 
 import { createJs } from "../../core/engines/js.ts";
@@ -31,16 +32,16 @@ import { gatherStory } from "./gather-story.ts";
 import { scatterStory } from "./scatter-story.ts";
 
 /**
- * Explains what `run` does with a node and its inputs, as data: the shapes that follow from the inputs, term by term;
+ * Explains, as data, what `run` does with a node and its inputs: the shapes derived from the inputs, term by term;
  * which updates hit which cell, in order, with the values before and after; where each element of a gather comes from;
  * and every index outside its axis.
  *
- * A call that `run` refuses is explained up to the failure, and `error` holds what `run` would throw. Stories read the
+ * If `run` would throw an error, the call is explained up to the failure, and `error` holds the error. Stories read the
  * inputs lazily, so do not change the inputs while a story is in use. A million updates take 0.1 s and 17 MB.
  *
  * @param node the node: operator, opset, domain and attributes
- * @param inputs tensors in the order of the version's inputs; `undefined` for an optional input that is left out
- * @throws TensorError `unknown-operator` and `attribute` for a node that `run` does not know
+ * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
+ * @throws TensorError `unknown-operator` and `attribute` for a node that `run` does not support
  *
  * @example
  * ```ts
@@ -69,13 +70,13 @@ type Attempted<T> =
   | { readonly value: T; readonly error: null }
   | { readonly value: undefined; readonly error: TensorError };
 
-/** @throws TensorError the error of the action */
+/** @throws TensorError the action's error */
 function valueOf<T>(attempt: Attempted<T>): T {
   if (attempt.error !== null) throw attempt.error;
   return attempt.value;
 }
 
-/** The result of an action, or the TensorError that the action throws. */
+/** Returns the result of an action, or the TensorError that the action throws. */
 function attempted<T>(action: () => T): Attempted<T> {
   try {
     return { value: action(), error: null };
@@ -85,9 +86,9 @@ function attempted<T>(action: () => T): Attempted<T> {
   }
 }
 
-/** The inputs of a call that may be wrong. */
+/** Inputs of a call that may be invalid. */
 interface TriedInputs {
-  /** The inputs as tensors; undefined also for a value that is not a tensor. */
+  /** The inputs as tensors; undefined for an omitted input, and for a value that is not a tensor. */
   readonly tensors: Inputs<Tensor>;
   /** Returns the same tensors. Throws the error of `run` if the call does not accept them. */
   check(call: Call): Inputs<Tensor>;
@@ -95,7 +96,7 @@ interface TriedInputs {
 
 const NO_INPUTS: TriedInputs = { tensors: [], check: () => [] };
 
-/** Reads the list, and the fields of each input, once. */
+/** Reads the list, and the fields of each input, only once. */
 function triedInputs(version: OperatorVersion, inputs: unknown): TriedInputs {
   const fields = fieldsOf(version);
   const list = attempted(() => readInputs(version, inputs, fields));
@@ -127,12 +128,13 @@ function storyOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
 ): Required<Pick<Explanation, "output" | "story">> {
-  // Every engine gives the same bits. This one holds no memory that must be released, so stories may outlive the call.
+  // All engines give the same bits. The JavaScript engine holds no memory that must be released, so stories may outlive
+  // the call.
   const executor = createJs();
   const prepared = prepare(unsettled, tensors);
   const { call, data, updates, planInputs, shape, size } = prepared;
-  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they are not a
-  // session's.
+  // A story lists single updates, so rows must not be merged. Its offsets outlive the call, so they must not be in a
+  // session's memory.
   const rules = { ...rulesOf(call, {}), merge: false };
   const plan = planIndices(planInputs, call, rules, readIndices);
   const { fields } = call;
@@ -148,7 +150,7 @@ function storyOf(
   return { output, story: scatterStory(executor, prepared, plan, updates, output) };
 }
 
-/** Data and indices; null if data, indices or an axis given as an input is missing. */
+/** Returns data and indices; null if data, indices or an axis that is an input is missing. */
 function knownInputs(
   { operator, version }: Call,
   tensors: Inputs<Tensor>,
@@ -162,13 +164,13 @@ function knownInputs(
   return data === undefined || indices === undefined || isAxisMissing ? null : { data, indices };
 }
 
-/** @throws TensorError where the shapes of data and indices determine no shape */
+/** @throws TensorError if the shapes of data and indices do not determine the other shapes */
 function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   const { operator, version } = call;
   const known = knownInputs(call, tensors);
   const roles = byRole(version, tensors);
   const settled = withAxis(call, roles);
-  // An axis given as an input may still be of any data type, so it may hold a fraction.
+  // At this point, an axis that is an input may have any data type, so it may hold a fraction.
   if (known === null || !Number.isSafeInteger(settled.settings.axis)) return [];
   const shapes = {
     data: known.data.shape,
@@ -178,7 +180,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
   return operator.derive(shapes, settled).map(({ of, terms, orOneElement }) => {
     const position = version.inputs.findIndex((schema) => roleOf(schema) === of);
     const name = (of === "output" ? version.outputs[0] : version.inputs[position]).name;
-    // The shapes of tensors are known, and so are the dimensions that follow from them.
+    // All dimensions are known, because the shapes of tensors are known.
     const expected = joinTerms(terms) as number[];
     const got = tensors[position]?.shape ?? null;
     const isOne = orOneElement === true && expected.length === 0;
@@ -186,7 +188,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
     const isSo = of === "output" || (got !== null && sameShape(got, expected));
     const orOne = isOne ? ", or one element" : "";
     const found = got === null ? "" : `, got ${printShape(got)}`;
-    // "must be" would read like an error for a shape that is as it must be.
+    // For a correct shape, the sentence says "is", because "must be" would read like an error.
     const sentence = isSo
       ? `${name} is ${printTerms(terms)}`
       : `${name} must be ${printTerms(terms)}${orOne}${found}`;
@@ -196,7 +198,7 @@ function derivedShapes(call: Call, tensors: Inputs<Tensor>): DerivedShape[] {
 
 const MAX_BAD = 1000;
 
-/** The bad indices of a call that fails, if data and indices are right; updates need not be. */
+/** Returns the bad indices of a call that fails, if data and indices are valid; updates may be invalid. */
 function badIndicesOf(
   unsettled: Call,
   tensors: Inputs<Tensor>,
@@ -210,7 +212,7 @@ function badIndicesOf(
     const { input = "", at = [], axis = 0, got = 0, expected = [], message: sentence } = errorOf();
     badIndices.push({ input, at, axis, got, expected, sentence });
   };
-  // Updates may be wrong unless the indices failed first, so they are left out and their shape is not checked.
+  // Updates may be invalid unless the indices failed first, so they are omitted and their shape is not checked.
   const fitting =
     code === "index-out-of-range"
       ? tensors

@@ -1,6 +1,6 @@
 /**
- * The story of a gather: which slice of data each slice of the output comes from. Values are read from data and the
- * output; nothing is computed again.
+ * Tells the story of a gather: which slice of data each output slice comes from. Values are read from data and the
+ * output; nothing is recomputed.
  */
 
 import type { Plan } from "../../core/plan/plan.ts";
@@ -21,9 +21,9 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
   const { addressed, count, offsets } = places;
   const groups = groupByTarget(offsets, slice);
 
-  /** The slice of the output that a position of the Plan fills. */
+  /** Returns the output slice that a position of the Plan fills. */
   const sliceOf = (position: number): number => source?.[position] ?? position;
-  /** The position of the Plan that fills a slice of the output; -1 where the index is out of range. */
+  /** Returns the position of the Plan that fills an output slice; -1 if the index is out of range. */
   const positionOf = (at: number): number => (source === undefined ? at : search(source, at));
   const readAt = (at: number): Read => {
     const position = positionOf(at);
@@ -69,7 +69,7 @@ export function gatherStory(prepared: PreparedCall, plan: Plan, output: Tensor):
   };
 }
 
-/** The position of a number in an ascending list; -1 where the list does not have it. */
+/** Returns the position of a number in an ascending list; -1 if the list does not have it. */
 function search(list: Uint32Array, number: number): number {
   let low = 0;
   let high = list.length;

@@ -1,8 +1,8 @@
-/** Lists whose members are made on access. */
+/** Creates lists whose members are computed on access. */
 
 import type { Lazy } from "./explanation.ts";
 
-/** A list of `length` members. `make` is called for every access, and nothing is kept. */
+/** Returns a list of `length` members. `make` is called on every access, and nothing is kept. */
 export const lazyList = <T>(length: number, make: (position: number) => T): Lazy<T> => ({
   length,
   at(position) {

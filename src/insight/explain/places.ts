@@ -1,4 +1,4 @@
-/** Turns the numbers of a Plan into coordinates: of updates, of slices of the output, of indices and of targets. */
+/** Converts the numbers in a Plan to coordinates of updates, output slices, indices and targets. */
 
 import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
@@ -8,23 +8,28 @@ import { TensorError } from "../../core/errors.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { IndexStory } from "./explanation.ts";
 
-/** Slices of the sequential side (updates, or the output of a gather) are numbered in row-major order. */
+/**
+ * Conversions for one call. Slices on the sequential side (updates, or a gather's output) are numbered in row-major
+ * order.
+ */
 export interface Places {
   /** The first element of the slice of data that each position of the Plan addresses. */
   readonly offsets: Uint32Array;
   /** The number of leading axes of data that an offset addresses. */
   readonly addressed: number;
-  /** The shape of a slice. */
+  /** Shape of a slice. */
   readonly sliceShape: readonly number[];
-  /** The number of slices of the sequential side. */
+  /** The number of slices on the sequential side. */
   readonly count: number;
-  /** The coordinates of a slice within the tensor that holds it. */
+  /** Returns the coordinates of a slice in the tensor that holds it. */
   sliceAt(slice: number, tensor: Tensor): readonly number[];
-  /** The index or tuple that a slice belongs to, and the `target` that it addresses; null if it addresses none. */
+  /**
+   * Returns the index or tuple of a slice, with the `target` that it addresses; `target` is null if it addresses none.
+   */
   indexOf(slice: number, target: readonly number[] | null): IndexStory;
-  /** The coordinates of a target. */
+  /** Returns the coordinates of a target. */
   targetAt(target: number): readonly number[];
-  /** The target with the given coordinates; null for coordinates outside data. */
+  /** Returns the target at the given coordinates; null for coordinates outside data. */
   targetOf(coordinates: readonly number[]): number | null;
 }
 
@@ -37,10 +42,10 @@ export function placesOf({ call, planInputs, data }: PreparedCall, plan: Plan): 
     offsets: absoluteOffsets(plan),
     addressed,
     sliceShape,
-    // Plans have no offsets for some empty slices. A story leaves out all of them, because they hold nothing.
+    // Plans have no offsets for some empty slices. A story omits all empty slices, because they hold no elements.
     count: plan.slice === 0 ? 0 : product(layout.positions),
-    // The rank is the tensor's own, not that of the layout's positions: batches of an output may be fused, and a tensor
-    // of any rank may stand for a scalar.
+    // The rank is the tensor's, not the rank of the layout's positions, because batches of an output may be fused, and
+    // a tensor of any rank may represent a scalar.
     sliceAt(slice, { shape }) {
       const lead = shape.length - sliceShape.length;
       return coordinatesOf(slice * plan.slice, shape).slice(0, lead);
@@ -59,7 +64,7 @@ function indexStory(
 ): IndexStory {
   const at = indexAt(coordinatesOf(slice, positions));
   const first = at.reduce((position, coordinate, d) => position * indices.shape[d] + coordinate, 0);
-  // Where `at` has fewer coordinates than indices has axes, the last axis of indices holds tuples.
+  // If `at` has fewer coordinates than indices has axes, the last axis of indices holds tuples.
   const perTuple = at.length < indices.shape.length ? axes.length : 1;
   const given = axes.map((_, j) => {
     const exact = indices.data[first * perTuple + j];
@@ -68,7 +73,7 @@ function indexStory(
   return { at, given, axes, places: target && axes.map((axis) => target[axis]) };
 }
 
-/** The row-major position of an element; null for coordinates that the shape does not have. */
+/** Returns the row-major position of an element; null for coordinates outside the shape. */
 export function flatOf(coordinates: readonly number[], shape: readonly number[]): number | null {
   if (coordinates.length !== shape.length) return null;
   let position = 0;
@@ -82,8 +87,8 @@ export function flatOf(coordinates: readonly number[], shape: readonly number[])
 }
 
 /**
- * The position of an element of the output.
- * @throws TensorError `index-out-of-range` for coordinates that the output does not have
+ * Returns the position of an output element.
+ * @throws TensorError `index-out-of-range` for coordinates outside the output
  */
 export function outputElement(
   coordinates: readonly number[],

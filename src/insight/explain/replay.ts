@@ -1,6 +1,6 @@
 /**
- * Replays the updates of one target: the value before and after each of them. An engine carries out each update alone,
- * so that rounding, wrapping and NaN are those of a run.
+ * Replays a target's updates, with the value before and after each update. An engine applies each update separately, so
+ * that rounding, wrapping and NaN are the same as in a run.
  */
 
 import { divisorOf, stepsOf } from "../../core/call/steps.ts";
@@ -19,23 +19,23 @@ export interface Scattering {
   readonly settings: Settings;
   readonly data: Tensor;
   readonly updates: Tensor;
-  /** Elements per update. */
+  /** Number of elements per update. */
   readonly slice: number;
   readonly places: Places;
   readonly groups: TargetGroups;
 }
 
-/** The part of a slice that is replayed, and how its values are shown. */
+/** The part of a slice to replay, and how its values are shown. */
 export interface SlicePart<V> {
-  /** The first element within the slice, and the number of elements. */
+  /** The part's first element in the slice, and its number of elements. */
   readonly begin: number;
   readonly length: number;
   show(elements: Storage): V;
-  /** The coordinates in updates of a part that begins at `element` of updates. */
+  /** Returns the coordinates of a part that begins at `element` of updates. */
   placeOf(element: number): readonly number[];
 }
 
-/** The steps of the target of a group, in the order of the updates; a mean ends with its division. */
+/** Yields the steps of a group's target, in the order of the updates; a mean ends with its division. */
 export function* replay<V>(
   { executor, settings, data, updates, slice, places, groups }: Scattering,
   group: number,
@@ -73,7 +73,7 @@ export function* replay<V>(
   }
 }
 
-/** The value of `before` after one update: a scatter of one slice into a tensor of one slice. */
+/** Returns the value of `before` after one update, computed as a scatter of one slice into a tensor of one slice. */
 function applied(
   executor: Executor,
   dtype: DType,
@@ -89,7 +89,7 @@ function applied(
   return after;
 }
 
-/** A copy of `length` elements from element `begin` on. */
+/** Copies `length` elements, beginning with element `begin`. */
 function copyElements({ dtype, data }: Tensor, begin: number, length: number): Storage {
   const { lanes } = DTYPES[dtype];
   return data.slice(begin * lanes, (begin + length) * lanes);

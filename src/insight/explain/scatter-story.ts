@@ -1,6 +1,6 @@
 /**
- * The story of a scatter: which update hits which target, and the values before and after. The rules of `run` leave no
- * update out, so the number of an update is its position in the Plan.
+ * Tells the story of a scatter: which update hits which target, and the values before and after. `run` does not skip
+ * updates, so an update's number is its position in the Plan.
  */
 
 import type { Executor } from "../../core/engines/executor.ts";
@@ -64,7 +64,7 @@ function updateOf({ places, slice, updates }: Scattering, order: number): Update
   return { order, at, index: places.indexOf(order, target), target };
 }
 
-/** A target, whose steps show whole slices. */
+/** Returns a target whose steps show whole slices. */
 function targetStory(scattering: Scattering, group: number): Target {
   const { data, updates, slice, places, groups } = scattering;
   const { dtype } = data;
@@ -84,7 +84,7 @@ function targetStory(scattering: Scattering, group: number): Target {
   };
 }
 
-/** The steps of one element, the `begin`-th of its slice; none if no update hits the slice. */
+/** Returns the steps of the element at position `begin` in its slice; none if no update hits the slice. */
 const cellSteps = (scattering: Scattering, group: number, begin: number): CellStory["steps"] => {
   const { data, updates } = scattering;
   return () =>
@@ -98,7 +98,7 @@ const cellSteps = (scattering: Scattering, group: number, begin: number): CellSt
         });
 };
 
-/** The output after the first `given` updates. */
+/** Returns the output after the first `given` updates. */
 function outputAfter(
   { executor, settings, data, updates, slice, places }: Scattering,
   { size }: Plan,

@@ -1,4 +1,4 @@
-/** The summary of a story: counts, the most frequent targets, and the ranges of rows. */
+/** Summarizes a story: counts, the most frequent targets, and the ranges of rows. */
 
 import type { Plan } from "../../core/plan/plan.ts";
 import { coordinatesOf, product } from "../../core/tensor/shape.ts";
@@ -21,7 +21,8 @@ export function summaryOf(
 ): Summary {
   const most: { group: number; count: number }[] = [];
   const rows: [number, number][] = [];
-  // Targets per row, a row being one coordinate on axis 0. If no axis is addressed, the only target is all rows.
+  // Targets are counted per row; a row is a coordinate on axis 0. If no axis is addressed, the only target includes all
+  // rows.
   const inRow = addressed === 0 ? 0 : product(dataShape, 1, addressed);
   let repeats = 0;
   let rowRanges = 0;
@@ -57,7 +58,7 @@ export function summaryOf(
   };
 }
 
-/** Keeps the list in descending order and short; among equal counts the earlier group comes first. */
+/** Inserts a group into a short list in descending order; among equal counts, the earlier group comes first. */
 function keepGreatest(
   most: { group: number; count: number }[],
   group: number,

@@ -1,20 +1,20 @@
 /**
- * The positions of a Plan, grouped by target. Positions are sorted once and take 8 bytes each, because a Plan may have
+ * Groups a Plan's positions by target. Positions are sorted once and take 8 bytes each, because a Plan may have
  * millions.
  *
- * A target is the number of a slice of data in row-major order. A group is one target with all positions that address
- * it: groups are numbered in the order of their targets, and positions within a group are in the order of the Plan.
+ * A target is the number of a slice of data in row-major order. A group is a target with all positions that address it.
+ * Groups are numbered in the order of their targets, and positions within a group are in the order of the Plan.
  */
 
 export interface TargetGroups {
-  /** The number of groups, which is the number of different targets. */
+  /** The number of groups, which is the number of distinct targets. */
   readonly count: number;
   target(group: number): number;
-  /** The number of positions that address the target of a group. */
+  /** Returns the number of positions that address a group's target. */
   size(group: number): number;
-  /** The `nth` of these positions, from 0. */
+  /** Returns the `nth` position of a group, counted from 0. */
   position(group: number, nth: number): number;
-  /** The group of a target; -1 if no position addresses it. */
+  /** Returns the group of a target; -1 if no position addresses it. */
   find(target: number): number;
 }
 
@@ -24,7 +24,8 @@ export interface TargetGroups {
 export function groupByTarget(offsets: Uint32Array, slice: number): TargetGroups {
   // Empty slices have no elements to hit or read.
   const total = slice === 0 ? 0 : offsets.length;
-  // Target and position in one 64-bit key, so that no callback compares them: 10^6 keys sort in 65 ms instead of 280.
+  // Target and position form a 64-bit key, so that sorting needs no comparison callback: 10^6 keys take 65 ms instead
+  // of 280 ms.
   const keys = new BigUint64Array(total);
   const words = new Uint32Array(keys.buffer);
   for (let p = 0; p < total; p++) {
