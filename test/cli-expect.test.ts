@@ -49,7 +49,7 @@ fs.writeFileSync(at("sum.onnx"), scatterModel(16, "sum"));
 
 const CALL = "ScatterND d.npy i.npy u.npy";
 const FIRST =
-  "of several updates of one target the first one stays, not the last (first-wins, explains the cell)";
+  "the first update of each repeated target was kept, not the last (first-wins, explains the cell)";
 
 testRows(folder, [
   prints(`run ${CALL} --expect exact.npy`, "output: float32[4]\n  equals exact.npy\n"),
@@ -90,7 +90,7 @@ testRows(folder, [
     `explain ${CALL} --expect first.npy`,
     "output[1] is 7, but first.npy has 5",
     inOrder(
-      /\noutput\[1\] is 7, but first\.npy has 5\n {2}why: of several .*\n {2}exactly:\n/,
+      /\noutput\[1\] is 7, but first\.npy has 5\n {2}why: the first update .*\n {2}exactly:\n/,
       / {4}output\[1\]\n {6}0 -> 5 {2}updates\[0\], indices\[0\] = 1\n/,
       / {6}5 -> 7 {2}updates\[2\], indices\[2\] = 1\n$/,
     ),

@@ -338,7 +338,7 @@ test("a wrong result is named with node, element and values, and threads reach t
     stdout.replace(/\d+ runs? of/, "N runs of"),
     `m.onnx: 3 scatter/gather nodes
   differs: ScatterND-13 put: s[0] is 10, expected 20; the same in N runs of the node alone
-    why: of several updates of one target the first one stays, not the last (first-wins, explains the cell)
+    why: the first update of each repeated target was kept, not the last (first-wins, explains the cell)
     exactly:
       output[0]
         1 -> 10   updates[0], indices[0] = 0

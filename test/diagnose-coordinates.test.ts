@@ -41,7 +41,7 @@ test("swapped tuples that lie outside may have been left out", () => {
   const inputs = [GRID, i64([2, 2], [0, 2, 1, 0]), f32([2], [10, 20])];
   // [0, 2] would be [2, 0], which is outside; [1, 0] leads to [0, 1].
   const found = diagnose(SCATTER, inputs, f32([2, 3], [1, 20, 3, 4, 5, 6]));
-  assert.match(found[0].sentence, /reverse order: \[0, 2\] led to \[2, 0\], and those outside/);
+  assert.match(found[0].sentence, /reverse order: \[0, 2\] led to \[2, 0\], and tuples outside/);
 });
 
 test("in tuples of three two neighbours may be exchanged", () => {
@@ -51,7 +51,7 @@ test("in tuples of three two neighbours may be exchanged", () => {
   // Coordinates 1 and 2 exchanged: [0, 1, 0], [0, 0, 1], [1, 1, 0].
   const [first] = diagnose(node, [data, indices], f32([3], [2, 1, 6]));
   assert.equal(first.id, "swapped-coordinates");
-  assert.match(first.sentence, /tuples 1 and 2 were read as each other: \[0, 0, 1\] led to/);
+  assert.match(first.sentence, /tuples 1 and 2 were swapped: \[0, 0, 1\] led to/);
 });
 
 test("indices from 1 explain a call that is an error by its last index", () => {
@@ -60,7 +60,7 @@ test("indices from 1 explain a call that is an error by its last index", () => {
   assert.throws(() => run(SCATTER, inputs));
   const [first] = diagnose(SCATTER, inputs, f32([3], [10, 2, 30]));
   assert.equal(first.id, "indices-from-one");
-  assert.match(first.sentence, /counted from 1: index 1 was the first place/);
+  assert.match(first.sentence, /counted from 1: index 1 was the first position/);
 });
 
 test("zeros in place of data: TensorFlow's scatter_nd also adds", () => {
@@ -92,7 +92,7 @@ test("another axis of a gather is found by its shape", () => {
   assert.deepEqual(found, [
     {
       id: "other-axis",
-      sentence: "the axis was 1, not 0, which gives the shape [3, 2]",
+      sentence: "the axis was 1, not 0, which produces the shape [3, 2]",
       cells: { explained: 6, differing: 6 },
       dialects: [],
     },

@@ -110,7 +110,10 @@ type Part = "data" | "indices" | "updates";
 /** What the sentences say. */
 const SAYS: readonly (readonly [RegExp, (way: Way, found: readonly string[]) => readonly Way[]])[] =
   [
-    [/first one stays/, (way) => [{ ...way, isDone: (_, nth) => nth === 0 }]],
+    [
+      /first update of each repeated target was kept/,
+      (way) => [{ ...way, isDone: (_, nth) => nth === 0 }],
+    ],
     [
       /the axis was (\d+)/,
       (way, [, axis]) => [{ ...way, sample: { ...way.sample, axis: Number(axis) } }],
@@ -141,7 +144,7 @@ const SAYS: readonly (readonly [RegExp, (way: Way, found: readonly string[]) => 
       },
     ],
     [
-      /with a negative index (?:are (0|NaN)|were left out)/,
+      /with a negative index (?:are (0|NaN)|were skipped)/,
       (way, [, fill]) => [
         {
           ...way,
@@ -151,11 +154,11 @@ const SAYS: readonly (readonly [RegExp, (way: Way, found: readonly string[]) => 
       ],
     ],
     [
-      /negative indices were taken for 0/,
+      /negative indices were treated as 0/,
       (way) => [{ ...way, read: (index) => Math.max(index, 0) }],
     ],
     [
-      /counted from the last place but one/,
+      /counted from the second-to-last position/,
       (way) => [
         { ...way, fill: ZERO, read: (index, dim) => (index < 0 ? index + dim - 1 : index) },
       ],
@@ -167,13 +170,13 @@ const SAYS: readonly (readonly [RegExp, (way: Way, found: readonly string[]) => 
       ],
     ],
     [
-      /negative indices were taken at their offset/,
+      /negative indices addressed the flat offset/,
       (way) => [{ ...way, fill: ZERO, read: (index) => index }],
     ],
     [/the first negative index ended/, (way) => [{ ...way, stop: "first", fill: ZERO }]],
     [/a negative index undid/, (way) => [{ ...way, stop: "all", fill: ZERO }]],
     [
-      /(data|indices|updates) had its axes in the other order/,
+      /(data|indices|updates) was read in the wrong memory order/,
       (way, [, role]) =>
         columnMajor(way.sample[role as Part]).map((grid) => ({
           ...way,

@@ -93,7 +93,7 @@ test("other treatments of ties, means, and results that begin without data", () 
   ] as const;
   assert.deepEqual(
     reasons.map(([input, at]) => [...first.cell(input, [at]).terms][0].reason),
-    [GREATEST, "another value that is equally great has the gradient"],
+    [GREATEST, "another equal value receives the gradient"],
   );
   const attributes = { reduction: "mean", use_init_val: false };
   const own = [f64([6, 5]), i64([2], [0, 0]), f64([1, 2]), i64([], [0])];
@@ -108,7 +108,7 @@ test("other treatments of ties, means, and results that begin without data", () 
       return [factor, reason];
     }),
     [
-      [0, "the result of a target begins without data"],
+      [0, "the result at a target does not include data"],
       [1, "no update reaches it"],
       [0.5, "it is one of 2 values of a mean"],
     ],

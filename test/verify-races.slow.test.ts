@@ -42,7 +42,7 @@ for (const [title, model, options] of [
       for (const one of said) {
         assert.match(
           one,
-          /why: a repeated target lost some of its updates, as in a race \(lost-updates, explains (all|the cell)/,
+          /why: repeated targets lost some of their updates, as in a race \(lost-updates, explains (all|the cell)/,
         );
         assert.doesNotMatch(one, /nothing known|rounding/);
         assert.match(one, /; exact with one thread\n/);

@@ -62,7 +62,7 @@ test("three outputs, each cell that differs with both values, the reason and its
     ],
   );
   assert.equal(side.columns[2].mark(1), "open");
-  assert.match(side.reason, /^Of several updates of one target the first one stays/);
+  assert.match(side.reason, /^The first update of each repeated target was kept/);
   assert.deepEqual(side.evidence, [
     "output[1] is 10 in yours; the exact value is 30. Data holds 2; the cell receives 10, then 30.",
   ]);

@@ -38,17 +38,17 @@ export const bitsOf = ({ dtype }: Tensor): number => {
 export const CELL_SETS: readonly CellSet[] = [
   {
     id: "any-order",
-    sentence: "a repeated target kept any one of its updates, as in a race",
+    sentence: "an arbitrary update of each repeated target was kept, as in a race",
     evidence: anyOrder,
   },
   {
     id: "rounding",
-    sentence: "the values are right within the rounding errors of another order of the updates",
+    sentence: "the values are correct up to the rounding errors of a different update order",
     evidence: rounding,
   },
   {
     id: "lost-updates",
-    sentence: "a repeated target lost some of its updates, as in a race",
+    sentence: "repeated targets lost some of their updates, as in a race",
     evidence: lostUpdates,
   },
 ];

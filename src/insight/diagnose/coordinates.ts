@@ -24,11 +24,11 @@ export const COORDINATES: readonly Hypothesis[] = [
 export const COUNTING: readonly Hypothesis[] = [
   hypothesis("indices-from-one", "places", (rule) =>
     [
-      ["indices were counted from 1: index 1 was the first place", -1] as const,
-      ["1 was added to each index: index 0 was the second place", 1] as const,
+      ["indices were counted from 1: index 1 was the first position", -1] as const,
+      ["1 was added to each index: index 0 was the second position", 1] as const,
     ].flatMap(([sentence, by]): Change[] => {
       const [wraps, drops] = [true, false].map((isWrapped) => shifted(rule, by, isWrapped));
-      const leftOut = `${sentence}, and indices outside their axis were left out`;
+      const leftOut = `${sentence}, and indices outside their axis were skipped`;
       return [
         [sentence, { placeOf: wraps }],
         ...(keepsAny(rule, drops) ? [[leftOut, { placeOf: drops }] as const] : []),
@@ -96,7 +96,7 @@ function swapped(rule: Rule): readonly Change[] {
   const orders: readonly (readonly [order: readonly number[], how: string])[] = [
     [straight.toReversed(), "were read in reverse order"],
     ...(k === 2 ? [] : [0, k - 2]).map(
-      (j) => [exchanged(j), `${j} and ${j + 1} were read as each other`] as const,
+      (j) => [exchanged(j), `${j} and ${j + 1} were swapped`] as const,
     ),
   ];
   const dims = placingIn(rule)?.axes.map(({ dim }) => dim);
@@ -118,7 +118,7 @@ function swapped(rule: Rule): readonly Change[] {
       ? [whole]
       : [
           whole,
-          [`${sentence}, and those outside data were left out`, { ...turned, placeOf: leavesOut }],
+          [`${sentence}, and tuples outside data were skipped`, { ...turned, placeOf: leavesOut }],
         ];
   });
 }

@@ -71,7 +71,7 @@ export interface DiagnoseOptions {
  * ```ts
  * const inputs = [tensor("float32", [3], [1, 2, 3]), tensor("int64", [1, 1], [-1]), tensor("float32", [1], [9])];
  * const found = diagnose({ op: "ScatterND", opset: 18 }, inputs, tensor("float32", [3], [1, 2, 3]));
- * found.some(({ sentence }) => sentence === "updates with a negative index were left out"); // true
+ * found.some(({ sentence }) => sentence === "updates with a negative index were skipped"); // true
  * ```
  */
 export function diagnose(

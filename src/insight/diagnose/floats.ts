@@ -82,8 +82,8 @@ export const FLOATS: readonly Hypothesis[] = [
     return [[`sums were kept in ${wide} and rounded to ${dtype} once`, { round: rounderOf(wide) }]];
   }),
   floats("signed-zero", compares, () => [
-    ["of 0 and -0 the value of data stayed", each(forOthers, COMPARISONS.first), "data-stays"],
-    ["of 0 and -0 the update stayed", each(forOthers, COMPARISONS.second), "update-stays"],
+    ["for 0 and -0, the value of data was kept", each(forOthers, COMPARISONS.first), "data-stays"],
+    ["for 0 and -0, the update was kept", each(forOthers, COMPARISONS.second), "update-stays"],
   ]),
   floats("signed-zero", isReduced, ({ dtype }) => {
     const round = rounderOf(dtype);
@@ -93,19 +93,15 @@ export const FLOATS: readonly Hypothesis[] = [
     ["-0 became 0 in the whole output", { finish: withoutSign }, "whole-output"],
   ]),
   floats("nan-one-operand", compares, () => [
-    ["a NaN was left out: the other operand stayed", each(ignoringNaN, EXACT)],
-    ["of a NaN and a number the value of data stayed", each(forNaN, COMPARISONS.first)],
-    ["of a NaN and a number the update stayed", each(forNaN, COMPARISONS.second)],
+    ["NaNs were ignored: the other operand was kept", each(ignoringNaN, EXACT)],
+    ["for a NaN and a number, the value of data was kept", each(forNaN, COMPARISONS.first)],
+    ["for a NaN and a number, the update was kept", each(forNaN, COMPARISONS.second)],
     [
-      "a comparison with NaN, and of 0 with -0, kept the value of data",
+      "comparisons with NaN, and of 0 with -0, kept the value of data",
       COMPARISONS.first,
       "data-stays",
     ],
-    [
-      "a comparison with NaN, and of 0 with -0, kept the update",
-      COMPARISONS.second,
-      "update-stays",
-    ],
+    ["comparisons with NaN, and of 0 with -0, kept the update", COMPARISONS.second, "update-stays"],
   ]),
   floats("subnormals-flushed", always, ({ dtype }) => {
     const least = leastNormal(dtype);
@@ -114,12 +110,15 @@ export const FLOATS: readonly Hypothesis[] = [
     const round = (value: number): number => flush(toNearest(value));
     return [
       [
-        "operands and results below the least normal float were taken for 0",
+        "operands and results smaller than the smallest normal float were flushed to 0",
         { read: flush, round },
       ],
-      ["results below the least normal float became 0", { round }],
-      ["operands below the least normal float were taken for 0", { read: flush }],
-      ["all elements below the least normal float became 0", { read: flush, round, finish: flush }],
+      ["results smaller than the smallest normal float were flushed to 0", { round }],
+      ["operands smaller than the smallest normal float were flushed to 0", { read: flush }],
+      [
+        "all elements smaller than the smallest normal float were flushed to 0",
+        { read: flush, round, finish: flush },
+      ],
     ];
   }),
 ];

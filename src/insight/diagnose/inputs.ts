@@ -30,7 +30,7 @@ function reordered(rule: Rule, role: (typeof ROLES)[number]): readonly Change[] 
     ]);
   };
   const { shape } = input;
-  const order = "had its axes in the other order (C and Fortran)";
+  const order = "was read in the wrong memory order (C instead of Fortran, or the reverse)";
   const columns = stridesOf(shape.toReversed()).toReversed();
   add(columns, order);
   // If the shape is a palindrome, reading in either direction gives the same result.

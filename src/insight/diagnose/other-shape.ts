@@ -32,7 +32,7 @@ export function searchShape(rule: Rule, actual: Tensor): readonly Found[] {
       return predicted !== null && differingCells(cellsOf(predicted), found).length === 0;
     });
     if (change === undefined) return [];
-    const sentence = `${change[0]}, which gives the shape ${printShape(shape)}`;
+    const sentence = `${change[0]}, which produces the shape ${printShape(shape)}`;
     return [{ id, sentence, cells: { explained: size, differing: size } }];
   });
 }

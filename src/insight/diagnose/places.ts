@@ -44,7 +44,7 @@ const countedFrom = (place: string, endOf: (dim: number) => number): Change => [
  * 0 or NaN.
  */
 function filled(rule: Rule, placeOf: PlaceOf, which: string): readonly Change[] {
-  if (rule.updates !== undefined) return [[`updates with ${which} were left out`, { placeOf }]];
+  if (rule.updates !== undefined) return [[`updates with ${which} were skipped`, { placeOf }]];
   const zero: Change = [`elements with ${which} are 0`, { placeOf }, "zero"];
   return isFloating(rule.data)
     ? [zero, [`elements with ${which} are NaN`, { placeOf, fill: "nan" }]]
@@ -66,12 +66,15 @@ export const PLACES: readonly Hypothesis[] = [
   outside("out-of-range-clipped", (rule, hasNegative) => {
     const own = ownPlace(rule);
     const nearest: Change = [
-      "indices outside their axis were taken for the nearest place",
+      "indices outside their axis were replaced with the nearest valid index",
       { placeOf: (index, dim, ...sequence) => clipped(own(index, dim), dim, ...sequence) },
       "nearest-place",
     ];
     return hasNegative
-      ? [nearest, ["indices were clipped to their axis, negative ones to 0", { placeOf: clipped }]]
+      ? [
+          nearest,
+          ["indices were clipped to their axis, and negative indices to 0", { placeOf: clipped }],
+        ]
       : [nearest];
   }),
   outside("out-of-range-dropped", leftOut(true)),
@@ -83,11 +86,11 @@ export const PLACES: readonly Hypothesis[] = [
     if (!data.some((index, p) => index !== low[p])) return [];
     const indices = new Tensor(dtype, [...shape], size, low);
     const placeOf = droppingOutside(rule);
-    return [["indices were cut to their low 32 bits", { indices, placeOf }]];
+    return [["indices were truncated to their low 32 bits", { indices, placeOf }]];
   }),
   outside("flat-offset", (rule) => [
     [
-      "indices outside their axis were taken at their offset in the whole tensor",
+      "indices outside their axis addressed the flat offset in the whole tensor",
       { placeOf: ownPlace(rule) },
       "outside",
     ],
@@ -105,19 +108,19 @@ export const PLACES: readonly Hypothesis[] = [
   negatives("negative-dropped", (rule) => filled(rule, negativeDropped, "a negative index")),
   negatives("negative-clamped", () => [
     [
-      "negative indices were taken for 0",
+      "negative indices were treated as 0",
       { placeOf: (index, dim) => (index < 0 ? 0 : within(index, dim)) },
     ],
   ]),
   negatives("negative-counted", (rule) =>
     takesNegative(rule)
       ? [
-          countedFrom("the last place but one", (dim) => dim - 1),
+          countedFrom("the second-to-last position", (dim) => dim - 1),
           ...[...new Set(rule.data.shape)].map((size) =>
             countedFrom(`the end of an axis of ${size}`, () => size),
           ),
         ]
-      : [countedFrom("the end, which this version does not do", (dim) => dim)],
+      : [countedFrom("the end, which this version does not support", (dim) => dim)],
   ),
   negatives("negative-refused", (rule) => [
     [
@@ -131,7 +134,7 @@ export const PLACES: readonly Hypothesis[] = [
   ]),
   negatives("flat-offset", () => [
     [
-      "negative indices were taken at their offset in the whole tensor",
+      "negative indices addressed the flat offset in the whole tensor",
       { placeOf: (index) => index },
     ],
   ]),

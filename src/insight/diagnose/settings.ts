@@ -41,7 +41,7 @@ export const SETTINGS: readonly Hypothesis[] = [
           [
             updates === undefined
               ? "no element was read: the result is 0"
-              : "no update was applied: the result is data as it was",
+              : "no update was applied: the result equals data",
             { placeOf: () => NaN },
           ],
         ],
@@ -51,12 +51,7 @@ export const SETTINGS: readonly Hypothesis[] = [
     "order",
     ofScatter((_, reduction) =>
       reduction === "none"
-        ? [
-            [
-              "of several updates of one target the first one stays, not the last",
-              { stays: "first" },
-            ],
-          ]
+        ? [["the first update of each repeated target was kept, not the last", { stays: "first" }]]
         : [],
     ),
   ),
@@ -94,7 +89,7 @@ export const SETTINGS: readonly Hypothesis[] = [
         ? []
         : [
             [
-              "the updates of a target were combined with each other before they were combined with data",
+              "a target's updates were combined with each other before they were combined with data",
               { updatesFirst: true },
             ],
           ],

@@ -271,7 +271,8 @@ function reasonOf(
   const { isData, count, factor, isEqual, last } = facts;
   if (isData && count === 0) return "no update reaches it";
   if (isData && reduction === "none") return `${last} replaces it`;
-  if (isData && !includeSelf) return `the result of a target begins without ${call.inputs[0].name}`;
+  if (isData && !includeSelf)
+    return `the result at a target does not include ${call.inputs[0].name}`;
   switch (reduction) {
     case "none":
       return isOne(factor)
@@ -294,7 +295,6 @@ function extremeReason(which: string, factor: Scalar, isEqual: boolean): string 
   if (!isEqual) return `it is not the ${which} value`;
   const share = realOf(factor);
   if (share === 1) return `it is the ${which} value`;
-  if (share === 0)
-    return `another value that is equally ${which === "least" ? "small" : "great"} has the gradient`;
+  if (share === 0) return "another equal value receives the gradient";
   return `it is one of ${Math.round(1 / share)} equal values that are the ${which}`;
 }
