@@ -91,7 +91,7 @@ testRows(folder, [
   refuses("array", /missing required argument/),
   refuses("array a.npy --chunks 10,6", "--chunks needs -o"),
   refuses("array a.npy --codec zstd", "--codec needs -o"),
-  refuses("array a.npy -o b.zarr --json", /--json does not go with -o/),
+  refuses("array a.npy -o b.zarr --json", /--json cannot be used with -o/),
   refuses(
     "array a.npy -o b.zarr --chunks 10,x",
     'a shape must be positive integers, such as 1000,128, got "10,x"',
@@ -105,19 +105,19 @@ testRows(folder, [
   refuses("array a.npy -o b.zarr --codec lzma", /^the codec "lzma" of b\.zarr is not supported/),
   refuses("array a.npy -o b.zarr --codec zstd:99", /level of zstd .* -131072 to 22, got 99/),
   refuses("array a.npy -o b.zarr --codec zstd:x", /a codec must be a name or NAME:LEVEL/),
-  refuses("array a.npy -o b.npy --codec zstd", /^NPY has neither shards nor codecs/),
+  refuses("array a.npy -o b.npy --codec zstd", /^NPY files have no shards and no codecs/),
   refuses("array a.npy -o y.txt", /^y\.txt must end in \.npy or \.zarr.* got "\.txt"$/),
   refuses("array a.npy -o z.onnx", /^z\.onnx must end in \.npy or \.zarr/),
   refuses("array a.zarr -o z.pb --force", /^z\.pb must end in \.npy or \.zarr/),
-  refuses(
-    "array a.npy -o ./a.npy",
-    "the output ./a.npy is the array that is read; give another output",
-  ),
+  refuses("array a.npy -o ./a.npy", "the output ./a.npy is also the input; give another output"),
   refuses(
     "array a.npy -o there.zarr",
-    "there.zarr exists; replace it with --force, or give another output",
+    "there.zarr already exists; replace it with --force, or give another output",
   ),
-  refuses("array a.zarr -o a.npy", "a.npy exists; replace it with --force, or give another output"),
+  refuses(
+    "array a.zarr -o a.npy",
+    "a.npy already exists; replace it with --force, or give another output",
+  ),
   prints("array a.zarr[10:20,::2]", /^a\.zarr\[10:20,::2\]: a part of Zarr, float32 \[10, 3\]\n/),
   prints("array a.npy[3]", /^a\.npy\[3\]: a part of NPY, float32 \[6\]\n/),
   prints("array long.zarr --append a.npy", "long.zarr: float32 [100, 6], 3 chunks written\n"),
@@ -136,11 +136,14 @@ testRows(folder, [
   ),
   fails("array a.npy --resize 3,3", /^only a whole Zarr array can change its shape, got a\.npy$/),
   refuses("array long.zarr --resize 3,x", /^a shape must be integers of 0 or more/),
-  refuses("array long.zarr --append a.npy --resize 3,3", /^--append and --resize are two commands/),
-  refuses("array long.zarr --axis 0", /^--axis says where --append makes an array longer/),
+  refuses(
+    "array long.zarr --append a.npy --resize 3,3",
+    /^--append and --resize cannot be used together/,
+  ),
+  refuses("array long.zarr --axis 0", /^--axis is only used with --append/),
   refuses(
     "array long.zarr --append a.npy -o b.zarr",
-    "--append and --resize do not go with --output; leave --output out",
+    "--append and --resize cannot be used with --output; leave --output out",
   ),
   refuses(
     "array a.npy[60]",
@@ -148,10 +151,7 @@ testRows(folder, [
   ),
   refuses("array a.npy[]", /^a range must be .*, got ""$/),
   refuses("array a.npy[...,...]", /^a range must be .*, got "\.\.\."$/),
-  refuses(
-    "array a.npy[1] -o a.npy",
-    "the output a.npy is the array that is read; give another output",
-  ),
+  refuses("array a.npy[1] -o a.npy", "the output a.npy is also the input; give another output"),
   fails(
     "array no.npy[1]",
     "no.npy[1]: no such file or directory; the .npy files in its folder are a.npy, part.npy, text.npy",
@@ -172,15 +172,15 @@ testRows(folder, [
   prints("array group.zarr/in/a", /^group\.zarr\/in\/a: Zarr v3, int8 \[2\]\n/),
   refuses(
     "array group.zarr --consolidate --force",
-    "--consolidate does not go with --force; leave --force out",
+    "--consolidate cannot be used with --force; leave --force out",
   ),
   refuses(
     "array group.zarr --consolidate --json",
-    "--consolidate does not go with --json; leave --json out",
+    "--consolidate cannot be used with --json; leave --json out",
   ),
   refuses(
     "array group.zarr --consolidate -o b",
-    "--consolidate does not go with --output; leave --output out",
+    "--consolidate cannot be used with --output; leave --output out",
   ),
   fails(
     "array hostile.zarr",
@@ -197,11 +197,11 @@ testRows(folder, [
   ),
   refuses(
     "array part.zarr[:2] -o part.zarr[1:3]",
-    /^part\.zarr\[:2\] and part\.zarr\[1:3\] are parts of one array/,
+    /^part\.zarr\[:2\] and part\.zarr\[1:3\] are parts of the same array/,
   ),
   refuses(
     "array a.npy -o part.zarr[1:3] --codec zstd",
-    /^--codec needs a new array, got part\.zarr/,
+    /^--codec needs a new array, but part\.zarr/,
   ),
   fails("array a.npy -o no.zarr[1:3]", /^no\.zarr\[1:3\] must be a Zarr array/),
   fails(

@@ -98,7 +98,7 @@ testRows(folder, [
     inOrder(
       /^partition +1 task\napply +10 tasks\nfinish +1 task\nchunks +10 of data\nmemory +at most [\d.]+ [MG]B: Node and \d+ threads?, with tasks of /,
       /reads +at most 42 kB of data, 240 B of indices, 1\.4 kB of updates, 1\.4 kB between the stages\nwrites +at most 42 kB of the output, 880 B between the stages\n/,
-      /disk +\d+ kB must be free\ntime +at least \d\.\d s, about \d\.\d s, at the .* [kMG]B\/s that the disk takes now\n$/,
+      /disk +\d+ kB must be free\ntime +at least \d\.\d s, about \d\.\d s, at .* [kMG]B\/s, the disk's present speed\n$/,
     ),
   ),
   fails(`${ADD} t.zarr i.npy u.npy -o t.zarr --plan`, part("the output")),
@@ -124,7 +124,7 @@ testRows(folder, [
   ),
   refuses(
     "run GatherElements d.npy[:] i.npy -o x.npy --axis row",
-    'data has no axis named "row"; its axes have no names, so give a number',
+    'data has no axis named "row"; the axes have no names, so give a number',
   ),
   refuses(
     "run Gather d.npy i.npy --attr axis=0 --axis 0",
@@ -168,7 +168,7 @@ testRows(folder, [
   ),
   prints("run ScatterND t.zarr bad.npy u.npy -o b.zarr --job queued --slurm", /partition_tasks/),
   fails("job task queued partition 0", part("indices[29, 0] is 40")),
-  fails("job status bad", part("indices[29, 0] is 40"), /ended by a bad index\n$/),
+  fails("job status bad", part("indices[29, 0] is 40"), /stopped by a bad index\n$/),
   fails("run ScatterND t.zarr f.npy u.npy -o x.zarr", part("indices")),
   fails("run ScatterND t.zarr i.npy u.npy -o t.zarr", part("the output")),
   fails(
@@ -189,7 +189,7 @@ testRows(folder, [
   ),
   fails(
     "job task slurm apply 0",
-    part("1 tasks of partition are not done, and apply needs all of them"),
+    part("1 task of stage partition is not finished, and stage apply needs all of them"),
   ),
   fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr", part("missing.zarr: ")),
   fails("run ScatterND data=missing.zarr i.npy u.npy -o x.zarr", part("missing.zarr: ")),
@@ -205,11 +205,11 @@ testRows(folder, [
   refuses("run ScatterND t.zarr i.npy u.npy -o x.pb", part("x.pb must end in .npy or .zarr")),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o t.zarr[:3]",
-    part("give it as data, with --in-place"),
+    part("give the part as data with --in-place"),
   ),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place",
-    part("--in-place changes data and does not go with -o"),
+    part("--in-place changes data, so it cannot be used with -o"),
   ),
   refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb cannot be read in parts")),
   refuses(
@@ -222,7 +222,7 @@ testRows(folder, [
   ),
   refuses(
     "run ScatterND t.zarr i.npy u.npy -o x.zarr --expect d.npy",
-    part("--expect does not go with a run chunk by chunk"),
+    part("--expect cannot be used in a run chunk by chunk"),
   ),
   refuses("run m.onnx t.zarr -o x.zarr", part("m.onnx must be an operator")),
   refuses(
@@ -303,7 +303,7 @@ test("what chunked runs write is what a call in memory gives", async () => {
 });
 
 test("an array that is changed in place is changed once, however often the command runs", async () => {
-  for (const note of [null, /this job was done before/]) {
+  for (const note of [null, /this job is already finished/]) {
     const line = `${ADD} place.zarr i.npy u.npy --in-place --job place`;
     checkResult(await ndscatter(line), prints(line, /written to place\.zarr/, note));
     assert.ok(equals(await (await openArray(at("place.zarr"))).read(), sums));
@@ -364,7 +364,7 @@ test("job resume does what is left, and job remove takes the rest away", async (
   const other = "run GatherND half.zarr i.npy -o x.npy";
   checkResult(await ndscatter(other), fails(other, part("4 of 10 chunks are changed; finish it")));
   checkResult(await ndscatter("job resume half"), prints("job resume half", "half: done\n"));
-  checkResult(await ndscatter(line), prints(line, /written to half\.zarr/, /was done before/));
+  checkResult(await ndscatter(line), prints(line, /written to half\.zarr/, /is already finished/));
   checkResult(await ndscatter("job remove half"), prints("job remove half", "half: removed\n"));
   assert.ok(equals(await (await openArray(at("half.zarr"))).read(), sums));
   for (const command of ["resume", "remove"]) {
@@ -384,7 +384,7 @@ test("Ctrl-C ends a run, which says how it goes on", async () => {
   assert.equal(stopped.status, 1);
   assert.match(
     stopped.stderr,
-    /stopped; finished tasks are kept in stopped\.zarr\.job, and the same command/,
+    /stopped; the finished tasks are kept in stopped\.zarr\.job; run the same command again/,
   );
   assert.ok(!fs.existsSync(at("stopped.zarr/zarr.json")));
   checkResult(await ndscatter(line), prints(line, /written to stopped\.zarr/));

@@ -43,7 +43,7 @@ testRows(folder, [
   ),
   prints(
     `compare ScatterND --dialect webnn ${SUM}`,
-    /\n\nwebnn 2026: has no such operator, reduction or data type\n$/,
+    /\n\nwebnn 2026: does not have this operator, reduction or data type\n$/,
   ),
   prints(
     "compare add.onnx --dialect numpy data=d.npy indices=i.npy updates=u.npy",
@@ -52,7 +52,7 @@ testRows(folder, [
   prints(
     "compare ScatterND --dialect tensorflow-cpu two.npy outside.npy two.npy",
     new RegExp(
-      String.raw`^${ND}: indices\[0, 0\] is 5, but axis 0 of data \[2\] takes -2 to 1\n\ntensorflow-cpu 2\.21\.0: an error too\n`,
+      String.raw`^${ND}: indices\[0, 0\] is 5, but axis 0 of data \[2\] takes -2 to 1\n\ntensorflow-cpu 2\.21\.0: also reports an error\n`,
     ),
   ),
 ]);
@@ -89,7 +89,7 @@ test("an error where there is a result, and a result where there is an error", a
   );
   assert.match(
     await parted("compare ScatterND --dialect jax two.npy outside.npy two.npy"),
-    /\njax 0\.10\.2: leaves the bad indices out \(out-of-range-dropped\)\n/,
+    /\njax 0\.10\.2: omits the bad indices \(out-of-range-dropped\)\n/,
   );
   assert.match(
     await parted("compare ScatterND --dialect webnn two.npy far-back.npy two.npy"),

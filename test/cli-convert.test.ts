@@ -34,17 +34,17 @@ testRows(folder, [
   ),
   fails(
     "convert large.onnx -o no.xml",
-    /^large\.onnx: to openvino only this package's operators are converted, but the model has Relu 2; choose another --opset, or convert one node with --node$/,
+    /^large\.onnx: to openvino only this package's operators are converted, but the model has Relu 2; choose another --opset, or convert a single node with --node$/,
   ),
   refuses(
     "convert add.onnx --opset 16 -o no.npy",
-    "the output must end in .onnx or .xml, by which its format is chosen, got no.npy",
+    "the output must end in .onnx or .xml, which determines the format, got no.npy",
   ),
   refuses("convert add.onnx -o no.onnx", "an ONNX model needs --opset, such as --opset 18"),
   refuses("convert add.onnx --opset x -o no.onnx", '--opset takes a positive integer, got "x"'),
   refuses(
     "convert add.onnx --opset 99 -o no.onnx",
-    `opset 99 of ai.onnx is not known here; the newest known is ${NEWEST_OPSETS["ai.onnx"]}`,
+    `opset 99 of ai.onnx is unknown to this package; the newest known opset is ${NEWEST_OPSETS["ai.onnx"]}`,
   ),
   refuses(
     "convert add.onnx --opset 16 -o ./add.onnx",
@@ -64,7 +64,7 @@ test("a model with data in other files is written beside them, or as an IR", asy
   assert.equal(elsewhere.status, 1);
   assert.equal(
     elsewhere.stderr,
-    "ndscatter: far.onnx keeps data in far.bin beside it; write far.onnx to its folder, .\n",
+    "ndscatter: far.onnx has data in far.bin, in the same folder; write far.onnx to that folder, .\n",
   );
   assert.deepEqual(fs.readdirSync(at("out")), []);
   assert.equal((await ndscatter("convert far.onnx --opset 11 -o far11.onnx")).status, 0);
@@ -88,7 +88,7 @@ testRows(folder, [
   prints(
     "convert elements.onnx --opset 10 -o e10.onnx --force",
     inOrder(
-      /^e10\.onnx: 1 node changed\n.*ScatterElements-18 to Scatter-9\n1 node left as before, unchecked: Other 1/,
+      /^e10\.onnx: 1 node changed\n.*ScatterElements-18 to Scatter-9\n1 node left unchanged and unchecked: Other 1/,
       /\nnote: .*"r" is not declared; Scatter-9 takes all that ScatterElements-18 does but bfloat16\n$/,
     ),
   ),
@@ -112,7 +112,7 @@ testRows(folder, [
   refuses("convert add.onnx --opset 0 -o no.onnx", '--opset takes a positive integer, got "0"'),
   fails(
     "convert add.onnx -o no/no.xml",
-    "no/no.xml: no such file or directory; make the folder first",
+    "no/no.xml: no such file or directory; create the folder first",
   ),
 ]);
 

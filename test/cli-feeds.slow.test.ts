@@ -25,7 +25,7 @@ for (const [file, family] of MODELS) {
     const line = `verify ${path.join(MODULES, file)}`;
     const asked = await folder.ndscatter(line);
     assert.equal(asked.status, 2);
-    const [, offered] = /or make them up: (--random .*)\n$/.exec(asked.stderr) ?? [];
+    const [, offered] = /or generate them: (--random .*)\n$/.exec(asked.stderr) ?? [];
     const { status, stdout, stderr } = await folder.ndscatter(`${line} ${offered}`);
     assert.deepEqual([status, stderr], [0, ""]);
     assert.match(stdout, new RegExp(`: ${family} scatter/gather nodes\n`));

@@ -178,26 +178,26 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
   [
     {},
     `m.onnx: no tensor is given for ${TABLE}; give files: --feed table=table.npy --feed ids=ids.npy --feed cells=cells.npy, ` +
-      "or make them up: --random --dim rows=4 --dim batch=1 --dim length=16 --dim count=4",
+      "or generate them: --random --dim rows=4 --dim batch=1 --dim length=16 --dim count=4",
   ],
   [
     { random: true },
-    `m.onnx: sizes are not known of ${TABLE}; give your own, such as --dim rows=4 --dim batch=1 --dim length=16 --dim count=4`,
+    `m.onnx: the sizes of ${TABLE} are unknown; give them, as in --dim rows=4 --dim batch=1 --dim length=16 --dim count=4`,
   ],
   [
     { random: true, dim: ["rows=3", "count=2"] },
-    "m.onnx: sizes are not known of ids int32[batch, length]; give your own, such as --dim batch=1 --dim length=16",
+    "m.onnx: the sizes of ids int32[batch, length] are unknown; give them, as in --dim batch=1 --dim length=16",
   ],
   [
     { random: true },
-    "m.onnx: sizes are not known of sound float32[?, ?], state float32[2, ?, 128]; give your own, such as " +
+    "m.onnx: the sizes of sound float32[?, ?], state float32[2, ?, 128] are unknown; give them, as in " +
       "--shape sound=1,512 --shape state=2,1,128",
     PLAIN,
   ],
   [
     {},
     "m.onnx: no tensor is given for rate int64[], mode int64[1]; give files: --feed rate=rate.npy --feed mode=mode.npy, " +
-      "or make them up: --random --value rate=16000 --value mode=8000",
+      "or generate them: --random --value rate=16000 --value mode=8000",
     withInputs(SPEECH, ["rate", "mode"]),
   ],
   [{ ...SIZES, shape: ["table=7"] }, "--shape table must fit the input, float32[rows, 2], got 7"],
@@ -217,7 +217,7 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
   ],
   [
     { ...SIZES, value: ["ids=1,2,3"] },
-    "--value ids must have 1 value or one for each of the 512 elements, got 3",
+    "--value ids must have 1 value, or a value for each of the 512 elements, got 3",
   ],
   [{ ...SIZES, value: ["ids=one"] }, '--value ids takes int32, got "one"'],
   [
@@ -236,7 +236,7 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
   ],
   [
     { feed: ["rate=rate.npy"], seed: 3 },
-    "--seed goes with --random, which makes inputs up",
+    "--seed is only used for generated inputs; give --random too",
     onnxInputs(["rate"]).rate,
   ],
 ];

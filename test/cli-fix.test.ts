@@ -59,15 +59,15 @@ const ADD = "fix sum.onnx --feed data=x.npy";
 testRows(folder, [
   prints(
     LINE,
-    /^m\.onnx: nothing is wrong: 3 nodes compared bit for bit, \d+ runs? of nodes alone, 1 result in \d+ runs of the model\n$/,
+    /^m\.onnx: nothing is wrong: 3 nodes compared bit for bit, \d+ runs? of single nodes, the model gave one result in \d+ runs\n$/,
   ),
   prints(
     `${ADD} -o cured.onnx`,
     inOrder(
       /^sum\.onnx: 1 scatter\/gather node, 1 faulty/,
       /\n {2}unknown-reduction: ScatterND n: reduction must be .*, got "sum"/,
-      /\n {2}1 node in other words: right, (\d+) of \1 runs? of faulty nodes exact, 1 result in /,
-      /\ncure: 1 node in other words\n {2}The word of ONNX: add for sum.*\n {2}the model is in cured\.onnx\n$/,
+      /\n {2}1 node rewritten as equivalent nodes: correct; the faulty nodes, run alone, were exact in (\d+) of \1 runs?; the model gave one result in /,
+      /\ncure: 1 node rewritten as equivalent nodes\n {2}The word of ONNX: add for sum.*\n {2}the model is in cured\.onnx\n$/,
     ),
   ),
   prints(ADD, /\n {2}-o FILE writes the model\n$/),
@@ -78,7 +78,7 @@ testRows(folder, [
   fails(`${ADD} -o nowhere/cured.onnx`, /nowhere/),
   refuses(
     "fix m.onnx --feed x=x.npy",
-    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or make them up: --random --dim M=4",
+    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or generate them: --random --dim M=4",
   ),
   // The node put needs x alone, but cures are measured on the whole model.
   refuses(
@@ -116,10 +116,10 @@ test("a setting is the cure: no file is written", async () => {
     prints(
       `${LINE} -o none.onnx`,
       inOrder(
-        /\n {2}one thread: right, 3 of 3 runs of faulty nodes exact, 1 result in 4 runs of the model, /,
-        /\n {2}one node at a time: wrong, 0 of 1 run of faulty nodes exact, /,
+        /\n {2}one thread: correct; the faulty nodes, run alone, were exact in 3 of 3 runs; the model gave one result in 4 runs; it took /,
+        /\n {2}one node at a time: wrong; the faulty nodes, run alone, were exact in 0 of 1 run; /,
         /\ncure: one thread\n {2}InferenceSession\.create\(model, \{ intraOpNumThreads: 1 \}\)\n/,
-        / {2}it needs no file, so none was written\n$/,
+        / {2}this cure needs no file, so no file was written\n$/,
       ),
     ),
   );
@@ -132,7 +132,7 @@ test("an exact session is the cure: its code is printed", async () => {
     prints(
       LINE,
       inOrder(
-        /\n {2}an exact session: right, 1 result in 4 runs of the model, /,
+        /\n {2}an exact session: correct; the model gave one result in 4 runs; /,
         /\ncure: an exact session\n/,
         /createExactSession\(fs\.readFileSync\("m\.onnx"\), \{\n/,
         /nodes: \["put"\],\n {2}\}\);\n$/,
@@ -163,7 +163,8 @@ test("without a cure the status is 1", async () => {
     updates: tensor("float32", [1], [1]),
   });
   fs.writeFileSync(at("mean.onnx"), writeModel(mean));
-  const words = /\n {4}it is not written in other words: the call is an error by its specification/;
+  const words =
+    /\n {4}the node was not rewritten as equivalent nodes: the specification makes this call an error/;
   await withFault(
     () => false,
     fails("fix mean.onnx --random", null, inOrder(words, /\nno cure was found\n$/)),
@@ -175,7 +176,7 @@ test("--json prints the same as data", async () => {
   const { agrees, faulty, cures, chosen, written, nodes } = JSON.parse(stdout);
   assert.deepEqual(
     [status, agrees, chosen, written],
-    [0, false, "1 node in other words", "again.onnx"],
+    [0, false, "1 node rewritten as equivalent nodes", "again.onnx"],
   );
   assert.deepEqual([faulty[0].path, faulty[0].faults[0].id], ["n", "unknown-reduction"]);
   assert.deepEqual([nodes[0].verdict, cures.length, cures[0].kind], ["wrong", 1, "model"]);

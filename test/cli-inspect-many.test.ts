@@ -121,7 +121,7 @@ testRows(folder, [
   fails("inspect --strict large.onnx risky.onnx", null, /: 0 wrong, 1 risky\n$/),
   fails(
     "inspect none",
-    "none must hold an .onnx file, or an .xml file of OpenVINO",
+    "none must contain an .onnx file, or an .xml file of OpenVINO",
     "0 models, 0 scatter/gather nodes, 1 not read: 0 wrong, 0 risky\n",
   ),
   fails(
@@ -129,13 +129,13 @@ testRows(folder, [
     "missing: no such file or directory; check the name and the folder",
     /1 not read/,
   ),
-  fails("inspect none --json", /^none must hold an/, /"error": "none must hold an/),
+  fails("inspect none --json", /^none must contain an/, /"error": "none must hold an/),
   refuses(
     "inspect large.onnx ",
-    "the name of a file is empty; name a model, a folder, or - for standard input",
+    "a file name is empty; give a model, a folder, or - for standard input",
   ),
   refuses("inspect - large.onnx", /^standard input is a terminal/),
-  refuses("inspect - -", "standard input is one file, but - stands for 2 of them; name the others"),
+  refuses("inspect - -", "standard input is one file, but - is given for 2 files; name the others"),
   refuses("inspect --al large.onnx", "unknown option '--al' (Did you mean --all?)"),
   refuses("inspect --all=yes large.onnx", /unknown option '--all=yes'|does not take/),
 ]);
@@ -168,7 +168,7 @@ test("a link in a folder that leads nowhere has a sentence, and the rest is read
   const { stdout, stderr, status } = await ndscatter("inspect links");
   assert.equal(
     stderr,
-    "ndscatter: links/a.onnx: no such file or directory; it is a link whose target is missing, so mend the link\n",
+    "ndscatter: links/a.onnx: no such file or directory; the file is a link whose target is missing; repair the link\n",
   );
   assert.ok(stdout.startsWith(`links/b.onnx: ${LINE}\n`));
   assert.equal(status, 1);

@@ -56,7 +56,7 @@ testRows(folder, [
   refuses("ops --domain tf", '--domain must be ai.onnx or openvino, got "tf"'),
   refuses(
     "ops ScatterND --opset 13 --diff 13 18",
-    "--opset does not go with --diff; leave one of them out",
+    "--opset cannot be used with --diff; leave one of them out",
   ),
   refuses("ops ScatterND --opset 0", '--opset takes a positive integer, got "0"'),
   refuses("ops ScatterND --diff 13 1.5", '--diff takes a positive integer, got "1.5"'),

@@ -122,7 +122,7 @@ test("a file that may not be written is not replaced, although its folder may", 
   const result = spawnSync(process.execPath, args, { cwd: home, encoding: "utf8", ...nobody });
   checkResult(
     result,
-    fails(line, "read-only.npy: permission denied; check who may read and write it"),
+    fails(line, "read-only.npy: permission denied; check the file's permissions"),
   );
   assert.ok(equals(load("read-only.npy"), DATA));
 });

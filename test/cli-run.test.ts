@@ -36,7 +36,7 @@ testRows(folder, [
   refuses("run ScatterND x=d.npy", `${ND} has no input x; its inputs are data, indices, updates`),
   refuses(
     "run ScatterND d.npy i.npy u.npy -o out.txt",
-    "out.txt must end in .npy or .pb, by which its format is chosen",
+    "out.txt must end in .npy or .pb, which determines its format",
   ),
   refuses("run add.onnx --opset 13 d.npy i.npy u.npy", /--opset goes with an operator/),
   refuses(
@@ -70,25 +70,31 @@ testRows(folder, [
   fails(
     "run ScatterND d.npy far.npy u.npy",
     `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3; ` +
-      "ndscatter explain with the same inputs shows every bad index; " +
+      "run ndscatter explain with the same inputs to see every bad index; " +
       'in code, the option bounds accepts such indices: "clip", "drop" or "fill"',
   ),
   fails(
     "run ScatterND d.npy i.npy u.npy -o no/out.npy",
-    "no/out.npy: no such file or directory; make the folder first",
+    "no/out.npy: no such file or directory; create the folder first",
   ),
   fails("run large.onnx d.npy u.npy", /^large\.onnx: .*Relu at opset 18/),
   // What cannot be run is said before inputs are asked for.
   fails(
     "run large.onnx",
-    /^large\.onnx: the model has operators that are not run here: .*Relu at opset 18/,
+    /^large\.onnx: the model has operators that this package does not run: .*Relu at opset 18/,
   ),
   fails(
     "run large.onnx --node first",
-    /^large\.onnx: .* not run here: Relu at opset 18 \(node "first"\); choose one node with --node, .*--with onnxruntime-node$/,
+    /^large\.onnx: .* this package does not run: Relu at opset 18 \(node "first"\); choose one node with --node, .*--with onnxruntime-node$/,
   ),
-  fails("explain large.onnx --node first", /^large\.onnx: .* not run here: Relu at opset 18/),
-  fails("compare large.onnx --node first", /^large\.onnx: .* not run here: Relu at opset 18/),
+  fails(
+    "explain large.onnx --node first",
+    /^large\.onnx: .* this package does not run: Relu at opset 18/,
+  ),
+  fails(
+    "compare large.onnx --node first",
+    /^large\.onnx: .* this package does not run: Relu at opset 18/,
+  ),
   fails(
     "run ScatterND --debug d.npy far.npy u.npy",
     new RegExp(String.raw`^${ND}: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'`),
@@ -131,23 +137,23 @@ testRows(folder, [
   prints("run GatherND model/good.pb i1.npy", "output: float32[1]\ntensor([2.], dtype=float32)\n"),
   fails(
     "run model/link.onnx i1.npy",
-    /"link\.bin" must lie in the model's folder, got a path outside it/,
+    /"link\.bin" must be in the model's folder, got a path outside it/,
   ),
   fails(
     "run model/sibling.onnx i1.npy",
-    /"sibling\.bin" must lie in the model's folder, got a path outside it/,
+    /"sibling\.bin" must be in the model's folder, got a path outside it/,
   ),
-  fails("run model/out.onnx i1.npy", /"out\/secret\.bin" must lie in the model's folder/),
+  fails("run model/out.onnx i1.npy", /"out\/secret\.bin" must be in the model's folder/),
   fails("run model/missing.onnx i1.npy", /"missing\.bin" cannot be read: no such file/),
   fails("run model/folder.onnx i1.npy", /inside must be a file, got a folder/),
   fails(
     "run model/short.onnx i1.npy",
-    /weights\.bin ends at byte 12, but its data end at byte 16; the file is cut short/,
+    /weights\.bin ends at byte 12, but its data end at byte 16; the file is truncated/,
   ),
   // Nothing is allocated for 34 GB that are only promised.
   fails(
     "run GatherND model/huge.pb i1.npy",
-    /weights\.bin ends at byte 12, but its data end at byte 34359738360; the file is cut short/,
+    /weights\.bin ends at byte 12, but its data end at byte 34359738360; the file is truncated/,
   ),
   fails("run GatherND model/dots.pb i1.npy", /^model\/dots\.pb: .*leaves the folder/),
   prints("run net.xml data=d.npy updates=u.npy", `y: float32[4, 2]\n${ADDED}\n`),
@@ -157,7 +163,7 @@ testRows(folder, [
   ),
   fails(
     "run alone.xml d.npy u.npy",
-    'alone.xml: the external data "alone.bin" cannot be read: no such file or directory; put it beside the model (node "scatter")',
+    'alone.xml: the external data "alone.bin" cannot be read: no such file or directory; put it in the folder of the model (node "scatter")',
   ),
   fails(
     "run model/net.xml d.npy u.npy",
@@ -165,7 +171,7 @@ testRows(folder, [
   ),
   fails(
     "run model/leads-out.xml d.npy u.npy",
-    /"leads-out\.bin" must lie in the model's folder, got a path outside it/,
+    /"leads-out\.bin" must be in the model's folder, got a path outside it/,
   ),
   fails("run entity.xml d.npy u.npy", /^entity\.xml: the XML holds "<!DOCTYPE net SYSTEM/),
 ]);

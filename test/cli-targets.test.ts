@@ -33,7 +33,7 @@ testRows(folder, [
   refuses("run ScatterND --domain openvino d.npy", /openvino/),
   refuses(
     "run ScatterND --node y d.npy",
-    "--node goes with a model, but ScatterND is an operator; a file of that name is ./ScatterND",
+    "--node needs a model, but ScatterND is an operator; for a file with this name, write ./ScatterND",
   ),
   refuses(
     "run add.onnx --domain ai.onnx d.npy",
@@ -168,9 +168,9 @@ testRows(folder, [
   prints("run add.onnx UPPER.NPY i.npy u.npy", SUM),
   refuses(
     "run add.onnx data=d.npy data=d.npy i.npy u.npy",
-    "the input data has two files; give one",
+    "the input data has two files; give only one",
   ),
-  refuses(`${ADD} -o y=a.npy -o y=b.npy`, "the output y has two files; give one"),
+  refuses(`${ADD} -o y=a.npy -o y=b.npy`, "the output y has two files; give only one"),
   refuses(`${ADD} -o x=a.npy`, "add.onnx has no output x; its outputs are y"),
   refuses(`${ADD} -o a.npy -o b.npy`, "b.npy is one file too many; the outputs of add.onnx are y"),
   refuses("run bare.onnx d.npy", "d.npy is one file too many; the inputs of bare.onnx are none"),
@@ -191,15 +191,12 @@ testRows(folder, [
     "run GatherND",
     `${newestTitle("GatherND")} needs files for data, indices; add data=FILE indices=FILE`,
   ),
-  refuses(`${ADD} -o d.txt`, "d.txt must end in .npy or .pb, by which its format is chosen"),
+  refuses(`${ADD} -o d.txt`, "d.txt must end in .npy or .pb, which determines its format"),
   refuses(
     `${ADD} -o d.zarr[1:2]`,
-    "d.zarr[1:2] must end in .npy or .pb, by which its format is chosen; a Zarr array needs --memory, such as --memory 1G",
+    "d.zarr[1:2] must end in .npy or .pb, which determines its format; a Zarr array needs --memory, such as --memory 1G",
   ),
-  refuses(
-    "run GatherND d.txt i.npy",
-    "d.txt must end in .npy or .pb, by which its format is chosen",
-  ),
+  refuses("run GatherND d.txt i.npy", "d.txt must end in .npy or .pb, which determines its format"),
 ]);
 
 test("a path that begins with a slash may contain a =", async () => {

@@ -62,7 +62,7 @@ testRows(folder, [
     stderr: /^the root \S+none must be a folder that exists$/m,
   },
   ...["--version", "-v", "-V", "version"].map((line) => prints(line, /^\d+\.\d+\.\d+\n$/)),
-  prints("--help", /^Usage: ndscatter [\s\S]*\nThe status is 0 when all is well, 1 for wrong data/),
+  prints("--help", /^Usage: ndscatter [\s\S]*\nThe exit status is 0 on success, 1 for wrong data/),
   prints("help run", /^Usage: ndscatter run /),
   prints("run --help", /Examples:\n {2}ndscatter run examples\/kv-cache\.onnx /),
   prints("explain --help", /Examples:\n {2}ndscatter explain examples\/kv-cache\.onnx /),
@@ -170,8 +170,8 @@ const systemError = Object.assign(new Error("EIO: i/o error, write"), {
 });
 
 const BROKEN: readonly (readonly [thrown: unknown, sentence: string])[] = [
-  [new TypeError("boom"), "internal error: boom; --debug shows where it comes from"],
-  ["text", "internal error: text; --debug shows where it comes from"],
+  [new TypeError("boom"), "internal error: boom; --debug prints the stack trace"],
+  ["text", "internal error: text; --debug prints the stack trace"],
   [
     new RangeError("Array buffer allocation failed"),
     "it does not fit in memory (Array buffer allocation failed); use a smaller array, or run with --memory 1G",

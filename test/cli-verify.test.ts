@@ -91,9 +91,12 @@ function install(place: string): void {
 
 test("a runtime is installed", () => install("node_modules/onnxruntime-node"));
 
-/** What is said of `put`, which writes element 0 twice; the count is a limit. */
+const RANDOM_LIMIT =
+  "  --random generates indices within bounds; to check your own indices, use --feed\n";
+
+/** The line about `put`, which writes element 0 twice; the count is a limit. */
 const SUSPECT =
-  / {2}equal: ScatterND-13 put: its indices repeat a target; equal in \d+ runs? of the node alone too/;
+  / {2}equal: ScatterND-13 put: several updates have the same target; also equal in \d+ runs? of the node alone/;
 
 testRows(folder, [
   prints(
@@ -110,11 +113,11 @@ testRows(folder, [
   ),
   prints(
     "verify m.onnx --random --dim N=4 --dim M=2 --node again",
-    "m.onnx: 1 scatter/gather node\n1 equal\n",
+    `m.onnx: 1 scatter/gather node\n${RANDOM_LIMIT}1 equal\n`,
   ),
   refuses(
     "verify m.onnx --random --dim N=4",
-    "m.onnx: sizes are not known of i int64[M]; give your own, such as --dim M=4",
+    "m.onnx: the sizes of i int64[M] are unknown; give them, as in --dim M=4",
   ),
   refuses("verify m.onnx --random --dim N", '--dim takes NAME=SIZE, got "N"'),
   refuses("verify m.onnx --random --dim N=x", '--dim N takes an integer of 0 or more, got "x"'),
@@ -140,14 +143,17 @@ testRows(folder, [
   refuses("verify m.onnx --threads 1,x --random", '--threads takes a positive integer, got "x"'),
   refuses(
     "run m.onnx --with onnxruntime-node --node put x=x.npy",
-    "--with runs a whole model, so it does not go with --node",
+    "--with runs a whole model, so it cannot be used with --node",
   ),
   refuses("run m.onnx --with onnxruntime-node x=x.npy", "m.onnx needs files for x, i; add i=FILE"),
   refuses(
     "run ScatterND --with onnxruntime-node x.npy",
-    "--with runs a model, but ScatterND is an operator, which this package always carries out itself: leave --with out; a model of that name is ./ScatterND",
+    "--with runs a model, but ScatterND is an operator, which this package always runs itself; leave --with out, or write ./ScatterND for a model with this name",
   ),
-  refuses("capture m.onnx --node put -o p --threads 1,2", "capture takes one count of --threads"),
+  refuses(
+    "capture m.onnx --node put -o p --threads 1,2",
+    "capture accepts only one --threads count",
+  ),
   // Of two updates of element 0 the first stays where there are 8 threads.
   fails(
     "verify m.onnx --feed x=x.npy --node put --threads 1,8 --runs 2",
@@ -155,7 +161,7 @@ testRows(folder, [
     inOrder(
       /^m\.onnx: 1 scatter\/gather node\n/,
       /differs: ScatterND-13 put: s\[0\] is 10, expected 20; not reproducible: /,
-      /the same inputs gave another result in 8 threads, run 1, 8 threads, run 2; exact with one thread\n/,
+      /the same inputs gave a different result in 8 threads, run 1, 8 threads, run 2; exact with one thread\n/,
     ),
   ),
   refuses(
@@ -164,15 +170,15 @@ testRows(folder, [
   ),
   refuses(
     "verify m.onnx --feed x=x.npy",
-    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or make them up: --random --dim M=4",
+    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or generate them: --random --dim M=4",
   ),
   fails(
     "verify m.onnx --feed x=x.npy --feed i=x.npy",
-    /^m\.onnx: the model's input "i" is int64, got float32; cast it, in NumPy: i\.astype\("int64"\)$/,
+    /^m\.onnx: the model's input "i" is int64, got float32; convert its data type, in NumPy with i\.astype\("int64"\)$/,
   ),
   fails(
     "verify m.onnx --feed x=good.npy --feed i=good.npy",
-    /^m\.onnx: the model's input "x" is float32, got int64; cast it, in NumPy: x\.astype\("float32"\)$/,
+    /^m\.onnx: the model's input "x" is float32, got int64; convert its data type, in NumPy with x\.astype\("float32"\)$/,
   ),
   refuses(
     "verify m.onnx --random --dim N=4 --dim M=2 --dim q=3",
@@ -180,7 +186,7 @@ testRows(folder, [
   ),
   refuses(
     "verify m.onnx --feed x=x.npy --feed i=good.npy --dim N=4",
-    "--dim goes with --random, which makes inputs up",
+    "--dim is only used for generated inputs; give --random too",
   ),
   refuses(
     "verify m.onnx --random --dim N=4 --dim M=2 --node nothing",
@@ -239,7 +245,7 @@ test("of data in other files only what a session uses is read, by onnxruntime-no
   const outside = await ndscatter(line);
   assert.match(
     outside.stdout + outside.stderr,
-    /"far\.bin" must lie in the model's folder, got a path outside it/,
+    /"far\.bin" must be in the model's folder, got a path outside it/,
   );
 });
 
@@ -279,7 +285,7 @@ test("of runs with other results three are named, and the others are counted", a
   Object.assign(globalThis, { firstWins: undefined });
   assert.match(
     stdout,
-    /: the same inputs gave another result in run 2, run 3, run 4 and 5 other runs\n/,
+    /: the same inputs gave a different result in run 2, run 3, run 4 and 5 other runs\n/,
   );
 });
 
@@ -337,7 +343,7 @@ test("a wrong result is named with node, element and values, and threads reach t
   assert.equal(
     stdout.replace(/\d+ runs? of/, "N runs of"),
     `m.onnx: 3 scatter/gather nodes
-  differs: ScatterND-13 put: s[0] is 10, expected 20; the same in N runs of the node alone
+  differs: ScatterND-13 put: s[0] is 10, expected 20; the same result in N runs of the node alone
     why: the first update of each repeated target was kept, not the last (first-wins, explains the cell)
     exactly:
       output[0]

@@ -58,7 +58,7 @@ test("a link that leads into no folder, or in a circle, is refused and stays", a
   fs.symlinkSync("circle2.npy", at("circle.npy"));
   fs.symlinkSync("circle.npy", at("circle2.npy"));
   const rows = [
-    fails(`${ADD} lost.npy`, "lost.npy: no such file or directory; make the folder first"),
+    fails(`${ADD} lost.npy`, "lost.npy: no such file or directory; create the folder first"),
     fails(`${ADD} circle.npy`, "circle.npy: too many symbolic links encountered"),
   ];
   for (const row of rows) checkResult(await ndscatter(row.line), row);
@@ -71,14 +71,17 @@ test("two names of one place are one output, whether or not there is a file", as
   const copy = "run copy.onnx d.npy u.npy -o";
   const both = (one: string, other: string): string => `${copy} y=${one} -o z=${other}`;
   const rows = [
-    refuses(both("a.npy", "./a.npy"), "two outputs have the file ./a.npy; give each its own"),
+    refuses(
+      both("a.npy", "./a.npy"),
+      "two outputs have the same file ./a.npy; give a file for each output",
+    ),
     refuses(
       both("deep/once.npy", "once.npy"),
-      "two outputs have the file once.npy; give each its own",
+      "two outputs have the same file once.npy; give a file for each output",
     ),
     refuses(
       both("deep/inner/new.npy", "shortcut/new.npy"),
-      "two outputs have the file shortcut/new.npy; give each its own",
+      "two outputs have the same file shortcut/new.npy; give a file for each output",
     ),
     refuses(
       `${copy} y=y.npy --expect y=deep/../y.npy`,
@@ -141,7 +144,7 @@ test("nothing is written where one of two outputs cannot be", async () => {
   const rows = [
     fails(
       "run copy.onnx d.npy u.npy -o y=left.npy -o z=no/two.npy",
-      "no/two.npy: no such file or directory; make the folder first",
+      "no/two.npy: no such file or directory; create the folder first",
     ),
     fails(
       "run copy.onnx d.npy u.npy -o y=left.npy -o z=f.npy",

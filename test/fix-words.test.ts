@@ -1,4 +1,4 @@
-/** Scatters in other words of ONNX, evaluated operator by operator: they have the bits of the scatters that they stand for. */
+/** Scatters rewritten as equivalent nodes and evaluated operator by operator have the bits of the original scatters. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,7 +35,7 @@ function evaluated(
   return evaluate(graph, new Map(given), opset).get("y") as Tensor;
 }
 
-/** The result of a scatter in other words. */
+/** The result of a scatter that is rewritten as equivalent nodes. */
 const worded = (
   write: (words: Words, scatter: Scatter) => string,
   scatter: Omit<Scatter, "data" | "indices" | "updates">,
@@ -53,7 +53,7 @@ const worded = (
     return words.nodes;
   });
 
-test("400 random scatters in other words have the exact bits", () => {
+test("400 random scatters rewritten as equivalent nodes have the exact bits", () => {
   const random = randomFrom(31);
   for (let nth = 0; nth < 400; nth++) {
     const { write, scatter, inputs, exact, opset, title } = randomScatter(random, nth);
@@ -297,7 +297,7 @@ for (const [title, node, inputs] of [
   ],
   ["an index that is out of range", { op: "ScatterND", opset: 18, attributes: {} }, i64([1, 1], 9)],
 ] as const) {
-  test(`${title} has no other words`, () => {
+  test(`${title} has no equivalent nodes`, () => {
     const call = { node, inputs: [f32([3], 1, 2, 3), inputs ?? i64([1, 1], 0), f32([1], 1)] };
     assert.equal(intentionOf(call), null);
   });

@@ -119,7 +119,7 @@ test("a fault that a setting cures: the setting is chosen, and each cure is coun
   assert.deepEqual(tried(report).slice(0, 3), [
     ["one thread", true, "4 of 4", "1 in 5"],
     ["one node at a time", false, "0 of 1", "1 in 5"],
-    ["no graph optimisation", false, "0 of 1", "1 in 5"],
+    ["no graph optimization", false, "0 of 1", "1 in 5"],
   ]);
   assert.equal(report.chosen.model, null);
 });
@@ -128,7 +128,7 @@ test("settings that createSession does not read are not reported as tried", asyn
   const change = firstStays;
   const createSession = faulty({ change }, false);
   const report = await fixed(takePutAgain(), FEEDS, {}, { createSession });
-  assert.deepEqual(report.ignored, ["one thread", "one node at a time", "no graph optimisation"]);
+  assert.deepEqual(report.ignored, ["one thread", "one node at a time", "no graph optimization"]);
   assert.ok(report.cures.every(({ kind }) => kind !== "setting"));
 });
 
@@ -188,7 +188,9 @@ test("an unknown reduction becomes the word that was meant, and settings are not
     report.faulty.map(({ faults }) => faults.map(({ id }) => id)),
     [["unknown-reduction"]],
   );
-  assert.deepEqual(tried(report), [["1 node in other words", true, "4 of 4", "1 in 5"]]);
+  assert.deepEqual(tried(report), [
+    ["1 node rewritten as equivalent nodes", true, "4 of 4", "1 in 5"],
+  ]);
   assert.deepEqual(curedOutputs(report, { data: x })["y"].toArray(), [1, 7, 3, 6]);
 });
 
@@ -289,7 +291,7 @@ test("a node behind one that fails is found and cured with it", async () => {
       ["y", "bool-max"],
     ],
   );
-  assert.equal(report.chosen?.title, "2 nodes in other words");
+  assert.equal(report.chosen?.title, "2 nodes rewritten as equivalent nodes");
   const { y } = curedOutputs(report, { data: truths });
   assert.deepEqual(y.toArray(), [true, true, true, false]);
 });

@@ -31,7 +31,7 @@ const BOUNDS = 'in code, the option bounds accepts such indices: "clip", "drop" 
 
 const explain = ({ command, error }: Case, what: string): string | null =>
   EXPLAINED.has(command) && error.op !== undefined
-    ? `ndscatter explain with the same inputs shows ${what}`
+    ? `run ndscatter explain with the same inputs to see ${what}`
     : null;
 
 /**
@@ -39,8 +39,8 @@ const explain = ({ command, error }: Case, what: string): string | null =>
  * A function returns null where its sentence alone suffices.
  */
 export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) | null>> = {
-  "shape-mismatch": (one) => explain(one, "which shapes fit"),
-  rank: (one) => explain(one, "which ranks fit"),
+  "shape-mismatch": (one) => explain(one, "the required shapes"),
+  rank: (one) => explain(one, "the required ranks"),
   axis: (one) => explain(one, "the axes"),
   "index-out-of-range": (one) => {
     // It has shown every bad index.
@@ -68,7 +68,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
     command === "run"
       ? "--memory 1G runs an operator chunk by chunk"
       : "use a smaller array, or a machine with more memory",
-  engine: () => "run the command again; --debug shows where the error comes from",
+  engine: () => "run the command again; --debug prints the stack trace",
 };
 
 /** The sentence of a failure with what to do, unless the sentence says so itself. */
@@ -95,29 +95,29 @@ function castAdvice({ input }: TensorError, sentence: string): string | null {
   const types = words.replace(/^one of /, "").split(", ");
   const dtype = USUAL.find((one) => types.includes(one)) ?? types[0];
   return NUMPY.test(dtype)
-    ? `cast it, in NumPy: ${input ?? "array"}.astype("${dtype}")`
-    : `give a tensor of ${dtype}`;
+    ? `convert its data type, in NumPy with ${input ?? "array"}.astype("${dtype}")`
+    : `give a ${dtype} tensor`;
 }
 
 function unsupportedAdvice({ command }: Case): string {
-  if (command === "convert") return "choose another --opset, or convert one node with --node";
+  if (command === "convert") return "choose another --opset, or convert a single node with --node";
   if (command === "run") {
-    return "run one node with --node, or the whole model with --with onnxruntime-node";
+    return "run a single node with --node, or the whole model with --with onnxruntime-node";
   }
-  return "--node takes one node of the model";
+  return "choose a single node of the model with --node";
 }
 
 /** What to do about a file, by its ending, which stands at the beginning of the sentence. */
 function fileAdvice(sentence: string, command: string): string {
-  if (command === "job") return "remove the job and begin it again (ndscatter job remove)";
+  if (command === "job") return "remove the job (ndscatter job remove) and start it again";
   const [, ending = ""] = /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(sentence) ?? [];
   switch (ending.toLowerCase()) {
     case "npy":
       return / declares | ends after /.test(sentence)
-        ? "the file is cut short, so copy it again or save it again with np.save"
+        ? "the file is truncated; copy it again, or save it again with np.save"
         : "save it again with np.save";
     case "onnx":
-      return "export the model again; onnx.checker.check_model names more faults";
+      return "export the model again; onnx.checker.check_model may report more faults";
     case "xml":
       return "save the model again with openvino.save_model";
     case "zarr":
@@ -134,11 +134,11 @@ function systemAdvice(cause: unknown): string | null {
   switch (cause.code) {
     case "ENOENT":
       // Only the folder of an output is looked at before it is written.
-      if ("syscall" in cause && cause.syscall === "access") return "make the folder first";
+      if ("syscall" in cause && cause.syscall === "access") return "create the folder first";
       return "path" in cause ? missingAdvice(String(cause.path)) : null;
     case "EACCES":
     case "EPERM":
-      return "check who may read and write it";
+      return "check the file's permissions";
     case "ENOSPC":
       return "free some space on the disk";
     case "ENOTDIR":
@@ -155,7 +155,7 @@ function absentAdvice({ sentence, cwd }: Case): string | null {
   const [, typed] = /^(.+?) must be a Zarr (?:array|group), /.exec(sentence) ?? [];
   if (typed === undefined || typed.includes("://")) return null;
   const place = path.resolve(cwd, typed);
-  if (fs.existsSync(place)) return "name a folder that has one of these files";
+  if (fs.existsSync(place)) return "name a folder that contains one of these files";
   return missingAdvice(place);
 }
 
@@ -167,7 +167,8 @@ function missingAdvice(place: string): string {
   const { dir, name, ext } = path.parse(place);
   const names = namesIn(dir);
   if (names === null) return "check the folders in the path";
-  if (names.includes(name + ext)) return "it is a link whose target is missing, so mend the link";
+  if (names.includes(name + ext))
+    return "the file is a link whose target is missing; repair the link";
   const alike = names.filter((one) => path.extname(one) === ext);
   const stem = nearestName(
     name,

@@ -67,7 +67,7 @@ export function failureOf(error: unknown): Failure {
   const reason = reasonOf(error);
   if (reason !== null) return wrongData(`${pathOf(error)}${reason}`, error);
   const message = error instanceof Error ? error.message : String(error);
-  return wrongData(`internal error: ${message}; --debug shows where it comes from`, error);
+  return wrongData(`internal error: ${message}; --debug prints the stack trace`, error);
 }
 
 /** Commander's message begins with "error:", and puts a suggested name on a line of its own. */

@@ -28,8 +28,8 @@ const manifest: { readonly version: string; readonly description: string } = cre
 )("ndscatter/package.json");
 
 const HELP = `
-The status is 0 when all is well, 1 for wrong data (files, tensors, tests) and
-2 for wrong usage.
+The exit status is 0 on success, 1 for wrong data (files, tensors, tests) and 2
+for wrong usage.
 
 Examples:
   ndscatter ops
@@ -119,7 +119,7 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
       writeOut(`${manifest.version}\n`);
       throw new CommanderError(SUCCESS, "commander.version", manifest.version);
     })
-    .option("--debug", "show where an error comes from")
+    .option("--debug", "print the stack trace of an error")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
     .configureHelp({ showGlobalOptions: true })

@@ -44,7 +44,7 @@ const BATCHES = { indices: I64(2, 2, 1), attributes: { batch_dims: 2 } };
 const SUB = { reduction: "sub" };
 const SLICES = { data: F32(4, 3), indices: I64(2), updates: F32(2, 3) };
 
-const NO_SLICES = "ai.onnx has no ScatterUpdate, and only one with";
+const NO_SLICES = "ai.onnx has no ScatterUpdate; equivalent nodes need";
 
 /** Two operators that are not of the family. */
 const OTHERS = {
@@ -135,14 +135,14 @@ const TO_ONNX: readonly Refusal[] = [
   { of: scatterNDUpdate({ data: F32(4), indices: i64([1], 2), updates: F32(1, 1) }), to: { opset: 18 },
     says: /ScatterND-18: updates\.shape must be .* = \[\], got \[1, 1\]$/ },
   { of: scatterUpdate(SLICES), to: { opset: 18 },
-    says: `${NO_SLICES} constant indices can be said in other words, which "indices" are not` },
+    says: `${NO_SLICES} constant indices, but "indices" is not constant` },
   { of: scatterUpdate({ data: F32(4, 3), indices: i64([1, 1], 2), updates: F32(4, 1, 1), axis: i64([], 1) }),
     to: { opset: 18 },
-    says: `${NO_SLICES} indices of rank 1 and updates of a known shape can be said along axis 1` },
+    says: `${NO_SLICES} indices of rank 1 and updates of a known shape along axis 1` },
   { of: scatterUpdate({ data: F32(2 ** 20, 2), indices: i64([1], 1), updates: F32(2 ** 20 + 1, 1), axis: i64([], 1) }),
-    to: { opset: 18 }, says: `${NO_SLICES} at most 1048576 updates can be said along axis 1` },
+    to: { opset: 18 }, says: `${NO_SLICES} at most 1048576 updates along axis 1` },
   { of: scatterUpdate({ ...SLICES, axis: I32() }), to: { opset: 18 },
-    says: `${NO_SLICES} a known axis can be said in other words` },
+    says: `${NO_SLICES} a known axis` },
   { of: ovConvert({ attributes: { destination_type: "bf16" } }), to: { opset: 12 },
     says: /Cast of opset 12 does not take bfloat16/ },
   { of: untyped(scatterNDUpdate(FREE_ND)), to: { opset: 18 },
@@ -158,7 +158,7 @@ const WRONG: readonly Refusal[] = [
   { of: scatterND({ ...ND, opset: 16, updates: null }), to: { opset: 18 }, code: "malformed-file",
     says: "its input updates is left out" },
   { of: scatterND(ND), to: { opset: NEWEST + 1 }, code: "unknown-operator",
-    says: `opset ${NEWEST + 1} of ai.onnx is not known here; the newest known is ${NEWEST}` },
+    says: `opset ${NEWEST + 1} of ai.onnx is unknown to this package; the newest known opset is ${NEWEST}` },
   { of: scatterND(ND), to: { opset: 0 }, code: "unknown-operator",
     says: "the opset must be a positive integer, got 0" },
   { of: scatterND(ND), to: { opset: 1.5 }, code: "unknown-operator",

@@ -18,10 +18,10 @@ export interface ChangeOptions {
 export async function changeArray(io: Io, name: string, options: ChangeOptions): Promise<string> {
   const { append: more, axis = "0", resize: shape } = options;
   if (more !== undefined && shape !== undefined) {
-    throw wrongUsage("--append and --resize are two commands; give one of them");
+    throw wrongUsage("--append and --resize cannot be used together; leave one out");
   }
   if (more === undefined && options.axis !== undefined) {
-    throw wrongUsage("--axis says where --append makes an array longer; give --append too");
+    throw wrongUsage("--axis is only used with --append; give --append too");
   }
   const array = await openNamed(io, name);
   const values = more === undefined ? null : await openNamed(io, more);

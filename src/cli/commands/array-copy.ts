@@ -36,12 +36,12 @@ export async function copyArray(
   options: CopyOptions,
 ): Promise<string> {
   if (isSameFile(io, partOf(io, name).place, placeOf(io, output))) {
-    throw wrongUsage(`the output ${output} is the array that is read; give another output`);
+    throw wrongUsage(`the output ${output} is also the input; give another output`);
   }
   checkArrayFormat(output);
   const place = placeOf(io, output);
   if (options.force !== true && isArray(place)) {
-    throw wrongUsage(`${output} exists; replace it with --force, or give another output`);
+    throw wrongUsage(`${output} already exists; replace it with --force, or give another output`);
   }
   const from = await openNamed(io, name);
   const into = await create(io, output, createOptions(from, place, options));
@@ -86,7 +86,7 @@ function createOptions(
   }
   if (shards !== undefined || codec !== undefined) {
     throw wrongUsage(
-      "NPY has neither shards nor codecs; the output of --shards and --codec is Zarr",
+      "NPY files have no shards and no codecs; --shards and --codec need a Zarr output",
     );
   }
   const { shape, chunkShape, dtype } = from;

@@ -23,12 +23,12 @@ export async function writePart(
   const odd = Object.keys(options).find((option) => option !== "force");
   if (odd !== undefined) {
     throw wrongUsage(
-      `--${odd} needs a new array, got ${output}, a part of an existing one; leave --${odd} out`,
+      `--${odd} needs a new array, but ${output} is a part of an existing array; leave --${odd} out`,
     );
   }
   if (isSameFile(io, partOf(io, name).place, partOf(io, output).place)) {
     throw wrongUsage(
-      `${name} and ${output} are parts of one array; copy ${name} to another one first`,
+      `${name} and ${output} are parts of the same array; copy ${name} to another array first`,
     );
   }
   const [from, into] = [await openNamed(io, name), await openNamed(io, output)];

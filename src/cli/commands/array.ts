@@ -20,27 +20,27 @@ interface ArrayCommand extends CopyOptions, ChangeOptions {
 const HELP = `
 An array is a Zarr folder (v3 or v2) or an NPY file (.npy). Without -o the
 command reads only the metadata of the array, and the names and sizes of its
-chunks. 'a.zarr[10:20, ::2]' is a part of an array, as Python writes it. For a
-Zarr group its arrays are listed; each is named by its path, as in
-group.zarr/temperature.
+chunks. 'a.zarr[10:20, ::2]' selects a part of an array with Python's slice
+notation. For a Zarr group the command lists the arrays; name one of them by its
+path, as in group.zarr/temperature.
 
-With -o the array is copied, with a few chunks in memory at a time. The ending
-of the output decides its format: .npy, or .zarr or none for a Zarr v3 folder. The
-output appears when it is complete. It has the chunks, shards, codecs, fill
-value and attributes of the array that is read, unless an option says otherwise.
-A copy of an NPY file has chunks of whole rows, of about 64 MiB. Where the output
-is a part of an array, as in -o 'a.zarr[10:20]', that part is written, chunk by
-chunk in its place.
+-o copies the array, with only a few chunks in memory at a time. The ending of
+the output determines its format: .npy, or .zarr or no ending for a Zarr v3
+folder. The output appears when it is complete. It has the chunks, shards, codecs,
+fill value and attributes of the source array, unless an option changes them. A
+copy of an NPY file has chunks of whole rows, of about 64 MiB each. If the output
+is a part of an array, as in -o 'a.zarr[10:20]', that part is overwritten chunk
+by chunk.
 
---append makes a Zarr array longer along one axis, which --axis gives by number or
-name. The new elements appear when all of them are written. --resize gives the
-array another shape: new elements have the fill value, and elements beyond the
-new shape are deleted. Both change the array itself.
+--append adds elements to a Zarr array along one axis, the number or name of
+which --axis gives. The new elements appear when all of them are written.
+--resize changes the shape of an array: new elements have the fill value, and
+elements outside the new shape are deleted. --append and --resize change the
+array itself.
 
---codec may be given several times, in the order in which the specification
-applies codecs: bytes, gzip, zstd, blosc, crc32c. A level follows a colon.
---codec bytes compresses nothing. With --shards, --chunks is the shape of the
-chunks in a shard.
+--codec may be repeated, with the codecs in the order of the specification: bytes,
+gzip, zstd, blosc, crc32c. A level follows a colon, as in zstd:3. --codec bytes turns
+compression off. With --shards, --chunks is the shape of the chunks in a shard.
 
 Examples:
   ndscatter array examples/kv-cache.cache.npy
@@ -56,42 +56,37 @@ Examples:
   ndscatter array 'a.zarr[-1000:, ::10]' -o part.npy
   ndscatter array part.npy -o 'a.zarr[-1000:, ::10]'`;
 
-/** The sentence for an option that does not go with others. */
+/** Returns the message for options that cannot be used together. */
 const without = (what: string, odd: string): string =>
-  `${what} not go with --${odd}; leave --${odd} out`;
+  `${what} be used with --${odd}; leave --${odd} out`;
 
 export function addArrayCommand(program: Command, io: Io): void {
   program
     .command("array")
-    .summary("show an array in files, or copy it between formats")
-    .description("Describe an array in files, or copy it into another format or encoding.")
+    .summary("describe a stored array, change it, or copy it to another format")
+    .description("Describe a stored array, change it, or copy it to another format or encoding.")
     .argument("<array>", "a Zarr folder, or an NPY file (.npy)")
     .optionsGroup("Copy:")
-    .option("-o, --output <array>", "where a copy goes: .npy, a Zarr folder, or a part of an array")
-    .option("--chunks <shape>", "the shape of a chunk of the copy, such as 1000,128", parseChunks)
     .option(
-      "--shards <shape>",
-      "the shape of a shard of the copy, a multiple of --chunks",
-      parseChunks,
+      "-o, --output <array>",
+      "write a copy to this .npy file, Zarr folder or part of an array",
     )
-    .option(
-      "--codec <name>",
-      "a codec of the copy, such as zstd or gzip:9; may be repeated",
-      addCodec,
-    )
+    .option("--chunks <shape>", "the chunk shape of the copy, such as 1000,128", parseChunks)
+    .option("--shards <shape>", "the shard shape of the copy, a multiple of --chunks", parseChunks)
+    .option("--codec <name>", "a codec of the copy, such as zstd or gzip:9; repeatable", addCodec)
     .optionsGroup("Change the array:")
-    .option("--append <array>", "make the array longer by the elements of this one")
-    .option("--axis <axis>", "the axis that --append makes longer (default: the first)")
+    .option("--append <array>", "append the elements of this array")
+    .option("--axis <axis>", "the axis along which --append adds elements (default: the first)")
     .option("--resize <shape>", "give the array another shape, such as 2000,128", parseSizes)
-    .option("--consolidate", "write the metadata of all members into those of a group")
-    .option("--force", "replace an output that exists")
+    .option("--consolidate", "copy the metadata of all members into the metadata of the group")
+    .option("--force", "replace an existing output")
     .optionsGroup("Print:")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (name: string, { output, json, consolidate, ...given }: ArrayCommand) => {
       if (consolidate === true) {
         const [odd] = Object.keys({ ...given, ...(json && { json }), ...(output && { output }) });
-        if (odd !== undefined) throw wrongUsage(without("--consolidate does", odd));
+        if (odd !== undefined) throw wrongUsage(without("--consolidate cannot", odd));
         await io.stdout.write(`${await consolidateNamed(io, name)}\n`);
         return;
       }
@@ -99,12 +94,12 @@ export function addArrayCommand(program: Command, io: Io): void {
       if ([append, axis, resize].some((one) => one !== undefined)) {
         const others = Object.entries({ output, json, ...options });
         const [odd] = others.flatMap(([option, value]) => (value === undefined ? [] : [option]));
-        if (odd !== undefined) throw wrongUsage(without("--append and --resize do", odd));
+        if (odd !== undefined) throw wrongUsage(without("--append and --resize cannot", odd));
         await io.stdout.write(`${await changeArray(io, name, given)}\n`);
         return;
       }
       if (output !== undefined) {
-        if (json === true) throw wrongUsage("--json does not go with -o; leave one of them out");
+        if (json === true) throw wrongUsage("--json cannot be used with -o; leave one of them out");
         const copy = partOf(io, output).ranges === null ? copyArray : writePart;
         await io.stdout.write(`${await copy(io, name, output, options)}\n`);
         return;

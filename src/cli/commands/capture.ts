@@ -29,15 +29,16 @@ interface CaptureCommand extends RuntimeOptions {
 
 const HELP = `
 The model runs in the ONNX Runtime that is installed in the folder where the
-command runs (onnxruntime-node, or onnxruntime-web), cut before the node, so that
-the inputs of a node that fails are known too. A node in a body of If has the
-inputs of the branch that is taken, one in a Loop or Scan those of the first
-iteration or of --iteration, and one in a function those of the first call or
-of --call.
+command runs (onnxruntime-node or onnxruntime-web). The model is cut before the
+node, so the inputs are known even if the node fails. If the node is in a loop,
+its inputs in the first iteration are saved, or in the iteration of --iteration.
+If the node is in a function, its inputs in the first call are saved, or in the
+call of --call.
 
-The folder gets node.onnx, the node as a model of its own, a .npy file for each
-of its inputs by what the operator calls them, and one for each output that the
-runtime makes, as runtime.0.npy. The command that explains them is printed.
+The folder receives node.onnx, a model with only this node, and a .npy file for
+each input, such as indices.npy. The outputs of the runtime are saved as
+runtime.0.npy, runtime.1.npy and so on. At the end, the command prints the
+ndscatter explain command for these files.
 ${RANDOM_HELP}
 
 Examples:
@@ -48,17 +49,17 @@ Examples:
 export function addCaptureCommand(program: Command, io: Io): void {
   const command = program
     .command("capture")
-    .summary("write a node of a model with its real inputs")
-    .description("Run an ONNX model in your ONNX Runtime and write one node with its real inputs.")
+    .summary("save one node of a model with its real inputs")
+    .description("Run an ONNX model in your ONNX Runtime, and save one node with its real inputs.")
     .argument("<model>", "an ONNX model")
-    .requiredOption("--node <name>", "the node, by the names that explain takes")
-    .requiredOption("-o, --output <folder>", "where the files go");
+    .requiredOption("--node <name>", "the node to save, by any name that explain accepts")
+    .requiredOption("-o, --output <folder>", "write the files to this folder");
   addFeedOptions(addRuntimeOptions(command))
     .optionsGroup("Output:")
     .addHelpText("after", HELP)
     .action(async (file: string, options: CaptureCommand) => {
       if ((options.threads?.length ?? 0) > 1)
-        throw wrongUsage("capture takes one count of --threads");
+        throw wrongUsage("capture accepts only one --threads count");
       const bytes = readBytes(io, file);
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);
@@ -87,7 +88,7 @@ async function writeCase(
   if (error !== null) throw errorAt(file, error);
   if (call === null) {
     throw wrongData(
-      `${file}: the inputs of ${quote(place)} are not known: ${problem}; choose another node, or other inputs of the model`,
+      `${file}: the inputs of ${quote(place)} are unknown: ${problem}; choose another node, or give other model inputs`,
     );
   }
   const { inputs: schema } = resolve(call.node);

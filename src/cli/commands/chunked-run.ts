@@ -67,50 +67,53 @@ const CHUNKED = [
 ] as const;
 
 export const CHUNKED_HELP = `
-An input may be a Zarr array. Then, and with --memory or --job, the arrays are
-read and written chunk by chunk, so that they may be larger than memory: the
-result has the same bits. Inputs are Zarr or .npy, and -o says where the new
-array goes; --in-place changes data. 'a.zarr[10:20, ::2]' is a part of an array,
-and --axis takes the name of an axis of data, where it has some. The same
-command goes on after an interruption. All indices are checked before the output
-is begun.`;
+With a Zarr input, --memory or --job, arrays are read and written chunk by chunk.
+The arrays may then be larger than memory, and the result has the same bits.
+Inputs are Zarr arrays or .npy files. -o names the new array, and --in-place
+changes data. 'a.zarr[10:20, ::2]' is a part of an array. If the axes of data
+have names, --axis accepts a name. After an interruption, run the same command
+again to continue. All indices are checked before any output is written.`;
 
 export function addChunkedOptions(command: Command): Command {
   return command
     .optionsGroup("Chunk by chunk:")
-    .option("--memory <size>", "run chunk by chunk in this much memory, such as 1G", parseMemory)
-    .option("--job <folder>", "run chunk by chunk, with this folder for what is not finished")
-    .option("--in-place", "change data, a Zarr array, instead of writing a new array")
+    .option(
+      "--memory <size>",
+      "run chunk by chunk within this amount of memory, such as 1G",
+      parseMemory,
+    )
+    .option("--job <folder>", "run chunk by chunk, and keep unfinished work in this folder")
+    .option("--in-place", "change data (a Zarr array) instead of writing a new array")
     .option(
       "--codec <name>",
-      "a codec of a new Zarr array, such as zstd or gzip:9; may be repeated (default: those of data)",
+      "a codec of the new Zarr array, such as zstd or gzip:9; repeatable (default: the codecs of data)",
       addCodec,
     )
     .option(
       "--chunks <shape>",
-      "the shape of a chunk of a new Zarr array, such as 1000,128 (default: that of data)",
+      "the chunk shape of the new Zarr array, such as 1000,128 (default: the chunk shape of data)",
       parseChunks,
     )
     .option(
       "--shards <shape>",
-      "the shape of a shard of a new Zarr array, a multiple of --chunks",
+      "the shard shape of the new Zarr array, a multiple of --chunks",
       parseChunks,
     )
     .option(
       "--threads <count>",
-      "how many chunks are worked on at once",
+      "the number of chunks processed at once",
       wholeOption("--threads", 1),
     )
     .option(
       "--redis [url]",
-      "let the workers of a queue run the job (ndscatter job worker); the default URL is NDSCATTER_REDIS",
+      "let queue workers (ndscatter job worker) run the job; the default URL is in NDSCATTER_REDIS",
     )
-    .option("--queue <name>", "the name of that queue (default: ndscatter)")
-    .option("--plan", "print what the job would read, write and need, and run nothing")
+    .option("--queue <name>", "the name of the queue (default: ndscatter)")
+    .option("--plan", "print what the job would read, write and need, without running it")
     .option("--slurm", "print the sbatch commands that run the job")
     .option(
       "--tasks-per-element <count>",
-      "how many tasks an element of a Slurm array runs: so many that it takes a minute or more (default: one a thread)",
+      "the number of tasks in each Slurm array element; choose enough for a minute or more (default: one per thread)",
       wholeOption("--tasks-per-element", 1),
     );
 }
@@ -150,19 +153,19 @@ function checkUsage(target: string, options: ChunkedOptions): void {
   const { expect, queue, redis, job, slurm, tasksPerElement } = options;
   if (!isOperator(target)) {
     throw wrongUsage(
-      `${printFile(target)} must be an operator, such as ScatterND, because models do not run chunk by chunk`,
+      `${printFile(target)} must be an operator, such as ScatterND, because models cannot run chunk by chunk`,
     );
   }
   if (expect !== undefined) {
-    throw wrongUsage("--expect does not go with a run chunk by chunk; leave --expect out");
+    throw wrongUsage("--expect cannot be used in a run chunk by chunk; leave --expect out");
   }
   if (queue !== undefined && redis === undefined) {
-    throw wrongUsage("--queue needs --redis; give the URL of the Redis that has the queue");
+    throw wrongUsage("--queue needs --redis; give the URL of the queue's Redis");
   }
   if (tasksPerElement !== undefined && slurm !== true) {
     throw wrongUsage("--tasks-per-element needs --slurm; give --slurm too");
   }
-  if (job === "") throw wrongUsage("--job takes the name of a folder");
+  if (job === "") throw wrongUsage("--job needs the name of a folder");
 }
 
 export async function runChunked(
@@ -220,7 +223,7 @@ export async function runChunked(
         ].join("\n"),
   );
   const isOld = wasDone && options.json !== true;
-  if (isOld) await printNote(io, `this job was done before; remove ${folder} to run it again`);
+  if (isOld) await printNote(io, `this job is already finished; remove ${folder} to run it again`);
 }
 
 /** Removes a finished job unless the user asked for its folder. */
@@ -237,7 +240,7 @@ function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArra
   const names = (data.dimensionNames ?? []).flatMap((name) => (name === null ? [] : [name]));
   const known =
     names.length === 0
-      ? "its axes have no names, so give a number"
+      ? "the axes have no names, so give a number"
       : `its axes are ${names.join(", ")}`;
   throw wrongUsage(`data has no axis named ${quote(axis)}; ${didYouMean(axis, names, known)}`);
 }
@@ -304,7 +307,7 @@ function axisOf(
   if (axis === undefined) return undefined;
   const isOne = axis.size === 1 && axis.shape.length < 2;
   if (isOne && /^u?int/.test(axis.dtype)) return Number(axis.data[0]);
-  const sentence = `axis must be one integer, a scalar or of the shape [1], got ${printType(axis)}`;
+  const sentence = `axis must be a single integer, as a scalar or with shape [1], got ${printType(axis)}`;
   throw wrongData(sentence);
 }
 
@@ -328,15 +331,17 @@ function outOf(
 ): JobRequest["out"] {
   const file = bindFiles(output, [name], "output", title).get(name);
   if (inPlace && file !== undefined) {
-    throw wrongUsage("--in-place changes data and does not go with -o; leave one of them out");
+    throw wrongUsage(
+      "--in-place changes data, so it cannot be used with -o; leave one of them out",
+    );
   }
   if (inPlace) return null;
   if (file === undefined) {
     throw wrongUsage("a run chunk by chunk needs an output; give -o new.zarr, or --in-place");
   }
   if (partOf(io, file).ranges !== null) {
-    const advice = "to change a part, give it as data, with --in-place";
-    throw wrongUsage(`${file} is a part of an array, but -o makes a new one; ${advice}`);
+    const advice = "to change a part, give the part as data with --in-place";
+    throw wrongUsage(`${file} is a part of an array, but -o creates a new array; ${advice}`);
   }
   return { format: checkArrayFormat(file), path: placeOf(io, file) };
 }

@@ -33,14 +33,14 @@ interface CompareOptions extends TaskOptions {
 }
 
 const HELP = `
-The arguments are those of ndscatter explain. A dialect is what a runtime or a
-document does with negative indices, indices out of range, repeats, NaN and
-rounding. The dialects are a table, which docs/dialects.md explains; none of the
-runtimes is run. Each dialect is shown with a line of code that computes y from
-data, indices and updates, where one is known.
+ndscatter compare takes the arguments of ndscatter explain. A dialect describes
+how a runtime or a document handles negative indices, indices out of range,
+repeated indices, NaN and rounding. The command applies the dialects of
+docs/dialects.md itself and runs none of the other systems. If code for a dialect
+is known, one line shows how to compute y from data, indices and updates.
 
-The status is 0 if every dialect that has the operator gives the exact bits, and
-1 if one differs.
+The exit status is 0 if every dialect that has the operator gives the exact bits,
+and 1 if a dialect differs.
 
 Examples:
   ndscatter compare ScatterElements --attr reduction=add examples/graph-sum.sums.npy examples/graph-sum.targets.npy examples/graph-sum.messages.npy
@@ -53,13 +53,16 @@ Examples:
 export function addCompareCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   const command = program
     .command("compare")
-    .summary("compare what other systems make of a call")
+    .summary("compare the results of other systems for a call")
     .description(
-      "Compare what other systems make of a call with the exact result, and show what to write in each.",
+      "Compare the results of other systems for a call with the exact result, and show the call in each system's code.",
     );
   addTaskArguments(command)
     .addOption(
-      new Option("--dialect <name>", "only this one, such as numpy; repeatable").argParser(collect),
+      new Option(
+        "--dialect <name>",
+        "compare only this dialect, such as numpy; repeatable",
+      ).argParser(collect),
     )
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
@@ -169,12 +172,12 @@ function rowText(row: Row, exact: Report["exact"]): string {
 }
 
 function verdictOf({ agrees, why, differing, undecided }: Row, exact: Report["exact"]): string {
-  if (why === "missing") return "has no such operator, reduction or data type";
-  if (why === "undefined") return "its result is not defined, or not known";
-  if (why === "error") return agrees ? "an error too" : "an error";
+  if (why === "missing") return "does not have this operator, reduction or data type";
+  if (why === "undefined") return "the result is undefined or unknown";
+  if (why === "error") return agrees ? "also reports an error" : "an error";
   if (agrees) return "agrees";
   if (typeof exact === "string" && differing.length + undecided.length === 0) {
-    return "leaves the bad indices out";
+    return "omits the bad indices";
   }
   const cells = [
     ...(differing.length > 0

@@ -19,14 +19,14 @@ import { isFolder } from "../input/model-files.ts";
 import { readModelFile, readTensorFile } from "../input/read-files.ts";
 
 const HELP = `
-DIR is a test folder or has test folders in it. A test folder has model.onnx and
-test_data_set_0 with input_0.pb, ..., output_0.pb, .... Results are compared bit
-for bit. The status is 1 if any folder failed.
+DIR is a test folder or contains test folders. A test folder contains model.onnx,
+and test_data_set_0 with input_0.pb, ..., output_0.pb, .... Results are compared
+bit for bit. The exit status is 1 if any folder failed.
 
-Folders are skipped, with the reason, where they need operators, data types or
-casts that this package does not have, and where an expected result is bfloat16
-stored as uint16: before release 1.19 ONNX cut such results off instead of
-rounding them.
+The command skips a folder, and prints the reason, if the test needs operators,
+data types or casts that this package does not have. It also skips expected
+results that are bfloat16 stored as uint16, because ONNX before release 1.19
+truncated such results instead of rounding them.
 
 Examples:
   ndscatter conformance onnx/backend/test/data/node
@@ -41,8 +41,8 @@ export function addConformanceCommand(
   program
     .command("conformance")
     .summary("run ONNX backend test folders")
-    .description("Run ONNX backend test folders and print a line for each.")
-    .argument("<dir>", "a test folder, or a folder of test folders")
+    .description("Run ONNX backend test folders, and print a line for each folder.")
+    .argument("<dir>", "a test folder, or a folder that contains test folders")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (dir: string, { json = false }: { json?: boolean }) => {
@@ -93,7 +93,7 @@ function findFolders(io: Io, dir: string): string[] {
     .map((name) => path.join(dir, name))
     .filter((place) => isFolder(io, place) && isTestFolder(io, place));
   if (folders.length > 0) return folders;
-  throw wrongData(`${dir} must hold a ${MODEL}, or folders that do`);
+  throw wrongData(`${dir} must contain a ${MODEL}, or folders that contain it`);
 }
 
 const isTestFolder = (io: Io, folder: string): boolean =>
@@ -175,7 +175,7 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
     if (bfloat16Of(expected, output) !== null) {
       throw new Unsupported(
         WRONG_DATA,
-        `${place} is bfloat16 stored as uint16, cut off and not rounded`,
+        `${place} is bfloat16 stored as uint16, truncated instead of rounded`,
       );
     }
     const difference = compareTensors(output.name, results[output.name], expected, place);

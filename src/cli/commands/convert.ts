@@ -29,27 +29,28 @@ interface ConvertCommand {
 }
 
 const HELP = `
-The output's ending is its format: .onnx, or .xml for OpenVINO, with a .bin
-beside it. What the target cannot express with the same results, bit for bit, is
-refused: the command names the operators, their number and the reasons, and
-writes nothing.
+The ending of the output file determines the format: .onnx, or .xml for OpenVINO
+with a .bin in the same folder. The command refuses a conversion whose results
+could differ in any bit. It then names the operators, their number and the
+reasons, and writes no file.
 
-Within ONNX every operator of ai.onnx is converted: many stay as they are, axes
-and the like become inputs or attributes, and a Softmax older than opset 13 is
-rewritten. With --force, operators other than scatters and gathers that cannot
-be converted, or not for certain, are left as they are and counted. A model that
-is converted to the other format may have only the operators of this package,
-Constant, Identity and Cast.
+Between ONNX opsets, every operator of ai.onnx is converted: many operators stay
+unchanged, some attributes become inputs or the reverse, and a Softmax before
+opset 13 is rewritten. --force keeps other operators than scatters and gathers
+unchanged, and counts them, if their conversion is impossible or uncertain.
+Between ONNX and OpenVINO, a model may contain only the operators of this
+package, Constant, Identity and Cast.
 
---node writes one node alone, also of a body or a function, by the names that
-explain takes. Its constants come along; its other inputs are inputs of the new
-model. Without --opset it keeps the opset of its model.
+--node writes a single node, also from a body or function, and accepts the same
+names as explain. The new model contains the node's constants; the other inputs
+of the node become inputs of the model. Without --opset the node keeps its opset.
 
--o replaces a file that exists, but never the model that is read. A file changes
-as a whole or not at all; a link is followed, and other hard links of the file
-keep the old contents. Data in other files stay there, so the output must be in
-the folder of the model. A model in standard input is ONNX's, or an IR where it
-begins with <; it may not have data in other files.
+-o replaces an existing file, but never the input model. A file is replaced
+completely or not at all. Links are followed, and other hard links of the file
+keep the old contents. Data in external files stay there, so the output must be
+in the folder of the model. Standard input is read as an IR if it begins with <,
+and as an ONNX model otherwise; a model in standard input must not have data in
+other files.
 
 Examples:
   ndscatter convert examples/graph-sum.onnx --opset 16 -o graph-sum16.onnx
@@ -69,12 +70,12 @@ export function addConvertCommand(program: Command, io: Io): void {
     .argument("<model>", "an ONNX model, an OpenVINO IR (.xml), or - for standard input")
     .option(
       "--opset <number>",
-      "the opset of the result; of OpenVINO the newest is the default",
+      "the opset of the result; ONNX needs one (default for OpenVINO: the newest)",
       wholeOption("--opset", 1),
     )
-    .requiredOption("-o, --output <file>", "where the result goes: .onnx or .xml")
-    .option("--node <name>", "write this node of the model alone")
-    .option("--force", "leave other operators that cannot be converted as they are")
+    .requiredOption("-o, --output <file>", "write the result to this .onnx or .xml file")
+    .option("--node <name>", "write only this node of the model")
+    .option("--force", "keep other operators unchanged if they cannot be converted")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: ConvertCommand) => {
@@ -100,7 +101,7 @@ function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null
   if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
   if (path.extname(output).toLowerCase() !== ".onnx") {
     throw wrongUsage(
-      `the output must end in .onnx or .xml, by which its format is chosen, got ${output}`,
+      `the output must end in .onnx or .xml, which determines the format, got ${output}`,
     );
   }
   if (opset !== undefined) return { opset };
@@ -145,9 +146,11 @@ export function checkExternal(io: Io, file: string, output: string, model: Model
   if (files.length === 0) return;
   const data = files.map(printName).join(", ");
   if (file === STDIN)
-    throw wrongData(`the model in standard input keeps data in ${data}; name its file`);
-  const advice = `write ${path.basename(output)} to its folder, ${path.dirname(file)}`;
-  throw wrongData(`${file} keeps data in ${data} beside it; ${advice}`);
+    throw wrongData(
+      `the model in standard input has data in ${data}; give the name of the model file`,
+    );
+  const advice = `write ${path.basename(output)} to that folder, ${path.dirname(file)}`;
+  throw wrongData(`${file} has data in ${data}, in the same folder; ${advice}`);
 }
 
 function encode(output: string, model: Model): { file: string; bytes: Uint8Array }[] {
@@ -179,7 +182,9 @@ function conversionText(output: string, { changes, unchecked, notes }: Conversio
   return [
     `${output}: ${printCount(changes.length, "node")} changed`,
     ...changeLines(changes).map((line) => `  ${line}`),
-    ...(count === 0 ? [] : [`${printCount(count, "node")} left as before, unchecked: ${others}`]),
+    ...(count === 0
+      ? []
+      : [`${printCount(count, "node")} left unchanged and unchecked: ${others}`]),
     ...notes.map((note) => `note: ${note}`),
   ]
     .map(escapeControls)

@@ -37,18 +37,18 @@ interface ExplainOptions extends TaskOptions, GradientOptions {
 }
 
 const HELP = `
-The arguments are those of ndscatter run, including - for standard input. Small
-tensors are drawn, large ones are summarized. Elements that indices address are
-green, or yellow if more than one index addresses them; bad indices are red. If
-the output is not a terminal, or NO_COLOR is set, the signs * ** and ! stand for
-the colours.
+ndscatter explain takes the arguments of ndscatter run, including - for standard
+input. Small tensors are drawn, and large tensors are summarized. Elements that
+one index addresses are green, elements that several indices address are yellow,
+and bad indices are red. If the output is not a terminal, or NO_COLOR is set, the
+signs * ** and ! replace the colors.
 
-A call that run refuses is explained too: the shapes that could be derived, and
-every bad index. The status is that of run.
+If ndscatter run refuses the call, explain prints the shapes that could be
+derived, and every bad index. The exit status is the same as for ndscatter run.
 
-With --expect the result of another runtime is compared, even if run refuses the
-call because of an index: the command names known faults that give that result,
-and shows what really happens to the first cell that differs.
+--expect compares a result of another runtime with the exact result, even if a
+bad index makes the call an error. The command names known faults that produce
+the other result, and explains the exact value of the first cell that differs.
 
 --gradient also explains the gradients. If they are small, a table covers every
 element of updates, and the elements of data that indices address: it lists the
@@ -75,8 +75,11 @@ export function addExplainCommand(program: Command, io: Io): void {
         "from each other, and what is wrong.",
     );
   addTaskArguments(command)
-    .option("--expect <file>", "explain how a result differs, status 1 if it does")
-    .option("--json", `${JSON_HELP}, all of it`);
+    .option(
+      "--expect <file>",
+      "explain how the result differs from this file; the status is 1 if it does",
+    )
+    .option("--json", `${JSON_HELP}, without omissions`);
   addGradientOptions(command)
     .addHelpText("after", HELP)
     .action((target: string, texts: readonly string[], options: ExplainOptions) =>

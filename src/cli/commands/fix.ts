@@ -28,26 +28,28 @@ interface FixCommand extends RuntimeOptions {
 }
 
 const HELP = `
-The model is verified in the ONNX Runtime that is installed in the folder where
-the command runs, as verify does. If a scatter or gather is wrong there, or gives
-another result in another run, cures are tried from cheap to dear:
+The command first verifies the model, like ndscatter verify, in the ONNX Runtime
+that is installed in the folder where the command runs. If a scatter or gather is
+wrong, or its result varies between runs, the command tries cures in order of
+increasing cost:
 
-  settings       one thread, one node at a time, no graph optimisation; the CPU
-                 where --provider names another execution provider
-  another model  the faulty nodes rewritten with operators that the runtime runs
-                 correctly, as an ordinary ONNX file (docs/known-faults.md lists
-                 the faults)
-  exact session  the faulty nodes run by this package
+  settings       one thread, one node at a time, or no graph optimization; also
+                 the CPU if --provider names another execution provider
+  another model  an ordinary ONNX file in which the faulty nodes are rewritten as
+                 equivalent nodes that the runtime runs correctly
+                 (docs/known-faults.md lists the faults)
+  exact session  this package runs the faulty nodes
 
-Each cure is measured: every faulty node runs alone on its real inputs, at most
-100 times, and must give the exact bits; the whole model runs up to 100 times,
-and must give one result. Its median time is compared with that of the plain
-session. The cheapest cure that is right is chosen: a dearer kind must save at
-least a fifth of the time and a millisecond, an exact session half of it.
+Each cure is measured. Every faulty node runs alone on its real inputs, at most
+100 times, and must give the exact bits each time. The whole model runs at most
+100 times, and must give the same result each time. The median time of these runs
+is compared with the median time of the plain session. The command chooses the
+correct cure of the lowest cost, unless a more expensive cure runs much faster:
+it must save more than 1 ms, and another model must save a fifth of the time, an
+exact session half of the time.
 
--o writes the model of the chosen cure; a setting needs no file. The status is 0
-if nothing is wrong or a cure was found, and 1 if something is wrong and nothing
-that was tried cures it. verify shows whether a model is right as it is.
+-o writes the model of the chosen cure; a session setting needs no file. The exit
+status is 0 if nothing is wrong or a cure was found, and 1 if no cure works.
 ${RANDOM_HELP}
 
 Examples:
@@ -59,15 +61,15 @@ Examples:
 export function addFixCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   const command = program
     .command("fix")
-    .summary("find a cure for what verify finds wrong")
+    .summary("find a cure for the faults that verify reports")
     .description(
       "Find a cure for scatters and gathers that are wrong in your ONNX Runtime, and measure it there.",
     )
     .argument("<model>", "an ONNX model")
-    .option("--node <name>", "only this node, by the names that explain takes");
+    .option("--node <name>", "check only this node, by any name that explain accepts");
   addFeedOptions(addRuntimeOptions(command))
     .optionsGroup("Output:")
-    .option("-o, --output <file>", "where the model of the chosen cure goes")
+    .option("-o, --output <file>", "write the model of the chosen cure to this file")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (file: string, options: FixCommand) => {

@@ -23,12 +23,10 @@ Examples:
 export function addInferCommand(program: Command, io: Io): void {
   const command = program
     .command("infer")
-    .summary("print the type of an operator's output")
-    .description(
-      "Print the type of an operator's output that follows from the types of its inputs.",
-    )
+    .summary("print an operator's output type")
+    .description("Infer an operator's output type from its input types, and print it.")
     .argument("<operator>", "the name of an operator, such as ScatterND")
-    .argument("[types...]", "the types of its inputs, in order");
+    .argument("[types...]", "the input types, in order");
   addCallOptions(command)
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)

@@ -38,24 +38,26 @@ const meanings = Object.entries(FINDINGS).map(([id, { severity, meaning }]) =>
 );
 
 const HELP = `
-The nodes with findings come first, then a line for each operator. With --all
-every node is printed, in the order of the model.
+The report lists the nodes with findings, then one line for each operator. With
+--all it lists every node, in the order of the model. Indices are checked only if
+they are constants of the model; ndscatter verify checks the others.
 
-A folder stands for the .onnx files and the OpenVINO .xml files in it and in its
-folders. Hidden folders, folders called node_modules and links to folders are
-passed over. Of several models, those without findings take one line each. A
-file that cannot be read does not keep the others from being read. With --json
-several models, or a folder, are a list; a file that cannot be read has an error
-in it.
+A folder is searched for .onnx files and OpenVINO .xml files, with its subfolders.
+Hidden folders, folders named node_modules and links to folders are skipped. If
+several models are inspected, a model without findings takes one line, and files
+that cannot be read are reported without stopping the command. With --json the
+output for several models, or for a folder, is a list; the entry of a file that
+cannot be read contains its error.
 
-Weights are not read: of a file of many gigabytes only the graph, constant
-indices and constants of up to 8 elements are. The weights of an IR are in the
-.bin of the same name beside it. Standard input is held in memory as a whole;
-what begins with < is an IR.
-The status is 1 where something is wrong or cannot be read, with --strict also
-where something is risky.
+Weights are not read. Even in a file of many gigabytes, the command reads only
+the graph, constant indices and constants of up to 8 elements. The weights of an
+IR are in the .bin with the same name. Standard input is read into memory
+completely; input that begins with < is an IR.
 
-All findings, by ids that do not change:
+The exit status is 1 if a model has faults or cannot be read; with --strict it is
+also 1 if a model has risks.
+
+All findings; the ids never change:
 ${meanings.join("\n")}
 
 Examples:
@@ -71,23 +73,21 @@ Examples:
 export function addInspectCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   program
     .command("inspect")
-    .summary("print what is wrong with the scatters and gathers of models")
-    .description("Print what is wrong or risky about the scatters and gathers of models.")
+    .summary("report faults and risks in the scatters and gathers of models")
+    .description("Report faults and risks in the scatters and gathers of models.")
     .argument(
       "<file...>",
       "ONNX models of any size, OpenVINO IRs (.xml), folders of them, or - for standard input",
     )
-    .option("--all", "print every node, not only those with findings")
-    .option("--strict", "status 1 also for what is risky")
+    .option("--all", "print all nodes, not only nodes with findings")
+    .option("--strict", "exit with status 1 for risks too")
     .option("--json", JSON_HELP)
     .addHelpText("after", HELP)
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
       // An empty name comes from an unset variable; as a path it would be the process's folder.
       if (files.includes(""))
-        throw wrongUsage(
-          "the name of a file is empty; name a model, a folder, or - for standard input",
-        );
+        throw wrongUsage("a file name is empty; give a model, a folder, or - for standard input");
       const [file] = files;
       const { wrong, risky } =
         files.length === 1 && !isFolder(io, file)

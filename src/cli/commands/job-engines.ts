@@ -51,7 +51,7 @@ export async function runHere(
   } catch (error) {
     if (!controller.signal.aborted) throw error;
     const place = path.relative(io.cwd, folder) || folder;
-    const sentence = `stopped; finished tasks are kept in ${place}, and the same command continues from there`;
+    const sentence = `stopped; the finished tasks are kept in ${place}; run the same command again to continue`;
     throw wrongData(sentence, error);
   } finally {
     release();
@@ -89,7 +89,7 @@ export async function runWithRedis(
   } catch (error) {
     if (!controller.signal.aborted) throw error;
     throw wrongData(
-      `stopped, and the job is taken back from the queue; the same command goes on with what is left of ${folder}`,
+      `stopped, and the job was removed from the queue; run the same command again to finish the job in ${folder}`,
       error,
     );
   } finally {

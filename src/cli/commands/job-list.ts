@@ -15,9 +15,9 @@ export function addJobList(job: Command, io: Io): void {
     .command("list")
     .summary("list the jobs below a folder")
     .description(
-      "List the jobs below a folder, and the unfinished arrays whose jobs lie elsewhere.",
+      "List the jobs below a folder, and the unfinished arrays whose jobs are in other folders.",
     )
-    .argument("[folder]", "where to look (default: here)")
+    .argument("[folder]", "the folder to search (default: the current folder)")
     .option("--json", JSON_HELP)
     .addHelpText("after", "\nExamples:\n  ndscatter job list /shared")
     .action((folder: string | undefined, { json = false }: { json?: boolean }) =>
@@ -82,7 +82,7 @@ async function listed(
       current === undefined
         ? "done"
         : (await jobFailure(job)) !== null
-          ? "ended by a bad index"
+          ? "stopped by a bad index"
           : `${current.name} ${current.done} of ${current.tasks}`;
     return { state, ...facts, out: short(facts.out) };
   } catch (error) {

@@ -11,7 +11,7 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
   const { chunks, chunksPerTask, growth, read, stages, taskBytes, threads, written } = plan;
   const { diskRate: rate, seconds } = plan;
   const { shuffle, ...inputs } = read;
-  const perTask = chunksPerTask === 1 ? "" : `, ${chunksPerTask} of them in a task`;
+  const perTask = chunksPerTask === 1 ? "" : `, ${chunksPerTask} in each task`;
   const reads = Object.entries(inputs).flatMap(([name, bytes]) =>
     bytes > 0 ? [`${printAmount(bytes)} of ${name}`] : [],
   );
@@ -33,7 +33,7 @@ export async function printPlan(io: Io, request: JobRequest, isJson: boolean): P
     ],
     [
       "time",
-      `at least ${printSeconds(seconds.least)}, about ${printSeconds(seconds.likely)}, at the ${printAmount(rate)}/s that the disk takes now`,
+      `at least ${printSeconds(seconds.least)}, about ${printSeconds(seconds.likely)}, at ${printAmount(rate)}/s, the disk's present speed`,
     ],
   ];
   await io.stdout.write(`${printTable(rows)}\n`);

@@ -20,19 +20,20 @@ interface WorkerCommand {
 }
 
 const HELP = `
-Jobs are submitted by ndscatter run ... --job FOLDER --redis URL. A worker must
-see the folder and the arrays under the same paths as whoever submits, and needs
-the packages bullmq and ioredis (npm install bullmq ioredis). Without --redis
-the URL is that of the environment variable NDSCATTER_REDIS, where a password is
-not seen by other users of the machine.
+Submit jobs with ndscatter run ... --job FOLDER --redis URL. A worker must see
+the folder and the arrays under the same paths as the submitting command, and
+needs the packages bullmq and ioredis (npm install bullmq ioredis). Without
+--redis the URL is read from the environment variable NDSCATTER_REDIS, which
+hides a password from other users of the machine.
 
-Whoever can write to the queue names the jobs, so a worker of a Redis on another
-machine needs --root: a job that lies elsewhere, or that reads or writes an
-array elsewhere, is refused. Links are followed before.
+Anyone who can write to the queue can submit jobs, so a worker needs --root if
+Redis is on another machine. The worker refuses jobs whose folder or arrays are
+outside the folders of --root, also if links lead outside.
 
-SIGTERM and Ctrl-C end the worker when the tasks that it runs are done; after
-20 seconds it gives them back. A second signal ends it at once. Nothing is lost
-then either: another worker notices within 10 seconds and runs the tasks again.
+SIGTERM or Ctrl-C stops the worker when its running tasks are finished; after 20
+seconds the worker returns them to the queue. A second signal stops the worker
+immediately. No work is lost: another worker notices within 10 seconds and runs
+the tasks again.
 
 Examples:
   ndscatter job worker --redis redis://queue:6379 --root /shared/jobs
@@ -46,22 +47,22 @@ export function addJobWorker(job: Command, io: Io): void {
   job
     .command("worker")
     .summary("run the tasks of jobs in a Redis queue")
-    .description("Run tasks of the jobs that are submitted to a queue, until a signal comes.")
-    .option("--redis <url>", "the Redis of the queue, such as redis://host:6379")
+    .description("Run tasks of the jobs in a queue until a signal stops the worker.")
+    .option("--redis <url>", "the URL of the queue's Redis, such as redis://host:6379")
     .option(
       "--root <folder>",
-      "a folder that jobs and their arrays may lie in, or an address such as s3://bucket/prefix; " +
-        "may be repeated (needed unless Redis is on this machine)",
+      "a folder, or an address such as s3://bucket/prefix, in which jobs and their arrays are accepted; " +
+        "repeatable (required unless Redis is on this machine)",
       (root: string, roots: readonly string[]) => [...roots, root],
       [],
     )
     .option("--queue <name>", "the queue's name (default: ndscatter)")
     .option(
       "--threads <count>",
-      "how many tasks run at once (default: one a core)",
+      "the number of tasks that run at once (default: one per core)",
       wholeOption("--threads", 1),
     )
-    .option("--memory <size>", "for all threads together (default: 1G)", parseMemory)
+    .option("--memory <size>", "the memory for all threads together (default: 1G)", parseMemory)
     .addHelpText("after", HELP)
     .action((options: WorkerCommand) => runWorker(io, options));
 }
@@ -102,7 +103,7 @@ async function runWorker(io: Io, options: WorkerCommand): Promise<void> {
     await new Promise<void>((resolve) => {
       stopped.signal.addEventListener("abort", () => resolve());
     });
-    await report.say("ending when the tasks that run are done");
+    await report.say("stopping when the running tasks are finished");
   } finally {
     await worker.close(PATIENCE);
     release();

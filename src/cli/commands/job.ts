@@ -22,17 +22,18 @@ import { addJobList } from "./job-list.ts";
 import { printTook, statusOf } from "./job-status.ts";
 import { printWorkers, takerOf } from "./job-workers.ts";
 import { addJobWorker } from "./job-worker.ts";
-import { JSON_HELP, printJson, printTable, quote } from "../text/layout.ts";
+import { JSON_HELP, printCount, printJson, printTable, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
 import { JobReport, printSeconds } from "./job-report.ts";
 import { parseMemory, wholeOption } from "../input/numbers.ts";
 
 const TASK_HELP = `
-Schedulers call this command. Tasks are numbers from 0: one, a range (0-15) or
-several of them (0-3,7). A task that is done is passed over, so running it again
-does no harm. A stage may begin when all tasks of the stage before are done on
-all machines; ndscatter job status names the stages.
+Schedulers call this command. Tasks are numbered from 0: give a number, a range
+(0-15) or a list of numbers and ranges (0-3,7). Finished tasks are skipped, so
+running a task again does no harm. A stage may start only when all tasks of the
+previous stage are finished on all machines; ndscatter job status names the
+stages.
 
 Examples:
   ndscatter job task job/ partition 0-15
@@ -42,12 +43,14 @@ export function addJobCommand(program: Command, io: Io): void {
   const job = program
     .command("job")
     .summary("show, continue or remove a chunked job, or run some of its tasks")
-    .description("Look at a job that ndscatter run began, or run parts of it.")
+    .description(
+      "Show, continue or remove a job that ndscatter run started, or run some of its tasks.",
+    )
     .addHelpText("after", "\nExamples:\n  ndscatter job list\n  ndscatter job status job/");
   job
     .command("status")
-    .summary("show what is done and what is left")
-    .description("Show which tasks of a job are done and which are left, as its folder has them.")
+    .summary("show the finished and the remaining tasks of a job")
+    .description("Show the finished and the remaining tasks of a job, according to its folder.")
     .argument("<folder>", "the job's folder")
     .option("--json", JSON_HELP)
     .addHelpText("after", "\nExamples:\n  ndscatter job status job/")
@@ -56,20 +59,20 @@ export function addJobCommand(program: Command, io: Io): void {
     .command("resume")
     .summary("run the remaining tasks of a job")
     .description(
-      "Run the remaining tasks of a job on this machine, as the command that began the job would.",
+      "Run the remaining tasks of a job on this machine, like the command that started the job.",
     )
     .argument("<folder>", "the job's folder")
     .option(
       "--threads <count>",
-      "how many chunks are worked on at once",
+      "the number of chunks processed at once",
       wholeOption("--threads", 1),
     )
-    .option("--memory <size>", "for all of them together (default: 1G)", parseMemory)
+    .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
     .addHelpText("after", "\nExamples:\n  ndscatter job resume job/ --threads 8 --memory 4G")
     .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
   job
     .command("remove")
-    .summary("give up a job, or remove the folder of a finished one")
+    .summary("remove a job and its folder, finished or not")
     .description(
       "Remove a job and its folder. If the job is not done, its unfinished output is removed too. An array that " +
         "the job was changing in place keeps a mark that says how many chunks are changed, and cannot be opened from then on.",
@@ -84,11 +87,15 @@ export function addJobCommand(program: Command, io: Io): void {
     .argument("<folder>", "the job's folder")
     .argument("<stage>", "partition, check, apply, place or finish")
     .argument("<tasks>", "numbers and ranges, such as 0-15")
-    .option("--threads <count>", "how many run at once (default: 1)", wholeOption("--threads", 1))
-    .option("--memory <size>", "for all of them together (default: 1G)", parseMemory)
+    .option(
+      "--threads <count>",
+      "the number of tasks that run at once (default: 1)",
+      wholeOption("--threads", 1),
+    )
+    .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
     .option(
       "--wait <seconds>",
-      "how long tasks of the stage before may be missing, where a network's listings are old (default: 0)",
+      "how long to wait for results of the previous stage to appear, for network file systems with outdated listings (default: 0)",
       wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)
@@ -147,8 +154,8 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
     const state = isDone
       ? "done"
       : failure === null
-        ? `at ${current?.name}; the command that began the job continues it`
-        : "ended by a bad index";
+        ? `at ${current?.name}; run the command that started the job to continue it`
+        : "stopped by a bad index";
     const table = printTable([["stage", "tasks done", "so far", "left"], ...rows]);
     const facts = await describeJob(job.folder);
     const { out, inPlace, changed, chunks } = facts;
@@ -194,7 +201,9 @@ async function runTasks(
       tasks.map((task) => pool.run(folder, stage.name, task, signal, job.id)),
     );
     if (signal.aborted)
-      throw wrongData("stopped before all tasks were done; the same command continues");
+      throw wrongData(
+        "stopped before all tasks were finished; run the same command again to continue",
+      );
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     // The status is not 0, so that a scheduler does not begin the next stage.
@@ -222,7 +231,7 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
       await sleep(2000);
       return checkTurn(job, name, until);
     }
-    const sentence = `${left} tasks of ${earlier} are not done, and ${name} needs all of them; run them first`;
+    const sentence = `${printCount(left, "task")} of stage ${earlier} ${left === 1 ? "is" : "are"} not finished, and stage ${name} needs all of them; run them first`;
     throw wrongData(sentence);
   }
 }
@@ -245,7 +254,9 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
   const numbers: number[] = [];
   const all = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   if (all > MOST_TASKS)
-    throw wrongUsage(`a command runs at most ${MOST_TASKS} tasks, got ${all}; give shorter ranges`);
+    throw wrongUsage(
+      `a command accepts at most ${MOST_TASKS} tasks, got ${all}; give shorter ranges`,
+    );
   let next = 0;
   for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
     for (let task = Math.max(next, first); task <= last; task++) numbers.push(task);

@@ -23,7 +23,7 @@ interface OpsOptions {
 }
 
 const HELP = `
-In differences, + is what the second version added, - what it removed, ~ what it changed.
+In a comparison, + marks facts that the second version added, - facts that it removed, and ~ facts that it changed.
 
 Examples:
   ndscatter ops                          all operators and versions
@@ -37,7 +37,7 @@ export function addOpsCommand(program: Command, io: Io): void {
     .command("ops")
     .summary("list operators and versions, and show or compare them")
     .description(
-      "List operators and their versions, print one version, or what changed between two.",
+      "List operators and their versions, describe one version, or compare two versions.",
     )
     .argument("[operator]", "the name of an operator, such as ScatterND")
     .addOption(domainOption())
@@ -72,7 +72,7 @@ function listAll({ domain, opset, diff }: OpsOptions): Answer {
 function show(operator: string, { domain, opset, diff }: OpsOptions): Answer {
   if (diff !== undefined) {
     if (opset !== undefined)
-      throw wrongUsage("--opset does not go with --diff; leave one of them out");
+      throw wrongUsage("--opset cannot be used with --diff; leave one of them out");
     return showChanges(operator, diff, domain);
   }
   if (opset !== undefined) {

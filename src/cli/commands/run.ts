@@ -27,26 +27,26 @@ import { checkPlace, isSameFile, writeTensorFiles } from "../input/write-files.t
 interface RunOptions extends TaskOptions, ChunkedOptions, WithOptions {}
 
 const HELP = `
-Files end in .npy (NumPy) or .pb (ONNX TensorProto). They are given as NAME=FILE,
-or bare in the order of the inputs or outputs. One file that is read, the model
-too, may be - for standard input: its content then decides its format, and no
-files beside it are read. Without -o and --expect the results are printed. A
-model with the name of an operator is ./NAME. A model is an ONNX file, or an
-.xml of OpenVINO with its .bin beside it.
+Files end in .npy (NumPy) or .pb (ONNX TensorProto). Write NAME=FILE, or give the
+files without names in the order of the inputs or outputs. One input or the model
+may be - for standard input: the content then determines the format, and no other
+files of the model are read. Without -o and --expect the results are printed. If
+a model file has the name of an operator, write ./NAME. A model is an ONNX file,
+or an OpenVINO .xml with its .bin in the same folder.
 
--o replaces a file that exists, but an input only where the result has its data
-type and shape, as an update has, and never the model or an expected result.
-Nothing is written before everything is known to be right. A file changes as a
-whole or not at all; a link is followed, and other hard links of the file keep
-the old contents.
+-o replaces an existing file. An input is replaced only if the result has the
+same data type and shape; the model and expected results are never replaced.
+Files are written only after all results are computed and checked. A file is
+replaced completely or not at all. Links are followed, and other hard links of
+the file keep the old contents.
 
---with runs a whole model, of any operators, in the ONNX Runtime that is
-installed in the folder where the command runs. This package runs its scatters,
-so they are exact and the same in every run.
+--with runs a whole model, with any operators, in the ONNX Runtime that is
+installed in the folder where the command runs. This package computes the
+model's scatters, so their results are exact and the same in every run.
 
---expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN.
-Where the result of one node differs, known faults that give the expected file
-are named; docs/diagnose.md lists them.
+--expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN. If
+the result of a single node differs, the command names the known faults that
+would produce the expected file; docs/diagnose.md lists the faults.
 ${CHUNKED_HELP}
 
 Examples:
@@ -71,10 +71,10 @@ export function addRunCommand(program: Command, io: Io): void {
     .description("Run an operator, a model made of the operators, or one node of any model.");
   addChunkedOptions(addWithOption(addTaskArguments(command)))
     .optionsGroup("Results:")
-    .option("-o, --output <[name=]file>", "where a result goes; repeatable", collect)
+    .option("-o, --output <[name=]file>", "write a result to this file; repeatable", collect)
     .option(
       "--expect <[name=]file>",
-      "compare a result, status 1 if it differs; repeatable",
+      "compare a result with this file; the status is 1 if they differ; repeatable",
       collect,
     )
     .option("--json", JSON_HELP)
@@ -149,7 +149,7 @@ function checkTargets(io: Io, targets: readonly string[], kept: readonly string[
     checkFormat(target);
     checkPlace(io, target);
     if (targets.slice(0, position).some((other) => isSameFile(io, target, other))) {
-      throw wrongUsage(`two outputs have the file ${target}; give each its own`);
+      throw wrongUsage(`two outputs have the same file ${target}; give a file for each output`);
     }
     if (kept.some((file) => isSameFile(io, target, file))) {
       throw wrongUsage(

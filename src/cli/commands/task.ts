@@ -65,11 +65,11 @@ export function addTaskArguments(command: Command): Command {
       "<target>",
       "an operator, such as ScatterND, or a model (.onnx, .xml, or - for standard input)",
     )
-    .argument("[inputs...]", "the inputs: files, or NAME=FILE");
+    .argument("[inputs...]", "the inputs, each as FILE or NAME=FILE");
   return addCallOptions(command).option(
     "--node <name>",
-    "take one node, of a body or function too: its name, the path that inspect prints, a value that it makes, " +
-      "an operator that no other node has, or the name that ONNX Runtime gave it",
+    "use only this node, also in a body or function: its name, the path that inspect prints, an output of the node, " +
+      "an operator that no other node has, or its name in ONNX Runtime",
   );
 }
 
@@ -79,7 +79,7 @@ export function findTask(io: Io, target: string, options: TaskOptions): Task {
   if (isOperator(target)) {
     if (node === undefined) return operatorTask(target, call);
     throw wrongUsage(
-      `--node goes with a model, but ${target} is an operator; a file of that name is ./${target}`,
+      `--node needs a model, but ${target} is an operator; for a file with this name, write ./${target}`,
     );
   }
   // If the file does not exist, the registry's error suggests the operator that was probably meant.
@@ -181,7 +181,7 @@ function checkSupported(file: string, model: Model): void {
   const more = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} more` : "";
   const named = missing.slice(0, MOST_NAMED).join(", ") + more;
   const advice = "choose one node with --node, or run the model with --with onnxruntime-node";
-  const sentence = `the model has operators that are not run here: ${named}; ${advice}`;
+  const sentence = `the model has operators that this package does not run: ${named}; ${advice}`;
   throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
 }
 

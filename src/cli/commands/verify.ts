@@ -5,6 +5,7 @@
 import type { Command } from "commander";
 import { explain } from "../../entries/index.ts";
 import {
+  VERDICTS,
   readModel,
   verifyModel,
   type FailedNode,
@@ -15,7 +16,7 @@ import {
 import { printFile, withPath, WRONG_DATA, wrongUsage, type Status } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { addFeedOptions, feedsOf, RANDOM_HELP } from "../input/feeds.ts";
-import { escapeControls, JSON_HELP, printCount, printJson, quote } from "../text/layout.ts";
+import { escapeControls, JSON_HELP, printCount, printJson, quote, wrap } from "../text/layout.ts";
 import { wholeOption } from "../input/numbers.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { readBytes } from "../input/read-files.ts";
@@ -29,26 +30,33 @@ interface VerifyCommand extends RuntimeOptions {
   readonly json?: boolean;
 }
 
+const verdicts = Object.entries(VERDICTS).map(([verdict, meaning]) =>
+  wrap(meaning, `  ${verdict.padEnd(11)}  `),
+);
+
 const HELP = `
 The model runs in the ONNX Runtime that is installed in the folder where the
-command runs (onnxruntime-node, or onnxruntime-web). Every scatter and gather is
-computed again, exactly, from the inputs that it had there, and compared bit for
-bit. One iteration of a loop is compared, the first or --iteration, and one call
-of a function, the first that runs or --call. Then the whole model runs; if that
-fails, the command searches for the iteration or the call that fails and compares
-it. A result that differs only in the bits of a NaN or the sign of a zero is
-nan-or-zero. If a result differs, the command names the likely reason
-(docs/diagnose.md lists them) and shows what really happens to the first cell
-that differs.
+command runs (onnxruntime-node or onnxruntime-web). The command computes the
+exact result of every scatter and gather from the inputs that the node had in the
+runtime, and compares the two results bit for bit. In a loop the first iteration
+is compared, or the iteration of --iteration; in a function the first call that
+runs is compared, or the call of --call. Then the whole model runs. If that run
+fails, the command searches for the iteration or call that fails, and compares
+it. If a result differs, the command names the likely reason (docs/diagnose.md
+lists the reasons) and explains the exact value of the first cell that differs.
 
-A node whose updates repeat a target may race: threads lose updates in some runs
-only. Such a node runs alone until a result differs, at most 200 times or for 2
-seconds; with onnxruntime-node also with one thread. With --runs the model runs
-several times with each count of --threads. A node that gives another result for
-the same inputs is not reproducible; the first such result is explained, the
-others are counted.
+Every node gets a verdict:
+${verdicts.join("\n")}
 
-The status is 0 only if all nodes that run agree.
+If several updates of a node have the same target, the node may race: threads
+lose updates in some runs. Such a node runs alone until a result differs, but at
+most 200 times or for 2 seconds; with onnxruntime-node it also runs with one
+thread. With --runs the model runs several times with each thread count of
+--threads. A node is not reproducible if the same inputs give another result; the
+first such result is explained, and the other runs are counted.
+
+The exit status is 0 only if the model runs, and every node that ran is equal or
+near and reproducible.
 ${RANDOM_HELP}
 
 Examples:
@@ -61,18 +69,22 @@ Examples:
 export function addVerifyCommand(program: Command, io: Io, fail: (status: Status) => void): void {
   const command = program
     .command("verify")
-    .summary("compare your runtime with the exact results, node by node")
+    .summary("compare your runtime's results with the exact results, node by node")
     .description(
-      "Compare what your ONNX Runtime makes of a model with the exact results, node by node.",
+      "Compare the results of a model in your ONNX Runtime with the exact results, node by node.",
     )
     .argument("<model>", "an ONNX model")
-    .option("--node <name>", "only this node, by the names that explain takes");
+    .option("--node <name>", "check only this node, by any name that explain accepts");
   addFeedOptions(addRuntimeOptions(command))
     .optionsGroup("Output:")
-    .option("--runs <count>", "how often the model runs", wholeOption("--runs", 1, 10_000))
+    .option(
+      "--runs <count>",
+      "the number of model runs (default: 1)",
+      wholeOption("--runs", 1, 10_000),
+    )
     .option(
       "--tolerance <part>",
-      "the largest relative difference of floats, such as 1e-6",
+      "the largest relative difference to accept between floats, such as 1e-6",
       parsePart,
     )
     .option("--json", JSON_HELP)
@@ -89,7 +101,8 @@ export function addVerifyCommand(program: Command, io: Io, fail: (status: Status
         const all = { ...own, others, ...how, ...chosen };
         return inModel(file, () => verifyModel(bytes, feeds, all));
       });
-      const text = json ? printJson(reportJson(file, report)) : reportText(file, report);
+      const isRandom = options.random === true;
+      const text = json ? printJson(reportJson(file, report)) : reportText(file, report, isRandom);
       await io.stdout.write(`${text}\n`);
       if (!report.agrees) fail(WRONG_DATA);
     });
@@ -136,10 +149,18 @@ function historyOf({ call, difference }: VerifiedNode): string[] {
     : historyLines(explain(call.node, call.inputs), difference.at);
 }
 
+/** The limit of a verification with generated inputs. */
+const RANDOM_LIMIT =
+  "  --random generates indices within bounds; to check your own indices, use --feed";
+
 /** Nodes with these verdicts are only counted: the line of a failed node names those behind it. */
 const COUNTED_ONLY: ReadonlySet<string> = new Set(["equal", "behind"]);
 
-function reportText(file: string, { nodes, failures, problem }: VerifyReport): string {
+function reportText(
+  file: string,
+  { nodes, failures, problem }: VerifyReport,
+  isRandom: boolean,
+): string {
   const shown = nodes.filter(
     // A voice detector's model has twice as many nodes in branches not taken as in others.
     ({ verdict, isReproducible, reruns }) =>
@@ -154,7 +175,8 @@ function reportText(file: string, { nodes, failures, problem }: VerifyReport): s
     `${printFile(file)}: ${printCount(nodes.length, "scatter/gather node")}`,
     ...shown.flatMap(linesOf),
     ...failures.map(failureLine),
-    ...(problem === null ? [] : [`  the model does not run as a whole: ${problem}`]),
+    ...(problem === null ? [] : [`  the whole model does not run: ${problem}`]),
+    ...(isRandom && nodes.length > 0 ? [RANDOM_LIMIT] : []),
     summary === "" ? "nothing to compare" : summary,
   ]
     .map(escapeControls)
@@ -168,7 +190,7 @@ function failureLine({ title, message, isCompared, behind }: FailedNode): string
   const named = behind.slice(0, MOST_BEHIND).join(", ");
   const more = behind.length - MOST_BEHIND;
   const names = `${named}${more > 0 ? ` and ${more} more` : ""}`;
-  const unknown = `so ${printCount(behind.length, "node")} behind it could not be compared: ${names}`;
+  const unknown = `so ${printCount(behind.length, "later node")} could not be compared: ${names}`;
   return isCompared
     ? `  behind: ${title} has no result, ${unknown}`
     : `  failed: ${title}: the runtime says: ${message}; ${unknown}`;
@@ -200,14 +222,14 @@ function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
     const named = otherRuns.slice(0, MOST_RUNS).join(", ");
     const more = otherRuns.length - MOST_RUNS;
     const others = more > 0 ? ` and ${printCount(more, "other run")}` : "";
-    said.push(`not reproducible: the same inputs gave another result in ${named}${others}`);
+    said.push(`not reproducible: the same inputs gave a different result in ${named}${others}`);
   } else if (reruns !== null) {
     const isEqual = verdict === "equal";
-    const suspect = "its indices repeat a target";
+    const suspect = "several updates have the same target";
     const times = `${printCount(reruns.count, "run")} of the node alone`;
     if (reruns.problem !== null)
       said.push(`${suspect}, but the node does not run alone: ${reruns.problem}`);
-    else said.push(isEqual ? `${suspect}; equal in ${times} too` : `the same in ${times}`);
+    else said.push(isEqual ? `${suspect}; also equal in ${times}` : `the same result in ${times}`);
   }
   if (reruns?.isExactInOneThread === true) said.push("exact with one thread");
   return said;

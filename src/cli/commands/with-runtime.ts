@@ -20,7 +20,7 @@ export const addWithOption = (command: Command): Command =>
   command.addOption(
     new Option(
       "--with <package>",
-      "run the model in your ONNX Runtime, with its scatters carried out exactly",
+      "run the model in your ONNX Runtime, with its scatters computed exactly by this package",
     ).choices(PACKAGES),
   );
 
@@ -30,16 +30,16 @@ export const addWithOption = (command: Command): Command =>
  */
 export function runtimeTask(io: Io, file: string, runtime: string, options: TaskOptions): Task {
   if (isOperator(file)) {
-    const advice = `leave --with out; a model of that name is ./${file}`;
+    const advice = `leave --with out, or write ./${file} for a model with this name`;
     throw wrongUsage(
-      `--with runs a model, but ${file} is an operator, which this package always carries out itself: ${advice}`,
+      `--with runs a model, but ${file} is an operator, which this package always runs itself; ${advice}`,
     );
   }
   const odd = (["node", "domain", "opset", "attr"] as const).find(
     (name) => options[name] !== undefined,
   );
   if (odd !== undefined)
-    throw wrongUsage(`--with runs a whole model, so it does not go with --${odd}`);
+    throw wrongUsage(`--with runs a whole model, so it cannot be used with --${odd}`);
   const bytes = readBytes(io, file);
   const { graph } = withPath(file, () => readModel(bytes));
   return {
@@ -53,7 +53,7 @@ export function runtimeTask(io: Io, file: string, runtime: string, options: Task
     checkSupported: () => {},
     checkOneNode: () => {},
     call: () => {
-      throw wrongUsage("--with runs a whole model, which is not one call; leave --with out");
+      throw wrongUsage("--with runs a whole model instead of a single call; leave --with out");
     },
   };
 }

@@ -59,7 +59,7 @@ export function bindFiles(
       }
       bare.push(text);
     } else if (files.has(name)) {
-      throw wrongUsage(`the ${what} ${printName(name)} has two files; give one`);
+      throw wrongUsage(`the ${what} ${printName(name)} has two files; give only one`);
     } else {
       files.set(name, text.slice(name.length + 1));
     }

@@ -47,34 +47,39 @@ export interface FeedOptions {
 
 /** A paragraph for the help of commands with these options. */
 export const RANDOM_HELP = `
-With --random, inputs that have no --feed are made up: floats between -1 and 1,
-indices of scatters and gathers within the axes that they index, as far as the
-model says how large these are. An input of one integer that the model compares
-with a constant has that value; other integers are 0. --dim gives a dimension
-its size, and --shape all sizes of one input. --value and --range say what an
-input holds, also without --random; both ends of a range are included. The same
---seed gives the same numbers in every run.`;
+--random generates the inputs that have no --feed. Floats are between -1 and 1.
+Indices of scatters and gathers are within the bounds of their axes, if the model
+declares the sizes of the axes, so bad indices are not found: give real inputs
+with --feed to check them. A single integer that the model compares with a
+constant has the value of the constant; other integers are 0. --dim sets the size
+of a dimension, and --shape sets all sizes of one input. --value and --range set
+the values of an input, also without --random; a range includes both ends. The
+same --seed gives the same numbers in every run.`;
 
 export const addFeedOptions = (command: Command): Command =>
   command
     .optionsGroup("Inputs of the model:")
-    .option("--feed <name=file>", "a tensor for an input of the model; once for each", collect)
-    .option("--random", "make up inputs that have no --feed")
-    .option("--dim <name=size>", "the size of a dimension by its name, ? for one without", collect)
-    .option("--shape <name=sizes>", "the shape of a made-up input, as in x=1,512", collect)
+    .option("--feed <name=file>", "a file with the tensor for one input; repeatable", collect)
+    .option("--random", "generate the inputs that have no --feed")
+    .option(
+      "--dim <name=size>",
+      "the size of a named dimension; use ? for unnamed dimensions",
+      collect,
+    )
+    .option("--shape <name=sizes>", "the shape of a generated input, as in x=1,512", collect)
     .option(
       "--value <name=value>",
-      "a value for all elements of an input, or a list: sr=16000",
+      "the value of all elements of an input, or a list of values: sr=16000",
       collect,
     )
     .option(
       "--range <name=low..high>",
-      "random numbers of a range for an input: ids=0..999",
+      "the range of random numbers for an input: ids=0..999",
       collect,
     )
     .option(
       "--seed <number>",
-      "which random numbers (default: 0)",
+      "the seed of the random numbers (default: 0)",
       wholeOption("--seed", 0, 2 ** 32 - 1),
     );
 
@@ -95,7 +100,7 @@ export function feedsOf(
   const { made, missing } = chooseInputs(file, model, said, options);
   const odd = (["dim", "shape", "seed"] as const).find((name) => options[name] !== undefined);
   if (odd !== undefined && options.random !== true && made.length === 0)
-    throw wrongUsage(`--${odd} goes with --random, which makes inputs up`);
+    throw wrongUsage(`--${odd} is only used for generated inputs; give --random too`);
   const feeds = readTensorFiles(io, said.files);
   const shapes = new Map([...feeds].map(([name, { shape }]) => [name, shape]));
   for (const [name, shape] of givenShapes(said.shapes, inputs)) shapes.set(name, shape);
@@ -113,7 +118,7 @@ export function feedsOf(
     .join(" ");
   if (missing.length > 0) throw noTensors(file, missing, options.random === true, advice);
   if (unsized.length > 0) {
-    const sentence = `sizes are not known of ${listInputs(unsized)}; give your own, such as ${advice}`;
+    const sentence = `the sizes of ${listInputs(unsized)} are unknown; give them, as in ${advice}`;
     throw wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
   }
   for (const [name, tensor] of makeAll(file, model, { made, shapes, said, compared, options }))
@@ -242,7 +247,7 @@ function noTensors(
     ({ name }) => `--feed ${inShell(`${name}=${name.replaceAll(/[^\w.-]+/g, "_")}.npy`)}`,
   );
   const sizes = advice === "" ? "" : `, and sizes for others: ${advice}`;
-  const other = random ? sizes : `, or make them up: ${`--random ${advice}`.trim()}`;
+  const other = random ? sizes : `, or generate them: ${`--random ${advice}`.trim()}`;
   const sentence = `no tensor is given for ${listInputs(missing)}; give files: ${files.join(" ")}${other}`;
   return wrongUsage(escapeControls(`${printFile(file)}: ${sentence}`));
 }

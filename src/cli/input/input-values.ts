@@ -20,7 +20,7 @@ export function valueTensor(name: string, text: string, { dtype, shape }: SizedT
   if (values.length !== 1 && values.length !== count) {
     const elements = `${count} element${count === 1 ? "" : "s"}`;
     throw wrongUsage(
-      `${option} must have 1 value or one for each of the ${elements}, got ${values.length}`,
+      `${option} must have 1 value, or a value for each of the ${elements}, got ${values.length}`,
     );
   }
   return asOption(option, () =>

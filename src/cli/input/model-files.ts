@@ -38,7 +38,7 @@ export function* findModels(
     yield found;
   }
   if (count > 0) return;
-  const failure = wrongData(`${given} must hold an .onnx file, or an .xml file of OpenVINO`);
+  const failure = wrongData(`${given} must contain an .onnx file, or an .xml file of OpenVINO`);
   yield { file: given, failure };
 }
 

@@ -38,12 +38,12 @@ export interface Call {
 }
 
 export const domainOption = (): Option =>
-  new Option("--domain <name>", "ai.onnx or openvino (default: the one that has the operator)");
+  new Option("--domain <name>", "ai.onnx or openvino (default: the domain that has the operator)");
 
 export const opsetOption = (): Option =>
   new Option(
     "--opset <number>",
-    "the opset, which decides the version (default: the newest)",
+    "the opset, which determines the operator version (default: the newest)",
   ).argParser(wholeOption("--opset", 1));
 
 export function addCallOptions(command: Command): Command {
@@ -52,7 +52,7 @@ export function addCallOptions(command: Command): Command {
     .addOption(opsetOption())
     .option(
       "--attr <name=value>",
-      "an attribute of the operator, or its axis where that is an input; repeatable",
+      "an attribute of the operator, or the value of its input axis; repeatable",
       collect,
     )
     .option("--axis <axis>", "short for --attr axis=..., or the name of an axis of a Zarr array");
@@ -80,7 +80,7 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   const newest = NEWEST_OPSETS[version.domain];
   if (opset === undefined || opset <= newest) return version;
   throw wrongUsage(
-    `opset ${opset} of ${version.domain} is not known here; the newest known is ${newest}`,
+    `opset ${opset} of ${version.domain} is unknown to this package; the newest known opset is ${newest}`,
   );
 }
 

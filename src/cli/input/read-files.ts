@@ -74,7 +74,7 @@ export function checkOneInput(files: readonly (string | undefined)[]): void {
   const count = files.filter((file) => file === STDIN).length;
   if (count < 2) return;
   throw wrongUsage(
-    `standard input is one file, but - stands for ${count} of them; name the others`,
+    `standard input is one file, but - is given for ${count} files; name the others`,
   );
 }
 
@@ -86,8 +86,8 @@ function inputModel(io: Io, bin?: ByteSource): Model {
 }
 
 /** Throws for a file beside standard input, which has no folder. */
-const fromNoFolder = (location = "the .bin"): never => {
-  const sentence = `${location} cannot be found from standard input; name the file of the model`;
+const fromNoFolder = (location = ".bin file"): never => {
+  const sentence = `a model in standard input has no ${location}; give the name of the model file`;
   throw new TensorError("unsupported-model", sentence);
 };
 
@@ -149,12 +149,12 @@ export const externalReader =
       const reason = reasonOf(cause);
       if (reason === null) throw cause;
       throw malformed(
-        `the external data ${quote(location)} cannot be read: ${reason}; put it beside the model`,
+        `the external data ${quote(location)} cannot be read: ${reason}; put it in the folder of the model`,
         cause,
       );
     }
     throw malformed(
-      `the external data ${quote(location)} must lie in the model's folder, got a path outside it; copy it there`,
+      `the external data ${quote(location)} must be in the model's folder, got a path outside it; copy the file there`,
     );
   };
 
@@ -207,7 +207,7 @@ function read(
 
 const endsEarly = (file: string, size: number, end: number): TensorError =>
   malformed(
-    `${file} ends at byte ${size}, but its data end at byte ${end}; the file is cut short, so copy it again`,
+    `${file} ends at byte ${size}, but its data end at byte ${end}; the file is truncated; copy it again`,
   );
 
 /** The error for a folder, a pipe or a device where a file is expected. */

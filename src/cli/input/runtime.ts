@@ -52,14 +52,14 @@ export const addRuntimeChoice = (command: Command): Command =>
   command
     .optionsGroup("The runtime:")
     .addOption(
-      new Option("--runtime <package>", "the runtime, where several are installed").choices(
+      new Option("--runtime <package>", "the runtime to use if several are installed").choices(
         PACKAGES,
       ),
     )
     .option("--provider <name>", "the execution provider of the runtime, such as webgpu")
     .option(
       "--threads <counts>",
-      "the threads of the runtime; 1,4 runs with each",
+      "the runtime's thread counts; 1,4 runs once with 1 thread and once with 4",
       (text: string) => text.split(",").map((one) => parseWhole(one, "--threads", 1)),
     );
 
@@ -67,12 +67,12 @@ export const addRuntimeOptions = (command: Command): Command =>
   addRuntimeChoice(command)
     .option(
       "--iteration <number>",
-      "the iteration of loops to compare, counted from 0",
+      "use only this loop iteration, counting from 0 (default: 0)",
       wholeOption("--iteration", 0),
     )
     .option(
       "--call <number>",
-      "the call of functions to compare, counted from 0",
+      "use only this call of a function, counting from 0 (default: 0)",
       wholeOption("--call", 0),
     );
 

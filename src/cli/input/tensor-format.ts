@@ -30,7 +30,7 @@ export function checkFormat(file: string): Format {
   if (format !== undefined) return format;
   const advice = file.includes(".zarr") ? "; a Zarr array needs --memory, such as --memory 1G" : "";
   throw wrongUsage(
-    `${file} must end in ${Object.keys(FORMATS).join(" or ")}, by which its format is chosen${advice}`,
+    `${file} must end in ${Object.keys(FORMATS).join(" or ")}, which determines its format${advice}`,
   );
 }
 

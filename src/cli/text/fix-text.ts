@@ -29,11 +29,11 @@ export function fixText(file: string, report: FixReport, context: Context): stri
         ...(fault === null ? [] : [`  ${fault.id}: ${fault.fault}`]),
         ...faulty.flatMap(faultyLines),
         ...otherProblems(report),
-        ...(cures.length === 0 ? [] : ["tried, from cheap to dear:"]),
+        ...(cures.length === 0 ? [] : ["cures tried, in order of increasing cost:"]),
         ...cureLines(cures),
         ...(ignored.length === 0
           ? []
-          : [`  not tried, because this runtime ignores it: ${ignored.join(", ")}`]),
+          : [`  settings not tried, because this runtime ignores them: ${ignored.join(", ")}`]),
         ...(chosen === null ? ["no cure was found"] : chosenLines(file, chosen, faulty, context)),
       ];
   return lines.map(escapeControls).join("\n");
@@ -45,19 +45,25 @@ function nothingWrong({ verified, plain }: FixReport): string {
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
   const tried = [
     `${printCount(ran.length, "node")} compared bit for bit`,
-    ...(alone === 0 ? [] : [`${printCount(alone, "run")} of nodes alone`]),
-    `${plain.results} result in ${printCount(plain.runs, "run")} of the model`,
+    ...(alone === 0 ? [] : [`${printCount(alone, "run")} of single nodes`]),
+    modelRuns(plain),
   ];
   return `nothing is wrong: ${tried.join(", ")}`;
 }
 
+/** The number of different results that the model gave. */
+const modelRuns = ({ results, runs }: FixReport["plain"]): string =>
+  results === 1
+    ? `the model gave one result in ${printCount(runs, "run")}`
+    : `the model gave ${results} different results in ${printCount(runs, "run")}`;
+
 function faultyLines(node: FaultyNodeReport): string[] {
   const { path, op, isReproducible, sentence, faults, uncured } = node;
   const runs = isReproducible ? "" : "; not reproducible";
-  const ids = faults.map(({ id }) => id).join(", ") || "not a known fault";
+  const ids = faults.map(({ id }) => id).join(", ") || "unknown fault";
   return [
     `  ${ids}: ${op} ${path}: ${cut(sentence, LONGEST)}${runs}`,
-    ...(uncured === null ? [] : [`    it is not written in other words: ${uncured}`]),
+    ...(uncured === null ? [] : [`    the node was not rewritten as equivalent nodes: ${uncured}`]),
   ];
 }
 
@@ -70,7 +76,7 @@ function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] 
   if (faulty.length > 0 || fault !== null || named.length > 0) return named;
   if (plain.problem !== null) return [`  the model does not run: ${cut(plain.problem, LONGEST)}`];
   return plain.results > 1
-    ? [`  ${plain.results} results in ${printCount(plain.runs, "run")}, by no scatter or gather`]
+    ? [`  ${modelRuns(plain)}, but no scatter or gather causes this`]
     : named;
 }
 
@@ -98,15 +104,17 @@ function cureFacts({
 }: Cure): string {
   if (problem !== null) return `fails: ${cut(problem, LONGEST)}`;
   const parts = [
-    isRight ? "right" : "wrong",
+    isRight ? "correct" : "wrong",
     ...(kind === "exact-session" || nodeRuns === 0
       ? []
-      : [`${rightRuns} of ${printCount(nodeRuns, "run")} of faulty nodes exact`]),
-    `${printCount(whole.results, "result")} in ${printCount(whole.runs, "run")} of the model`,
-    ...(ratio === null ? [] : [`${ratio.toFixed(2)} times the plain session`]),
+      : [
+          `the faulty nodes, run alone, were exact in ${rightRuns} of ${printCount(nodeRuns, "run")}`,
+        ]),
+    modelRuns(whole),
+    ...(ratio === null ? [] : [`it took ${ratio.toFixed(2)} times as long as the plain session`]),
     ...notes,
   ];
-  return parts.join(", ");
+  return parts.join("; ");
 }
 
 function chosenLines(
@@ -121,7 +129,7 @@ function chosenLines(
     const where = written === null ? "-o FILE writes the model" : `the model is in ${written}`;
     return [begin, ...[...cures].map((one) => `  ${one}`), `  ${where}`];
   }
-  const noFile = output === undefined ? [] : ["  it needs no file, so none was written"];
+  const noFile = output === undefined ? [] : ["  this cure needs no file, so no file was written"];
   const always = provider === undefined ? {} : { executionProviders: [provider] };
   if (nodes !== null) {
     const options = provider === undefined ? "" : `, ${literalOf(always)}`;

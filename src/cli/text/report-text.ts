@@ -43,7 +43,7 @@ export function printReport(file: string, report: Report, view: ReportView): str
     [fold(headOf(file, report), width)],
     ...(view.all ? nodes.map((node) => linesOf(node, width)) : worstFirst(nodes, width)),
     findings.map((one) => fold(printFinding(one), width)),
-    nodes.length === 0 ? [] : operatorLines(nodes, view),
+    nodes.length === 0 ? [] : [...operatorLines(nodes, view), ...uncheckedLines(report, width)],
     [printCounts(counts)],
   ];
   return blocks
@@ -53,8 +53,11 @@ export function printReport(file: string, report: Report, view: ReportView): str
 }
 
 /** The line for a model without findings, among other models. */
-export const printCleanLine = (file: string, report: Report, { width }: ReportView): string =>
-  fold(escapeControls(`${printFile(file)}: ${nodeCounts(report)}, nothing found`), width);
+export function printCleanLine(file: string, report: Report, { width }: ReportView): string {
+  const unchecked = uncheckedText(report);
+  const text = `${printFile(file)}: ${nodeCounts(report)}, nothing found`;
+  return fold(escapeControls(unchecked === "" ? text : `${text}; ${unchecked}`), width);
+}
 
 const headOf = (file: string, report: Report): string => {
   const imports = Object.entries(report.opsets).map(([domain, opset]) => `${domain} ${opset}, `);
@@ -160,6 +163,24 @@ function operatorLines(nodes: readonly InspectedNode[], { all, width }: ReportVi
   const hint = `${printCount(clean, "node")} ${have} no finding; --all shows every node`;
   const lines = fitTable(rows, width);
   return all || clean === 0 ? lines : [...lines, fold(hint, width)];
+}
+
+/** A clause about the nodes whose indices are not constant; empty if none are left unchecked. */
+function uncheckedText({ nodes }: Report): string {
+  const { length } = nodes.filter(hasUncheckedIndices);
+  const subject = `${printCount(length, "node")} ${length === 1 ? "has" : "have"}`;
+  return length === 0 ? "" : `${subject} indices that are not constant, so they were not checked`;
+}
+
+const hasUncheckedIndices = ({ inputs }: InspectedNode): boolean =>
+  inputs.some(({ parameter, isConstant }) => parameter === "indices" && !isConstant);
+
+/** The clause with advice: `verify` runs only ONNX models. */
+function uncheckedLines(report: Report, width: number): string[] {
+  const text = uncheckedText(report);
+  const isONNX = report.nodes.some(({ domain }) => domain === "ai.onnx");
+  const advice = isONNX ? "; check them with ndscatter verify MODEL --feed NAME=FILE" : "";
+  return text === "" ? [] : [fold(`${text}${advice}`, width)];
 }
 
 const byTitle = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>

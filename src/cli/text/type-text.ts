@@ -5,9 +5,9 @@ import { wrongUsage } from "../failure.ts";
 import { quote } from "./layout.ts";
 import { didYouMean } from "./names.ts";
 
-export const TYPE_HELP = `A type is a data type and a shape: float32[2,3]. A dimension is a size, a name that
-stands for one (N), or ? where nothing is known. float32[] is a scalar; float32[...]
-or float32 alone has an unknown rank. In a shell, put types in quotes.`;
+export const TYPE_HELP = `A type is a data type and a shape, such as float32[2,3]. A dimension is a size, a
+name for an unknown size (N), or ? for any size. float32[] is a scalar; float32[...]
+and float32 have an unknown rank. In a shell, put types in quotes.`;
 
 /** @throws Failure for text that is not a type. */
 export function parseType(text: string): TensorType {

@@ -75,12 +75,10 @@ function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   const isBack = given !== null && given < 0;
   const axis = isBack && rank !== undefined ? given + rank : given;
   const source = scope.constantOf(indices);
-  const only = `${target.domain} has no ScatterUpdate, and only one with`;
-  if (axis === null || axis < 0) throw refusal(`${only} a known axis can be said in other words`);
+  const only = `${target.domain} has no ScatterUpdate; equivalent nodes need`;
+  if (axis === null || axis < 0) throw refusal(`${only} a known axis`);
   if (source === null || source.dtype === null) {
-    throw refusal(
-      `${only} constant indices can be said in other words, which ${quote(indices)} are not`,
-    );
+    throw refusal(`${only} constant indices, but ${quote(indices)} is not constant`);
   }
   if (isBack && certainShape(data, scope) === null) {
     meaning.trusted.add(onlyDeclared("rank", data, "the axis was counted from the front by it"));
@@ -116,12 +114,10 @@ function expanded(
   const { indices = "", updates = "" } = inputs;
   const shape = scope.typeOf(updates)?.shape ?? null;
   if (!isKnown(shape) || source.shape.length !== 1 || shape[axis] !== source.shape[0]) {
-    throw refusal(
-      `${only} indices of rank 1 and updates of a known shape can be said along axis ${axis}`,
-    );
+    throw refusal(`${only} indices of rank 1 and updates of a known shape along axis ${axis}`);
   }
   if (product(shape) > MOST_INDICES) {
-    throw refusal(`${only} at most ${MOST_INDICES} updates can be said along axis ${axis}`);
+    throw refusal(`${only} at most ${MOST_INDICES} updates along axis ${axis}`);
   }
   if (!isKnown(certainShape(updates, scope))) {
     trusted.add(onlyDeclared("shape", updates, `${quote(indices)} were repeated for it`));

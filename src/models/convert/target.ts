@@ -112,7 +112,7 @@ function checkOpset(opset: unknown, domain: Domain): number {
   const newest = NEWEST_OPSETS[domain];
   if (Number(opset) <= newest) return Number(opset);
   throw unknown(
-    `opset ${String(opset)} of ${domain} is not known here; the newest known is ${newest}`,
+    `opset ${String(opset)} of ${domain} is unknown to this package; the newest known opset is ${newest}`,
   );
 }
 

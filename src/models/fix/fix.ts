@@ -269,7 +269,7 @@ async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | nul
 }
 
 function titleOf(base: Rebased | null, cures: ReadonlyMap<string, NodeCure>): string {
-  const words = cures.size === 1 ? "1 node in other words" : `${cures.size} nodes in other words`;
+  const words = `${cures.size === 1 ? "1 node" : `${cures.size} nodes`} rewritten as equivalent nodes`;
   if (base === null) return words;
   return cures.size === 0 ? base.title : `${base.title}, ${words}`;
 }

@@ -6,7 +6,7 @@ import type { CreateSession, SessionSettings } from "../verify/session.ts";
 export const SETTINGS: readonly { readonly title: string; readonly settings: SessionSettings }[] = [
   { title: "one thread", settings: { intraOpNumThreads: 1 } },
   { title: "one node at a time", settings: { executionMode: "sequential" } },
-  { title: "no graph optimisation", settings: { graphOptimizationLevel: "disabled" } },
+  { title: "no graph optimization", settings: { graphOptimizationLevel: "disabled" } },
 ];
 
 /** Makes sessions with settings, and records whether all settings were read. */

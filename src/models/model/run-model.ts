@@ -330,6 +330,6 @@ function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
   const more = missing.length > MAX_NAMES ? ` and ${missing.length - MAX_NAMES} more` : "";
   throw new TensorError(
     "unsupported-model",
-    `the model has operators that are not run here: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
+    `the model has operators that this package does not run: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
   );
 }

@@ -9,17 +9,15 @@
  * ```
  */
 export const VERDICTS = Object.freeze({
-  "not-run":
-    "it is in a branch or an iteration that did not run, or in a body of another operator than If, Loop and Scan",
+  "not-run": "the node did not run, or it is in a body of an operator other than If, Loop and Scan",
   equal: "every bit of the result is exact",
-  near: "floats differ by no more than the tolerance",
+  near: "floats differ, but not by more than the tolerance",
   "nan-or-zero":
-    "it differs only in which NaN, or in the sign of a zero, in which runtimes are known to differ",
-  behind: "the runtime failed at an earlier node, so the inputs of this one are not known",
-  differs: "a value is wrong",
-  wrong:
-    "by the specification of the operator the call is an error, whatever the runtime makes of it",
-  failed: "the runtime has no result, though nothing wrong is known of the call",
+    "the result differs only in the bits of a NaN or in the sign of a zero, which also vary between other runtimes",
+  behind: "the runtime failed at an earlier node, so this node's inputs are unknown",
+  differs: "a value of the result is wrong",
+  wrong: "the specification makes the call an error, whether the runtime returns a result or not",
+  failed: "the runtime returned no result, although the call appears to be valid",
 } as const);
 
 /** The verdict on a node: a key of {@link VERDICTS}. */
