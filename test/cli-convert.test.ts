@@ -30,7 +30,7 @@ testRows(folder, [
   fails(
     "convert add.onnx --opset 13 -o no.onnx",
     'add.onnx: the ScatterND that makes "y" cannot be converted to opset 13 of ai.onnx: ' +
-      'ScatterND-13 has no reduction "add"; opset 16 can say it',
+      'ScatterND-13 has no reduction "add"; opset 16 supports it',
   ),
   fails(
     "convert large.onnx -o no.xml",
@@ -89,7 +89,7 @@ testRows(folder, [
     "convert elements.onnx --opset 10 -o e10.onnx --force",
     inOrder(
       /^e10\.onnx: 1 node changed\n.*ScatterElements-18 to Scatter-9\n1 node left unchanged and unchecked: Other 1/,
-      /\nnote: .*"r" is not declared; Scatter-9 takes all that ScatterElements-18 does but bfloat16\n$/,
+      /\nnote: .*"r" is not declared; Scatter-9 accepts all data types of ScatterElements-18 except bfloat16\n$/,
     ),
   ),
   fails(
@@ -134,7 +134,7 @@ testRows(folder, [
   ),
   fails(
     "convert places.onnx --node second -o none.onnx",
-    /cannot stand alone: its attribute axis is decided by the caller/,
+    /cannot be extracted: its attribute axis depends on the caller/,
   ),
 ]);
 

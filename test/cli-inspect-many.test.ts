@@ -129,7 +129,7 @@ testRows(folder, [
     "missing: no such file or directory; check the name and the folder",
     /1 not read/,
   ),
-  fails("inspect none --json", /^none must contain an/, /"error": "none must hold an/),
+  fails("inspect none --json", /^none must contain an/, /"error": "none must contain an/),
   refuses(
     "inspect large.onnx ",
     "a file name is empty; give a model, a folder, or - for standard input",

@@ -81,7 +81,7 @@ testRows(folder, [
   ),
   fails(
     "inspect cut.onnx",
-    /^cut\.onnx: the file is cut short or damaged, so get it again: byte \d+ begins a part/,
+    /^cut\.onnx: the file is truncated or damaged; get it again: byte \d+ begins a part/,
   ),
   fails("inspect no.onnx", "no.onnx: no such file or directory; check the name and the folder"),
 ]);

@@ -115,7 +115,7 @@ testRows(folder, [
     "array.onnx: the file must be an ONNX model, got a NumPy array (.npy); name a model",
   ),
   // A model that ends too early is a broken one.
-  fails("inspect cut.onnx", /^cut\.onnx: the file is cut short or damaged/),
+  fails("inspect cut.onnx", /^cut\.onnx: the file is truncated or damaged/),
 ]);
 
 // Nodes in bodies and functions, by name, value and path.

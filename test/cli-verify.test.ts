@@ -143,7 +143,7 @@ testRows(folder, [
   refuses("verify m.onnx --threads 1,x --random", '--threads takes a positive integer, got "x"'),
   refuses(
     "run m.onnx --with onnxruntime-node --node put x=x.npy",
-    "--with runs a whole model, so it cannot be used with --node",
+    "--with runs a whole model, so it cannot be used with --node; leave --node out",
   ),
   refuses("run m.onnx --with onnxruntime-node x=x.npy", "m.onnx needs files for x, i; add i=FILE"),
   refuses(
@@ -152,7 +152,7 @@ testRows(folder, [
   ),
   refuses(
     "capture m.onnx --node put -o p --threads 1,2",
-    "capture accepts only one --threads count",
+    "capture accepts only one thread count; give a single count with --threads",
   ),
   // Of two updates of element 0 the first stays where there are 8 threads.
   fails(

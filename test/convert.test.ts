@@ -127,14 +127,14 @@ test("nodes that are refused for one reason are counted", () => {
     code: "unsupported-model",
     message:
       "25 nodes cannot be converted to opset 16 of ai.onnx: " +
-      '24 ScatterND, the first of them node "n0": ScatterND-16 has no reduction "max"; opset 18 can say it; ' +
-      'node "n3": ScatterND-16 has no reduction "min"; opset 18 can say it',
+      '24 ScatterND nodes, first node "n0": ScatterND-16 has no reduction "max"; opset 18 supports it; ' +
+      'node "n3": ScatterND-16 has no reduction "min"; opset 18 supports it',
   });
 });
 
 for (const [count, end] of [
-  [20, /; node "n19": which versions Odd19 has is not known here$/],
-  [25, /; node "n19": which versions Odd19 has is not known here; and 5 more reasons$/],
+  [20, /; node "n19": this package does not know the versions of Odd19$/],
+  [25, /; node "n19": this package does not know the versions of Odd19; and 5 more reasons$/],
 ] as const) {
   test(`of ${count} reasons 20 are named`, () => {
     const nodes = Array.from({ length: count }, (_, at) => ({
@@ -280,7 +280,7 @@ test("a Convert to a data type becomes a Cast from the opset on whose Cast takes
         ["Cast"],
       );
       assert.throws(() => convertModel(model, { opset: since - 1 }), {
-        message: new RegExp(`Cast of opset ${since - 1} does not take ${dtype}; opset ${since} `),
+        message: new RegExp(`Cast in opset ${since - 1} does not accept ${dtype}; opset ${since} `),
       });
     }
   }
@@ -295,7 +295,7 @@ for (const [since, dtypes] of TYPES_SINCE) {
         () => convertModel(model, { opset: since - 1 }),
         (error) =>
           isTensorError(error, "unsupported-model") &&
-          error.message.endsWith(`does not take ${dtype}; opset ${since} can say it`),
+          error.message.endsWith(`does not accept ${dtype}; opset ${since} supports it`),
       );
     }
   });
@@ -319,7 +319,7 @@ test("a data type that is not declared is refused where it matters, and noted by
     nodes,
   });
   const undeclared =
-    'the data type of "r" is not declared; ScatterND-11 takes all that ScatterND-13 does but bfloat16';
+    'the data type of "r" is not declared; ScatterND-11 accepts all data types of ScatterND-13 except bfloat16';
   assert.throws(() => convertModel(model, { opset: 12 }), {
     message: `node "n" cannot be converted to opset 12 of ai.onnx: ${undeclared}`,
   });
@@ -344,7 +344,7 @@ test("a node behind one that is wrong is not refused as well", () => {
   assert.throws(() => convertModel(model, { opset: 18 }), refused);
 });
 
-const COUNTED = '"indices" were counted from the front by it';
+const COUNTED = '"indices" were counted from the front according to it';
 const AXIS_1 = { axis: i64([], 1) };
 
 /** What rests on a declaration alone is noted where it decides the result, and only there. */
@@ -360,10 +360,10 @@ const TRUSTED: readonly { of: Model; to: ConvertTarget; notes: readonly string[]
   { of: declaredAs(scatterNDUpdate({ ...ND, data: F32(4, 3), indices: i64([2, 2], 1, 2, 0, -1) }), "data", F32(4, "N")),
     to: { ...OPENVINO, opset: 4 }, notes: [`the shape of "declared" is only declared; ${COUNTED}`] },
   { of: declaredAs(ovGather({ ...G, indices: i64([1], 3) }), "data", UNRANKED), to: { opset: 18 },
-    notes: ['the shape of "declared" is only declared; "indices" are in range by it'] },
+    notes: ['the shape of "declared" is only declared; "indices" are in range according to it'] },
   { of: declaredAs(ovGather(G), "data", F32(4, "N")), to: { opset: 18 }, notes: [] },
   { of: declaredAs(scatterUpdate({ ...SLICES, axis: i64([], -2) }), "data", UNRANKED), to: { opset: 18 },
-    notes: ['the rank of "declared" is only declared; the axis was counted from the front by it'] },
+    notes: ['the rank of "declared" is only declared; the axis was counted from the front according to it'] },
   { of: declaredAs(scatterUpdate(SLICES), "data", UNRANKED), to: { opset: 18 }, notes: [] },
   { of: declaredAs(scatterUpdate({ ...SLICES, updates: F32(4, 2), ...AXIS_1 }), "updates", UNRANKED), to: { opset: 18 },
     notes: ['the shape of "declared" is only declared; "indices" were repeated for it'] },
@@ -456,19 +456,19 @@ const OTHERS: readonly { name: string; opset: number; to: number; node: ModelNod
     says: /opset 17 does not have Mish yet; opset 18 has it$/ },
   { name: "Identity of a known type", opset: 13, to: 7, node: one("Identity"), says: null },
   { name: "Identity of an unknown type", opset: 13, to: 7, node: one("Identity", "unknown"),
-    says: /Identity-1 takes fewer data types, and that of "unknown" is not known; opset 13 can say it$/ },
+    says: /Identity-1 accepts fewer data types, and the data type of "unknown" is unknown; opset 13 supports it$/ },
   { name: "Identity of an unknown type, upwards", opset: 11, to: 18, node: one("Identity", "unknown"), says: null },
   { name: "Cast to a number", opset: 13, to: 7, node: { ...one("Cast"), attributes: { to: 6 } }, says: null },
   { name: "Cast to a number at its first opset", opset: 6, to: 7, node: { ...one("Cast"), attributes: { to: 6 } },
     says: null },
   { name: "Cast to a word that is none", opset: 5, to: 7, node: { ...one("Cast"), attributes: { to: "INT33" } },
-    says: /Cast-6 knows no data type INT33$/ },
+    says: /Cast-6 has no data type named INT33$/ },
   { name: "Constant of a list", opset: 12, to: 9, node: madeOf({ value_ints: [1] }), says: null },
   { name: "Constant of a list before integers", opset: 12, to: 8, node: madeOf({ value_ints: [1] }),
-    says: /Constant-1 does not take int64; opset 9 can say it$/ },
+    says: /Constant-1 does not accept int64; opset 9 supports it$/ },
   { name: "Constant of an unknown kind", opset: 12, to: 11, node: madeOf({ sparse_value: SPARSE }), says: null },
   { name: "Constant of two", opset: 12, to: 11, node: madeOf({ value_ints: [1], note: "odd" }),
-    says: /Constant-11 has only a tensor; opset 12 can say it$/ },
+    says: /Constant-11 accepts only a tensor value; opset 12 supports it$/ },
 ];
 
 for (const { name, opset, to, node, says } of OTHERS) {

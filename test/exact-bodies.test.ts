@@ -641,7 +641,7 @@ test("a Scan with a batch axis is refused", async () => {
   const options = { ...localRuntime(), nodes: "all" } as const;
   await assert.rejects(
     createExactSession(older, options),
-    /take cannot be replaced, because it is in node "whole": a Scan before opset 9 is not carried out here$/,
+    /take cannot be replaced, because it is in node "whole": a Scan before opset 9 is not supported by exact sessions$/,
   );
 });
 

@@ -285,7 +285,7 @@ for (const [title, code, says, make] of [
   [
     "a type that nobody tells",
     "unsupported-model",
-    /the data type of "s" is not known, so node "end" cannot be cut off/,
+    /the data type of "s" is not known, so node "end" cannot be separated/,
     () => createExactSession(unknownType, { createSession: doubling(false), nodes: "all" }),
   ],
   [
@@ -333,7 +333,7 @@ for (const [title, code, says, make] of [
   [
     "a runtime that does not load a part",
     "unsupported-model",
-    /the runtime does not load the part of the model from node "n0" to node "n0": too new/,
+    /the runtime cannot load the part of the model from node "n0" to node "n0": too new/,
     () =>
       createExactSession(chain("Cast", "ScatterND"), {
         createSession: async () => Promise.reject(new Error("too new")),

@@ -98,10 +98,10 @@ test("a node of an IR is an IR, or a model of ONNX", () => {
 
 // prettier-ignore
 const REFUSED: readonly (readonly [name: string, says: RegExp])[] = [
-  ["first", /node "first" cannot stand alone: the data type of "X" is not known$/],
-  ["second", /node "second" cannot stand alone: its attribute axis is decided by the caller of its function$/],
-  ['Loop "looped" / body / l', /cannot stand alone: the data type of "carried" is not known$/],
-  ["choose", /node "choose" cannot stand alone: its attribute (then|else)_branch is not a plain value$/],
+  ["first", /node "first" cannot be extracted: the data type of "X" is unknown$/],
+  ["second", /node "second" cannot be extracted: its attribute axis depends on the caller of its function$/],
+  ['Loop "looped" / body / l', /cannot be extracted: the data type of "carried" is unknown$/],
+  ["choose", /node "choose" cannot be extracted: its attribute (then|else)_branch is not a plain value$/],
   ["owm", /no node "owm"; did you mean "own"\?/],
 ];
 
@@ -114,6 +114,6 @@ for (const [name, says] of REFUSED) {
 test("a node of another model is refused", () => {
   const other = new NodeIndex(NET).find("scatter").node;
   assert.throws(() => extractNode(MODEL, other), {
-    message: /node "scatter" must be a node of the model, but is not$/,
+    message: /node "scatter" is not a node of the model$/,
   });
 });

@@ -143,7 +143,7 @@ const REFUSALS: readonly (readonly [place: string, odd: unknown, code: ErrorCode
     'the attribute "axes" must be a list of numbers, got "b"'],
   ["graph.nodes.0.attributes.half.value", "b", "malformed-file", 'the attribute "half" must be a number, got "b"'],
   ["graph.nodes.0.attributes.half.type", "odd", "malformed-file",
-    'the attribute "half" must be of a type that attributes have, got "odd"'],
+    'the attribute "half" must be of an attribute type, got "odd"'],
   ["graph.nodes.2.attributes.then_branch.graphs.0.nodes.0.op", 5, "malformed-file",
     "the operator of a node must be text, got 5"],
 ];
@@ -233,6 +233,6 @@ test("bodies more than 16 deep are not converted", () => {
   assert.equal(onnx.convertModel(inBodies(15), { opset: 18 }).changes.length, 0);
   assert.throws(() => onnx.convertModel(inBodies(16), { opset: 18 }, { force: true }), {
     code: "too-large",
-    message: "the model has graphs in graphs, more than 16 deep, which is too deep to be followed",
+    message: "the model has graphs nested more than 16 deep, which is too deep to read",
   });
 });

@@ -154,7 +154,7 @@ const OUTLINES: readonly (readonly [what: string, source: ByteSource, says: RegE
     { size: 2 ** 26, read: (_, length) => new Uint8Array(length).fill(8) },
     /more than 16777216 records/,
   ],
-  ["64 MiB of names", { size: 2 ** 40, read: manyNodes }, /67108864 bytes beside tensors/],
+  ["64 MiB of names", { size: 2 ** 40, read: manyNodes }, /67108864 bytes in addition to tensors/],
 ];
 
 for (const [what, source, says] of OUTLINES) {

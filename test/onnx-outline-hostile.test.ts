@@ -69,7 +69,7 @@ const HOSTILE: readonly Hostile[] = [
   { what: "a length of 11 bytes", content: lying(...Array<number>(10).fill(128), 0), says: /more than 10 bytes/ },
   { what: "a number that never ends", content: file([1 << 3], endless), says: /more than 10 bytes/ },
   { what: "a number of 11 bytes", content: file([1 << 3], Array(10).fill(128), [0]), says: /more than 10 bytes/ },
-  { what: "a number that is cut short", content: file([1 << 3, 0x80]), says: /cut short or damaged/ },
+  { what: "a number that is cut short", content: file([1 << 3, 0x80]), says: /truncated or damaged/ },
   { what: "a group", content: file([(3 << 3) | 3, (3 << 3) | 4]), says: /wire type 3/ },
   { what: "the end of a group", content: file([(3 << 3) | 4]), says: /wire type 4/ },
   { what: "wire type 6", content: file([(3 << 3) | 6]), says: /wire type 6/ },

@@ -244,7 +244,7 @@ test("an outline is not written as a model that lacks its values", () => {
   assert.ok(equals(again.graph.constants[0].read(), some("float32", 5000)));
   const loop = node("Loop", attribute("body", "GRAPH", bytes(ATTRIBUTE.g, [])));
   const model = readOutline(sourceOf(modelFile(loop)));
-  assertRefused("attribute", /of type GRAPH, which can only be kept, not made/, () =>
+  assertRefused("attribute", /of type GRAPH, which writeModel can keep but not create/, () =>
     writeModel(model),
   );
 });

@@ -105,7 +105,7 @@ test("an attribute that is no text is not dropped because a part of the layer ha
   for (const name of ["port_map", "more"]) {
     const { model, node } = loopModel();
     node.attributes[name] = { type: "other", value: "GRAPH" };
-    assertRefused("unsupported-model", /of type other, which an IR cannot say/, () =>
+    assertRefused("unsupported-model", /of type other, which an IR cannot express/, () =>
       writeIR(model),
     );
   }

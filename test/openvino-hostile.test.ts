@@ -224,8 +224,8 @@ const LINKS: readonly Row[] = [
   [/layer 0 "l0" has two parts or attributes "body"/, looping("<body><layers/></body><body><layers/></body>")],
   [/layer 0 "l0" has two parts or attributes "body"/, looping('<data body="1"/><body><layers/></body>')],
   [/the body of layer 0 "l0" has 2 parts <layers>/, looping("<body><layers/><layers/></body>")],
-  [/layer 2 "scatter" needs what is made of its own output/, net(LAYERS, self)],
-  [/layer 1 "l1" needs what is made of its own output/, net(pair, ["1:1 2:0", "2:1 1:0"])],
+  [/layer 2 "scatter" depends on its own output/, net(LAYERS, self)],
+  [/layer 1 "l1" depends on its own output/, net(pair, ["1:1 2:0", "2:1 1:0"])],
 ];
 
 for (const [says, xml, code = "malformed-file"] of [...XML, ...NETS, ...CONSTANTS, ...LINKS]) {

@@ -215,7 +215,7 @@ for (const [title, code, says, action] of [
   [
     "a value that no node makes",
     "unsupported-model",
-    /no node makes the value "x"/,
+    /no node computes the value "x"/,
     () => splitModel(model, ["x"]),
   ],
   [
@@ -227,7 +227,7 @@ for (const [title, code, says, action] of [
   [
     "a need of nothing that is there",
     "malformed-file",
-    /nothing makes "w"/,
+    /no node computes "w"/,
     () => neededFor(model, ["w"]),
   ],
 ] as const) {

@@ -323,7 +323,7 @@ test("a node in a Scan has the states and slices of the iteration that counts", 
     [4, 5, 6],
   ]);
   assert.match(String((await at(2, scanFile(18, true)))[0]), /which has no iteration 2$/);
-  assert.match(String((await at(0, scanFile(8)))[1]), /bodies of Scan are not followed$/);
+  assert.match(String((await at(0, scanFile(8)))[1]), /bodies of Scan are not supported$/);
 });
 
 test("a node in a loop has the inputs of the iteration that counts", async () => {
@@ -521,7 +521,7 @@ test("a result where the call is an error has its reason too", async () => {
   const { nodes } = await verifyModel(BYTES, { x, i: i64([2], 1, 3) }, options);
   const [, , again] = nodes;
   assert.deepEqual([again.verdict, again.diagnoses[0].id], ["wrong", "out-of-range-clipped"]);
-  assert.match(again.sentence, /^indices\[1\] is 3, .*; the runtime has a result$/);
+  assert.match(again.sentence, /^indices\[1\] is 3, .*; the runtime returned a result$/);
 });
 
 test("a node of an opset without its operator is wrong, and the others are compared", async () => {
@@ -536,7 +536,10 @@ test("a node of an opset without its operator is wrong, and the others are compa
     nodes.map(({ verdict }) => verdict),
     ["equal", "wrong", "equal"],
   );
-  assert.match(nodes[1].sentence, /does not have this operator yet; .*; the runtime has a result$/);
+  assert.match(
+    nodes[1].sentence,
+    /does not have this operator yet; .*; the runtime returned a result$/,
+  );
 });
 
 test("of a reduction that the version does not have, what the runtime did is said", async () => {
@@ -560,7 +563,10 @@ test("of a reduction that the version does not have, what the runtime did is sai
     const { nodes } = await verifyModel(edited(BYTES, 16, word), { x }, options);
     const [{ verdict, sentence, diagnoses }] = nodes;
     assert.equal(verdict, "wrong");
-    assert.match(sentence, /reduction must be .*, got "(sum|max)".*; the runtime has a result$/);
+    assert.match(
+      sentence,
+      /reduction must be .*, got "(sum|max)".*; the runtime returned a result$/,
+    );
     assert.ok(
       diagnoses.some((one) => one.id === "other-reduction" && one.sentence === says),
       JSON.stringify(diagnoses),
@@ -924,9 +930,9 @@ test("a node of another operator that fails is named once, and those behind it a
   assert.deepEqual(
     nodes.map(({ path, verdict, sentence }) => [path, verdict, sentence]),
     [
-      ["g0", "behind", "Reshape reshape failed before it"],
-      ["g1", "behind", "Reshape reshape failed before it"],
-      ["g2", "behind", "Reshape reshape failed before it"],
+      ["g0", "behind", "the earlier node Reshape reshape failed"],
+      ["g1", "behind", "the earlier node Reshape reshape failed"],
+      ["g2", "behind", "the earlier node Reshape reshape failed"],
       ["beside", "equal", ""],
     ],
   );

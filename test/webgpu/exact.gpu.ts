@@ -259,7 +259,7 @@ test("an engine must be one, made by a function", async () => {
     make(() => ({})),
     {
       code: "attribute",
-      message: /^gpu must make an engine of ndscatter\/webgpu, got /,
+      message: /^gpu must return an engine of ndscatter\/webgpu, got /,
     },
   );
 });

@@ -59,7 +59,9 @@ export function addCaptureCommand(program: Command, io: Io): void {
     .addHelpText("after", HELP)
     .action(async (file: string, options: CaptureCommand) => {
       if ((options.threads?.length ?? 0) > 1)
-        throw wrongUsage("capture accepts only one --threads count");
+        throw wrongUsage(
+          "capture accepts only one thread count; give a single count with --threads",
+        );
       const bytes = readBytes(io, file);
       const model = withPath(file, () => readModel(bytes));
       const feeds = feedsOf(io, file, model, options);

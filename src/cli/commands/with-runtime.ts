@@ -39,7 +39,9 @@ export function runtimeTask(io: Io, file: string, runtime: string, options: Task
     (name) => options[name] !== undefined,
   );
   if (odd !== undefined)
-    throw wrongUsage(`--with runs a whole model, so it cannot be used with --${odd}`);
+    throw wrongUsage(
+      `--with runs a whole model, so it cannot be used with --${odd}; leave --${odd} out`,
+    );
   const bytes = readBytes(io, file);
   const { graph } = withPath(file, () => readModel(bytes));
   return {

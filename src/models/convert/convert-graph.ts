@@ -66,12 +66,11 @@ function convertOne(
     if (convertBodies(node, scope, context) !== node) {
       // Changes logged for its body are discarded, because the node is left unchanged.
       log.changes.length = length;
-      throw refusal(
-        "it has a body with nodes of another opset, and bodies in an IR stay as they are",
-      );
+      throw refusal("its body has nodes of another opset, and bodies in an IR cannot be changed");
     }
     // The node has its own version, so it is left unchanged.
-    if (opset > target.opset) throw refusal(`it is of opset ${opset}, and stays as it is`);
+    if (opset > target.opset)
+      throw refusal(`it has opset ${opset}, and this package cannot convert it`);
     return [node];
   }
   const revised = convertVersions(node, opset, around);

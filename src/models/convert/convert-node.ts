@@ -66,7 +66,7 @@ export function convertNode(node: ModelNode, opset: number, context: GraphContex
 
 function noVersion(op: string, target: CheckedTarget): string {
   const [first] = siblingsOf(op, target.domain);
-  if (first === undefined) return `${target.domain} has no operator that does what ${op} does`;
+  if (first === undefined) return `${target.domain} has no operator equivalent to ${op}`;
   return `${printTarget(target)} does not have ${first.name} yet; opset ${firstOpset(first)} has it`;
 }
 
@@ -152,7 +152,7 @@ function undeclaredType(
   const lost = dataTypes(version).filter((dtype) => !dataTypes(row).includes(dtype));
   if (lost.length === 0) return [];
   const [to, from] = [row, version].map(versionTitle);
-  const takes = `${to} takes all that ${from} does but ${lost.join(", ")}`;
+  const takes = `${to} accepts all data types of ${from} except ${lost.join(", ")}`;
   const sentence = `the data type of ${quote(inputs.data ?? "")} is not declared; ${takes}`;
   if (!force) throw refusal(sentence);
   return [sentence];

@@ -85,7 +85,9 @@ function adaptConstant(
   const { dims, isCertain } = dimsOf(meaning, scope);
   const after = rewrite(before, change, dims, name, row);
   if (!isCertain && (noOutside || (noNegative && hasNegative(before)))) {
-    const use = noOutside ? "are in range by it" : "were counted from the front by it";
+    const use = noOutside
+      ? "are in range according to it"
+      : "were counted from the front according to it";
     const reason = onlyDeclared("shape", meaning.inputs.data ?? "", `${quote(name)} ${use}`);
     meaning.trusted.add(reason);
   }
@@ -104,14 +106,14 @@ function refuseUnknown(
 ): TensorError {
   const { version } = meaning;
   const needs = noNegative
-    ? "takes no negative indices"
-    : `has an error for indices out of range, for which ${versionTitle(version)} gives zeros`;
+    ? "does not accept negative indices"
+    : `rejects indices out of range, for which ${versionTitle(version)} returns zeros`;
   const isAble = (other: OperatorVersion): boolean =>
     (!noNegative || other.negativeIndices) &&
     (!noOutside || other.outOfRange === version.outOfRange);
   const advice = adviceFor(meaning, target, isAble);
   return refusal(
-    `${versionTitle(row)} ${needs}, and ${quote(name)} is not a constant, so its values are unknown${advice}`,
+    `${versionTitle(row)} ${needs}, and the values of ${quote(name)} are unknown because it is not a constant${advice}`,
   );
 }
 
@@ -182,8 +184,8 @@ function takenIndex(
   const countsFromEnd = noNegative && index < 0n;
   if (!countsFromEnd && !noOutside) return index;
   if (typeof dim !== "number")
-    return fail("and the size of its axis is not known; declare the shape of data");
+    return fail("and the size of its axis is unknown; declare the shape of data");
   if (index < BigInt(-dim) || index >= BigInt(dim))
-    return fail(`which is out of range, and ${versionTitle(row)} has an error for that`);
+    return fail(`which is out of range and which ${versionTitle(row)} rejects`);
   return countsFromEnd ? index + BigInt(dim) : index;
 }

@@ -164,20 +164,19 @@ export function objectionTo(
     return `has no reduction ${quote(wordOf(version, reduction) ?? reduction)}`;
   }
   if (reduction !== "none" && !includeSelf && !has("includeSelf")) {
-    return "cannot leave data out of a reduction, as use_init_val false does";
+    return "always includes the data in a reduction, which use_init_val false excludes";
   }
   if (batchDims < 0 && attributeFor(row, "batchDims")?.minimum !== undefined) {
-    return "takes no negative batch_dims, and the rank of indices is not known";
+    return "does not accept a negative batch_dims, and the rank of indices is unknown";
   }
-  if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which are ${batchDims}`;
+  if (batchDims !== 0 && !has("batchDims")) return `has no batch_dims, which is ${batchDims} here`;
   if (batchDims > 1 && row.fusesBatches !== version.fusesBatches) {
-    const makes = row.fusesBatches === true ? "makes" : "does not make";
-    return `${makes} one axis of the ${batchDims} batch axes of its output`;
+    const makes = row.fusesBatches === true ? "merges" : "does not merge";
+    return `${makes} the ${batchDims} batch axes of its output`;
   }
   if (mode !== "linear" && !has("mode")) return `has no mode ${quote(mode)}`;
-  if (axis === null && has("axis"))
-    return "has its axis as an attribute, but here it is not a constant";
-  return dtype === null || dataTypes(row).includes(dtype) ? null : `does not take ${dtype}`;
+  if (axis === null && has("axis")) return "needs a constant axis";
+  return dtype === null || dataTypes(row).includes(dtype) ? null : `does not accept ${dtype}`;
 }
 
 export const dataTypes = (row: OperatorVersion): readonly string[] =>
@@ -192,7 +191,7 @@ export function adviceFor(
   const able = siblingsOf(meaning.op, domain)
     .filter((row) => firstOpset(row) > opset && objectionTo(row, meaning) === null && isAble(row))
     .map(firstOpset);
-  return able.length === 0 ? "" : `; opset ${Math.min(...able)} can say it`;
+  return able.length === 0 ? "" : `; opset ${Math.min(...able)} supports it`;
 }
 
 /** The error for a node that cannot be converted. */

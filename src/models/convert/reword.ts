@@ -81,7 +81,9 @@ function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
     throw refusal(`${only} constant indices, but ${quote(indices)} is not constant`);
   }
   if (isBack && certainShape(data, scope) === null) {
-    meaning.trusted.add(onlyDeclared("rank", data, "the axis was counted from the front by it"));
+    meaning.trusted.add(
+      onlyDeclared("rank", data, "the axis was counted from the front according to it"),
+    );
   }
   const { axis: _, ...inputs } = meaning.inputs;
   const [op, name] =
@@ -120,7 +122,7 @@ function expanded(
     throw refusal(`${only} at most ${MOST_INDICES} updates along axis ${axis}`);
   }
   if (!isKnown(certainShape(updates, scope))) {
-    trusted.add(onlyDeclared("shape", updates, `${quote(indices)} were repeated for it`));
+    trusted.add(onlyDeclared("shape", updates, `${quote(indices)} were repeated to fit it`));
   }
   const make = (): Tensor => {
     const { dtype, data } = readConstant(source);

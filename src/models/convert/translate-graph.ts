@@ -37,7 +37,7 @@ function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void
   const more = counts.length > MAX_NAMES ? ` and ${counts.length - MAX_NAMES} other operators` : "";
   throw new TensorError(
     "unsupported-model",
-    `to ${target.domain} only this package's operators are converted, ` +
+    `only models with this package's operators can be converted to ${target.domain}, ` +
       `but the model has ${counts.slice(0, MAX_NAMES).join(", ")}${more}`,
   );
 }
@@ -105,7 +105,7 @@ class Translation {
     const isIdentity = node.op === "Identity";
     if (node.op === "Constant") {
       const one = constantOf(node, opset);
-      if (one === null) throw refusal("it makes no tensor of a data type that is known here");
+      if (one === null) throw refusal("its output has a data type that this package does not know");
       this.#constants.push(one);
       log.changed(node, "Constant to a constant of the graph");
       return;
@@ -126,10 +126,11 @@ class Translation {
   /** A cast. For an `Identity` that makes an output of the graph, a cast to the same data type. */
   #convertType(from: string, to: string, dtype: DType | null): ModelNode {
     const { domain, opset } = this.#context.target;
-    if (dtype === null) throw refusal(`the data type that it makes of ${quote(from)} is not known`);
+    if (dtype === null)
+      throw refusal(`the data type to which it converts ${quote(from)} is unknown`);
     const since = opsetOfDType(dtype);
     if (domain === "ai.onnx" && opset < since) {
-      throw refusal(`Cast of opset ${opset} does not take ${dtype}; opset ${since} can say it`);
+      throw refusal(`Cast in opset ${opset} does not accept ${dtype}; opset ${since} supports it`);
     }
     if (domain === "openvino" && elementTypeOf(dtype) === null) {
       throw refusal(`${domain} does not take ${dtype}`);
@@ -142,7 +143,9 @@ class Translation {
     const { name, inputs, outputs, values = [] } = this.#graph;
     const untyped = inputs.find(({ type }) => type === null);
     if (untyped !== undefined) {
-      throw refusal(`the input ${quote(untyped.name)} is of a data type that is not known here`);
+      throw refusal(
+        `the input ${quote(untyped.name)} has a data type that this package does not know`,
+      );
     }
     const made = new Set(this.#nodes.flatMap((node) => node.outputs));
     const inOrder = [...values.map((value) => value.name), ...made];

@@ -240,7 +240,7 @@ class Iterations {
       return zeros(type.dtype, [0, ...dims.map((dim) => (typeof dim === "number" ? dim : 0))]);
     }
     const what = type === null ? "data type" : "shape";
-    const sentence = `${nodeTitle(node)} has no iteration, and the model does not tell the ${what} of ${quote(name)}, which it collects`;
+    const sentence = `${nodeTitle(node)} has no iteration, and the model does not declare the ${what} of ${quote(name)}, which the loop collects`;
     throw malformed(sentence);
   }
 }

@@ -190,7 +190,7 @@ export function runGlue(
   gpu: ExactGpu | null,
 ): Value {
   const row = GLUE.get(node.op);
-  if (row === undefined) throw malformed(`${nodeTitle(node)} is not carried out here`);
+  if (row === undefined) throw malformed(`${nodeTitle(node)} is not supported by exact sessions`);
   const tensors = values.map((value, at) => {
     const { [at]: name } = node.inputs;
     if (gpu === null || !value.isOnGpu) return value.tensor(name);

@@ -39,7 +39,7 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
   if (gpu === undefined) return null;
   if (typeof gpu === "function") return gpu as CreateGpu;
   const must =
-    "gpu must be a function that makes an engine, such as async () => createGpuEngine({ device: await ort.env.webgpu.device })";
+    "gpu must be a function that creates an engine, such as async () => createGpuEngine({ device: await ort.env.webgpu.device })";
   throw new TensorError("attribute", `${must}, got ${printValue(gpu)}`);
 }
 
@@ -52,11 +52,11 @@ export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
   try {
     made = await createGpu();
   } catch (cause) {
-    const sentence = `gpu makes no engine: ${sentenceFrom(cause)}`;
+    const sentence = `gpu did not return an engine: ${sentenceFrom(cause)}`;
     throw new TensorError("attribute", sentence, {}, { cause });
   }
   const names = [...Object.keys(FUNCTIONS), "fromBuffer", "upload", "done", "dispose"];
-  const must = "gpu must make an engine of ndscatter/webgpu";
+  const must = "gpu must return an engine of ndscatter/webgpu";
   const isEngine = readForeign(
     () =>
       typeof made === "object" &&

@@ -127,10 +127,10 @@ export class OpenParts {
     } catch (cause) {
       const [from, to] = [nodes[0], nodes.at(-1)].map((one) => (one ? nodeTitle(one) : "no node"));
       const what = `the part of the model from ${from} to ${to}`;
-      const sentence = `the runtime does not load ${what}: ${sentenceFrom(cause)}`;
+      const sentence = `the runtime cannot load ${what}: ${sentenceFrom(cause)}`;
       throw new TensorError("unsupported-model", sentence, {}, { cause });
     }
-    throw new TensorError("attribute", "createSession must make a session with a function run");
+    throw new TensorError("attribute", "createSession must return a session with a function run");
   }
 
   /** A value of the graph or of an enclosing one, as the input of a session for some nodes. */
@@ -143,7 +143,7 @@ export class OpenParts {
     if (type !== null) return { name, type };
     const user = nodes.find(({ inputs }) => inputs.includes(name));
     const who = user === undefined ? "a node in a body" : nodeTitle(user);
-    const sentence = `the data type of ${quote(name)} is not known, so ${who} cannot be cut off from what makes it; declare the type in the model`;
+    const sentence = `the data type of ${quote(name)} is not known, so ${who} cannot be separated from the node that computes it; declare the type in the model`;
     throw new TensorError("unsupported-model", sentence);
   }
 

@@ -63,8 +63,8 @@ export function planGraph(
   calls: readonly string[] = [],
 ): GraphPlan {
   if (++planned.graphs > MAX_GRAPHS) {
-    const sentence = `the functions and bodies of the model are more than ${MAX_GRAPHS} graphs`;
-    throw new TensorError("too-large", `${sentence}, which is too many to be cut`);
+    const sentence = `the model has more than ${MAX_GRAPHS} graphs in functions and bodies`;
+    throw new TensorError("too-large", `${sentence}, which is too many to split`);
   }
   const scope = new Scope(graph, outer?.scope ?? null, planned.model.irVersion);
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
@@ -279,7 +279,7 @@ function bodyStep(
   if (names === undefined || node.domain !== "ai.onnx")
     throw refusedBody(planned, node, `bodies of ${node.op} are not carried out here`);
   if (node.op === "Scan" && opsetOf(plan, node) < SCAN_WITHOUT_BATCHES)
-    throw refusedBody(planned, node, "a Scan before opset 9 is not carried out here");
+    throw refusedBody(planned, node, "a Scan before opset 9 is not supported by exact sessions");
   const odd = [...node.inputs, ...node.outputs].find((name) => plan.noTensors.has(name));
   if (odd !== undefined)
     throw refusedBody(planned, node, `its value ${quote(odd)} is a sequence or an optional`);

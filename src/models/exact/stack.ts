@@ -16,7 +16,7 @@ export function stack(slices: readonly Tensor[], axis: number, what: string): Te
   const odd = slices.find((one) => !sameShape(one.shape, shape));
   if (odd !== undefined)
     throw malformed(
-      `${what} must make values of one shape in all iterations, got ${printShape(shape)} and ${printShape(odd.shape)}`,
+      `${what} must have the same shape in all iterations, got ${printShape(shape)} and ${printShape(odd.shape)}`,
     );
   const result = zeros(dtype, shape.toSpliced(axis, 0, slices.length));
   if (result.size === 0) return result;

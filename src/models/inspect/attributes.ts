@@ -40,7 +40,7 @@ function attributeFinding(
   const id = idOf(isTensorError(error, "reduction"), isKnown, isNewer);
   const found = findingOf(id, error);
   if (id !== "reduction-unknown") return found;
-  return { ...found, sentence: `${found.sentence}; several runtimes take it for none` };
+  return { ...found, sentence: `${found.sentence}; several runtimes treat it as none` };
 }
 
 function idOf(isReduction: boolean, isKnown: boolean, isNewer: boolean): FindingId {

@@ -14,7 +14,7 @@ const MAX_INDICES = 2 ** 20;
 export function readIndexConstant(constant: Constant): Tensor | Finding {
   const count = product(constant.shape);
   if (count > MAX_INDICES) {
-    const sentence = `the ${count} constant indices were not looked at: ${MAX_INDICES} are at most`;
+    const sentence = `the ${count} constant indices were not checked, because the limit is ${MAX_INDICES}`;
     return finding("indices-not-checked", sentence, { input: "indices" });
   }
   try {

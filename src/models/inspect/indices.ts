@@ -57,7 +57,7 @@ function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[]
     const at = coordinatesOf(position, shape);
     const got = Number.isSafeInteger(Number(index)) ? Number(index) : index;
     const input = indicesName(call);
-    const sentence = `${input}${printShape(at)} is ${got}, but version ${sinceVersion} takes no negative indices`;
+    const sentence = `${input}${printShape(at)} is ${got}, but version ${sinceVersion} does not accept negative indices`;
     const code = "index-out-of-range";
     return [finding("negative-index-not-taken", sentence, { code, input, at, got })];
   }
@@ -76,7 +76,7 @@ function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
     places === product(operator.layout({ ...made, data: data.larger }, call).positions);
   // In a gather without batches, each index is one offset.
   if ((isScatter || settings.batchDims !== 0) && places > MAX_OFFSETS) {
-    return [notChecked(call, `${isCounted ? `${places} ` : ""}places in data are too many`)];
+    return [notChecked(call, `${isCounted ? `${places} ` : ""}offsets in data exceed the limit`)];
   }
   let plan: Plan;
   try {
@@ -98,7 +98,7 @@ function planFindings(call: IndexedCall, indices: Tensor): Finding[] {
 
 function notChecked(call: IndexedCall, why: string): Finding {
   const input = indicesName(call);
-  const sentence = `not all was looked at of the constant ${input}: ${why}`;
+  const sentence = `the constant ${input} was checked only in part: ${why}`;
   return finding("indices-not-checked", sentence, { input });
 }
 

@@ -100,7 +100,7 @@ class Inspection {
     walkNodes(model, {
       node: (placed) => this.#inspect(placed),
       tooDeep: (path) => {
-        const sentence = `the graph of ${path.join(" / ")} lies too deep in others to be looked at`;
+        const sentence = `the graph of ${path.join(" / ")} is nested too deeply to be checked`;
         this.findings.push(finding("graph-too-deep", sentence));
       },
     });

@@ -75,7 +75,7 @@ function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Fi
   if (domain !== "ai.onnx" || op !== "ScatterND" || !isReduced) return [];
   if (scope.constantOf(indices) !== null) return [];
   const sentence =
-    "may race on more than one thread, if indices repeat: ndscatter verify finds that out";
+    "may race on more than one thread if indices repeat; ndscatter verify tests this";
   return [finding("may-race", sentence, { input: "indices" })];
 }
 
@@ -110,7 +110,7 @@ function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Fin
     type === null || unifyTypes(type, declared) !== null ? [] : [type],
   );
   if (made === undefined) return [];
-  const sentence = `${quote(name)} is declared to be ${printTensorType(declared)}, but the inputs make ${printTensorType(made)}`;
+  const sentence = `${quote(name)} is declared to be ${printTensorType(declared)}, but the type of the inputs implies ${printTensorType(made)}`;
   const found = finding("declared-type-differs", sentence);
   return [made === certain.type && scope.isModelOutput(name) ? found : asRisky(found)];
 }
@@ -163,7 +163,7 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
     const sentence = `the node has ${node.inputs.length} inputs, but ${name} has ${inputs.length}: ${names.join(", ")}`;
     findings.push(finding("input-count", sentence, { code, got: node.inputs.length }));
   } else if (missing !== null) {
-    const sentence = `the input ${missing} is left out, but may not be`;
+    const sentence = `the required input ${missing} is missing`;
     findings.push(finding("input-count", sentence, { code, input: missing }));
   }
   if (node.outputs.length > outputs.length) {
@@ -176,7 +176,7 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
 /** A finding if another operator has replaced this one in the opset. */
 function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Finding[] {
   const successor = deprecated && findVersion({ domain, op: deprecated, opset });
-  return successor ? [finding("operator-deprecated", `${successor.name} has replaced it`)] : [];
+  return successor ? [finding("operator-deprecated", `${successor.name} replaces it`)] : [];
 }
 
 const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {

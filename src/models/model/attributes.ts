@@ -16,10 +16,13 @@ export function attributesOf({ op, attributes }: ModelNode): Record<string, unkn
   const fail = (name: string, what: string): TensorError =>
     new TensorError("attribute", `attribute ${quote(name)} ${what}`, { op });
   for (const [name, attribute] of entries) {
-    if (isFloat(attribute)) throw fail(name, `is of floats, which no attribute of ${op} is`);
+    if (isFloat(attribute)) throw fail(name, `is a list of floats, which ${op} does not have`);
     if (isReference(attribute)) {
       const from = quote(attribute.reference);
-      throw fail(name, `is not known: it is the attribute ${from} of each call of the function`);
+      throw fail(
+        name,
+        `is unknown, because each call of the function sets it with its attribute ${from}`,
+      );
     }
   }
   return Object.fromEntries(entries.map(([name, { value }]) => [name, value]));
@@ -43,7 +46,7 @@ export function attributeError(
   if (isFloat(attribute) && isKnown) {
     return new TensorError(
       "attribute",
-      `${name} must not be of floats, which no attribute of the operator is`,
+      `${name} must not contain floats, because no attribute of the operator does`,
     );
   }
   try {

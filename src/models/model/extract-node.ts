@@ -50,10 +50,7 @@ export function extractNode(given: Model, node: ModelNode | string): Model {
     },
   });
   if (extracted !== null) return extracted;
-  throw new TensorError(
-    "unsupported-model",
-    `${nodeTitle(own)} must be a node of the model, but is not`,
-  );
+  throw new TensorError("unsupported-model", `${nodeTitle(own)} is not a node of the model`);
 }
 
 function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["opsets"]): Model {
@@ -67,7 +64,7 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
   const typed = (name: string): ValueInfo => {
     const type = scope.typeOf(name);
     if (type !== null) return { name, type };
-    const sentence = `${nodeTitle(node)} cannot stand alone: the data type of ${quote(name)} is not known`;
+    const sentence = `${nodeTitle(node)} cannot be extracted: the data type of ${quote(name)} is unknown`;
     throw new TensorError("unsupported-model", sentence, { input: name });
   };
   const graph = {
@@ -89,8 +86,8 @@ function checkAlone(node: ModelNode): void {
   for (const [name, attribute] of Object.entries(node.attributes)) {
     if (attribute.type !== "other") continue;
     const why = isReference(attribute)
-      ? `its attribute ${name} is decided by the caller of its function`
+      ? `its attribute ${name} depends on the caller of its function`
       : `its attribute ${name} is not a plain value`;
-    throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot stand alone: ${why}`);
+    throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot be extracted: ${why}`);
   }
 }

@@ -188,7 +188,7 @@ function checkAttribute(what: string, given: Attribute): void {
     if (odd !== -1) throw wrong(`a list of ${kind}`, (value as readonly unknown[])[odd]);
     return;
   }
-  if (!Object.hasOwn(VALUES, type)) throw wrong("of a type that attributes have", type);
+  if (!Object.hasOwn(VALUES, type)) throw wrong("of an attribute type", type);
   const [kind, isOne] = VALUES[type];
   if (!isOne(value)) throw wrong(kind, value);
   if (type === "other" && attribute.reference !== undefined)

@@ -23,7 +23,7 @@ export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNo
   const { domain } = node;
   const known = Object.keys(opsets).join(", ") || "none";
   throw malformed(
-    `the model imports no version of the domain ${domain}, which ${nodeTitle(node)} is of; it imports ${known}`,
+    `the model imports no version of the domain ${domain}, to which ${nodeTitle(node)} belongs; it imports ${known}`,
   );
 }
 
@@ -36,7 +36,7 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   const make = (name: string, maker: string): void => {
     const other = makers.get(name);
     if (other !== undefined)
-      throw malformed(`${quote(name)} is made twice: by ${other} and by ${maker}`);
+      throw malformed(`${quote(name)} is computed twice: by ${other} and by ${maker}`);
     makers.set(name, maker);
   };
   for (const { name } of inputs) make(name, "the inputs of the graph");
@@ -53,10 +53,10 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   const use = (name: string, user: string): void => {
     if (makers.has(name)) return;
     const node = makerOf.get(name);
-    if (node === undefined) throw malformed(`${user} needs ${quote(name)}, which nothing makes`);
+    if (node === undefined) throw malformed(`${user} needs ${quote(name)}, which no node computes`);
     throw malformed(
-      `${user} needs ${quote(name)} before ${nodeTitle(node)} makes it; ` +
-        "nodes must stand in the order in which they run",
+      `${user} needs ${quote(name)} before ${nodeTitle(node)} computes it; ` +
+        "nodes must be in execution order",
     );
   };
   for (const node of nodes) {
@@ -64,7 +64,7 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
     for (const name of node.outputs) if (name !== "") make(name, nodeTitle(node));
   }
   for (const { name } of outputs) {
-    if (!makers.has(name)) throw malformed(`nothing makes the graph's output ${quote(name)}`);
+    if (!makers.has(name)) throw malformed(`no node computes the graph's output ${quote(name)}`);
   }
 }
 

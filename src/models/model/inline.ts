@@ -90,7 +90,7 @@ const cast: InlineOperator = (node, inputs, opset) => {
   }
   const dtype = destinationOf(node);
   if (dtype === null) {
-    const sentence = "to must be the number of a data type that is known here";
+    const sentence = "to must be the number of a data type that this package knows";
     throw new TensorError("attribute", sentence, fields);
   }
   checkInputs(op, inputs, 1, opset);

@@ -64,7 +64,7 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
     const known = values.get(name);
     if (known !== undefined) return known;
     const constant = constants.get(name);
-    if (constant === undefined) throw malformed(`nothing makes ${quote(name)}`);
+    if (constant === undefined) throw malformed(`no node computes ${quote(name)}`);
     const value = readConstant(constant);
     values.set(name, value);
     return value;
@@ -261,7 +261,7 @@ function checkOmitted(
   const omitted = inputs.findIndex(
     (input, position) => input === undefined && schemas[position]?.optional !== true,
   );
-  if (omitted !== -1) throw malformed(`input ${omitted} is left out, but may not be`);
+  if (omitted !== -1) throw malformed(`the required input ${omitted} is missing`);
 }
 
 /** Names the node in errors thrown by `action`. */

@@ -15,7 +15,7 @@ export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly 
 export const tooDeep = (): TensorError =>
   new TensorError(
     "too-large",
-    `the model has graphs in graphs, more than ${MAX_BODY_DEPTH} deep, which is too deep to be followed`,
+    `the model has graphs nested more than ${MAX_BODY_DEPTH} deep, which is too deep to read`,
   );
 
 /** The names that a graph uses, also in the bodies of its nodes. */

@@ -90,7 +90,7 @@ export class FileCursor {
     const { position } = this;
     const part = `a part of ${length} bytes where ${end - position} are left`;
     return malformed(
-      `the file is cut short or damaged, so get it again: byte ${position} begins ${part}`,
+      `the file is truncated or damaged; get it again: byte ${position} begins ${part}`,
     );
   }
 }

@@ -73,7 +73,7 @@ function pathFault(location: string): string | null {
   if (location.includes("\\")) return "holds a backslash";
   if (location.startsWith("/")) return "is an absolute path";
   if (/^[A-Za-z]:/.test(location)) return "starts with a drive letter";
-  if (location.split("/").includes("..")) return "leaves the folder of the model";
+  if (location.split("/").includes("..")) return "leads out of the model's folder";
   if (/(^|\/)\.?$/.test(location)) return "names no file";
   return null;
 }

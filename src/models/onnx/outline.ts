@@ -220,7 +220,8 @@ class OutlineWriter {
 
   #append(bytes: Uint8Array): void {
     const length = this.#length + bytes.length;
-    if (length > MAX_OUTLINE) throw tooLargeModel(`more than ${MAX_OUTLINE} bytes beside tensors`);
+    if (length > MAX_OUTLINE)
+      throw tooLargeModel(`more than ${MAX_OUTLINE} bytes in addition to tensors`);
     if (length > this.#outline.length) {
       const larger = new Uint8Array(Math.min(MAX_OUTLINE, 2 * length));
       larger.set(this.#outline);

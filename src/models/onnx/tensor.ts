@@ -278,7 +278,7 @@ function checkValueCount(count: number, needed: number, header: TensorHeader): v
   if (count === needed) return;
   const { name, shape } = header;
   throw malformed(
-    `${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, but ${count} are there`,
+    `${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, got ${count}`,
   );
 }
 
@@ -288,7 +288,7 @@ const wrongLength = (
   found: number,
 ): TensorError =>
   malformed(
-    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, but ${found} are there`,
+    `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, got ${found}`,
   );
 
 function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {

@@ -53,7 +53,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
         const left = bytes.length - start;
         if (length > left) {
           throw malformed(
-            `the file is cut short or damaged, so get it again: ${what} has a field ${field} of ${length} bytes where ${left} are left`,
+            `the file is truncated or damaged; get it again: ${what} has a field ${field} of ${length} bytes where ${left} are left`,
           );
         }
         reader.pos = start + length;

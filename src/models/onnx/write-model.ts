@@ -80,7 +80,7 @@ export function writeModel(given: Model): Uint8Array {
   if (message.functions.length !== (model.functions?.length ?? 0)) {
     throw new TensorError(
       "unsupported-model",
-      "the functions of a model must be those of its file; change nodes instead",
+      "the functions of a model cannot be added or removed; change their nodes instead",
     );
   }
   const irVersion = toInt64(model.irVersion, "irVersion");
@@ -132,7 +132,7 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
   if (opset !== undefined && opset !== opsets[domainName(domain)]) {
     throw new TensorError(
       "unsupported-model",
-      `${nodeTitle(node)} has operator set version ${opset} of its own, but ONNX has one for all of a domain`,
+      `${nodeTitle(node)} has its own operator set version ${opset}, but ONNX has a single version per domain`,
       { op },
     );
   }
@@ -164,13 +164,13 @@ function attributeMessage(
   const message = create(AttributeProtoSchema, { name: checkUtf8(name) });
   if (attribute.type === "other") {
     if (source === undefined) {
-      throw wrong(`is of type ${attribute.value}, which can only be kept, not made`);
+      throw wrong(`is of type ${attribute.value}, which writeModel can keep but not create`);
     }
     Object.assign(message, source, { name });
     setBodies(message, source, attribute, opsets);
     return message;
   }
-  if (attribute.type === "boolean") throw wrong("is true or false, which ONNX says as an int");
+  if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
   // The value replaces that of the file. If the attribute had another type, only unknown fields are kept.
   if (source?.type === type) Object.assign(message, source, { name });

@@ -25,7 +25,7 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
     if (!graphs || printGraphs(graphs, numbers) !== printGraphs(before, numbers)) {
       throw new TensorError(
         "unsupported-model",
-        `${nodeTitle(node)} has another ${name} than its file, and bodies in an IR stay as they are`,
+        `${nodeTitle(node)} has a changed ${name}, but bodies in an IR cannot be changed`,
         { op: node.op },
       );
     }

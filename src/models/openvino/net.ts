@@ -171,7 +171,7 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
         path.pop();
       } else if (!ordered.has(source.layer)) {
         if (begun.has(source.layer)) {
-          throw malformed(`${layerTitle(source.layer)} needs what is made of its own output`);
+          throw malformed(`${layerTitle(source.layer)} depends on its own output`);
         }
         path.push({ layer: source.layer, next: 0 });
       }

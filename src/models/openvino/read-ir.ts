@@ -255,7 +255,7 @@ export function readBin(
   if (bin !== null) return readRange(bin, offset, offset + size);
   throw new TensorError(
     "unsupported-model",
-    `${who} has its data in the .bin; pass that to readIR as well`,
+    `${who} has its data in the .bin; pass the .bin to readIR too`,
   );
 }
 

@@ -109,7 +109,9 @@ class IRWriter {
     const defaults = new Set(graph.constants.map(({ name }) => name));
     for (const input of graph.inputs) {
       if (defaults.has(input.name)) {
-        throw unsupported(`the input ${quote(input.name)} has a default, which an IR cannot say`);
+        throw unsupported(
+          `the input ${quote(input.name)} has a default, which an IR cannot express`,
+        );
       }
       this.#addParameter(input);
     }
@@ -131,7 +133,7 @@ class IRWriter {
     const was = before === null ? undefined : dataAttributes(before.element);
     const elementType = type === null ? was?.get("element_type") : elementTypeName(type, name);
     if (elementType === undefined) {
-      throw unsupported(`the input ${quote(name)} has no type, which an IR must say`);
+      throw unsupported(`the input ${quote(name)} has no type, which an IR requires`);
     }
     const text = was?.get("shape");
     const isKept =
@@ -156,7 +158,9 @@ class IRWriter {
     const elementType =
       dtype === null ? was?.get("element_type") : elementTypeName({ dtype, shape }, name);
     if (elementType === undefined) {
-      throw unsupported(`the constant ${quote(name)} is of a data type that is not known here`);
+      throw unsupported(
+        `the constant ${quote(name)} has a data type that this package does not know`,
+      );
     }
     const bytes =
       source === null || was === undefined
@@ -189,7 +193,7 @@ class IRWriter {
     const source = node[SOURCE] instanceof LayerSource ? node[SOURCE] : null;
     const omitted = inputs.indexOf("");
     if (omitted !== -1) {
-      throw unsupported(`${nodeTitle(node)} leaves input ${omitted} out, which an IR cannot say`);
+      throw unsupported(`${nodeTitle(node)} omits input ${omitted}, which an IR cannot express`);
     }
     const bodies = keptBodies(node, source);
     const data = Object.entries(attributes)
@@ -279,7 +283,7 @@ class IRWriter {
 
   #producerOf(value: string): Producer {
     const producer = this.#producers.get(value);
-    if (producer === undefined) throw unsupported(`nothing makes ${quote(value)}`);
+    if (producer === undefined) throw unsupported(`no node computes ${quote(value)}`);
     return producer;
   }
 
@@ -311,7 +315,7 @@ class IRWriter {
 function elementTypeName({ dtype }: TensorType, name: string): string {
   const elementType = elementTypeOf(dtype);
   if (elementType !== null) return elementType;
-  throw new TensorError("dtype", `${quote(name)} is ${dtype}, which OpenVINO has not`, {
+  throw new TensorError("dtype", `${quote(name)} is ${dtype}, which OpenVINO does not support`, {
     input: name,
   });
 }
@@ -346,7 +350,7 @@ function attributeText(name: string, attribute: Attribute, node: ModelNode): str
     default:
       throw new TensorError(
         "unsupported-model",
-        `attribute ${quote(name)} of ${nodeTitle(node)} is of type ${attribute.type}, which an IR cannot say`,
+        `attribute ${quote(name)} of ${nodeTitle(node)} is of type ${attribute.type}, which an IR cannot express`,
         { op: node.op },
       );
   }

@@ -78,7 +78,7 @@ export function parseXml(xml: string | Uint8Array): Element {
   }
   const { children, text: beside } = elementOfPart(WRAPPER, undefined, parse(body));
   if (children.length === 1 && beside === "") return children[0];
-  throw malformed("the XML is not well-formed: it must have one root and nothing beside it");
+  throw malformed("the XML is not well-formed: it must have a single root element");
 }
 
 function decodeXml(given: unknown): string {
@@ -115,7 +115,7 @@ function checkText(text: string): void {
       equals = 0;
       start = at;
     } else if (code === EQUALS && ++equals > MAX_ATTRIBUTES) {
-      throw tooLargeXml(`a tag with more than ${MAX_ATTRIBUTES} signs of equality`);
+      throw tooLargeXml(`a tag with more than ${MAX_ATTRIBUTES} equality signs`);
     }
     if (at - start > MAX_TAG_LENGTH)
       throw tooLargeXml(`a tag or text of more than ${MAX_TAG_LENGTH} characters`);

@@ -38,7 +38,7 @@ export function neededNodes(
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
       // The runtime may not need a value that the caller does not want.
-      if (isWanted.has(name)) throw malformed(`nothing makes ${quote(name)}`);
+      if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`);
     }
   }
   return { nodes, names };

@@ -56,7 +56,7 @@ export function splitModel(
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
   for (const name of cut) {
     if (!uses.makers.has(name))
-      throw new TensorError("unsupported-model", `no node makes the value ${quote(name)}`);
+      throw new TensorError("unsupported-model", `no node computes the value ${quote(name)}`);
   }
   const levels = levelsOf(uses, (name) => cut.has(name));
   const typeOf = typesOf(own, options);
@@ -169,6 +169,6 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf }: 
 
 function handedOver(name: string, type: TensorType | null): ValueInfo {
   if (type !== null) return { name, type };
-  const sentence = `the data type of the value ${quote(name)} is not known, so no part can take it as an input; give it as types: { ${listNames([name])}: { dtype, shape } }`;
+  const sentence = `the data type of the value ${quote(name)} is unknown, so it cannot be an input of a part; give it as types: { ${listNames([name])}: { dtype, shape } }`;
   throw new TensorError("unsupported-model", sentence);
 }

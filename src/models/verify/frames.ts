@@ -145,7 +145,7 @@ async function bodyFrame(place: Place, outer: Place, around: Around): Promise<Fr
   if (owner.op === "Loop") return loopFrame(bodied);
   if (owner.op === "Scan" && place.opsets["ai.onnx"] >= 9) return scanFrame(bodied);
   throw new NotRun(
-    `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not followed`,
+    `it is in the body of ${nodeTitle(owner)}, and bodies of ${owner.op} are not supported`,
   );
 }
 

@@ -34,13 +34,17 @@ export function judge(
 ): Judgement {
   const nothing = { version: null, difference: null, call: null, result: null };
   if (!isRun) return { ...nothing, verdict: "not-run", sentence: problem ?? "" };
-  const said = problem === null ? "the runtime has a result" : `the runtime says: ${problem}`;
+  const said = problem === null ? "the runtime returned a result" : `the runtime says: ${problem}`;
   if (error !== null)
     return { ...nothing, verdict: "wrong", sentence: `${sentenceOf(error)}; ${said}` };
   if (behind !== null)
-    return { ...nothing, verdict: "behind", sentence: `${titleOf(behind)} failed before it` };
+    return {
+      ...nothing,
+      verdict: "behind",
+      sentence: `the earlier node ${titleOf(behind)} failed`,
+    };
   if (call === null) {
-    const sentence = `its inputs are not known, because the runtime says: ${problem}`;
+    const sentence = `its inputs are unknown, because the runtime says: ${problem}`;
     return { ...nothing, verdict: "failed", sentence };
   }
   const known = { ...nothing, version: resolve(call.node).sinceVersion, call };

@@ -16,5 +16,7 @@ function refuseOneColumn(node: ModelNode, step: Step): ModelNode {
   const [, keys = "", , mask = "", past = ""] = node.inputs;
   if (mask === "" || step.shapeOf(mask)?.at(-1) !== 1) return node;
   if (past === "" && step.shapeOf(keys)?.at(-2) === 1) return node;
-  throw refusal(`to ${step.title} the one column of the mask ${quote(mask)} means something else`);
+  throw refusal(
+    `to ${step.title} a mask of one column, such as ${quote(mask)}, has another meaning`,
+  );
 }

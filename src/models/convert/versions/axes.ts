@@ -65,9 +65,7 @@ export const signalAxis: Part = {
 export function known(step: Step, input: string, name: string): readonly bigint[] {
   const values = step.integersOf(input);
   if (values !== null) return values;
-  throw refusal(
-    `${step.title} has its ${name} as an attribute, but here the input ${name} is not a constant`,
-  );
+  throw refusal(`${step.title} needs a constant ${name}, but the input ${name} is not a constant`);
 }
 
 /** Reductions that return their input unchanged when they reduce no axis. */
@@ -89,7 +87,8 @@ export const reducedAxes: Part = {
     const bare = withInputs(plain, { 1: "" });
     if (axes.length > 0) return withAttribute(bare, "axes", ints(axes));
     if (!reducesNone) return bare;
-    if (!SAME_WITHOUT_AXES.has(node.op)) throw refusal(`${step.title} without axes reduces all`);
+    if (!SAME_WITHOUT_AXES.has(node.op))
+      throw refusal(`${step.title} without axes reduces all axes`);
     return { ...bare, op: "Identity", attributes: {} };
   },
 };
@@ -105,7 +104,7 @@ export const fromBack = (name: string, added: (axes: number) => number = () => 0
     const rank = step.rankOf(inputOf(node, 0));
     if (rank === null) {
       throw refusal(
-        `${step.title} counts ${name} from the front, and the rank of its input is not known`,
+        `${step.title} needs nonnegative ${name}, and the rank of its input is unknown`,
       );
     }
     const counted = axes.map((axis) => (axis < 0 ? axis + rank + added(axes.length) : axis));

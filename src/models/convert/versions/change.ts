@@ -78,10 +78,10 @@ function checkTypes(node: ModelNode, step: Step, types: readonly string[], where
   for (const names of where.includes("*") ? named.map((name) => [name]) : [named]) {
     const dtype = names.map((name) => step.dtypeOf(name)).find((one) => one !== null);
     if (dtype !== undefined && types.includes(dtype))
-      throw refusal(`${step.title} does not take ${dtype}`);
+      throw refusal(`${step.title} does not accept ${dtype}`);
     if (dtype === undefined && names.length > 0) {
       throw refusal(
-        `${step.title} takes fewer data types, and that of ${quote(names[0])} is not known`,
+        `${step.title} accepts fewer data types, and the data type of ${quote(names[0])} is unknown`,
       );
     }
   }
@@ -95,7 +95,7 @@ export const oneType = (...positions: readonly number[]): Part => ({
     const names = positions.map((position) => inputs[position] ?? "").filter((one) => one !== "");
     const types = new Set(names.map((name) => step.dtypeOf(name)));
     if (types.size === 1 && !types.has(null)) return;
-    throw refusal(`${step.title} takes inputs of one data type, ${names.map(quote).join(", ")}`);
+    throw refusal(`${step.title} needs the same data type for ${names.map(quote).join(", ")}`);
   }),
 });
 
@@ -206,7 +206,7 @@ export const optionalInput = (position: number, name: string): Part => ({
 export const ofRank = (rank: number): Part => ({
   down: check(({ inputs }, step) => {
     if (step.rankOf(inputs[0] ?? "") !== rank)
-      throw refusal(`${step.title} takes only inputs of rank ${rank}`);
+      throw refusal(`${step.title} accepts only inputs of rank ${rank}`);
   }),
 });
 
@@ -217,7 +217,7 @@ export function negativesDiffer(why: string): Part {
     const dtype = step.dtypeOf(name);
     if (dtype !== null && isUnsigned(dtype)) return;
     if (step.integersOf(name)?.every((one) => one >= 0n) !== true)
-      throw refusal(`${step.title} means something else: ${why}`);
+      throw refusal(`${step.title} has another meaning: ${why}`);
   });
   return { up: test, down: test };
 }
@@ -227,7 +227,7 @@ export const axesFromBack = (name: string): Part => ({
   down: check((node, { title }) => {
     const value = attributeValue(node, name);
     if (Array.isArray(value) && value.some((axis) => axis < 0))
-      throw refusal(`${title} counts ${name} from the front, which are ${print(value)}`);
+      throw refusal(`${title} needs nonnegative ${name}, got ${print(value)}`);
   }),
 });
 
@@ -237,13 +237,13 @@ export const axesFromBack = (name: string): Part => ({
 export const broadcasting: Part = {
   up: (node, { title }) => {
     if (attributeValue(node, "axis") === undefined) return withoutAttributes(node, "broadcast");
-    throw refusal(`${title} has no axis along which its second input lies`);
+    throw refusal(`${title} has no attribute axis for its second input`);
   },
   down: check(({ inputs }, step) => {
     const [a, b] = inputs.map((name) => step.shapeOf(name));
     const isSame = a != null && b != null && a.length === b.length;
     if (!isSame || a.some((dim, axis) => dim === null || dim !== b[axis]))
-      throw refusal(`${step.title} does not broadcast, and the shapes of its inputs may differ`);
+      throw refusal(`${step.title} does not broadcast its inputs, and their shapes may differ`);
   }),
 };
 
@@ -251,7 +251,7 @@ export const broadcasting: Part = {
 export function onlyFirstOutput(): Part {
   const test = check(({ outputs }, { title }) => {
     if (outputs.slice(1).some((name) => name !== ""))
-      throw refusal(`${title} has other outputs beside the first`);
+      throw refusal(`${title} has other outputs after the first one`);
   });
   return { up: test, down: test };
 }
@@ -264,7 +264,7 @@ export const newer = (why: string): Part => ({ down: refuse(why) });
 
 const refuse = (why: string): Rewrite =>
   check((_, { title }) => {
-    throw refusal(`${title} means something else: ${why}`);
+    throw refusal(`${title} has another meaning: ${why}`);
   });
 
 const print = (value: unknown): string =>

@@ -16,7 +16,7 @@ export const shortValues: Part = {
   down(node, { title }) {
     if ("value" in node.attributes || "sparse_value" in node.attributes) return node;
     const value = constantOf(node, SHORT_VALUES);
-    if (value === null) throw refusal(`${title} has only a tensor`);
+    if (value === null) throw refusal(`${title} accepts only a tensor value`);
     return { ...node, attributes: { value: { type: "tensor", value } } };
   },
 };

@@ -52,13 +52,13 @@ function orAdvice<T>(since: number, action: () => T): T {
   } catch (cause) {
     if (!isTensorError(cause, "unsupported-model")) throw cause;
     const { code, message } = cause;
-    throw new TensorError(code, `${message}; opset ${since} can say it`, {}, { cause });
+    throw new TensorError(code, `${message}; opset ${since} supports it`, {}, { cause });
   }
 }
 
 function historyOf(op: string): (typeof HISTORIES)[string] {
   if (Object.hasOwn(HISTORIES, op)) return HISTORIES[op];
-  throw refusal(`which versions ${op} has is not known here`);
+  throw refusal(`this package does not know the versions of ${op}`);
 }
 
 /** The operator version in an opset, such as `Softmax-11`; only the name for an operator that is not in the table. */

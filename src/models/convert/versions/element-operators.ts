@@ -98,8 +98,8 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   Abs: [1, at(6, takes(INTEGERS), consumed), bfloat16(13)],
   BatchNormalization: [
     1,
-    at(6, consumed, newer("consumed_inputs must be there")),
-    at(7, gone("is_test", 1, 0), newer("it is for training")),
+    at(6, consumed, newer("consumed_inputs is required")),
+    at(7, gone("is_test", 1, 0), newer("it supports training")),
     at(9, gone("spatial", 1)),
     at(14, takes(BFLOAT16), onlyFirstOutput(), oneType(0, 1, 2, 3, 4), option("training_mode", 0)),
     at(15, oneType(0, 1, 2)),
@@ -141,7 +141,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   Dropout: [
     1,
     at(6, consumed),
-    at(7, gone("is_test", 1, 0), newer("it is for training")),
+    at(7, gone("is_test", 1, 0), newer("it supports training")),
     at(10, dropoutMask),
     at(12, onlyFirstOutput(), dropoutInputs),
     bfloat16(13),
@@ -171,7 +171,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   PRelu: [
     1,
     at(6, consumed),
-    at(7, otherMeaning("its slope is broadcast from the last axis")),
+    at(7, otherMeaning("its slope is aligned with the last axis")),
     at(9, takes(WIDE)),
     bfloat16(16),
   ],
@@ -205,7 +205,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
     at(28, takes(FLOAT6, "2 >0")),
   ],
   Relu: [1, at(6, consumed), bfloat16(13), at(14, takes(SIGNED))],
-  Selu: [1, at(6, otherMeaning("alpha and gamma are other numbers by default")), bfloat16(22)],
+  Selu: [1, at(6, otherMeaning("alpha and gamma have other defaults")), bfloat16(22)],
   Where: [9, bfloat16(16, "1 2 >0")],
   ReduceSum: reduction(at(13, takes(BFLOAT16), reducedAxes)),
 };

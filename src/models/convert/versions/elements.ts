@@ -42,7 +42,7 @@ export const clipInputs: Part = {
   },
   down(node, step) {
     const [low, high] = [1, 2].map((at) => Number(step.scalarOf(inputOf(node, at)) ?? Number.NaN));
-    if (low > high) throw refusal(`${step.title} needs a min that is not above max`);
+    if (low > high) throw refusal(`${step.title} needs a min that does not exceed max`);
     const dtype = step.dtypeOf(inputOf(node, 0));
     return BOUNDS.reduce((one, [name, sign], at) => {
       const input = inputOf(node, at + 1);
@@ -79,9 +79,7 @@ export const dropoutInputs: Part = {
   down(node, step) {
     const training = inputOf(node, 2);
     if (training !== "" && Number(step.scalarOf(training) ?? 1) !== 0)
-      throw refusal(
-        `${step.title} drops nothing, but here it is not certain that nothing is dropped`,
-      );
+      throw refusal(`${step.title} drops no elements, but this node may drop elements`);
     const plain = withoutAttributes(withInputs(node, { 1: "", 2: "" }), "seed");
     // The ratio has no effect if nothing is dropped.
     const ratio = step.scalarOf(inputOf(node, 1));
@@ -107,7 +105,7 @@ const SCALES_APART = 23;
 export const quantizedAxis: Part = {
   down(node, step) {
     if (step.shapeOf(inputOf(node, 1))?.length !== 0)
-      throw refusal(`${step.title} takes one scale, and here there may be more`);
+      throw refusal(`${step.title} accepts only one scale, and this node may have several`);
     return withoutAttributes(node, "axis");
   },
 };
@@ -120,7 +118,7 @@ export const scaleOfInput: Part = {
   up(node, step) {
     const isInteger = step.dtypeOf(inputOf(node, 0)) === "int32";
     if (isInteger && step.target < SCALES_APART)
-      throw refusal(`${step.title} takes a scale of the data type of its input, int32`);
+      throw refusal(`${step.title} needs a scale of its input's data type, int32`);
     return node;
   },
 };
@@ -130,7 +128,7 @@ export const flooredFloats: Part = {
   down(node, step) {
     const dtype = step.dtypeOf(inputOf(node, 0)) ?? step.dtypeOf(inputOf(node, 1)) ?? "";
     if (intOf(node, "fmod", 0) !== 0 || INTEGERS.includes(dtype)) return node;
-    throw refusal(`${step.title} with fmod 0 is for integers`);
+    throw refusal(`${step.title} accepts only integers with fmod 0`);
   },
 };
 
@@ -141,7 +139,7 @@ export const shiftsWithin: Part = {
     const shifts = step.constantOf(inputOf(node, 1))?.data as Iterable<number | bigint> | undefined;
     const bits = dtype === null ? 0 : 8 * DTYPES[dtype].bytes;
     if (shifts !== undefined && Array.from(shifts).every((shift) => shift < bits)) return node;
-    throw refusal(`${step.title} does not shift by all bits, as it may have to here`);
+    throw refusal(`${step.title} does not define shifts by all bits, which this node may need`);
   },
 };
 
@@ -167,13 +165,13 @@ export const castWord: Part = {
     const word = attributeValue(node, "to");
     if (typeof word === "string" && Object.hasOwn(WORDS, word))
       return withAttribute(node, "to", int(WORDS[word]));
-    if (word === undefined) throw malformed("its attribute to is left out");
-    throw refusal(`${title} knows no data type ${word}`);
+    if (word === undefined) throw malformed("its required attribute to is missing");
+    throw refusal(`${title} has no data type named ${word}`);
   },
   down(node, { title }) {
     const number = intOf(node, "to", 0);
     const word = Object.keys(WORDS).find((one) => WORDS[one] === number);
     if (word !== undefined) return withAttribute(node, "to", { type: "string", value: word });
-    throw refusal(`${title} has no word for the data type ${number}`);
+    throw refusal(`${title} has no name for data type ${number}`);
   },
 };

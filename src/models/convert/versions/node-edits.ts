@@ -9,7 +9,7 @@ function attributeOf({ attributes }: ModelNode, name: string): Attribute | undef
   if (!Object.hasOwn(attributes, name)) return undefined;
   const { [name]: attribute } = attributes;
   if (isReference(attribute))
-    throw refusal(`its attribute ${name} is decided by the caller of its function`);
+    throw refusal(`its attribute ${name} depends on the caller of its function`);
   return attribute;
 }
 

@@ -41,14 +41,14 @@ export const splitCount: Part = {
     const axis = intOf(node, "axis", 0);
     const size = step.shapeOf(inputOf(node, 0))?.at(axis);
     if (typeof size !== "number") {
-      throw refusal(`${step.title} makes parts of one size, and the size of the axis is not known`);
+      throw refusal(`${step.title} needs parts of equal size, and the size of the axis is unknown`);
     }
     if (size % count === 0) return plain;
     const most = Math.ceil(size / count);
     const last = size - (count - 1) * most;
     if (last < 0)
       throw refusal(
-        `${step.title} takes sizes, and ${size} elements cannot be split into ${count} parts`,
+        `${step.title} needs explicit sizes, and ${size} elements cannot be split into ${count} parts`,
       );
     const sizes = Array.from({ length: count }, (_, at) => (at === count - 1 ? last : most));
     return withInputs(plain, { 1: step.list(node, "split", sizes) });
@@ -82,8 +82,8 @@ export const sliceAxesFromBack: Part = {
     const rank = step.rankOf(inputOf(node, 0));
     if (values === null || rank === null) {
       const what =
-        values === null ? "its axes are not a constant" : "the rank of its input is not known";
-      throw refusal(`${step.title} counts axes from the front, and ${what}`);
+        values === null ? "its axes are not constant" : "the rank of its input is unknown";
+      throw refusal(`${step.title} needs nonnegative axes, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
     // All of its lists must share one data type.
@@ -144,7 +144,7 @@ export function floatOf(
   if (value !== null && Object.is(Math.fround(number), number))
     return { type: "float", value: number };
   const but = value === null ? "it is not a constant" : `${number} is not a float32`;
-  throw refusal(`${step.title} has its ${what} as an attribute, but here ${but}`);
+  throw refusal(`${step.title} needs its ${what} as an attribute, but ${but}`);
 }
 
 /** The axes to pad; by default all axes. */
@@ -156,7 +156,7 @@ export const padAxes: Part = {
     const pads = step.integersOf(inputOf(node, 1));
     const rank = step.rankOf(inputOf(node, 0));
     if (axes === null || pads === null || rank === null) {
-      const what = rank === null ? "the rank of its input is not known" : "they are not constants";
+      const what = rank === null ? "the rank of its input is unknown" : "they are not constants";
       throw refusal(`${step.title} has pads for all axes; here they are for some, and ${what}`);
     }
     if (pads.length !== 2 * axes.length) {
@@ -182,7 +182,7 @@ export const topKInput: Part = {
   down(node, step) {
     const list = step.integersOf(inputOf(node, 1));
     if (list === null)
-      throw refusal(`${step.title} has its k as an attribute, but here it is not a constant`);
+      throw refusal(`${step.title} needs its k as an attribute, but it is not a constant`);
     const [k] = list;
     if (list.length !== 1) throw malformed(`its k is a list of ${list.length}`);
     return withAttribute(withInputs(node, { 1: "" }), "k", int(k));

@@ -28,7 +28,7 @@ export const alongOneAxis: Part = {
     const shape = step.put("Shape", node, [input]);
     if (step.target < ALLOWS_ZERO && mayBeEmpty(input, axis, step)) {
       step.notes.add(
-        `${quote(input)} must have elements, as long as the opset is below ${ALLOWS_ZERO}`,
+        `${quote(input)} must have elements, because opsets below ${ALLOWS_ZERO} cannot reshape empty tensors`,
       );
     }
     const reshape = { ...node, op: "Reshape", inputs: [result, shape], attributes: {} };
@@ -41,7 +41,7 @@ export const alongOneAxis: Part = {
       return withAttribute(node, "axis", int(rank === null ? -1 : rank - 1));
     if (rank === null) {
       throw refusal(
-        `${step.title} goes along the last axes, and the rank of its input is not known`,
+        `${step.title} normalizes along the last axes, and the rank of its input is unknown`,
       );
     }
     // Swaps the axis with the last one, and swaps back afterwards.

@@ -163,7 +163,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   Expand: [8, bfloat16(13)],
   EyeLike: [9, bfloat16(22, "* >*")],
   Flatten: [1, at(9, takes(OTHERS)), at(11, fromBack("axis")), bfloat16(13), ...small()],
-  GRU: [1, at(3, otherMeaning("linear_before_reset is new")), ...RECURRENT],
+  GRU: [1, at(3, otherMeaning("linear_before_reset was added")), ...RECURRENT],
   Gemm: [
     1,
     at(6),
@@ -172,29 +172,29 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     at(11, optionalInput(2, "C")),
     bfloat16(13),
   ],
-  GlobalLpPool: [1, at(2, otherMeaning("p is an integer")), bfloat16(22)],
+  GlobalLpPool: [1, at(2, otherMeaning("p must be an integer")), bfloat16(22)],
   GridSample: [
     16,
     at(20, ofRank(4), otherWords("mode", { bilinear: "linear", bicubic: "cubic" })),
     bfloat16(22, "* >*"),
   ],
-  GroupNormalization: [18, at(21, otherMeaning("scale and bias are those of the channels"))],
+  GroupNormalization: [18, at(21, otherMeaning("scale and bias have an element per channel"))],
   If: [
     1,
-    at(11, newer("its branches may make different shapes")),
+    at(11, newer("its branches may have different output shapes")),
     at(13, takes(SEQUENCES, ">*")),
     ...bodyTypes(">*"),
   ],
   ...rows("LSTM RNN", [1, ...RECURRENT]),
   Loop: [
     1,
-    at(11, newer("its condition and its count may be left out")),
+    at(11, newer("its condition and its iteration count are optional")),
     at(13, takes(SEQUENCES, ">*")),
     ...bodyTypes(">*"),
   ],
   LpPool: [
     1,
-    at(2, otherMeaning("p is an integer")),
+    at(2, otherMeaning("p must be an integer")),
     at(11),
     at(18, option("ceil_mode", 0), option("dilations", ONES)),
     at(22, takes(BFLOAT16), ignoredWindows),
@@ -213,11 +213,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   NegativeLogLikelihoodLoss: [12, at(13), bfloat16(22)],
   NonMaxSuppression: [10, at(11)],
   NonZero: [9, bfloat16(13, "0")],
-  OneHot: [
-    9,
-    at(11, negativesDiffer("negative indices count from the back")),
-    bfloat16(28, "2 >0"),
-  ],
+  OneHot: [9, at(11, negativesDiffer("negative indices count from the end")), bfloat16(28, "2 >0")],
   Optional: [15, at(28, takes(LATER, "0"))],
   OptionalGetElement: [15, at(18, takes(ALL, "0")), at(28, takes(LATER))],
   OptionalHasElement: [
@@ -254,7 +250,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   Resize: [
     10,
-    at(11, otherMeaning("it has modes of coordinates and of rounding")),
+    at(11, otherMeaning("it has coordinate and rounding modes")),
     at(
       13,
       takes(BFLOAT16),
@@ -276,7 +272,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   Scan: [
     8,
-    at(9, otherMeaning("it has no axis of batches")),
+    at(9, otherMeaning("it has no batch axis")),
     at(11, axesFromBack("scan_input_axes"), axesFromBack("scan_output_axes")),
     ...bodyTypes("* >*"),
   ],
@@ -305,8 +301,8 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   Unsqueeze: axesFrom13((axes) => axes),
   Upsample: [
     1,
-    at(7, otherMeaning("its scales are those of all axes")),
+    at(7, otherMeaning("its scales are for all axes")),
     at(9, otherMeaning("its scales are an input")),
-    at(10, otherMeaning("Resize has taken its place")),
+    at(10, otherMeaning("Resize replaces it")),
   ],
 };

@@ -24,7 +24,7 @@ function refuseBehind(node: ModelNode, { title }: Step): ModelNode {
     return after + (strides?.[axis] ?? 1) <= (size - 1) * (dilations?.[axis] ?? 1) + 1;
   });
   if (isInside && !padsItself(node)) return node;
-  throw refusal(`with ceil_mode ${mode} ${title} means something else`);
+  throw refusal(`${title} has another meaning with ceil_mode ${mode}`);
 }
 
 /**
@@ -48,7 +48,9 @@ function refuseOdd(node: ModelNode, step: Step): ModelNode {
     return (whole + setting("output_padding", axis, 0) - size) % 2 === 0;
   });
   if (isEven === true) return node;
-  throw refusal(`${step.title} pads the other side more, and here the padding may be odd`);
+  throw refusal(
+    `${step.title} puts an odd padding element on the other side, and this node's padding may be odd`,
+  );
 }
 
 function padsItself(node: ModelNode): boolean {
