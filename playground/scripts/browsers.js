@@ -1,4 +1,4 @@
-/** Runs the page's tests in browsers without a driver, or only in those that are named as arguments. */
+/** Runs the page's tests in all browsers without a driver, or only in the browsers named as arguments. */
 
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-/** The entries of the package, from its manifest: the page can import only what the package exports. */
+/** Reads the entries of the package from its manifest: the page can import only what the package exports. */
 
 import fs from "node:fs";
 import path from "node:path";
@@ -9,19 +9,19 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const manifest = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8"));
 const { name, exports, version } = manifest;
 
-/** The address of the sources, if the manifest has one. */
+/** Address of the sources, if the manifest has one. */
 export const REPOSITORY = manifest.repository?.url?.replace(/^git\+|\.git$/g, "") ?? "";
 
 export const VERSION = version;
 
-/** Files by import: `ndscatter/npy` is `dist/entries/npy.js`. */
+/** Files by import name: `ndscatter/npy` is `dist/entries/npy.js`. */
 export const ENTRIES = Object.fromEntries(
   Object.entries(exports)
     .filter(([, target]) => typeof target === "object")
     .map(([entry, target]) => [path.posix.join(name, entry), path.join(ROOT, target.default)]),
 );
 
-/** A plugin of esbuild for what Node runs: it resolves the entries to files that Node finds from anywhere. */
+/** An esbuild plugin for code that Node runs: it resolves the entries to absolute paths. */
 export const library = {
   name: "library",
   setup({ onResolve }) {

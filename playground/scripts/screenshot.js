@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of the page in `docs/`, and with a folder as argument pictures of all sizes, states and themes to
- * look at: `npm run playground:build && node playground/scripts/screenshot.js [folder]`.
+ * Takes the screenshots in `docs/`. With a folder as argument, takes screenshots of all sizes, states and themes for
+ * visual inspection: `npm run playground:build && node playground/scripts/screenshot.js [folder]`.
  */
 
 import fs from "node:fs";
@@ -17,7 +17,7 @@ const SIZES = [
 ];
 const list = (length, valueOf) => Array.from({ length }, (_, i) => valueOf(i)).join(",");
 
-/** States that look different, by the name of their picture. */
+/** States that look different, by the name of their screenshot. */
 const STATES = {
   rows: "",
   elements:
@@ -52,12 +52,12 @@ async function shoot(file, { hash = "", size: [width, height], theme = "light", 
   await page.close();
 }
 
-// A cell with two updates, so that the picture shows a story.
+// A cell with two updates, so that the screenshot shows a story.
 const story = { cell: "#cell-output-4" };
 await shoot(path.join(DOCS, "playground.png"), { size: [1320, 620], ...story });
 await shoot(path.join(DOCS, "playground-phone.png"), { size: SIZES[2], theme: "dark", ...story });
 await shoot(path.join(DOCS, "playground-large.png"), { hash: STATES.large, size: SIZES[0] });
-// The preview of a link has the size that sites ask for.
+// The link preview has the size that sites require.
 const ofLinks = path.join(ROOT, "playground", "public", "preview.png");
 await shoot(ofLinks, { size: [1200, 630], ...story });
 

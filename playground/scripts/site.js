@@ -1,6 +1,6 @@
 /**
- * Vite's plugin for the site around the page: it makes the pages of `src/site/` when the page is built, and anew for each
- * request while Vite serves the page. The pages are made by Node, so their source is bundled, as that of the tests is.
+ * Vite plugin for the site around the page. It creates the pages of `src/site/` when the page is built, and again for
+ * each request while Vite serves the page. Node creates the pages, so their source is bundled first, like the tests.
  */
 
 import { createHash } from "node:crypto";
@@ -16,7 +16,7 @@ const HOME = path.join(ROOT, "playground");
 const SOURCE = path.join(HOME, "src", "site");
 const TYPES = path.join(ROOT, "dist");
 
-/** @returns the text of the bundle of one file of `src/site/` */
+/** @returns the bundled code of one file in `src/site/` */
 async function bundle(file, options) {
   const { outputFiles } = await build({
     entryPoints: [path.join(SOURCE, file)],
@@ -32,7 +32,7 @@ async function bundle(file, options) {
 
 const inRepository = (...parts) => path.join(ROOT, ...parts);
 
-/** The files of `docs/` with one of these endings, by their path in the repository. */
+/** Returns the files in `docs/` with one of these extensions, by their path in the repository. */
 const inDocs = (ending) =>
   fs
     .readdirSync(inRepository("docs"), { recursive: true })
@@ -40,7 +40,7 @@ const inDocs = (ending) =>
     .filter((name) => ending.test(name))
     .toSorted();
 
-/** The descriptions that examples contain. */
+/** Returns the descriptions that examples contain. */
 const examples = () =>
   fs
     .readdirSync(inRepository("examples"))
@@ -52,7 +52,7 @@ const textOf = (name) => fs.readFileSync(inRepository(name), "utf8");
 
 const ENDINGS = /\.(svg|png)$/;
 
-/** Pictures that documents show. */
+/** Returns the pictures that documents show. */
 const pictures = (documents) =>
   inDocs(ENDINGS).filter((name) =>
     Object.values(documents).some((text) => text.includes(path.basename(name))),
@@ -85,7 +85,7 @@ function sources() {
 
 async function site() {
   const code = await bundle("site.ts", { plugins: [library], platform: "node" });
-  // A file, because an error from an address of data is longer than any terminal.
+  // The bundle is written to a file, because stack traces with data URLs would be unreadably long.
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-site-"));
   try {
     const file = path.join(folder, "site.mjs");
@@ -117,7 +117,7 @@ const SERVED = {
   icon: null,
 };
 
-/** The development server's answer to an address; null for addresses outside the site. */
+/** Returns the development server's response to an address; null for addresses outside the site. */
 async function answer(name) {
   if (name === SERVED.style) return style();
   if (name === SERVED.theme) return theme();
@@ -155,7 +155,7 @@ export const siteAround = {
 
   async generateBundle(_, outputs) {
     const emit = (fileName, source) => this.emitFile({ type: "asset", fileName, source });
-    // Each content gets its own name, because browsers cache files.
+    // Each content gets a unique name, because browsers cache files.
     const emitPart = (name, source) => {
       const hash = createHash("sha256").update(source).digest("hex").slice(0, 8);
       const named = `site/${name.replace(".", `-${hash}.`)}`;

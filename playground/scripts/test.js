@@ -1,5 +1,5 @@
 /**
- * Runs the page's tests, or only the files that are named as arguments. Each file is bundled, because Node 20 reads no
+ * Runs the page's tests, or only the files named as arguments. Each file is bundled, because Node 20 does not support
  * TypeScript. The library is not bundled, so that the tests use the same files as the page.
  */
 
@@ -41,7 +41,7 @@ await build({
 const built = files.map((file) =>
   path.join(TARGET, path.relative(TESTS, file)).replace(/ts$/, "js"),
 );
-// Files run beside each other, because each waits for its browser most of the time. No test asserts a time.
+// Test files run in parallel, because each file waits for its browser most of the time. No test asserts a duration.
 const flags = ["--enable-source-maps", "--test", `--test-concurrency=${os.availableParallelism()}`];
 const tests = spawn(process.execPath, [...flags, ...built], {
   stdio: "inherit",

@@ -194,7 +194,8 @@ test("a shape that does not fit is marked at its dimension, the last picture sta
   const sentence =
     "ScatterND-18: updates.shape must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [3] = [3, 3], got [3, 4]";
   assert.equal(await page.locator(".story .faults p").first().innerText(), sentence);
-  assert.match(await page.locator(".shapes").innerText(), /✗ got \[3, 4\]/);
+  // The error is reported once, so the rule is not shown as well.
+  assert.equal(await page.getByText("got [3, 4]").count(), 1);
   // Values keep their coordinates, and new ones are 0.
   assert.deepEqual(await cellsOf(page, 2), flat([10, 20, 30, 0, 40, 50, 60, 0, 70, 80, 90, 0]));
   assert.deepEqual(await cellsOf(page, "output"), before);

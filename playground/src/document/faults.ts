@@ -1,5 +1,6 @@
 /** Sorts the faults of a call by their place on the page. */
 
+import type { DerivedShape } from "ndscatter";
 import type { Fault } from "./read-state.ts";
 
 export interface Faults {
@@ -20,6 +21,13 @@ export function sortFaults(faults: readonly Fault[]): Faults {
   }
   return { attributes, whole, inputs };
 }
+
+/** Returns the shape rules that no fault repeats, so that a wrong shape is reported only once. */
+export const rulesBeside = (
+  shapes: readonly DerivedShape[],
+  faults: readonly Fault[],
+): readonly DerivedShape[] =>
+  shapes.filter((rule) => rule.fits || !faults.some((one) => one.sentence.endsWith(rule.sentence)));
 
 /** Returns the element of a fault; for leading coordinates, the first element of their slice. */
 export const elementAt = (at: readonly number[], shape: readonly number[]): number =>

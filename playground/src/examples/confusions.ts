@@ -159,7 +159,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "torch.scatter is ScatterElements",
     question: "Which ONNX operator is torch.scatter?",
     note:
-      "The same indices as torch.scatter reads them: each of the four selects the row of one update, which stays in " +
+      "torch.scatter reads the same indices differently: each of the four selects the row of one update, which stays in " +
       "the index's column.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
   },
@@ -183,7 +183,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     ...scatterND,
     title: "Updates of the wrong shape",
     question: "Why do my updates not fit?",
-    note: "There are two tuples of one index in data [4, 4], so each update is a row of 4, not of 3.",
+    note: "indices has two tuples of one index, and data has the shape [4, 4], so each update is a row of 4, not of 3.",
     inputs: [f32(GRID), i64([[0], [2]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -227,7 +227,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1" },
     title: "TensorScatter, linear: the same does not fit",
     question: "Why does the same update not fit?",
-    note: "In linear mode all updates must fit. From position 3 of 4, only one fits.",
+    note: "In linear mode all updates must fit. Only one update fits at position 3 of 4.",
     inputs: [f32([[1, 2, 3, 4]]), f32([[10, 20, 30]]), i64([3])],
   },
   {

@@ -1,4 +1,4 @@
-/** The form of presets: each is a call, as short as possible. */
+/** Defines the form of presets: each preset is a call that is as short as possible. */
 
 import type { DType } from "ndscatter";
 import type { State, TensorText } from "../values/state.ts";
@@ -8,20 +8,20 @@ export interface Example {
   readonly title: string;
   /** A reader's question, which the picture answers. */
   readonly question: string;
-  /** The part of the picture to look at; for a document with an erratum, also the printed and the right result. */
+  /** The part of the picture to look at; if the document has an erratum, also the printed and the correct result. */
   readonly note: string;
   readonly opset: number;
   readonly attributes: State["attributes"];
   readonly inputs: State["inputs"];
 }
 
-/** The examples of one operator. */
+/** Examples of one operator. */
 export interface Examples {
   readonly op: string;
   readonly examples: readonly Example[];
 }
 
-/** A tensor from nested lists. */
+/** Returns a function that creates a tensor from nested lists. */
 const maker =
   (dtype: DType) =>
   (nested: unknown): TensorText =>
@@ -36,9 +36,13 @@ export const i32 = maker("int32");
 export const i64 = maker("int64");
 export const u8 = maker("uint8");
 
-// The tensors with which the documents of both domains show slices.
-// prettier-ignore
-const ONE = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]];
+// Tensors that illustrate slices in the documents of both domains. prettier-ignore
+const ONE = [
+  [1, 2, 3, 4],
+  [5, 6, 7, 8],
+  [8, 7, 6, 5],
+  [4, 3, 2, 1],
+];
 // prettier-ignore
 const TWO = [[8, 7, 6, 5], [4, 3, 2, 1], [1, 2, 3, 4], [5, 6, 7, 8]];
 export const CUBE = [ONE, ONE, TWO, TWO];

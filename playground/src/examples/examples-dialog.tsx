@@ -1,4 +1,4 @@
-/** The searchable examples: cards with a picture and a question, then a list of the others. */
+/** The searchable examples: cards with a picture and a question, then a list of the other examples. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -10,20 +10,20 @@ import { Thumb } from "./thumb.tsx";
 export interface ExamplesProps {
   readonly chosen: string | null;
   onPreset(id: string): void;
-  /** Shows the user's own call again; null if the user has made none. */
+  /** Shows the user's own call again; null if the user has not edited a call. */
   readonly onOwn: (() => void) | null;
   onClose(): void;
 }
 
 const isCard = ({ group }: Preset): boolean => group === START_GROUP || group === CONFUSIONS_GROUP;
 
-/** `GatherND-13`, and the attributes that are given. */
+/** Returns the operator version, and its non-default attributes: `GatherND-13`. */
 const kindOf = ({ state: { op, opset, attributes } }: Preset): string =>
   [`${op}-${opset}`, ...Object.entries(attributes).map(([name, text]) => `${name} ${text}`)].join(
     " ",
   );
 
-/** How many of the words a text has; each word is given by the forms that count for it. */
+/** Counts how many of the words occur in a text; each word is given with its alternatives. */
 const countIn = (text: string, words: readonly (readonly string[])[]): number =>
   words.filter((forms) => forms.some((form) => text.toLowerCase().includes(form))).length;
 
@@ -31,9 +31,9 @@ const textOf = (one: Preset): string =>
   `${one.question} ${one.group} ${one.title} ${one.note} ${kindOf(one)}`;
 
 /**
- * The examples that contain all words; those with the words in their question come first. Examples that have the words
- * with other endings, or words that mean the same, come after them. If no example contains all words, half of those that
- * a question is about suffice.
+ * Returns the examples that contain all words, first the examples with the words in their question. Examples with other
+ * forms of the words, or with synonyms, come after them. If no example contains all words, half of a question's topic
+ * words suffice.
  */
 export function foundExamples(query: string): readonly Preset[] {
   const words = wordsOf(query).map((word) => [word]);
@@ -44,7 +44,10 @@ export function foundExamples(query: string): readonly Preset[] {
   return [...exact, ...withWords(others, asked, least)];
 }
 
-/** The examples that have so many of the words: most words first, then most as they were asked, then in the question. */
+/**
+ * Returns the examples that contain at least the given number of words. Examples with the most words come first, then
+ * with the most literal matches, then with matches in the question.
+ */
 function withWords(
   examples: readonly Preset[],
   words: readonly (readonly string[])[],
@@ -65,12 +68,12 @@ function withWords(
     .map(({ one }) => one);
 }
 
-/** The field gets the focus, except on a phone, where its keyboard would cover the cards. */
+/** Focuses the field, except on a phone, where the on-screen keyboard would cover the cards. */
 const focused = (field: HTMLInputElement | null): void => {
   if (field !== null && matchMedia("(hover: hover)").matches) field.focus();
 };
 
-/** The content of the dialog. */
+/** Content of the Examples dialog. */
 export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): JSX.Element {
   const [words, setWords] = useState("");
   const found = foundExamples(words);
@@ -114,7 +117,7 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
         {rest.length > 0 && <Rest examples={rest} isOpen={words !== ""} common={common} />}
         {/* The status stays in the page, because screen readers announce only changes of its text. */}
         <p class="no-example" role="status">
-          {found.length === 0 && "No example has these words. Try fewer, or another word."}
+          {found.length === 0 && "No example contains these words. Try fewer or other words."}
         </p>
       </div>
     </>
@@ -127,7 +130,7 @@ interface RestProps {
   common(id: string): JSX.IntrinsicElements["button"];
 }
 
-/** The examples of documents, named as the documents name them. */
+/** Lists the examples from the specifications, under the names used there. */
 function Rest({ examples, isOpen, common }: RestProps): JSX.Element {
   const groups = [...new Set(examples.map(({ group }) => group))];
   return (

@@ -1,4 +1,6 @@
-/** The examples of ONNX's documents. Errata are corrected, and the note of an example says what the document prints. */
+/**
+ * Examples from ONNX's documentation. Errata are corrected, and the note of an example says what the document prints.
+ */
 
 import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";
 
@@ -49,7 +51,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_max",
-      question: "Which of three values stays with max?",
+      question: "Which of three values does max keep?",
       note: THIRD_BLOCK,
       opset: 18,
       attributes: { reduction: "max" },
@@ -57,7 +59,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "scatternd_min",
-      question: "Which of three values stays with min?",
+      question: "Which of three values does min keep?",
       note: THIRD_BLOCK,
       opset: 18,
       attributes: { reduction: "min" },
@@ -70,7 +72,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       question: "Why does each update stay in its column?",
       note:
         "The specification prints the output without commas between its rows. From version 16 on it says that indices " +
-        "must not repeat. In fact targets must not: here the index 0 stands in two columns.",
+        "must not repeat. In fact targets must not: here the index 0 appears in two columns.",
       opset: 18,
       attributes: {},
       inputs: [
@@ -107,16 +109,16 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     },
     {
       title: "with_reduction_max",
-      question: "Which of three values stays with max?",
-      note: "Both updates hit the element 2 of data. The largest of the three values wins.",
+      question: "Which of three values does max keep?",
+      note: "Both updates hit the element with the value 2. The largest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "max" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
     },
     {
       title: "with_reduction_min",
-      question: "Which of three values stays with min?",
-      note: "Both updates hit the element 2 of data. The smallest of the three values wins.",
+      question: "Which of three values does min keep?",
+      note: "Both updates hit the element with the value 2. The smallest of the three values wins.",
       opset: 18,
       attributes: { axis: "1", reduction: "min" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],

@@ -1,4 +1,6 @@
-/** The examples of gathers of OpenVINO's documents. Errata are corrected, and the note says what the document prints. */
+/**
+ * Examples of gathers from OpenVINO's documentation. Errata are corrected, and the note says what the document prints.
+ */
 
 import { f32, i32, i64, type Examples } from "./example.ts";
 
@@ -24,7 +26,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Example 3: batch_dims 2",
       question: "Which of four rows does each row of indices read?",
-      note: "Each row of indices reads its own row of data; there are four.",
+      note: "Each of the four rows of indices reads its own row of data.",
       opset: 8,
       attributes: { batch_dims: "2" },
       inputs: [
@@ -144,7 +146,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
     {
       title: "Version 8 counts negative indices from the back",
       question: "Can a tuple count from the end?",
-      note: "Each coordinate does, along its own axis. Version 5 refuses negative indices.",
+      note: "Each coordinate counts from the end of its own axis. Version 5 refuses negative indices.",
       opset: 8,
       attributes: {},
       inputs: [f32([[1, 2], [3, 4]]), i64([[-1, 0], [0, -1]])],

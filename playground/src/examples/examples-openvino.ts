@@ -1,4 +1,6 @@
-/** The examples of scatters of OpenVINO's documents. Errata are corrected, and the note says what the document prints. */
+/**
+ * Examples of scatters from OpenVINO's documentation. Errata are corrected, and the note says what the document prints.
+ */
 
 import { bool, CUBE, f16, f32, i32, i8, u8, SLICES, type Examples } from "./example.ts";
 
@@ -43,7 +45,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 2: sum in float16",
       question: "How much does each element collect?",
-      note: `${ONE_TUPLE} Its snippet reduces func(tuple(out[…]), …). It is func(out[tuple(…)], …).`,
+      note: `${ONE_TUPLE} Its snippet calls func(tuple(out[…]), …) instead of func(out[tuple(…)], …).`,
       opset: 15,
       attributes: { reduction: "sum" },
       inputs: [f16([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f16([10, 20, 30, 40, 50])],
@@ -87,7 +89,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 1 with a mean",
       question: "What is the mean of an element with two updates?",
-      note: "The specification computes a mean step by step. In fact the mean is that of all values together: (2 + 20 + 30) / 3.",
+      note: "The specification computes a mean step by step. In fact it is the mean of all values: (2 + 20 + 30) / 3.",
       opset: 12,
       attributes: { reduction: "mean" },
       inputs: [f32([2, 3, 4, 6]), i32([1, 0, 0, -2, -1, 2]), f32([10, 20, 30, 40, 70, 60]), i32([0])],

@@ -1,9 +1,9 @@
-/** The examples of the menu: the one that the page opens with, then the presets. */
+/** Examples in the menu: the page's first example, then the presets. */
 
 import { f32, i64 } from "./example.ts";
 import { CONFUSIONS_GROUP, PRESETS, type Preset } from "./presets.ts";
 
-/** The group of calls that have lessons. */
+/** Group of calls that have lessons. */
 export const START_GROUP = "Start here";
 
 /** The call that the page opens with. */
@@ -98,7 +98,7 @@ const OTHERS: readonly Preset[] = [
 
 const isConfusion = ({ group }: Preset): boolean => group === CONFUSIONS_GROUP;
 
-/** The classic confusions come before the examples of the documents. */
+/** Classic confusions come before the examples of the documents. */
 export const EXAMPLES: readonly [Preset, ...Preset[]] = [
   FIRST,
   ...OTHERS,

@@ -1,27 +1,27 @@
 /**
  * Pairs of examples: two calls that differ in one thing, or one call under the rules of two systems. The page shows one
- * side, with a toggle to the other.
+ * side, with a toggle to the other side.
  */
 
 import type { DialectId } from "ndscatter";
 import { CONFUSIONS_GROUP, PRESETS } from "./presets.ts";
 
-/** One side of a pair: a preset, under its version's rule or another system's. */
+/** One side of a pair: a preset under the rule of its version or of another system. */
 export interface Side {
   readonly label: string;
-  /** The id of a preset. */
+  /** Id of a preset. */
   readonly preset: string;
-  /** The system whose rule applies; absent for the rule of the preset's version. */
+  /** System whose rule applies; absent for the rule of the preset's version. */
   readonly dialect?: DialectId;
 }
 
 export interface Pair {
-  /** The difference between the sides. */
+  /** Difference between the sides. */
   readonly by: string;
   readonly sides: readonly [Side, Side];
 }
 
-/** Sides are written by the titles of classic confusions. */
+/** A side, identified by the title of a classic confusion. */
 type Written = readonly [label: string, title: string, dialect?: DialectId];
 
 // prettier-ignore
@@ -80,10 +80,10 @@ export const PAIRS: readonly Pair[] = WRITTEN.map(([by, one, other]) => ({
 
 function sideOf([label, title, dialect]: Written): Side {
   const found = PRESETS.find((one) => one.group === CONFUSIONS_GROUP && one.title === title);
-  // An unknown title gives an unknown id, which a test looks for.
+  // An unknown title results in an unknown id, which a test detects.
   return { label, preset: found?.id ?? "", ...(dialect && { dialect }) };
 }
 
-/** The pair of a preset; null for a preset without a pair. A preset is in one pair at most. */
+/** Returns the pair of a preset; null if the preset is not in a pair. A preset is in at most one pair. */
 export const pairOf = (presetId: string): Pair | null =>
   PAIRS.find(({ sides }) => sides.some(({ preset }) => preset === presetId)) ?? null;

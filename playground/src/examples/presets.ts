@@ -1,6 +1,7 @@
 /**
- * The presets of the page: every example of the operators' documents, and the classic confusions. Example 1 of
- * OpenVINO's ScatterUpdate-3 is left out, because its data has 1000 × 256 × 10 × 15 elements, more than the page shows.
+ * The page's presets: every example in the operators' specifications, and the classic confusions. Example 1 of
+ * OpenVINO's ScatterUpdate-3 is left out, because its data has 1000 × 256 × 10 × 15 elements, more than the page can
+ * show.
  */
 
 import { CONFUSIONS } from "./confusions.ts";
@@ -11,7 +12,7 @@ import type { Example } from "./example.ts";
 import type { State } from "../values/state.ts";
 
 export interface Preset {
-  /** Lower-case letters, digits and hyphens. Every preset has a different one. */
+  /** Unique id of lower-case letters, digits and hyphens. */
   readonly id: string;
   readonly group: string;
   readonly title: string;

@@ -1,4 +1,4 @@
-/** The data type of an input. */
+/** Menu for the data type of an input. */
 
 import type { JSX } from "preact";
 import type { Edits } from "../stage/lane-props.ts";

@@ -1,15 +1,15 @@
-/** The shapes that follow from those of data and indices, term by term, compared with the tensors' shapes. */
+/** Shows the shape rules that follow from data and indices, term by term, compared with the tensors' shapes. */
 
 import type { DerivedShape } from "ndscatter";
 import { printShape } from "ndscatter";
 import { Fragment, type JSX } from "preact";
 
-/** What `++` means, for readers who have not seen it. */
+/** Explanation of `++`, for readers who do not know it. */
 const JOINS = "++ joins two shapes: [3] ++ [2] is [3, 2]";
 
 interface ShapesProps {
   readonly shapes: readonly DerivedShape[];
-  /** Gives the shape to the input of that name; null if the story offers that already. */
+  /** Gives the shape to the input with this name; null if the story already offers this fix. */
   readonly onFit: ((name: string, shape: readonly number[]) => void) | null;
 }
 

@@ -1,4 +1,7 @@
-/** A dialog for a whole input, which moves nothing on the page: its data type, its shape, and its elements as text. */
+/**
+ * A dialog for a whole input: its data type, its shape, and its elements as text. Opening the dialog does not move
+ * anything on the page.
+ */
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
@@ -11,7 +14,7 @@ import { ShapeEditor } from "./shape-editor.tsx";
 import { bracketed, TextEditor } from "./text-editor.tsx";
 
 interface TensorDialogProps {
-  /** The position of the input; null while none is shown. */
+  /** Position of the input; null if no input is shown. */
   readonly shown: number | null;
   readonly session: Session;
   onClose(): void;
@@ -19,7 +22,7 @@ interface TensorDialogProps {
 
 export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JSX.Element {
   const { state, version, edits, page } = session;
-  // The code that reads texts is loaded before the user can change one.
+  // The parser of texts is loaded before the user can change a text.
   useEffect(() => {
     if (shown !== null) void page.load().catch(() => null);
   }, [shown]);
@@ -37,7 +40,7 @@ export function TensorDialog({ shown, session, onClose }: TensorDialogProps): JS
           <>
             <TypeAndShape name={name} input={input} edits={edits[shown]} onClose={close} />
             <TextEditor
-              // The key makes a new field when the shape changes, because the field's text changes with the shape.
+              // The key creates a new field when the shape changes, because the text of the field depends on the shape.
               key={`${input.dtype} ${input.shape.join()}`}
               name={name}
               text={bracketed(input.values, input.shape)}

@@ -1,4 +1,4 @@
-/** A whole tensor as text: a field that takes nested lists and arrays as NumPy prints them. */
+/** A field with a whole tensor as text, which accepts nested lists and arrays as NumPy prints them. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -6,9 +6,9 @@ import { sizeOf } from "../values/shape.ts";
 
 interface TextEditorProps {
   readonly name: string;
-  /** The initial text. */
+  /** Initial text. */
   readonly text: string;
-  /** Takes the text as the tensor; returns the error if the text is not a tensor. */
+  /** Replaces the tensor with the text; returns an error if the text is not a tensor. */
   onText(text: string): string | null;
   onClose(): void;
 }
@@ -63,7 +63,7 @@ export function TextEditor(props: TextEditorProps): JSX.Element {
   );
 }
 
-/** The elements in brackets, one line a row. */
+/** Prints the elements in brackets, with one row per line. */
 export function bracketed(values: readonly string[], shape: readonly number[]): string {
   if (shape.length === 0) return values[0];
   const nest = (axis: number, begin: number): string => {

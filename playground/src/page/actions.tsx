@@ -43,7 +43,7 @@ export function Actions({ session, asked, onAsk, onPanel }: ActionsProps): JSX.E
 
 interface PanelButtonProps {
   readonly panel: Panel;
-  /** The text of the button; by default the name of the dialog. */
+  /** Text of the button; by default the name of the dialog. */
   readonly sign?: string;
   readonly title?: string;
   onPanel(panel: Panel): void;
@@ -70,8 +70,8 @@ interface StepProps {
 }
 
 /**
- * A button that is never disabled, because a disabled button would lose the focus. The menu of a phone stays open after it,
- * because users often take several steps.
+ * A button that is never disabled, because a disabled button would lose the focus. A phone's menu stays open after this
+ * button is pressed, because users often take several steps.
  */
 const Step = ({ label, sign, keys, isThere, onStep }: StepProps): JSX.Element => (
   <button

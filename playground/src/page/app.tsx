@@ -18,6 +18,7 @@ import { TensorDialog } from "../inputs/tensor-dialog.tsx";
 import { Title } from "./title.tsx";
 import { Top } from "./top.tsx";
 import { useTravel } from "../story/use-travel.ts";
+import { rulesBeside } from "../document/faults.ts";
 import { suffixIn } from "../document/hash.ts";
 import type { Asked, WhyProps } from "../why/use-why.ts";
 
@@ -82,7 +83,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** The output that the address asks to compare. */
+/** Returns the output that the address asks to compare. */
 function askedByAddress(): Asked {
   const link = suffixIn(location.hash);
   return link === "" ? undefined : { actual: null, link };
@@ -95,13 +96,16 @@ interface SideProps {
   onAsk(asked: Asked): void;
 }
 
-/** A remark before another ends with a full stop. */
+/** Joins remarks; every remark except the last ends with a full stop. */
 const inOneParagraph = (remarks: readonly string[]): string =>
   remarks
     .map((text, at) => (at === remarks.length - 1 || /[.:?!]$/.test(text) ? text : `${text}.`))
     .join(" ");
 
-/** The story and the shapes, or the panel that compares. On a small screen the side is a line that opens. */
+/**
+ * Shows the story and the shapes, or the comparison panel. On a small screen, these are collapsed to one line that can
+ * be opened.
+ */
 function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { state, explanation, others, remarks, isStale } = session;
@@ -160,7 +164,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   );
 }
 
-/** The link from a frame to the page, after the operator's name, which frames show nowhere else. */
+/** Links from a frame to the whole page, next to the operator's name, which a frame shows nowhere else. */
 const Whole = ({ op }: { readonly op: string }): JSX.Element => (
   <a
     class="whole"
@@ -175,12 +179,13 @@ const Whole = ({ op }: { readonly op: string }): JSX.Element => (
 );
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
-  const { explanation, version, edits, fixes } = session;
-  const unfit = explanation?.shapes.find(({ fits }) => !fits);
+  const { explanation, version, edits, fixes, call } = session;
+  const shapes = rulesBeside(explanation?.shapes ?? [], call.faults);
+  const unfit = shapes.find(({ fits }) => !fits);
   const isOffered = fixes.some(({ label }) => label.startsWith(`make ${unfit?.of} `));
   return (
     <Shapes
-      shapes={explanation?.shapes ?? []}
+      shapes={shapes}
       onFit={
         isOffered
           ? null

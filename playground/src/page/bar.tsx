@@ -18,17 +18,16 @@ const keyOf = ({ domain, op }: { readonly domain: string; readonly op: string })
 
 interface BarProps {
   readonly session: Session;
-  /** The content between the sentence and the buttons. */
+  /** Content between the sentence and the buttons. */
   readonly middle: ComponentChildren;
-  /** The buttons at the right. */
+  /** Buttons at the right. */
   readonly children: ComponentChildren;
 }
 
 export function Bar({ session, middle, children }: BarProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const more = useRef<HTMLButtonElement>(null);
-  // The focus must not stay on an entry that is now hidden. On a wide screen this button is hidden, and does not take the
-  // focus.
+  // The focus must not stay on a menu entry that is now hidden. On a wide screen ☰ is hidden and cannot take the focus.
   const close = (): void => {
     more.current?.focus();
     setOpen(false);
@@ -58,7 +57,7 @@ export function Bar({ session, middle, children }: BarProps): JSX.Element {
       <div
         class="actions"
         id="actions"
-        // This runs before the entry's own handler, because ☰ cannot get the focus after a dialog opens.
+        // This handler runs before the entry's own handler, because ☰ cannot get the focus after a dialog opens.
         onClickCapture={({ target }) => {
           if (target instanceof Element && target.closest("[data-stays]") === null) close();
         }}
@@ -78,7 +77,7 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
       <select
         class="operator"
         aria-label="operator"
-        // A list is as wide as its longest entry, which leaves too little space beside a short name.
+        // A select element is as wide as its longest option, which leaves too little space next to a short name.
         style={{ "--letters": String(op.length) }}
         value={keyOf(state)}
         onChange={(event) => {
@@ -126,7 +125,7 @@ function Sentence({ session }: { readonly session: Session }): JSX.Element {
   );
 }
 
-/** The words before an attribute in the sentence. */
+/** Words before an attribute in the sentence. */
 const WORDS: Readonly<Record<string, string>> = {
   reduction: "with",
   axis: "along axis",

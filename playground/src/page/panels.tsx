@@ -23,7 +23,7 @@ interface PanelsProps {
   readonly session: Session;
   readonly sceneOf: SceneOf;
   readonly files: Files;
-  /** The dialog that is open; null while none is. */
+  /** The open dialog; null if no dialog is open. */
   readonly panel: Panel | null;
   onClose(): void;
 }

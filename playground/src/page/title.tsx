@@ -1,5 +1,6 @@
 /**
- * The title of the call: an example with its note and its other side, or the user's own call. Its height never changes.
+ * The title of the call: an example with its note and the other side of its pair, or the user's own call. The height of
+ * the title never changes.
  */
 
 import type { JSX } from "preact";
@@ -15,7 +16,7 @@ import type { Session } from "./use-session.ts";
 
 const Repair = later<RepairProps>(async () => (await import("../document/broken-link.tsx")).Repair);
 
-/** The description of the page, for users who begin with a lesson. */
+/** Description of the page, for users who begin with a lesson. */
 const WHAT = "Scatter and gather, cell by cell: change anything, and the picture follows.";
 const OWN = "Your own call";
 const OWN_NOTE =
@@ -26,7 +27,7 @@ interface TitleProps {
   onPanel(panel: Panel): void;
 }
 
-/** The button for opening the user's own data. Files may be dropped, and a text pasted, anywhere on the page. */
+/** Button for opening the user's own data. Files may be dropped, and text may be pasted, anywhere on the page. */
 const OwnData = ({ onPanel }: Pick<TitleProps, "onPanel">): JSX.Element => (
   <button type="button" class="own-data" aria-haspopup="dialog" onClick={() => onPanel("Open")}>
     Your own data
@@ -40,7 +41,7 @@ export function Title({
 }: TitleProps & { readonly isFrame: boolean }): JSX.Element {
   const { lesson, state, version, broken } = session;
   if (isFrame) {
-    // A frame has no bar and no note, so its heading is only for screen readers.
+    // A frame has neither bar nor note, so its heading is only for screen readers.
     return (
       <h1 class="hidden">
         {state.op}-{version?.sinceVersion ?? state.opset}, cell by cell
@@ -65,7 +66,7 @@ export function Title({
   );
 }
 
-/** The question and the note of an example, or of the user's own call, with buttons for the next steps. */
+/** Shows the question and the note of an example, or of the user's own call, with buttons for the next steps. */
 function Note({ session, onPanel }: TitleProps): JSX.Element {
   const { preset, lesson } = session;
   const example = EXAMPLES.find(({ id }) => id === preset);
@@ -126,7 +127,7 @@ function Note({ session, onPanel }: TitleProps): JSX.Element {
   );
 }
 
-/** True if a box is too small for all of its title or note. The value is kept while all of the text is shown. */
+/** Checks whether a box is too small for its whole title or note. The result is kept while the whole text is shown. */
 function useCut(
   box: { readonly current: HTMLElement | null },
   text: string,
@@ -138,7 +139,7 @@ function useCut(
     if (current === null || isOpen) return;
     const measure = (): void =>
       setCut(
-        // A note that finds no space below its title is in a column of its own, beside the box.
+        // A note that does not fit below its title is in a separate column, next to the box.
         [current, ...current.children].some(
           ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
             scrollWidth > clientWidth || scrollHeight > clientHeight + 1,
@@ -152,7 +153,7 @@ function useCut(
   return isCut;
 }
 
-/** A toggle between the two sides of a pair. */
+/** Toggles between the two sides of a pair. */
 function Sides({
   session,
   preset,
@@ -190,7 +191,7 @@ function Sides({
   );
 }
 
-/** The picture under the rule of another system. */
+/** Shows the picture under the rule of another system. */
 async function showSystem(
   { state, others, page }: Session,
   { dialect, label }: Side,

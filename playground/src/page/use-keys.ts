@@ -1,10 +1,10 @@
-/** Keys of the whole page, and the lesson that starts at a first visit. */
+/** Handles keys for the whole page, and starts a lesson at the first visit. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { controlsOf } from "../story/player.tsx";
 import type { Session } from "./use-session.ts";
 
-/** Ignored while the focus is on a control that handles the key itself. */
+/** Handles the page's keys, except when the focus is on a control that handles the key itself. */
 export function useKeys(session: Session, onHelp: () => void): void {
   const latest = useRef({ session, onHelp });
   latest.current = { session, onHelp };
@@ -19,7 +19,7 @@ export function useKeys(session: Session, onHelp: () => void): void {
   }, []);
 }
 
-/** True if the key was one of the page's. */
+/** Handles a key; returns true if the key belongs to the page. */
 function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): boolean {
   const { target, key } = event;
   const element = target instanceof Element ? target : null;
@@ -40,7 +40,7 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
   else if (key === "ArrowRight" && !isCell) controls.forward();
   else if (key === "ArrowLeft" && !isCell) controls.back();
   else if (key === "?") onHelp();
-  // The focus stays where it is, and the story describes the whole call again.
+  // The focus stays on the cell, and the story describes the whole call again.
   else if (key === "Escape" && isCell) session.onSpot(null, true);
   else return false;
   return true;
@@ -48,9 +48,9 @@ function onKeyOf(event: KeyboardEvent, session: Session, onHelp: () => void): bo
 
 const SEEN = "ndscatter-seen";
 
-/** First-time visitors get the lesson about the first example. */
+/** Starts the lesson about the first example for first-time visitors. */
 export function useFirstVisit({ lesson }: Session, isFrame: boolean): void {
-  // The page writes its address later.
+  // The address is read at the first render, because the page writes its own address later.
   const [isPlain] = useState(() => location.hash === "");
   useLayoutEffect(() => {
     if (!isFrame && isPlain && !isSeen()) lesson.go(0);
@@ -58,8 +58,8 @@ export function useFirstVisit({ lesson }: Session, isFrame: boolean): void {
 }
 
 /**
- * True if the user has visited the page before; records this visit. If storage is forbidden, no lesson starts by
- * itself.
+ * Checks whether the user has visited the page before, and records this visit. If storage is forbidden, returns true,
+ * so that no lesson starts automatically.
  */
 function isSeen(): boolean {
   try {

@@ -1,4 +1,4 @@
-/** All hooks of the page in one place: its content from the state and the user's actions. */
+/** Combines all hooks of the page: derives the page's content from the state and the user's actions. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Fix } from "../document/fixes.ts";
@@ -25,9 +25,9 @@ export function useSession() {
   const spots = useSpots();
   const { spot, pointed, onSpot } = spots;
   const last = useRef<Picture | null>(null);
-  /** Increases when another call is shown. */
+  /** Counter that increases when another call is shown. */
   const generation = useRef(0);
-  /** Any change of the call ends a lesson about it. */
+  /** Ends the lesson, because any change of the call invalidates it. */
   const leaveLesson = useRef(() => {});
   const { step, isPlaying, setPlaying, goStep, onStep, reset } = usePlayed(spots, leaveLesson);
   const { shown, page, ...visit } = usePage((change) => {
@@ -43,7 +43,7 @@ export function useSession() {
   const drawn = usePicture(shown.state, last);
   const { call, picture } = drawn;
   const { links, tuples, count } = linksIn(picture);
-  // The number of steps that are shown.
+  // Number of steps that are shown.
   const at = drawn.isStale ? count : Math.min(step ?? count, count);
   const tensors = useTensors(drawn, page, at, others);
   const lesson = useLesson(call.picture, step, goStep, visit.showPreset);
@@ -80,7 +80,9 @@ export function useSession() {
   };
 }
 
-/** What screen readers say: the cell, step or sentence that is described, else the example that is shown. */
+/**
+ * Returns the text that screen readers announce: the described cell, step or sentence, otherwise the current example.
+ */
 function toHear(
   description: Description | null,
   tuples: readonly Tuple[],
@@ -92,12 +94,12 @@ function toHear(
     : aloud(description, tuples);
 }
 
-/** The state of the player. A step that is shown is described instead of a cell. */
+/** Returns the state of the player. Moving to a step deselects the cell, so the step is described. */
 function usePlayed(
   { setFocused, setPointed }: ReturnType<typeof useSpots>,
   leaveLesson: { readonly current: () => void },
 ) {
-  /** Null while nothing is played, and all steps are shown. */
+  /** Current step; null while nothing is played and all steps are shown. */
   const [step, setStep] = useState<number | null>(null);
   const [isPlaying, setPlaying] = useState(false);
   const goStep = useCallback((next: number | null) => {
@@ -116,7 +118,10 @@ function usePlayed(
   return { step, isPlaying, setPlaying, goStep, onStep, reset };
 }
 
-/** The selected cell comes first, because the user asked for its story last; then the lesson, then the player. */
+/**
+ * Returns the description. The selected cell comes first, because it is the user's latest request; then the lesson,
+ * then the player.
+ */
 function useDescription(
   call: CallView,
   spot: Spot | null,
@@ -136,7 +141,7 @@ const linksIn = (picture: Picture | null) => ({
 const summaryAt = ({ picture, state }: CallView): readonly string[] =>
   picture === null ? [] : summaryOf(picture.explanation, state.attributes["reduction"]);
 
-/** Fixes for a call. The code that finds them is loaded with the first error. */
+/** Returns fixes for a call. The code that finds fixes is loaded with the first error. */
 function useFixes(call: CallView): readonly Fix[] {
   const [found, setFound] = useState<{
     readonly call: CallView;
@@ -157,7 +162,7 @@ function useFixes(call: CallView): readonly Fix[] {
   return found?.call === call ? found.fixes : NO_FIXES;
 }
 
-/** Results of other systems: their output instead of the exact one, or the output of a runtime. */
+/** Manages the results of other systems: a system's output instead of the exact output, or the output of a runtime. */
 function useOthers() {
   const [rule, setRule] = useState<OutputRule | null>(null);
   const [actual, setActual] = useState<ShownActual | null>(null);
@@ -168,14 +173,17 @@ function useOthers() {
   return { rule, setRule, actual, setActual, clear };
 }
 
-/** The selected cell, else the step that is played; null to describe the whole call. */
+/** Describes the selected cell, otherwise the current step; returns null if the whole call should be described. */
 function describe(call: CallView, spot: Spot | null, step: number | null): Description | null {
   if (call.picture === null) return describeFault(call, spot);
   if (spot !== null) return describeCell(call.picture, spot);
   return step === null || step === 0 ? null : describeStep(call.picture, step - 1);
 }
 
-/** Dragging across the updates of a scatter, or the output of a gather, plays to the one under the pointer. */
+/**
+ * Returns the handler for dragging: dragging across a scatter's updates or a gather's output plays to the element under
+ * the pointer.
+ */
 function useScrub(
   picture: Picture | null,
   onStep: (step: number) => void,
@@ -195,7 +203,7 @@ function useScrub(
   }, []);
 }
 
-/** The verb above the lines from updates to data. */
+/** Returns the verb above the lines from updates to data. */
 function verbOf(picture: Picture | null): string {
   const story = picture?.explanation.story;
   if (story?.kind !== "scatter") return "";

@@ -4,7 +4,7 @@ export interface Html {
   readonly markup: string;
 }
 
-/** A value in a template. Lists are joined; null and false give nothing. */
+/** A value in a template. Lists are joined; null and false produce nothing. */
 export type Part = Html | string | number | boolean | null | undefined | readonly Part[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -26,17 +26,17 @@ function markupOf(part: Part): string {
   return part.map(markupOf).join("");
 }
 
-/** Markup with escaped parts. The indentation of the template is left out. */
+/** Creates markup with escaped parts. The indentation of the template is removed. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const texts = literals.map((literal) => literal.replaceAll(/\n\s+/g, "\n"));
   return { markup: texts.map((text, at) => markupOf(parts[at - 1]) + text).join("") };
 }
 
-/** The parts with a separator. */
+/** Joins parts with a separator. */
 export const joined = (parts: readonly Part[], between: Part): Html =>
   html`${parts.map((part, at) => (at === 0 ? part : html`${between}${part}`))}`;
 
-/** A slug for an address: lower-case letters, digits and hyphens. */
+/** Returns a slug for an address: lower-case letters, digits and hyphens. */
 export const slugOf = (text: string): string =>
   text
     .toLowerCase()

@@ -1,15 +1,15 @@
-/** The frame of every page of the site: its head, the bar, and the list of its sections. */
+/** Frame of every page of the site: its head, the bar, and the list of its sections. */
 
 import { html, type Html } from "./html.ts";
 
-/** The files that pages refer to, as addresses from the folder of the site. */
+/** Files that pages refer to, as addresses relative to the site's folder. */
 export interface Files {
   readonly style: string;
   /** Null while Vite serves the page. */
   readonly icon: string | null;
-  /** The script that applies the colours chosen on the page before anything is drawn. */
+  /** Script that applies the chosen theme before anything is drawn. */
   readonly theme: string;
-  /** The script of the search, which loads the index at the first search. */
+  /** Script of the search, which loads the index at the first search. */
   readonly search: string;
   readonly index: string;
 }
@@ -21,28 +21,31 @@ export interface Entry {
 }
 
 export interface Page {
-  /** A path within the folder of the site. */
+  /** Path within the site's folder. */
   readonly file: string;
   readonly title: string;
   readonly description: string;
   readonly contents: readonly Entry[];
   readonly body: Html;
-  /** The places on the page that the search can find. */
+  /** Places on the page that the search can find. */
   readonly finds: readonly Find[];
 }
 
-/** A place that the search finds. */
+/** A place that the search can find. */
 export interface Find {
   readonly kind: string;
   readonly title: string;
-  /** The operator or document of the place. */
+  /** Operator or document that the place belongs to. */
   readonly of: string;
-  /** The place on the page; empty for the page itself. */
+  /** Id of the place on the page; empty for the page itself. */
   readonly id: string;
   readonly text: string;
 }
 
-/** Pages show pictures of the site, and frames of the page itself. The policy forbids all requests to other sites. */
+/**
+ * Content security policy. Pages may show the site's own pictures, and frames of the page itself. All requests to other
+ * sites are forbidden.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -53,14 +56,14 @@ const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
-/** The parts of the site, and the folders whose pages belong to them. */
+/** Parts of the site, and the folders whose pages belong to them. */
 const PARTS: readonly { readonly to: string; readonly text: string; readonly is: RegExp }[] = [
   { to: "reference/", text: "Operators", is: /^reference\// },
   { to: "docs/", text: "Documents", is: /^docs\// },
   { to: "api/", text: "API", is: /^api\// },
 ];
 
-/** The relative path from a page to the folder of the site. */
+/** Returns the relative path from a page to the site's folder. */
 export const rootFrom = (file: string): string => "../".repeat(file.split("/").length - 1);
 
 export function documentFrom(page: Page, files: Files): string {
@@ -127,7 +130,7 @@ const entryOf = ({ id, title, inner = [] }: Entry): Html =>
     }
   </li>`;
 
-/** A heading with a link to itself. */
+/** Creates a heading with a link to itself. */
 export function heading(level: 2 | 3, id: string, title: string): Html {
   const anchor = html`<a class="anchor" href="#${id}" aria-label="Link to ${title}">#</a>`;
   return level === 2
@@ -135,7 +138,7 @@ export function heading(level: 2 | 3, id: string, title: string): Html {
     : html`<h3 id="${id}">${title} ${anchor}</h3>`;
 }
 
-/** A heading that unfolds its section. A link to a place within the section unfolds it too. */
+/** Creates a heading that unfolds its section. A link to a place within the section also unfolds it. */
 export const folded = (
   level: 2 | 3,
   id: string,

@@ -1,4 +1,4 @@
-/** The site around the page: the reference of operators, the documents, the API and the search, as files. */
+/** Generates the site around the page: the operator reference, the documents, the API and the search, as files. */
 
 import { apiPages } from "./api/api-page.ts";
 import type { Parse } from "./api/declarations.ts";
@@ -14,29 +14,29 @@ import { operatorPage } from "./reference/operator-page.ts";
 import { indexOf } from "./search/index.ts";
 
 export interface File {
-  /** A path within the folder of the site. */
+  /** Path within the site's folder. */
   readonly name: string;
   readonly text: string;
 }
 
-/** The sources of the site, besides the registry and the examples. */
+/** Sources of the site, in addition to the registry and the examples. */
 export interface Sources {
   readonly documents: Texts;
-  /** The paths of pictures in `docs/`. */
+  /** Paths of the pictures in `docs/`. */
   readonly pictures: readonly string[];
-  /** The address of the repository; null if unknown. */
+  /** Address of the repository; null if unknown. */
   readonly repository: string | null;
-  /** The entries of the package by name, with their files of types. */
+  /** Entries of the package by name, with their type files. */
   readonly entries: Readonly<Record<string, string>>;
   readonly readTypes: ReadTypes;
   readonly parse: Parse;
 }
 
 export interface Site {
-  /** @param files the names of files that pages refer to, including the search index */
+  /** @param files names of files that pages refer to, including the search index */
   pages(files: Files): File[];
   readonly pictures: readonly File[];
-  /** The text of the search index. */
+  /** Text of the search index. */
   readonly index: string;
 }
 

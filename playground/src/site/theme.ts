@@ -1,4 +1,4 @@
-/** Applies the colours chosen on the page. Without a choice, the system's colours are used. */
+/** Applies the theme chosen on the page. Without a choice, the system's theme is used. */
 
 try {
   const theme = localStorage.getItem("ndscatter-theme");

@@ -1,4 +1,6 @@
-/** Shows the error when the page itself fails. No input should cause this, but the page must never be empty. */
+/**
+ * Shows the error when the page itself fails. No input should cause such an error, but the page must never be empty.
+ */
 
 import { Component, type ComponentChild, type ComponentChildren } from "preact";
 
@@ -17,8 +19,8 @@ export class Boundary extends Component<BoundaryProps, { readonly error: string 
     if (this.state.error === null) return this.props.children;
     return (
       <main class="failed">
-        <h1>This should not have happened</h1>
-        <p>The page could not show that: {this.state.error}</p>
+        <h1>An unexpected error</h1>
+        <p>The page cannot show this call: {this.state.error}</p>
         <p>
           <a href="./">Start over</a> with the first example; the address still holds what was
           entered.

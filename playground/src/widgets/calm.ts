@@ -1,2 +1,2 @@
-/** True if the visitor asked the system for less motion. */
+/** Checks whether the visitor's system requests reduced motion. */
 export const isCalm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

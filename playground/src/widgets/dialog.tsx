@@ -7,11 +7,11 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
-  /** The name of the dialog, shown as its heading. */
+  /** Name of the dialog, shown as its heading. */
   readonly label: string;
   readonly isOpen: boolean;
   readonly isWide?: boolean;
-  /** True if a click outside the dialog leaves it open, because typed text would be lost. */
+  /** True if a click outside the dialog leaves it open, so that typed text is not lost. */
   readonly isKept?: boolean;
   onClose(): void;
   content(close: () => void): ComponentChildren;
@@ -36,8 +36,8 @@ export function Dialog(props: DialogProps): JSX.Element {
         // The browser returns the focus to the previous element, unless that element is gone.
         if (document.activeElement === document.body) document.querySelector("main")?.focus();
       }}
-      // The content covers the dialog, so the dialog itself receives only clicks outside the content. Such a click can
-      // also end a press that began on a text to select it.
+      // The content covers the dialog, so the dialog itself receives only clicks outside the content. Such a click may
+      // also end a text selection that began inside the content.
       onPointerDown={(event) => {
         isBeside.current = event.target === dialog.current;
       }}

@@ -1,11 +1,11 @@
-/** Parts of the page that are loaded at their first use. */
+/** Loads parts of the page when they are first used. */
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 type Part<P> = (props: P) => JSX.Element;
 
-/** A component that loads another one and shows it. */
+/** Returns a component that loads another component and shows it. */
 export const later = <P extends object>(load: () => Promise<Part<P>>): Part<P> =>
   function Later(props) {
     const [found, setFound] = useState<{ readonly Part: Part<P> } | string | null>(null);

@@ -1,4 +1,4 @@
-/** Components that are redrawn only if their properties changed. */
+/** Creates components that are redrawn only if their properties changed. */
 
 import { Component, h, type ComponentChild, type FunctionComponent } from "preact";
 

@@ -1,6 +1,6 @@
 /**
- * A field for a number. Typed text takes effect on Enter or when the field loses the focus: "-1" must not be "-" first.
- * Arrows step, and Escape discards the typed text.
+ * A field for a number. Typed text takes effect on Enter or when the field loses the focus, because "-1" must not first
+ * be read as "-". Arrow keys step, and Escape discards the typed text.
  */
 
 import type { JSX } from "preact";
@@ -10,7 +10,7 @@ interface NumberFieldProps {
   readonly attributes: JSX.IntrinsicElements["input"];
   readonly text: string;
   onText(text: string): void;
-  /** Returns the text of the number one step up or down; null if the current text must be a number but is not one. */
+  /** Returns the text of the number one step up or down; null if the current text is not a valid number. */
   stepped(by: 1 | -1): string | null;
 }
 
@@ -19,7 +19,7 @@ const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowUp: 1, ArrowDown: -1 };
 export function NumberField({ attributes, text, onText, stepped }: NumberFieldProps): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const [draft, setDraft] = useState<string | null>(null);
-  // A text is selected while it is not being edited, so that typing replaces it.
+  // The text is selected before editing starts, so that typing replaces it.
   useLayoutEffect(() => {
     if (draft === null && field.current === document.activeElement) field.current?.select();
   }, [draft, text]);
@@ -36,7 +36,7 @@ export function NumberField({ attributes, text, onText, stepped }: NumberFieldPr
       value={draft ?? text}
       onInput={(event) => setDraft(event.currentTarget.value)}
       onFocus={(event) => event.currentTarget.select()}
-      // The browser would place the caret at the press.
+      // The browser would place the caret at the pointer.
       onMouseDown={(event) => {
         if (event.button !== 0 || event.currentTarget === document.activeElement) return;
         event.preventDefault();

@@ -1,9 +1,9 @@
 /**
- * The words of a query that people type, for both searches of the site. A query is matched as it is written first; only
- * if nothing has all its words, `looseWords` tries what a question means.
+ * Parses the words of a search query, for both searches of the site. A query is first matched literally. Only if no
+ * text contains all words does `looseWords` try related words.
  */
 
-/** Words that a question has and that no place is about. */
+/** Words that occur in questions but do not describe a topic. */
 const QUESTION_WORDS = new Set(
   (
     "a about am an and any are as at be been but by can could did do does for from get gets give gives had " +
@@ -13,7 +13,7 @@ const QUESTION_WORDS = new Set(
   ).split(" "),
 );
 
-/** Beginnings of words that mean the same here. */
+/** Groups of word beginnings that have the same meaning here. */
 const ALIKE: readonly (readonly string[])[] = [
   ["repeat", "duplicat", "twice"],
   ["javascript", "typescript"],
@@ -24,17 +24,20 @@ const ALIKE: readonly (readonly string[])[] = [
 
 const ENDINGS = /(?:isms?|istic|ations?|ings?|edly|ed|ies|es|s|e|ly)$/;
 
-/** A word without its ending: "determinism" and "deterministic" begin alike. Short words and names stay whole. */
+/**
+ * Returns a word without its ending: "determinism" and "deterministic" have the same stem. Short words and names stay
+ * whole.
+ */
 function stemOf(word: string): string {
   const stem = /^[a-z]{5,}$/.test(word) ? word.replace(ENDINGS, "") : word;
   return stem.length >= 4 ? stem : word;
 }
 
-/** The words of a query, as they are written, in lower case. */
+/** Returns the words of a query as typed, in lower case. */
 export const wordsOf = (query: string): readonly string[] =>
   query.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** For each word that a question is about, the beginnings of words that answer it, the asked one first. */
+/** Returns, for each topic word of a question, the beginnings of words that match it, starting with the word itself. */
 export function looseWords(query: string): readonly (readonly string[])[] {
   const words = wordsOf(query)
     .map((word) => word.replaceAll(/^[^\p{L}\p{N}-]+|[^\p{L}\p{N}]+$/gu, ""))
@@ -45,5 +48,5 @@ export function looseWords(query: string): readonly (readonly string[])[] {
   });
 }
 
-/** How many words of a question a text must have. */
+/** Returns the minimum number of a question's words that a text must contain. */
 export const leastWords = (count: number): number => Math.max(1, Math.ceil(count / 2));

@@ -1,4 +1,4 @@
-/** The colours of the page: light, dark, or the system's. */
+/** Colour themes of the page: light, dark, or the system's theme. */
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
@@ -8,7 +8,7 @@ type Theme = (typeof THEMES)[number];
 
 const KEY = "ndscatter-theme";
 
-/** The theme chosen before. Storage may be forbidden; a choice then lasts as long as the page. */
+/** Returns the theme chosen earlier. If storage is forbidden, a choice lasts only until the page closes. */
 function remembered(): Theme {
   try {
     const name = localStorage.getItem(KEY);
@@ -22,11 +22,11 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The choice lasts as long as the page.
+    // Without storage, the choice lasts until the page closes.
   }
 }
 
-/** True if the page is currently dark. */
+/** Checks whether the page is currently dark. */
 export const isDark = (): boolean => {
   const { theme } = document.documentElement.dataset;
   return (
@@ -34,7 +34,7 @@ export const isDark = (): boolean => {
   );
 };
 
-/** Applies the colours chosen before. */
+/** Applies the theme chosen earlier. */
 export function applyTheme(): void {
   document.documentElement.dataset["theme"] = remembered();
 }

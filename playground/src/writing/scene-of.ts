@@ -1,6 +1,7 @@
 /** Captures the visible stage as data for a picture. */
 
 import { printShape } from "ndscatter";
+import { rulesBeside } from "../document/faults.ts";
 import { titleOf } from "../document/title-of.ts";
 import type { Layout } from "../stage/layout.ts";
 import { tintsOf } from "../cells/targets.ts";
@@ -31,7 +32,7 @@ export function sceneOf(
   return {
     title: titleOf({ ...state, opset: version?.sinceVersion ?? state.opset }),
     sentences: [
-      ...(explanation?.shapes ?? []).map(({ sentence }) => sentence),
+      ...rulesBeside(explanation?.shapes ?? [], call.faults).map(({ sentence }) => sentence),
       ...new Set(call.faults.map(({ sentence }) => sentence)),
     ],
     // On a phone the lanes are in tiers; a saved picture shows them side by side.

@@ -101,7 +101,7 @@ const ERRATA: readonly RegExp[] = [
   /Version 1 says that indices are within bounds/,
   /takes the remainder of every coordinate/,
   /where the result is written/,
-  /In fact the mean is that of all values together/,
+  /In fact it is the mean of all values/,
   /It should be data\.shape\[axis\] \+ index/,
   /puts reduction and use_init_val on <layer>/,
   /the batch axes become one axis/,

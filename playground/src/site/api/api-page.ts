@@ -1,4 +1,4 @@
-/** The API reference: a page for each entry of the package, from its types and docstrings. */
+/** Creates the API reference: a page for each entry of the package, from its types and docstrings. */
 
 import { codeBlock, documentOf, inline, plainText, table } from "../documents/markdown.ts";
 import { openingOf } from "../documents/opening.ts";
@@ -18,7 +18,7 @@ const GROUPS: readonly { readonly kind: Kind; readonly title: string }[] = [
 
 const groupId = (title: string): string => `all-${title.toLowerCase()}`;
 
-/** `ndscatter/zarr` is `zarr.html`. */
+/** Returns the file of an entry: `ndscatter/zarr` is `zarr.html`. */
 export const fileOfEntry = (name: string): string => `${name.replace(/^ndscatter\//, "")}.html`;
 
 export function apiPages(entries: readonly ApiEntry[]): Page[] {
@@ -29,7 +29,7 @@ export function apiPages(entries: readonly ApiEntry[]): Page[] {
   ];
 }
 
-/** The page of each declaration: that of the first entry that exports it. */
+/** Page of each declaration: the page of the first entry that exports it. */
 type Homes = ReadonlyMap<string, string>;
 
 const keyOf = ({ file, name }: Export): string => `${file} ${name}`;
@@ -70,7 +70,7 @@ function indexPage(entries: readonly ApiEntry[]): Page {
   };
 }
 
-/** Links of docstrings, as Markdown: `{@link gather}` is the export of that name, if the entry has one. */
+/** Converts docstring links to Markdown: `{@link gather}` links to the export of this name, if the entry has one. */
 const linked = (text: string, names: ReadonlySet<string>): string =>
   text.replaceAll(/\{@link ([A-Za-z]+)([.\w]*)\}/g, (_, name: string, member: string) =>
     names.has(name) ? `[\`${name}${member}\`](#${name})` : `\`${name}${member}\``,
@@ -121,7 +121,7 @@ const findOf = ({ name, kind, doc }: Export, of: string): Find => ({
   text: plainText(docstringOf(doc).text.replaceAll(/\{@link ([^}]*)\}/g, "$1")),
 });
 
-/** An example as a program: with the imports that the docstring leaves out. */
+/** Shows an example as a program, with the imports that the docstring omits. */
 const exampleOf = (text: string, names: Names): Html => codeBlock(programOf(codeOf(text), names));
 
 function exportPart(one: Export, names: ReadonlySet<string>, imported: Names): Html {
@@ -144,7 +144,7 @@ function exportPart(one: Export, names: ReadonlySet<string>, imported: Names): H
   </details>`;
 }
 
-/** The exports that another entry's page documents. */
+/** Lists the exports that another entry's page documents. */
 function sharedPart(others: readonly Export[], homes: Homes): Html {
   const from = new Map<string, Export[]>();
   for (const one of others) {

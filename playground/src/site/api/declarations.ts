@@ -1,6 +1,6 @@
 /**
- * The declarations and exports of a type file. `oxc-parser` reads the `.d.ts` files of the package, because TypeScript
- * 7 has no stable interface for scripts; the text of a signature is that of the file.
+ * Reads the declarations and exports of a type file. `oxc-parser` parses the package's `.d.ts` files, because
+ * TypeScript 7 has no stable API for scripts. Signatures are copied from the file.
  */
 
 import type { Comment, Directive, Function as Callable, Node, Statement } from "oxc-parser";
@@ -13,16 +13,16 @@ type Body = readonly (Directive | Statement)[];
 
 export type Kind = "function" | "class" | "constant" | "type";
 
-/** An export as its file declares it. Overloads are one declaration. */
+/** An export as its file declares it. All overloads form one declaration. */
 export interface Declaration {
   readonly name: string;
   readonly kind: Kind;
   readonly signature: string;
-  /** The docstring without its stars; empty if a type has none. */
+  /** Docstring without its stars; empty if the docstring is missing. */
   readonly doc: string;
 }
 
-/** A re-export: one name from another file, or all of that file's names. */
+/** A re-export: one name from another file, or all names of that file. */
 export interface Passed {
   readonly name: string | null;
   readonly local: string;
@@ -32,7 +32,7 @@ export interface Passed {
 export interface TypeFile {
   readonly declared: ReadonlyMap<string, Declaration>;
   readonly passed: readonly Passed[];
-  /** The docstring of the whole file; empty if it has none. */
+  /** Docstring of the whole file; empty if the docstring is missing. */
   readonly doc: string;
 }
 
@@ -68,7 +68,7 @@ export function readTypes(file: string, source: string, parse: Parse): TypeFile 
   return { declared, passed, doc: isOfFile ? textOfDoc(first.value) : "" };
 }
 
-/** The imports of a file, by local name. */
+/** Returns the imports of a file, by local name. */
 function importsOf(body: Body): ReadonlyMap<string, { local: string; from: string }> {
   const imports = new Map<string, { local: string; from: string }>();
   for (const statement of body) {
@@ -84,7 +84,10 @@ function importsOf(body: Body): ReadonlyMap<string, { local: string; from: strin
 const nameOf = (name: { type: string; name?: string; value?: string }): string =>
   name.name ?? name.value ?? "";
 
-/** True if the first comment precedes another comment, an import or a re-export. */
+/**
+ * Checks whether the first comment precedes another comment, an import or a re-export, and therefore describes the
+ * whole file.
+ */
 const isAlone = (docs: readonly Comment[], source: string): boolean =>
   source.slice(0, docs[0].start).trim() === "" &&
   /^\s*(\/\*\*|import|export (type )?[{*])/.test(source.slice(docs[0].end));
@@ -92,7 +95,7 @@ const isAlone = (docs: readonly Comment[], source: string): boolean =>
 const docBefore = (docs: readonly Comment[], source: string, start: number): string =>
   docs.find(({ end }) => end <= start && source.slice(end, start).trim() === "")?.value ?? "";
 
-/** A docstring as Markdown. */
+/** Converts a docstring to Markdown. */
 const textOfDoc = (comment: string): string =>
   comment
     .replaceAll(/^\*|\s+$/g, "")
@@ -146,14 +149,14 @@ function declarationsIn(
   }
 }
 
-/** Private members are not documented, because users cannot reach them. */
+/** Removes private members, because users cannot access them. */
 const withoutPrivate = (text: string): string =>
   text
     .split("\n")
     .filter((line) => !/^\s*(private |#)/.test(line))
     .join("\n");
 
-/** The widest signature on one line; in a longer one each parameter has a line. */
+/** Maximum width of a one-line signature; in a longer signature each parameter is on a separate line. */
 const WIDEST = 96;
 
 function functionText(declaration: Callable, source: string): string {

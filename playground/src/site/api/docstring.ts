@@ -1,7 +1,7 @@
-/** The parts of a docstring: its text, parameters, return value, errors and examples. */
+/** Parts of a docstring: its text, parameters, return value, errors and examples. */
 
 export interface Docstring {
-  /** Markdown. */
+  /** Text, in Markdown. */
   readonly text: string;
   readonly params: readonly { readonly name: string; readonly text: string }[];
   readonly returns: string;
@@ -27,7 +27,7 @@ export function docstringOf(doc: string): Docstring {
   };
 }
 
-/** The first sentence, for lists. */
+/** Returns the first sentence, for lists. */
 export const firstSentence = (text: string): string =>
   text
     .split("\n\n")[0]

@@ -1,24 +1,24 @@
-/** The exports of the package's entries, each with its declaration. */
+/** Exports of the package's entries, each with its declaration. */
 
 import { readTypes, type Declaration, type Parse, type TypeFile } from "./declarations.ts";
 
-/** Reads a file of types by its path in `dist/`. */
+/** Reads a type file by its path in `dist/`. */
 export type ReadTypes = (file: string) => string;
 
 export interface Export extends Declaration {
-  /** The file of the declaration; two entries that export one declaration have the same file here. */
+  /** File of the declaration. If two entries export the same declaration, they have the same file here. */
   readonly file: string;
 }
 
 export interface ApiEntry {
-  /** `ndscatter/zarr`, as it is imported. */
+  /** Import name: `ndscatter/zarr`. */
   readonly name: string;
-  /** The docstring of the entry. */
+  /** Docstring of the entry. */
   readonly doc: string;
   readonly exports: readonly Export[];
 }
 
-/** @param entries the entries by name, each with its file of types in `dist/` */
+/** @param entries entries by name, each with its type file in `dist/` */
 export function apiOf(
   entries: Readonly<Record<string, string>>,
   read: ReadTypes,

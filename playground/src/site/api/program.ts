@@ -1,11 +1,13 @@
-/** Examples of docstrings as whole programs: an example names exports, and its program imports them first. */
+/** Converts docstring examples to complete programs: an example uses exports, and the program imports them first. */
 
 import type { ApiEntry } from "./exports.ts";
 
-/** The exports of each entry by the entry's name. Of two entries with one name, the first in order is imported. */
+/**
+ * Names exported by each entry. If several entries export a name, programs import it from the first of these entries.
+ */
 export type Names = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** @param first the entry whose page has the example: its own names take precedence */
+/** @param first the entry whose page shows the example; its names take precedence */
 export const namesFor = (entries: readonly ApiEntry[], first: string): Names =>
   new Map(
     entries
@@ -16,14 +18,14 @@ export const namesFor = (entries: readonly ApiEntry[], first: string): Names =>
       ]),
   );
 
-/** The code of an example, which docstrings write as a block of TypeScript. */
+/** Returns the code of an example, which docstrings write as a TypeScript block. */
 export const codeOf = (example: string): string =>
   /^```ts\n([^]*)\n```$/.exec(example.trim())?.[1] ?? "";
 
-/** Everything in which a name is not a use of an export: comments, texts, members and keys. */
+/** Matches text in which a name does not refer to an export: comments, strings, members and keys. */
 const NO_USES = /\/\/.*|"(?:[^"\\]|\\.)*"|\.\w+|\b\w+(?=:)/g;
 
-/** The example with the imports that it lacks. */
+/** Adds the missing imports to an example. */
 export function programOf(code: string, names: Names): string {
   const words = new Set(
     code
@@ -31,7 +33,7 @@ export function programOf(code: string, names: Names): string {
       .replaceAll(NO_USES, "")
       .match(/\b[A-Za-z]\w*\b/g),
   );
-  // What the code declares or imports itself is not an export.
+  // Names that the code itself declares or imports do not refer to exports.
   for (const [, own] of code.matchAll(/\b(?:const|let|function) (\w+)/g)) words.delete(own);
   for (const [, list] of code.matchAll(/^import \{([^}]*)\}/gm)) {
     for (const own of list.split(",")) words.delete(own.trim());

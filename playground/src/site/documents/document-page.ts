@@ -1,4 +1,4 @@
-/** The page of a document in the repository, and the list of all documents. */
+/** Creates the page of a document in the repository, and the list of all documents. */
 
 import { html, slugOf, type Html } from "../html.ts";
 import { heading, type Find, type Page } from "../layout.ts";
@@ -38,8 +38,8 @@ interface Shelf {
 const LIST = "README.md";
 
 /**
- * The documents in README's order: a shelf for each kind of reader. A document that README does not list joins the
- * README of its folder, or else the last shelf.
+ * Returns the documents in README's order, with a shelf for each kind of reader. A document that README does not list
+ * is placed with the README of its folder, otherwise on the last shelf.
  */
 function shelvesOf(library: Library): Shelf[] {
   const lines = [...library.textOf(LIST).matchAll(/^- \*\*([^*]+)\*\*:((?:.|\n {2})*)/gm)];

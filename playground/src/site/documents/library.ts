@@ -1,4 +1,4 @@
-/** The documents of the repository, and the address of each page. */
+/** The documents of the repository, and the addresses of their pages. */
 
 import type { Addresses } from "./markdown.ts";
 import { rootFrom } from "../layout.ts";
@@ -7,17 +7,17 @@ import { rootFrom } from "../layout.ts";
 export type Texts = Readonly<Record<string, string>>;
 
 export interface Library {
-  /** In listing order. */
+  /** Paths in listing order. */
   readonly paths: readonly string[];
   textOf(path: string): string;
-  /** Resolves the links of a document for its page. */
+  /** Returns a function that resolves a document's links for its page. */
   addressesFrom(path: string): Addresses;
 }
 
-/** These pages are listed among the operators, and one of them shows more than its document. */
+/** Documents that are listed with the operators. One of their pages shows more than the document. */
 const AMONG_OPERATORS: ReadonlySet<string> = new Set(["errata", "semantics", "dialects"]);
 
-/** The page of a document: `docs/arrays/README.md` is `docs/arrays/index.html`. */
+/** Returns the page of a document: `docs/arrays/README.md` is `docs/arrays/index.html`. */
 export function pageOf(path: string): string {
   const name = path.replace(/^docs\//, "").replace(/\.md$/, "");
   if (AMONG_OPERATORS.has(name)) return `reference/${name}.html`;
@@ -28,8 +28,8 @@ export function pageOf(path: string): string {
 }
 
 /**
- * @param pictures the paths of pictures that documents show
- * @param repository the address of the sources; null leaves out links to them
+ * @param pictures paths of pictures that documents show
+ * @param repository address of the sources; null omits links to them
  */
 export function libraryOf(
   texts: Texts,
@@ -60,6 +60,6 @@ export function libraryOf(
   };
 }
 
-/** The path in the repository that a link in a file of it means. */
+/** Resolves a link in a file to a path in the repository. */
 const resolved = (from: string, link: string): string =>
   new URL(link, `https://repository/${from}`).pathname.slice(1);

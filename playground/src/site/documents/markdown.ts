@@ -1,17 +1,17 @@
 /**
- * Documents as HTML. `marked` parses the Markdown; the templates of `html.ts` write the result and escape all text, so
- * a document cannot add markup of its own to a page.
+ * Converts documents to HTML. `marked` parses the Markdown; the templates of `html.ts` write the result and escape all
+ * text, so a document cannot add its own markup to a page.
  */
 
 import { lexer, Lexer, type Token, type Tokens } from "marked";
 import { html, joined, type Html } from "../html.ts";
 
-/** Resolves a link or a picture of a document to an address on the site; null if the site lacks the target. */
+/** Resolves a link or a picture in a document to an address on the site; null if the site lacks the target. */
 export type Addresses = (target: string) => string | null;
 
 const NO_ADDRESSES: Addresses = () => null;
 
-/** The parts of documents that are read as data: the texts are Markdown. */
+/** Parts of documents that are read as data; their texts are Markdown. */
 export type Block =
   | { readonly kind: "heading"; readonly level: number; readonly text: string; readonly id: string }
   | { readonly kind: "table"; readonly head: readonly string[]; readonly rows: readonly string[][] }
@@ -21,7 +21,7 @@ export type Block =
 
 const oneLine = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ").trim();
 
-/** The blocks of a document. Comments are left out. */
+/** Returns the blocks of a document, without comments. */
 export function blocksOf(document: string): Block[] {
   const idOf = anchors();
   return lexer(document).flatMap((token) => blockFrom(token, idOf));
@@ -40,13 +40,13 @@ function blockFrom(token: Token, idOf: (text: string) => string): Block[] {
   return token.type === "code" ? [{ kind: "code", text: token.text }] : [];
 }
 
-// The union of all tokens has a member whose type is any string, so comparing types does not narrow it.
+// The union of all tokens includes a member whose type is any string, so comparing types does not narrow it.
 const isHeading = (token: Token): token is Tokens.Heading => token.type === "heading";
 const isTable = (token: Token): token is Tokens.Table => token.type === "table";
 const isList = (token: Token): token is Tokens.List => token.type === "list";
 const isLink = (token: Token): token is Tokens.Link => token.type === "link";
 
-/** Makes the ids of headings the way the sites that show these documents do, so that links within documents work. */
+/** Creates heading ids the same way as the sites that host these documents, so that links within documents work. */
 function anchors(): (text: string) => string {
   const counts = new Map<string, number>();
   return (text) => {
@@ -60,11 +60,11 @@ function anchors(): (text: string) => string {
   };
 }
 
-/** Text with code, stress and links. */
+/** Converts text with code, emphasis and links to HTML. */
 export const inline = (text: string, addresses: Addresses): Html =>
   inlines(Lexer.lexInline(text), addresses);
 
-/** Markdown without its marks. */
+/** Returns Markdown without its formatting characters. */
 export const plainText = (text: string): string => textOf(Lexer.lexInline(oneLine(text)));
 
 const textOf = (tokens: readonly Token[]): string =>
@@ -114,24 +114,24 @@ function pictureFrom(target: string, label: string, addresses: Addresses): Html 
     : html`<img class="shot" src="${source}" alt="${label}" loading="lazy" />`;
 }
 
-/** A section of a document, by its heading. */
+/** A section of a document, identified by its heading. */
 export interface Section {
   readonly level: number;
   readonly id: string;
   readonly title: string;
-  /** All of its text, without marks. */
+  /** Full text of the section, without formatting characters. */
   readonly text: string;
 }
 
 export interface Document {
   readonly title: string;
-  /** Its first paragraph. */
+  /** First paragraph of the document. */
   readonly opening: string;
   readonly sections: readonly Section[];
   readonly body: Html;
 }
 
-/** A document with the addresses of its page. */
+/** Parses a document, with the addresses for its page. */
 export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES): Document {
   const tokens = lexer(source);
   const idOf = anchors();
@@ -159,7 +159,7 @@ export function documentOf(source: string, addresses: Addresses = NO_ADDRESSES):
   };
 }
 
-/** All texts of a block. The texts of cells and items are separated by blanks. */
+/** Returns the text of a block. Texts of cells and items are separated by spaces. */
 function textOfBlock(token: Token): string {
   if (isTable(token)) {
     return [token.header, ...token.rows]
@@ -190,7 +190,7 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
     const cells = (row: readonly Tokens.TableCell[]): Html[] =>
       row.map(({ tokens }) => inlines(tokens, addresses));
     const whole = table(cells(token.header), token.rows.map(cells));
-    // On a phone a row becomes a paragraph.
+    // On a phone, each row becomes a paragraph.
     return token.rows.length <= MOST_ROWS
       ? whole
       : html`<details class="fold rows">
@@ -227,16 +227,18 @@ function blockHtml(token: Token, addresses: Addresses): Html | string {
   }
 }
 
-/** A block of code, which scrolls by itself and by keyboard. Line breaks are kept. */
+/** Creates a code block that can be scrolled separately, also by keyboard. Line breaks are kept. */
 export const codeBlock = (text: string): Html => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
-/** The most rows of an open table; longer tables are folded. */
+/** Maximum number of rows in an open table; longer tables are folded. */
 const MOST_ROWS = 40;
 
-/** Tables with more columns are lists of their cells on a narrow screen. */
+/** Maximum number of columns on a narrow screen; wider tables become lists of their cells. */
 const MOST_NARROW = 3;
 
-/** A table of facts. Roles are written out, because browsers drop them from tables that are styled as lists. */
+/**
+ * Creates a table of facts. ARIA roles are explicit, because browsers drop them from tables that are styled as lists.
+ */
 export function table(
   head: readonly (Html | string)[],
   rows: readonly (readonly (Html | string)[])[],
@@ -264,10 +266,10 @@ export function table(
     <tbody${role("rowgroup")}>${body}</tbody></table></div>`;
 }
 
-/** A head without words is a plain cell, because it stands above the names of rows. */
+/** Checks for a header without words, which becomes a plain cell because it is above the row names. */
 const isEmpty = (head: Html | string): boolean =>
   (typeof head === "string" ? head : head.markup) === "";
 
-/** The head of a column as an attribute value, which cannot contain markup. */
+/** Returns a column header as an attribute value, which cannot contain markup. */
 const labelOf = (head: Html | string): Html | string =>
   typeof head === "string" ? head : { markup: head.markup.replaceAll(/<[^>]*>/g, "") };

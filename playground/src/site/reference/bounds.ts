@@ -1,4 +1,4 @@
-/** A version's behaviour at the edges of an axis, found by calling it: an example with its first index changed. */
+/** Determines a version's behaviour at the edges of an axis by calling it: an example with a changed first index. */
 
 import type { IndexStory, OperatorVersion } from "ndscatter";
 import { toHash } from "../../document/hash.ts";
@@ -8,7 +8,7 @@ import type { State } from "../../values/state.ts";
 import { inVersion, type Example } from "./calls.ts";
 
 export interface Probe {
-  /** The index in terms of the size of its axis, such as `-s`. */
+  /** The index, in terms of the size of its axis, such as `-s`. */
   readonly index: string;
   readonly value: number;
   readonly sentence: string;
@@ -33,7 +33,7 @@ const EDGES: readonly (readonly [string, (size: number) => number])[] = [
   ["s", (size) => size],
 ];
 
-/** Probes for the first example that the version runs, and for the first in each other mode. */
+/** Returns probes for the first example that the version runs, and for the first example in every other mode. */
 export function probesOf(version: OperatorVersion, examples: readonly Example[]): Probes[] {
   const found = new Map<string, Probes>();
   for (const example of examples) {
@@ -44,7 +44,7 @@ export function probesOf(version: OperatorVersion, examples: readonly Example[])
   return [...found.values()];
 }
 
-/** Null if the version does not run the example, or if indices are left out. */
+/** Returns the probes of an example; null if the version does not run the example, or if indices are left out. */
 function probesFrom(version: OperatorVersion, example: Example): Probes | null {
   const position = rolePosition(version, "indices");
   const state = inVersion(example.preset.state, version);
@@ -58,15 +58,15 @@ function probesFrom(version: OperatorVersion, example: Example): Probes | null {
   return { example, axis, size, probes };
 }
 
-/** A version row's statements about indices. */
+/** What the registry says about a version's indices. */
 export interface Bounds {
   readonly negative: string;
   readonly outOfRange: string;
 }
 
 /**
- * Null if a call contradicts the row, because its indices follow their own rules: those of TensorScatter are positions
- * of sequences.
+ * Returns the bounds of a version; null if a call contradicts the registry, because the indices follow their own rules,
+ * such as TensorScatter's sequence positions.
  */
 export function boundsOf(
   { negativeIndices, outOfRange }: OperatorVersion,

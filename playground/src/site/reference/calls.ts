@@ -1,4 +1,4 @@
-/** The examples of an operator, each called in every version of the operator, and by the rules of other systems. */
+/** Calls every example of an operator in each version of the operator, and by the rules of other systems. */
 
 import { compareDialects, equals, type DialectComparison, type OperatorVersion } from "ndscatter";
 import { toHash } from "../../document/hash.ts";
@@ -7,12 +7,12 @@ import { explainState, type ExplainedState } from "../../document/read-state.ts"
 import type { State } from "../../values/state.ts";
 import type { Family } from "./families.ts";
 
-/** The result of an example in one version. */
+/** Result of an example in one version. */
 export interface Outcome {
   readonly version: OperatorVersion;
   /** "same" if the bits, or the refusal, equal those of the example's own version. */
   readonly is: "same" | "other" | "refused";
-  /** The reason for a refusal, or empty. */
+  /** Reason for a refusal; otherwise empty. */
   readonly sentence: string;
   readonly hash: string;
 }
@@ -21,9 +21,9 @@ export interface Example {
   readonly preset: Preset;
   readonly explained: ExplainedState;
   readonly hash: string;
-  /** In the order of the versions. */
+  /** Outcomes, in the order of the versions. */
   readonly outcomes: readonly Outcome[];
-  /** The results of other systems; empty if the call is wrong for any indices. */
+  /** Results of other systems; empty if the call is invalid for any indices. */
   readonly elsewhere: readonly DialectComparison[];
 }
 
@@ -39,7 +39,7 @@ export const examplesOf = ({ domain, name, versions }: Family): Example[] =>
     };
   });
 
-/** The same call in another version. */
+/** Returns the same call in another version. */
 export const inVersion = (state: State, { sinceVersion }: OperatorVersion): State => ({
   ...state,
   opset: sinceVersion,

@@ -1,4 +1,4 @@
-/** The changes of a version, as readable lines. `compareVersions` finds the changes. */
+/** Describes the changes of a version in readable lines. `compareVersions` finds the changes. */
 
 import { compareVersions, type OperatorVersion, type VersionChange } from "ndscatter";
 import { html, joined, type Html } from "../html.ts";
@@ -6,11 +6,11 @@ import { html, joined, type Html } from "../html.ts";
 export interface Line {
   readonly mark: "+" | "−" | "~";
   readonly text: Html;
-  /** The paths of the changes in this line. */
+  /** Paths of the changes in this line. */
   readonly paths: readonly string[];
 }
 
-/** The number of a version changes with each version, and is already in the title. */
+/** The version number changes with every version, and is already in the title. */
 const TITLE = /^(sinceVersion|opset)$/;
 
 export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
@@ -28,8 +28,8 @@ export function linesOf(from: OperatorVersion, to: OperatorVersion): Line[] {
 }
 
 /**
- * Words and data types of one list become one line. The description of an attribute whose words changed joins that
- * line, because it repeats the words.
+ * Returns the key of a change's line. Changes of the same list of words or data types share a line. If an attribute's
+ * words changed, its description shares their line, because it repeats the words.
  */
 function listOf({ path, kind }: VersionChange, all: readonly VersionChange[]): string {
   const list = /^(.*\.(types|values))\./.exec(path)?.[1];
@@ -42,7 +42,7 @@ function listOf({ path, kind }: VersionChange, all: readonly VersionChange[]): s
 
 const code = (text: string): Html => html`<code>${text}</code>`;
 
-/** The sentences of a summary. */
+/** Returns the sentences of a summary. */
 const sentences = (text: string): string[] => text.split(/(?<=\.) (?=[A-Z])/);
 
 function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
@@ -72,7 +72,7 @@ function textOf(group: readonly VersionChange[], to: OperatorVersion): Html {
     <del>${String(from)}</del> <ins>${String(now)}</ins>`;
 }
 
-/** The new and the removed sentences of a summary. */
+/** Shows the added and the removed sentences of a summary. */
 function summaryText(from: string, to: string): Html {
   const [before, after] = [sentences(from), sentences(to)];
   const gone = before.filter((one) => !after.includes(one));

@@ -1,4 +1,4 @@
-/** The behaviour of other systems for the calls of an operator: the facts of `dialects()`, with their sources. */
+/** The behaviour of other systems for an operator's calls: the facts of `dialects()`, with their sources. */
 
 import { dialects, type Dialect, type DialectAspect, type DialectFact } from "ndscatter";
 import type { Example } from "./calls.ts";
@@ -7,14 +7,14 @@ import { blocksOf, type Block } from "../documents/markdown.ts";
 
 export interface Row {
   readonly dialect: Dialect;
-  /** In the order of the aspects; null for an aspect that the dialect lacks. */
+  /** Cells in the order of the aspects; null if the dialect lacks the aspect. */
   readonly cells: readonly (Cell | null)[];
 }
 
 export interface Cell {
   readonly does: string;
   readonly how: DialectFact["how"];
-  /** The source; null if unknown. */
+  /** Address of the source; null if unknown. */
   readonly address: string | null;
 }
 
@@ -22,14 +22,14 @@ const OF_GATHERS: readonly DialectAspect[] = ["negative", "gathers"];
 const OF_SCATTERS: readonly DialectAspect[] = ["negative", "scatters", "repeats"];
 const OF_REDUCTIONS: readonly DialectAspect[] = ["sums", "compares", "halves"];
 
-/** The aspects that matter to an operator. */
+/** Returns the aspects that matter to an operator. */
 export function aspectsOf({ isScatter, newest }: Family): readonly DialectAspect[] {
   if (!isScatter) return OF_GATHERS;
   const reduces = newest.attributes.some(({ name }) => name === "reduction");
   return reduces ? [...OF_SCATTERS, ...OF_REDUCTIONS] : OF_SCATTERS;
 }
 
-/** The dialects that have the operator, judged by its examples. */
+/** Returns the dialects that have the operator, judged by its examples. */
 export function rowsOf(family: Family, examples: readonly Example[], document: string): Row[] {
   const addresses = addressesIn(document);
   const form = family.newest.indexForm;
@@ -54,7 +54,7 @@ export function rowsOf(family: Family, examples: readonly Example[], document: s
     }));
 }
 
-/** The addresses of single facts, which only the table in `docs/dialects.md` has. */
+/** Returns the addresses of individual facts, which only the table in `docs/dialects.md` contains. */
 function addressesIn(document: string): ReadonlyMap<string, string> {
   const rows = blocksOf(document).flatMap((block) => (isFacts(block) ? block.rows : []));
   return new Map(
@@ -70,7 +70,7 @@ function addressesIn(document: string): ReadonlyMap<string, string> {
 const isFacts = (block: Block): block is Block & { kind: "table" } =>
   block.kind === "table" && block.head[0] === "dialect";
 
-/** Definitions of the words of an aspect, in Markdown: rows of a table of `docs/dialects.md`. */
+/** Returns definitions of an aspect's words, in Markdown: rows of a table in `docs/dialects.md`. */
 export function wordsFor(
   aspects: readonly DialectAspect[],
   document: string,

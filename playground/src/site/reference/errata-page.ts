@@ -1,4 +1,4 @@
-/** All errata, operator by operator: the same rows that the operators' pages have. */
+/** Lists all errata by operator, with the same rows as the operators' pages. */
 
 import { documentPage } from "../documents/document-page.ts";
 import { blocksOf, inline, plainText, table } from "../documents/markdown.ts";

@@ -1,4 +1,4 @@
-/** The rows of `docs/errata.md`, with the operators and versions of each. */
+/** Reads the rows of `docs/errata.md`, with the operators and versions that each row concerns. */
 
 import type { OperatorVersion } from "ndscatter";
 import type { Family } from "./families.ts";
@@ -7,7 +7,7 @@ import { blocksOf } from "../documents/markdown.ts";
 
 export interface Erratum {
   readonly id: string;
-  /** The document, its printed text and the right one, in Markdown. */
+  /** The document, its printed text, and the correct text, in Markdown. */
   readonly document: string;
   readonly printed: string;
   readonly right: string;
@@ -37,9 +37,9 @@ export function errataOf(document: string, all: readonly Family[]): Erratum[] {
 }
 
 /**
- * The operators and versions in a document's name: `GatherND-12, 13` are two versions, `ScatterND` is all of them. Two
- * domains have a GatherND; the numbers distinguish them, and a name without numbers means ONNX's, which the registry
- * lists first.
+ * Returns the operators and versions that a document's name refers to: `GatherND-12, 13` are two versions, `ScatterND`
+ * means all versions. Both domains have a GatherND; the numbers distinguish them. A name without numbers means ONNX's
+ * operator, which the registry lists first.
  */
 function concernsOf(where: string, all: readonly Family[]): Concern[] {
   return [...where.matchAll(/\b([A-Z][A-Za-z]+)\b(?:-(\d+(?:, \d+)*))?/g)].flatMap(
@@ -54,7 +54,7 @@ function concernsOf(where: string, all: readonly Family[]): Concern[] {
   );
 }
 
-/** The errata of an operator, or of one of its versions. */
+/** Returns the errata of an operator, or of one of its versions. */
 export const errataOn = (
   errata: readonly Erratum[],
   family: Family,

@@ -1,4 +1,4 @@
-/** One example: its call, its tensors as tables, the library's output, and the stage to change it in. */
+/** Shows one example: its call, its tensors as tables, the library's output, and a link to edit it on the stage. */
 
 import type { DialectComparison } from "ndscatter";
 import type { Example, Outcome } from "./calls.ts";
@@ -47,7 +47,7 @@ export function exampleSection(example: Example): Html {
   </article> `;
 }
 
-/** Versions as links, each to the call in that version. */
+/** Links versions to the call in these versions. */
 const numbers = (list: readonly Outcome[]): Html =>
   joined(
     list.map(({ version, hash }) => html`<a href="../#${hash}">${numberOf(version)}</a>`),
@@ -55,7 +55,7 @@ const numbers = (list: readonly Outcome[]): Html =>
   );
 
 /**
- * The results of the call by version; nothing for an operator with one version. Each number is a link to the call in
+ * Shows the results of the call by version; empty for an operator with one version. Each number links to the call in
  * that version.
  */
 function outcomesOf(outcomes: readonly Outcome[]): Html | string {
@@ -68,19 +68,19 @@ function outcomesOf(outcomes: readonly Outcome[]): Html | string {
       ${others.map(
         (one) =>
           html`<li class="${one.is}">
-            ${numbers([one])}: ${one.is === "other" ? "another result" : one.sentence}
+            ${numbers([one])}: ${one.is === "other" ? "a different result" : one.sentence}
           </li>`,
       )}
     </ul>`;
 }
 
-/** The results of other systems. Systems that lack the operator are left out. */
+/** Shows the results of other systems. Systems that lack the operator are omitted. */
 function elsewhereOf(all: readonly DialectComparison[], isError: boolean): Html | string {
   const known = all.filter(({ why }) => why !== "missing");
   if (known.length === 0) return "";
   const agreeing = known.filter(({ agrees }) => agrees).map(({ dialect }) => dialectLink(dialect));
   const others = known.filter(({ agrees }) => !agrees);
-  return html`<p class="small">Elsewhere</p>
+  return html`<p class="small">In other systems</p>
     <ul class="elsewhere">
       ${agreeing.length === 0 ? "" : html`<li>the same: ${joined(agreeing, ", ")}</li>`}
       ${others.map((one) => html`<li>${dialectLink(one.dialect)}: ${differenceOf(one, isError)}</li>`)}
@@ -92,23 +92,23 @@ const dialectLink = (id: string): Html => html`<a href="#dialect-${id}">${id}</a
 const count = (cells: readonly number[], one: string, many: string): string =>
   cells.length === 1 ? `1 cell ${one}` : `${cells.length} cells ${many}`;
 
-/** @param isError true if the call is an error in its version */
+/** @param isError true if the call is invalid in its version */
 function differenceOf(
   { why, output, differing, undecided, ids }: DialectComparison,
   isError: boolean,
 ): Html {
   const facts = [
     why === "error" ? "an error" : null,
-    why === "undefined" ? "not defined, or not known" : null,
+    why === "undefined" ? "undefined or unknown" : null,
     isError && output !== null ? "a result instead of an error" : null,
     !isError && differing.length > 0 ? count(differing, "differs", "differ") : null,
-    undecided.length > 0 ? count(undecided, "is not decided", "are not decided") : null,
+    undecided.length > 0 ? count(undecided, "is not determined", "are not determined") : null,
   ].filter((one) => one !== null);
   const named = ids.map((one) => html`<code>${one}</code>`);
   return html`${facts.join(", ")}${ids.length === 0 ? "" : html` (${joined(named, ", ")})`}`;
 }
 
-/** The versions as links to their sections. */
+/** Links versions to their sections. */
 export const versionLinks = (outcomes: readonly Outcome["version"][]): Html =>
   html`<span class="chips"
     >${outcomes.map((version) => html`<a href="#${idOf(version)}">${numberOf(version)}</a>`)}</span

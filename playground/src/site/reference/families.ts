@@ -7,24 +7,24 @@ import { slugOf } from "../html.ts";
 export interface Family {
   readonly domain: OperatorVersion["domain"];
   readonly name: string;
-  /** The usual name of the domain. */
+  /** Common name of the domain. */
   readonly home: string;
-  /** Oldest first. */
+  /** Versions, oldest first. */
   readonly versions: readonly OperatorVersion[];
   readonly newest: OperatorVersion;
-  /** The name of its page. */
+  /** File name of the operator's page. */
   readonly file: string;
   readonly isScatter: boolean;
 }
 
-/** True if the next row is of another operator. */
+/** Checks whether the next row belongs to another operator. */
 const isNewest = (
   { domain, name }: OperatorVersion,
   at: number,
   all: readonly OperatorVersion[],
 ): boolean => all[at + 1]?.name !== name || all[at + 1].domain !== domain;
 
-/** In the order of the registry. */
+/** Returns the operators in the order of the registry. */
 export function families(): readonly Family[] {
   return operators()
     .filter(isNewest)
@@ -44,22 +44,22 @@ export function families(): readonly Family[] {
     });
 }
 
-/** The id of a version on the page of its operator. */
+/** Returns the id of a version on the page of its operator. */
 export const idOf = ({ sinceVersion }: OperatorVersion): string => `v${sinceVersion}`;
 
-/** `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
+/** Prints a version number: `3 (opset4)`. OpenVINO numbers versions and opsets separately. */
 export const numberOf = ({ sinceVersion, opset }: OperatorVersion): string =>
   opset === undefined || opset === sinceVersion
     ? String(sinceVersion)
     : `${sinceVersion} (opset${opset})`;
 
-/** The published document of a version. */
+/** Returns the published document of a version. */
 export function documentOf({ domain, name, sinceVersion }: OperatorVersion): string {
   if (domain === "ai.onnx") {
     const anchor = `${name.toLowerCase()}-${sinceVersion}`;
     return `https://onnx.ai/onnx/operators/onnx__${name}.html#${anchor}`;
   }
-  // ScatterNDUpdate is scatter-nd-update.
+  // ScatterNDUpdate becomes scatter-nd-update.
   const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "-").toLowerCase();
   const folder =
     "https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/movement";

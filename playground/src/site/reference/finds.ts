@@ -1,4 +1,4 @@
-/** The places on an operator's page that the search can find. */
+/** Lists the places on an operator's page that the search can find. */
 
 import { dialects } from "ndscatter";
 import { plainText } from "../documents/markdown.ts";

@@ -1,4 +1,6 @@
-/** Tensors as tables. A tensor of more than two axes becomes one table for each position of its leading axes. */
+/**
+ * Shows tensors as tables. A tensor with more than two axes becomes one table for each position of its leading axes.
+ */
 
 import { printShape, type Explanation, type Tensor } from "ndscatter";
 import { printElement } from "../../values/scalar-text.ts";
@@ -6,14 +8,14 @@ import { coordinatesOf, gridsOf } from "../../values/shape.ts";
 import { elementsOf } from "../../values/tensor-text.ts";
 import { html, type Html } from "../html.ts";
 
-/** Writes per element of the output, which may be 0. */
+/** Returns the number of writes to an element of the output; may be 0. */
 export type CountOf = (element: number) => number;
 
-/** An input with its name, data type and shape. */
+/** Shows an input with its name, data type and shape. */
 export const inputTables = (name: string, source: Tensor): Html =>
   tensorTables("tensor", name, source, () => 0);
 
-/** The output, with a mark on cells that updates wrote. */
+/** Shows the output, with marks on the cells that updates wrote. */
 export const outputTables = (name: string, source: Tensor, countOf: CountOf): Html =>
   tensorTables("tensor result", name, source, countOf);
 
@@ -32,7 +34,7 @@ function tensorTables(className: string, name: string, source: Tensor, countOf: 
   </div>`;
 }
 
-/** @param cells those of the whole tensor */
+/** @param cells cells of the whole tensor */
 function gridTable(grid: number, shape: readonly number[], cells: readonly Html[]): Html {
   const { rows, columns } = gridsOf(shape);
   const hasRows = shape.length > 1;
@@ -68,17 +70,20 @@ function gridTable(grid: number, shape: readonly number[], cells: readonly Html[
   </table>`;
 }
 
-/** An element; several updates are marked by a class and, for readers who cannot see colours, by the line below. */
+/**
+ * Shows an element. Several updates are indicated by a class and, for readers who cannot distinguish colours, by an
+ * underline.
+ */
 const cell = (text: string, count: number): Html =>
   count === 0
     ? html`<td>${text}</td>`
     : html`<td class="${count === 1 ? "hit" : "hit often"}">${text}</td>`;
 
-/** `[0, 1, :, :]`, for tensors of more than two axes. */
+/** Returns a caption such as `[0, 1, :, :]`, for tensors with more than two axes. */
 const captionOf = (grid: number, shape: readonly number[]): string =>
   shape.length < 3 ? "" : `[${coordinatesOf(grid, shape.slice(0, -2)).join(", ")}, :, :]`;
 
-/** Counts the writes of each element of a scatter's output; gathers count 0. */
+/** Counts the writes to each element of a scatter's output; returns 0 for gathers. */
 export function countsOf({ story, output }: Explanation): CountOf {
   if (story?.kind !== "scatter" || output === null) return () => 0;
   return (element) => story.cell(coordinatesOf(element, output.shape)).count;

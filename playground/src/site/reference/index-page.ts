@@ -1,4 +1,4 @@
-/** The first page of the reference: a card for each operator, and the changes of each version. */
+/** First page of the reference: a card for each operator, and the changes of each version. */
 
 import { html, joined, type Html } from "../html.ts";
 import { heading, type Page } from "../layout.ts";
@@ -23,32 +23,29 @@ export function indexPage(all: readonly Family[], errata: readonly Erratum[]): P
     })}
     ${heading(2, "all", "For all operators")}
     <ul>
+      <li><a href="semantics.html">Semantics</a>: behaviour that the specifications leave open.</li>
       <li>
-        <a href="semantics.html">Semantics</a>: what operators do where their documents leave room.
+        <a href="errata.html">Errata</a>: ${errata.length} errors in the specifications, and their
+        corrections.
       </li>
       <li>
-        <a href="errata.html">Errata</a>: ${errata.length} mistakes of the published documents, and
-        what is right.
+        <a href="dialects.html">Dialects</a>: how other systems handle indices, repeats and floats.
       </li>
       <li>
-        <a href="dialects.html">Dialects</a>: what other systems do with indices, repeats and
-        floats.
-      </li>
-      <li>
-        <a href="../gpu.html">This GPU</a>: a check of <code>ndscatter/webgpu</code> on the machine
-        that reads this page.
+        <a href="../gpu.html">This GPU</a>: a check of <code>ndscatter/webgpu</code> on your
+        machine.
       </li>
     </ul>
-    ${heading(2, "changes", "What each version changed")} ${changesTable(all)}`;
+    ${heading(2, "changes", "Changes by version")} ${changesTable(all)}`;
   return {
     file: "reference/index.html",
     title: "Operators",
     description:
-      "What scatter and gather operators of ONNX and OpenVINO do, version by version, to be tried",
+      "Scatter and gather operators of ONNX and OpenVINO, version by version, with live examples",
     contents: [
       ...homes.map((home) => ({ id: home.toLowerCase(), title: home })),
       { id: "all", title: "For all operators" },
-      { id: "changes", title: "What each version changed" },
+      { id: "changes", title: "Changes by version" },
     ],
     body,
     finds: [],

@@ -1,4 +1,4 @@
-/** The page of an operator: its versions, its examples, and statements of documents and other systems. */
+/** Creates the page of an operator: its versions, its examples, and statements of documents and other systems. */
 
 import type { DialectAspect, OperatorVersion } from "ndscatter";
 import { CONFUSIONS_GROUP } from "../../examples/presets.ts";
@@ -43,7 +43,7 @@ export function operatorPage(
     ${versionsTable(versions, examples)} ${sections.map((section) => section.body)}
     ${heading(2, "examples", "Examples")} ${examplesIntro(family)} ${examples.map(exampleSection)}
     ${folded(2, "errata", "Errata", errataTable(family, own, library))}
-    ${folded(2, "room", "Where the documents leave room", roomOf(family, library))}
+    ${folded(2, "room", "What the specification leaves open", roomOf(family, library))}
     ${folded(2, "dialects", "Dialects", dialectsOf(family, examples, library))}`;
   const page = {
     file: `reference/${file}`,
@@ -54,7 +54,7 @@ export function operatorPage(
       ...sections.map(({ entry }) => entry),
       { id: "examples", title: "Examples", inner: examples.map(exampleEntry) },
       { id: "errata", title: "Errata" },
-      { id: "room", title: "Where the documents leave room" },
+      { id: "room", title: "What the specification leaves open" },
       { id: "dialects", title: "Dialects" },
     ],
     body,
@@ -63,7 +63,7 @@ export function operatorPage(
   return { page, picture };
 }
 
-/** The picture in the colours of the theme; the other file is not loaded. */
+/** Shows the picture in the colours of the theme; the other theme's file is not loaded. */
 function figureOf({ light, dark, preset: { title }, hash }: Drawn): Html {
   const image = (file: string, theme: string): Html =>
     html`<img class="on-${theme}" src="${file}" alt="Tables and lines: ${title}" loading="lazy" />`;
@@ -77,7 +77,7 @@ function figureOf({ light, dark, preset: { title }, hash }: Drawn): Html {
 
 const exampleEntry = ({ preset: { id, title } }: Example): Entry => ({ id, title });
 
-const OWN = "rules of their own";
+const OWN = "separate rules";
 
 function versionsTable(versions: readonly OperatorVersion[], examples: readonly Example[]): Html {
   const rows = versions.toReversed().map((version) => {
@@ -106,25 +106,25 @@ function versionsTable(versions: readonly OperatorVersion[], examples: readonly 
 
 function examplesIntro({ isScatter }: Family): Html {
   const legend = isScatter
-    ? html` An element of the output that an update wrote is <span class="key hit">marked</span>,
-        and one with two or more updates <span class="key hit often">underlined</span>.`
+    ? html` Output elements written by one update are <span class="key hit">marked</span>, and
+        elements written by two or more updates are <span class="key hit often">underlined</span>.`
     : "";
   return html`<p>
-    The outputs are those of the library.${legend} “${CONFUSIONS_GROUP}” are among them: calls that
-    differ in one thing.
+    The library computed all outputs.${legend} The examples include “${CONFUSIONS_GROUP}”: calls
+    that differ in one thing.
   </p>`;
 }
 
 function errataTable(family: Family, errata: readonly Erratum[], library: Library): Html {
   const addresses = library.addressesFrom("docs/errata.md");
-  if (errata.length === 0) return html`<p>No mistakes of the documents are known.</p>`;
+  if (errata.length === 0) return html`<p>The specification has no known errors.</p>`;
   const rows = errata.map((one) => [
     inline(one.document, addresses),
     inline(one.printed, addresses),
     inline(one.right, addresses),
     versionLinks(one.concerns.find((concern) => concern.family === family)?.versions ?? []),
   ]);
-  return html`<p>Where the published documents are wrong, and what is right.</p>
+  return html`<p>Errors in the specifications, and their corrections.</p>
     ${table(
       ["document", "as printed", "right", "versions"],
       rows,
@@ -153,7 +153,7 @@ function roomOf(family: Family, library: Library): Html {
         ${general}`;
 }
 
-/** The aspects that are compared, as heads of columns. */
+/** Column headers of the aspects that are compared. */
 const TITLES: Readonly<Record<DialectAspect, string>> = {
   negative: "negative",
   scatters: "out of range",

@@ -1,6 +1,6 @@
 /**
- * The picture of a call without a browser: the page's own code for cells, layout and lines, written as a file for each
- * of the two themes.
+ * Draws the picture of a call without a browser. Uses the page's own code for cells, layout and lines, and writes a
+ * file for each of the two themes.
  */
 
 import { printShape, roleOf } from "ndscatter";
@@ -19,7 +19,7 @@ import type { Scene } from "../../writing/scene.ts";
 import { toSVG } from "../../writing/svg.ts";
 import type { Example } from "./calls.ts";
 
-/** Files of one picture, within the folder of the reference. */
+/** Files of one picture, within the reference's folder. */
 export interface Drawn {
   readonly light: string;
   readonly dark: string;
@@ -28,15 +28,18 @@ export interface Drawn {
   readonly files: readonly { readonly name: string; readonly text: string }[];
 }
 
-/** On a desktop the column of text is at least this wide; on a phone the picture scrolls by itself. */
+/**
+ * Size of the picture. On a desktop, the text column is at least this wide; on a phone, the picture scrolls separately.
+ */
 const ROOM = { width: 760, height: 320, isNarrow: false, least: 22, isFrame: false, bar: 0 };
 const WIDEST = 1560;
 
-/** The most elements of a picture that is understood at a glance. */
+/** Maximum number of elements in a picture that is understood at a glance. */
 const MOST_ELEMENTS = 40;
 
 /**
- * The picture at the top of an operator's page: its first example with a result and with small but not trivial tensors.
+ * Draws the picture at the top of an operator's page: the first example that has a result and small but not trivial
+ * tensors.
  */
 export function pictureOf(name: string, examples: readonly Example[]): Drawn | null {
   const right = examples.filter(({ explained }) => explained.faults.length === 0);
@@ -52,11 +55,11 @@ export function pictureOf(name: string, examples: readonly Example[]): Drawn | n
   return { light: files[0].name, dark: files[1].name, preset, hash, files };
 }
 
-/** The size of the largest tensor. */
+/** Returns the size of the largest tensor. */
 const sizeOfCall = ({ preset }: Example): number =>
   Math.max(...preset.state.inputs.map((one) => sizeOf(one?.shape ?? [])));
 
-/** Null for a call with an error. */
+/** Returns the scene of a state; null for an invalid call. */
 export function sceneOfState(state: State): Scene | null {
   const { picture } = viewOf(state);
   if (picture === null) return null;
@@ -79,7 +82,7 @@ export function sceneOfState(state: State): Scene | null {
   };
   return {
     title: `${state.op}-${version.sinceVersion}${given.join("")}`,
-    // The section of the version has the shape rules.
+    // The shape rules are in the version's section.
     sentences: [],
     layout,
     lanes: layout.lanes.map(({ id, shape }) => ({
@@ -93,7 +96,7 @@ export function sceneOfState(state: State): Scene | null {
   };
 }
 
-/** The tables side by side; a picture is widened until they fit. */
+/** Places the tables side by side; the picture is widened until they fit. */
 function layoutOf(picture: Picture): Layout {
   const call = { op: picture.state.op, axis: axisOf(picture), tensors: placedIn(picture) };
   let { width } = ROOM;
@@ -132,7 +135,7 @@ function placedIn({ state, explanation, output, printed }: Picture): Placed[] {
   return [...given, { id: "output", role: "output", shape, digits, name: outputs[0].name }];
 }
 
-/** The axis of an operator; NaN if the call does not say. */
+/** Returns the axis of an operator; NaN if the call does not specify it. */
 function axisOf({ state, explanation }: Picture): number {
   const { inputs = [] } = explanation.version ?? {};
   const at = inputs.findIndex((schema) => roleOf(schema) === "axis");

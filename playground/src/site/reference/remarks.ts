@@ -1,10 +1,13 @@
-/** The sentences of `docs/semantics.md` that name an operator: its behaviour where its document leaves a choice. */
+/**
+ * Finds the sentences of `docs/semantics.md` that name an operator: its behaviour where the specification leaves a
+ * choice.
+ */
 
 import type { Family } from "./families.ts";
 import { blocksOf } from "../documents/markdown.ts";
 
 export interface Remark {
-  /** The heading above the sentence, and the id of that heading. */
+  /** Heading above the sentence, and the id of this heading. */
   readonly heading: string;
   readonly id: string;
   readonly text: string;
@@ -37,11 +40,14 @@ export function remarksOn(document: string, { name, newest, versions }: Family):
   return remarks;
 }
 
-/** True if a text names an operator; a name inside a longer one does not count. */
+/** Checks whether a text names an operator. The name must not be part of a longer name. */
 const names = (text: string, name: string): boolean =>
   new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`).test(text);
 
-/** Three operator names exist in both domains. A number or the word OpenVINO beside a name determines its domain. */
+/**
+ * Checks whether a text means the operator of the other domain. Three operator names exist in both domains; a number or
+ * the word OpenVINO next to a name determines its domain.
+ */
 function isOfOtherDomain(
   text: string,
   domain: string,

@@ -1,4 +1,4 @@
-/** The shape rules of a version, term by term, as the library derives them for the examples. */
+/** Shows the shape rules of a version, term by term, as the library derives them for the examples. */
 
 import { printShape, type DerivedShape, type OperatorVersion } from "ndscatter";
 import { toHash } from "../../document/hash.ts";
@@ -14,8 +14,8 @@ interface Rule {
 }
 
 /**
- * A line for each rule with different terms: by the length of tuples, the axis, or the batches. If several examples
- * share a rule, the one with most dimensions is shown, because a term without dimensions shows little.
+ * Shows a line for each rule with different terms, which depend on the tuple length, the axis, or the batches. If
+ * several examples share a rule, the example with the most dimensions is shown, because empty terms explain little.
  */
 export function shapeRules(version: OperatorVersion, examples: readonly Example[]): Html {
   const rules = new Map<string, Rule>();

@@ -1,4 +1,4 @@
-/** One version of an operator: the content of its registry row, and results of calls. */
+/** Shows one version of an operator: the content of its registry row, and results of calls. */
 
 import {
   roleOf,
@@ -31,7 +31,7 @@ export interface VersionSection {
   readonly body: Html;
 }
 
-/** @param errata the errata of this version */
+/** @param errata errata of this version */
 export function versionSection(
   family: Family,
   version: OperatorVersion,
@@ -62,7 +62,7 @@ export function versionSection(
       <a href="${documentOf(version)}">The published document of version ${version.sinceVersion}</a>
     </p>
     ${parts.map((part) => html`${heading(3, part.id, part.title)}${part.body} `)}`;
-  // Readers come for the newest version, and a page with all versions unfolded is too long for a phone.
+  // Most readers look for the newest version, and a page with all versions unfolded is too long for a phone.
   const isNewest = version === family.newest;
   const body = html`<section class="version" data-version="${version.sinceVersion}">
     ${folded(2, id, title, inner, isNewest)}
@@ -72,7 +72,7 @@ export function versionSection(
 
 const entryOf = ({ id, title }: Part): Entry => ({ id, title });
 
-/** Text of a row. Formulas become code: parts with a dot, a bracket or `++` in the middle of a sentence. */
+/** Formats the text of a row. Formulas become code: parts with a dot, a bracket or `++` in the middle of a sentence. */
 export function prose(text: string): Html {
   const formula =
     /\b[a-z]+(?:\[(?:[^[\]]|\[[^\]]*\])+\])+|[a-z]+\.shape(?:\[[^\]]*\])?(?: (?:=|\+\+) \S*[a-z]+\.shape(?:\[[^\]]*\])?)*|\[-?[a-z0-9][^\]]*\]|\b[a-z]+_[a-z_]+\b(?:\[[^\]]*\])?|\bk = \S+\]/g;
@@ -89,9 +89,9 @@ const changesTitle = (before: OperatorVersion | undefined): string =>
   before === undefined ? "Changes" : `Changes since version ${before.sinceVersion}`;
 
 function changesPart(before: OperatorVersion | undefined, version: OperatorVersion): Html {
-  if (before === undefined) return html`<p>The first version here.</p>`;
+  if (before === undefined) return html`<p>This is the first version in this reference.</p>`;
   const lines = linesOf(before, version);
-  if (lines.length === 0) return html`<p>Nothing that a call can tell.</p>`;
+  if (lines.length === 0) return html`<p>No change affects the result of a call.</p>`;
   return html`<ul class="changes">
     ${lines.map(
       ({ mark, text, paths }) =>
@@ -151,7 +151,7 @@ function boundsPart(version: OperatorVersion, examples: readonly Example[]): Htm
   const rule = boundsOf(version, all);
   const sentence =
     rule === null
-      ? html`<p>These are positions with <a href="#room">rules of their own</a>.</p>`
+      ? html`<p>These indices are positions, which follow <a href="#room">separate rules</a>.</p>`
       : html`<p>Negative indices: ${rule.negative}. Indices out of range: ${rule.outOfRange}.</p>`;
   return html`${sentence}${all.map(({ example, axis, size, probes }) => {
     const rows = probes.map(({ index, value, sentence: said, isError, hash }) => [
@@ -180,7 +180,7 @@ const errataPart = (errata: readonly Erratum[]): Html =>
         )}
       </ul>`;
 
-/** The examples, grouped by their result in this version. */
+/** Groups the examples by their result in this version. */
 function examplesPart(version: OperatorVersion, examples: readonly Example[]): Html {
   const all = examples.map((example) => {
     const { sinceVersion } = version;
@@ -190,10 +190,13 @@ function examplesPart(version: OperatorVersion, examples: readonly Example[]): H
   const groups = [
     { title: "Written for this version", members: all.filter(({ isOwn }) => isOwn) },
     {
-      title: "The same here",
+      title: "Same result here",
       members: all.filter(({ isOwn, outcome }) => !isOwn && outcome?.is === "same"),
     },
-    { title: "Another result here", members: all.filter(({ outcome }) => outcome?.is === "other") },
+    {
+      title: "Different result here",
+      members: all.filter(({ outcome }) => outcome?.is === "other"),
+    },
     { title: "Refused here", members: all.filter(({ outcome }) => outcome?.is === "refused") },
   ].filter(({ members }) => members.length > 0);
   if (groups.length === 0) return html`<p>None.</p>`;

@@ -1,11 +1,14 @@
-/** The index of the search: the places of all pages, in a file that is loaded at the first search. */
+/** The search index: the places of all pages, in a file that is loaded at the first search. */
 
 import type { Find, Page } from "../layout.ts";
 
-/** Kind, title, operator or document of the place, address from the folder of the site, and text. */
+/** Kind, title, operator or document, address relative to the site's folder, and text of a place. */
 export type Row = readonly [string, string, string, string, string];
 
-/** Longer texts are documents' sections, whose first words name their subject. */
+/**
+ * Maximum length of an indexed text, in characters. Longer texts are sections of documents, whose first words state
+ * their subject.
+ */
 const MOST_TEXT = 1500;
 
 const rowOf = (file: string, { kind, title, of, id, text }: Find): Row => [
@@ -16,7 +19,7 @@ const rowOf = (file: string, { kind, title, of, id, text }: Find): Row => [
   text.slice(0, MOST_TEXT),
 ];
 
-/** The index is a module, because the policy of the pages allows scripts but no other data. */
+/** Writes the index as a module, because the security policy of the pages allows scripts but no other data. */
 export function indexOf(pages: readonly Page[]): string {
   const rows = pages.flatMap(({ file, finds }) => finds.map((find) => rowOf(file, find)));
   return `export const rows = ${JSON.stringify(rows)};\n`;

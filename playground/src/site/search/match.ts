@@ -1,4 +1,4 @@
-/** Places that match a query, best first. */
+/** Finds the places that match a query, best first. */
 
 import { leastWords, looseWords, wordsOf } from "../../widgets/query.ts";
 import type { Row } from "./index.ts";
@@ -8,7 +8,7 @@ export interface Hit {
   readonly score: number;
 }
 
-/** Places with the name come before places that only mention it. */
+/** Ranks of the kinds of places: places that define a name come before places that only mention it. */
 const KINDS: Readonly<Record<string, number>> = {
   operator: 40,
   entry: 30,
@@ -28,9 +28,9 @@ const KINDS: Readonly<Record<string, number>> = {
 const MOST = 40;
 
 /**
- * Places that have all words of the query, in their title, in their operator or document, or in their text. Places that
- * have the words with other endings, or words that mean the same, come after them. If no place has all words, half of
- * those that a question is about suffice.
+ * Returns the places whose title, operator, document or text contains all words of the query. Places with other forms
+ * of the words, or with synonyms, come after them. If no place contains all words, half of a question's topic words
+ * suffice.
  */
 export function matches(rows: readonly Row[], query: string): Hit[] {
   const words = wordsOf(query).map((word) => [word]);
@@ -42,7 +42,7 @@ export function matches(rows: readonly Row[], query: string): Hit[] {
   return [...exact, ...others].slice(0, MOST);
 }
 
-/** @param least how many of the words a place must have */
+/** @param least minimum number of words that a place must contain */
 function hitsOf(rows: readonly Row[], words: readonly (readonly string[])[], least: number): Hit[] {
   if (words.length === 0) return [];
   const hits: Hit[] = [];
@@ -53,7 +53,7 @@ function hitsOf(rows: readonly Row[], words: readonly (readonly string[])[], lea
   return hits.toSorted((a, b) => b.score - a.score).slice(0, MOST);
 }
 
-/** A word that a place lacks costs more than any word gives. */
+/** Score of a missing word, which outweighs the score of any found word. */
 const MISSING = -125;
 
 function scoreOf(
@@ -65,7 +65,7 @@ function scoreOf(
   let score = (KINDS[kind] ?? 0) + (words.length - least) * -MISSING;
   let count = 0;
   for (const forms of words) {
-    // A word that means the same counts for half of the word that was asked.
+    // A synonym scores half as much as the word that the user typed.
     const found = Math.max(
       ...forms.map((word, at) => wordScore(place, word) * (at === 0 ? 1 : 0.5)),
     );
@@ -75,10 +75,10 @@ function scoreOf(
   return count < least ? 0 : score;
 }
 
-/** The title of a place, its operator or document, and its text, in lower case. */
+/** Title, operator or document, and text of a place, in lower case. */
 type Place = readonly [string, string, string];
 
-/** 0 if the place lacks the word. */
+/** Returns the score of a word in a place; 0 if the place lacks the word. */
 function wordScore([name, home, body]: Place, word: string): number {
   if (name === word) return 120;
   if (name.startsWith(word)) return 70;
@@ -89,7 +89,7 @@ function wordScore([name, home, body]: Place, word: string): number {
   return body.includes(word) ? 2 : 0;
 }
 
-/** True if a word of the text has this beginning. */
+/** Checks whether a word of the text has this beginning. */
 function startsAWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
     if (at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1])) return true;
@@ -97,7 +97,7 @@ function startsAWord(text: string, word: string): boolean {
   return false;
 }
 
-/** The part of a text around the first matching word. */
+/** Returns the part of a text around the first matching word. */
 export function snippetOf(text: string, query: string): string {
   const low = text.toLowerCase();
   const words = [...looseWords(query).flat(), ...wordsOf(query)];

@@ -1,6 +1,6 @@
 /**
- * The script of every page: the search in a dialog, and unfolding the section that a link leads to. Without the script,
- * pages lack the search, and all else works.
+ * The script of every page: it shows the search dialog, and unfolds the section that a link leads to. Without this
+ * script, pages lack the search, but everything else works.
  */
 
 import type { Row } from "./index.ts";
@@ -88,11 +88,12 @@ function show(): void {
   const found = rows === null ? [] : matches(rows, query);
   list.replaceChildren(...found.map(({ row }, number) => optionOf(row, number)));
   const isAsked = query !== "" && rows !== null;
-  status.textContent = !isAsked
-    ? ""
-    : found.length === 0
-      ? `Nothing found for “${query}”.`
-      : `${found.length} found. ↑ and ↓ choose, Enter opens.`;
+  const count = found.length === 1 ? "1 result." : `${found.length} results.`;
+  // A touch screen has no arrow keys, so the style hides them there.
+  const keys = make("span", { class: "of-keys" }, " ↑ and ↓ select a result, Enter opens it.");
+  if (!isAsked) status.replaceChildren();
+  else if (found.length === 0) status.replaceChildren(`No results for “${query}”.`);
+  else status.replaceChildren(count, keys);
   input.setAttribute("aria-expanded", String(found.length > 0));
   choose(found.length > 0 ? 0 : -1);
 }
@@ -126,7 +127,7 @@ input.addEventListener("keydown", (event) => {
   }
 });
 close.addEventListener("click", () => dialog.close());
-// A link to the current page loads no new page, so the dialog must be closed here.
+// A link to the current page does not load a new page, so the dialog must be closed here.
 list.addEventListener("click", () => dialog.close());
 dialog.addEventListener("click", ({ target }) => {
   if (target === dialog) dialog.close();
@@ -148,7 +149,7 @@ document.addEventListener("keydown", (event) => {
   open();
 });
 
-/** Not every browser unfolds a section for a link into it. */
+/** Unfolds the section that the address links to, because some browsers do not. */
 function unfold(): void {
   const id = decodeURIComponent(location.hash.slice(1));
   if (id === "search") {
