@@ -51,7 +51,7 @@ export const FINDINGS = {
   ),
   "constant-unreadable": wrong("constant indices cannot be read"),
   "declared-type-differs": wrong("the declared type of an output contradicts its inputs"),
-  "repeated-target": risky("constant indices repeat: which update wins depends on the runtime"),
+  "repeated-target": risky("constant indices repeat: the runtime decides which update wins"),
   "repeated-target-reduced": risky(
     "constant indices repeat under a reduction: runtimes may race, or combine updates in another order",
   ),
