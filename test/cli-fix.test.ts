@@ -67,7 +67,7 @@ testRows(folder, [
       /^sum\.onnx: 1 scatter\/gather node, 1 faulty/,
       /\n {2}unknown-reduction: ScatterND n: reduction must be .*, got "sum"/,
       /\n {2}1 node rewritten as equivalent nodes: correct; the faulty nodes, run alone, were exact in (\d+) of \1 runs?; the model gave one result in /,
-      /\ncure: 1 node rewritten as equivalent nodes\n {2}The word of ONNX: add for sum.*\n {2}the model is in cured\.onnx\n$/,
+      /\ncure: 1 node rewritten as equivalent nodes\n {2}The ONNX name: add for sum.*\n {2}the model is in cured\.onnx\n$/,
     ),
   ),
   prints(ADD, /\n {2}-o FILE writes the model\n$/),

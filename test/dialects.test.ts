@@ -209,7 +209,7 @@ interface Expected {
   readonly agrees?: boolean;
 }
 
-/** Rows by the documents and sources that docs/dialects.md names, worked out by hand. */
+/** Rows by the documents and sources that docs/other-systems.md names, worked out by hand. */
 const BY_HAND: readonly (readonly [
   dialect: string,
   op: string,
@@ -401,8 +401,8 @@ test("only ONNX has TensorScatter", () => {
   assert.deepEqual([first.dialect, first.why, first.agrees], ["onnx", "error", true]);
 });
 
-test("docs/dialects.md says how many calls were run, and how many results there are", () => {
-  const text = fs.readFileSync(path.join(folder, "../../docs/dialects.md"), "utf8");
+test("docs/other-systems.md says how many calls were run, and how many results there are", () => {
+  const text = fs.readFileSync(path.join(folder, "../../docs/other-systems.md"), "utf8");
   assert.ok(text.includes(`on ${CALLS.size} small calls`));
   assert.ok(text.includes(`the ${RECORDED.length} results`));
 });

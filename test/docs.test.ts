@@ -245,12 +245,12 @@ test("inspect.md lists every finding with its severity and its meaning, and no o
   );
 });
 
-test("diagnose.md lists every fault, and no other, and its example is what the code says", async () => {
+test("other-systems.md lists every fault, and no other, and its example is what the code says", async () => {
   assert.deepEqual(
-    markedRows("docs/diagnose.md", "diagnoses").map(([id]) => id),
+    markedRows("docs/other-systems.md", "diagnoses").map(([id]) => id),
     DIAGNOSES.map(quoted),
   );
-  const [code] = blocksOf(read("docs/diagnose.md"), "ts");
+  const [, code] = blocksOf(read("docs/other-systems.md"), "ts");
   assertSays(code, (await runBlock("diagnose-example", code)).printed);
 });
 
@@ -277,8 +277,8 @@ test("known-faults.md says what the table says, with a model of less than 1 kB a
   assert.deepEqual(models.toSorted(), KNOWN_FAULTS.map(({ id }) => id).toSorted());
 });
 
-test("dialects.md lists every fact of the table, and no other, and its examples are what the code and the command say", async () => {
-  const rows = markedRows("docs/dialects.md", "dialects");
+test("other-systems.md lists every fact of the table, and no other, and its examples are what the code and the command say", async () => {
+  const rows = markedRows("docs/other-systems.md", "dialects");
   assert.deepEqual(
     rows.map((row) => row.slice(0, 5)),
     dialects().flatMap(({ id, facts }) =>
@@ -299,9 +299,9 @@ test("dialects.md lists every fact of the table, and no other, and its examples 
     // The source of a fact may be in a repository where its document is not.
     assert.ok(how !== "document" || address.includes(host), `${address} is not of ${host}`);
   }
-  const [code] = blocksOf(read("docs/dialects.md"), "ts");
+  const [code] = blocksOf(read("docs/other-systems.md"), "ts");
   assertSays(code, (await runBlock("dialects-example", code)).printed);
-  const [shown] = blocksOf(read("docs/dialects.md"), "text");
+  const [shown] = blocksOf(read("docs/other-systems.md"), "text");
   await inFolder(async (folder) => {
     const files = {
       data: tensor("float32", [2, 2], [1, 2, 3, 4]),

@@ -86,7 +86,7 @@ const STATES: Readonly<Record<string, State>> = {
   "an operator, unfolded": { file: "reference/onnx-tensorscatter.html", reach: unfold },
   "all documents": { file: "docs/index.html" },
   "a document": { file: "docs/arrays/zarr.html" },
-  "a document of tables": { file: "reference/dialects.html", reach: unfold },
+  "a document of tables": { file: "reference/other-systems.html", reach: unfold },
   "all entries": { file: "api/index.html" },
   "an entry, unfolded": { file: "api/webgpu.html", reach: unfold },
   "a search without a result": {

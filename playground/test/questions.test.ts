@@ -129,7 +129,7 @@ const QUESTIONS: readonly (readonly [
   ["Which files are refused?", "NPY files", /^docs\/files\.html/, /malformed-file/],
   ["What does a word of the documents mean?", "glossary", /^docs\/glossary\.html/, /index tuple/],
   ["How fast is it?", "performance", /^docs\/performance\.html/, /onnxruntime-node/],
-  ["What do PyTorch and JAX do differently?", "dialects", /dialects\.html/, /JAX/],
+  ["What do PyTorch and JAX do differently?", "dialects", /other-systems\.html/, /JAX/],
   ["What does an install bring?", "dependencies", /^docs\/dependencies\.html/, /numcodecs/],
 ];
 

@@ -331,7 +331,9 @@ test("what dialects are known to do is on the page of an operator, from where it
   const addresses = await jax
     .locator("td a")
     .evaluateAll((all) => all.map((one) => one.getAttribute("href")));
-  const known = new Set(rowsOf("dialects.md").map((row) => row.at(-1)?.replaceAll(/[<>]/g, "")));
+  const known = new Set(
+    rowsOf("other-systems.md").map((row) => row.at(-1)?.replaceAll(/[<>]/g, "")),
+  );
   assert.ok(addresses.length > 3 && addresses.every((one) => known.has(one ?? "")));
   // It is in the library's table, but it has no such operator.
   assert.equal(await page.locator("tr#dialect-torch-scatter").count(), 0);

@@ -36,7 +36,7 @@ const HELP = `
 ndscatter compare takes the arguments of ndscatter explain. A dialect describes
 how a runtime or a document handles negative indices, indices out of range,
 repeated indices, NaN and rounding. The command applies the dialects of
-docs/dialects.md itself and runs none of the other systems. If code for a dialect
+docs/other-systems.md itself and runs none of the other systems. If code for a dialect
 is known, one line shows how to compute y from data, indices and updates.
 
 The exit status is 0 if every dialect that has the operator gives the exact bits,

@@ -46,7 +46,7 @@ model's scatters, so their results are exact and the same in every run.
 
 --expect compares bit for bit: 0 is not -0, and NaN only equals the same NaN. If
 the result of a single node differs, the command names the known faults that
-would produce the expected file; docs/diagnose.md lists the faults.
+would produce the expected file; docs/other-systems.md lists the faults.
 ${CHUNKED_HELP}
 
 Examples:

@@ -3,8 +3,8 @@
 import type { DialectId } from "./dialect-table.ts";
 
 /**
- * Ids of possible runtime faults; `docs/diagnose.md` explains each id. Equally good explanations are listed in this
- * order. The union `DiagnosisId` is derived from this list.
+ * The ids of possible faults of a runtime; `docs/other-systems.md` explains each id. Equally good explanations are listed in
+ * this order. The union `DiagnosisId` is derived from this list.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Words in the table of dialects, which describe a dialect's behavior in each aspect. Each aspect has its own words, so
- * that a misspelled word, or a word of another aspect, does not compile. `docs/dialects.md` explains each word.
+ * The words of the table of dialects: the behaviour of a dialect in each aspect. Each aspect has its own words, so that
+ * a misspelt word, or a word of another aspect, does not compile. `docs/other-systems.md` explains each word.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";

@@ -42,7 +42,7 @@ export interface DialectFact {
    * The form of indices to which the fact is limited, if operators differ; null for the fact about all other operators.
    */
   readonly of: (typeof FORMS)[number] | null;
-  /** The word for the behavior; `docs/dialects.md` explains the words. */
+  /** A word; `docs/other-systems.md` has more. */
   readonly does: string;
   /**
    * The id with which {@link diagnose} explains a result that shows the fact; null for the specified behavior, and for
@@ -57,7 +57,7 @@ export interface Dialect {
   readonly id: DialectId;
   /** The version that was tested or read. */
   readonly version: string;
-  /** The URL of the documentation or source. `docs/dialects.md` has the URLs for single facts. */
+  /** The address of its document, or of its source. `docs/other-systems.md` has those of single facts. */
   readonly source: string;
   readonly facts: readonly DialectFact[];
 }

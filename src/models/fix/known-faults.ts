@@ -122,11 +122,11 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "unknown-reduction",
     fault:
-      "ScatterND and ScatterElements treat a reduction that no version has, such as sum, as none: the model loads, but its updates replace elements instead of being added to them.",
+      "ScatterND and ScatterElements treat a reduction that no version has, such as sum, as none: the model loads, and its updates replace the values that they should be added to.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Any other word is an error.",
-    cure: "ONNX's word for the reduction: add for sum, mul for prod, max for amax, min for amin.",
+      "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Another word is an error.",
+    cure: "The ONNX name: add for sum, mul for prod, max for amax, min for amin.",
     applies: (call) => {
       const word = reductionWord(call);
       return isScatter(call) && word !== undefined && !KNOWN.has(word) && wordFor(word) !== null;
@@ -138,11 +138,11 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "older-opset",
     fault:
-      "A model says max or min in opset 16 or 17, add or mul before opset 16, or batch_dims of GatherND before opset 12. This runtime takes the first and refuses the others: Unrecognized attribute.",
+      "The model uses max or min in opset 16 or 17, add or mul before opset 16, or batch_dims of GatherND before opset 12. This runtime accepts max and min, and rejects the others: Unrecognized attribute.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND and ScatterElements have the attribute reduction since version 16, with the words max and min since version 18. GatherND has batch_dims since version 12.",
-    cure: "The whole model at opset 18, with all other nodes converted so that they give the same bits.",
+      "ScatterND and ScatterElements have the attribute reduction since version 16, and its values max and min since version 18. GatherND has batch_dims since version 12.",
+    cure: "The whole model at opset 18, with every other node converted bit-identically.",
     applies: (call) => {
       const word = reductionWord(call);
       const since = word === undefined ? null : sinceOf(word);
@@ -156,7 +156,7 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "narrow-indices",
     fault:
-      "A model does not load because its indices have a type that its operator does not accept, such as int32 for ScatterND (Type 'tensor(int32)' of input parameter … is invalid).",
+      "The indices have a data type that the operator does not support, such as int32 for ScatterND: the model does not load (Type 'tensor(int32)' of input parameter … is invalid).",
     seen: CPU_AND_WASM,
     specification:
       "ScatterND and GatherND: “indices: tensor(int64)”. The other operators: “Tind: tensor(int32), tensor(int64)”.",
@@ -195,8 +195,8 @@ const REWRITES: readonly Rewrite[] = [
       "ScatterND and ScatterElements with add or mul do not run on float16: MLFloat16 data type is not supported with ScatterND opset 16 when reduction is 'add'. With 20,000 updates on two threads the failure may end the process, by a segmentation fault or a floating point exception.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-16 and ScatterElements-16 take every tensor type for data and updates, including float16, with every reduction.",
-    cure: "A Loop that applies the first update of each target, then the second, and so on; it adds them in float32 and rounds to float16 after each step, which gives the bits of float16 arithmetic.",
+      "ScatterND-16 and ScatterElements-16 support every tensor type for data and updates, including float16, with any reduction.",
+    cure: "A Loop that applies the first update of each target, then the second, and so on. The Loop adds in float32 and rounds to float16 after each step, so the bits are those of float16 arithmetic.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isSum(faulty),
     write: narrowScatter,
     opset: 18,
@@ -208,8 +208,8 @@ const REWRITES: readonly Rewrite[] = [
       "ScatterND with max or min does not run on float16: MLFloat16 data type is not supported with ScatterND opset 18 when reduction is 'max'.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-18 takes every tensor type for data and updates, including float16, with every reduction.",
-    cure: "The same scatter in float32, with NaN and the signs of zeros as for nan-max; max and min need no rounding.",
+      "ScatterND-18 supports every tensor type for data and updates, including float16, with any reduction.",
+    cure: "The same scatter in float32, with the cure of nan-max for NaN and the signs of zeros: max and min do not round.",
     applies: (faulty) => isOf(faulty, "failed", "wrong") && isHalf(faulty) && isOrder(faulty),
     write: orderedScatter,
     opset: 18,
@@ -221,8 +221,8 @@ const REWRITES: readonly Rewrite[] = [
       "ScatterND and ScatterElements with max or min do not run on bool: bool data type is not supported with ScatterND opset 18 when reduction is 'max'.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-18 and ScatterElements-18 take every tensor type for data and updates, including bool, with every reduction.",
-    cure: "The same scatter with uint8, and a Cast of its result to bool.",
+      "ScatterND-18 and ScatterElements-18 support every tensor type for data and updates, including bool, with any reduction.",
+    cure: "The same scatter on uint8, and a Cast of its result to bool.",
     applies: (faulty) =>
       isOf(faulty, "failed", "wrong") && dtypeOf(faulty) === "bool" && isOrder(faulty),
     write: boolScatter,
@@ -232,11 +232,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "nan-max",
     fault:
-      "ScatterND and ScatterElements with max or min lose a NaN when a later update is compared with it, and keep the later of 0 and -0: the result depends on the order of the updates.",
+      "ScatterND and ScatterElements with max or min lose a NaN when a later update is compared with the NaN, and keep whichever of 0 and -0 comes last: the result depends on the order of the updates.",
     seen: CPU_AND_WASM,
     specification:
-      "ScatterND-18 names max and min without further rules. Its reference implementation uses numpy.maximum and numpy.minimum, which give NaN where an operand is NaN. IEEE 754-2019, 9.6, defines maximum and minimum in the same way, and -0 as less than +0.",
-    cure: "A scatter without NaNs, and a scatter of marks that show which cells received a NaN or the winning zero; Where and IsNaN insert these values.",
+      "ScatterND-18 only names max and min. Its reference implementation uses numpy.maximum and numpy.minimum, which return NaN if either operand is NaN. IEEE 754-2019, 9.6, defines maximum and minimum in the same way, and orders -0 below +0.",
+    cure: "A scatter without NaNs, and a second scatter that marks the cells with a NaN or the winning zero; Where and IsNaN insert these values.",
     applies: (faulty) => {
       const { inputs } = faulty.call;
       const isFloat = dtypeOf(faulty).startsWith("float");
@@ -251,11 +251,11 @@ const REWRITES: readonly Rewrite[] = [
     kind: "rewrite",
     id: "lost-updates",
     fault:
-      "ScatterND on more than one thread loses updates if several updates have the same target: threads read and write the same element at once, so the result changes from run to run.",
+      "ScatterND on several threads loses updates if several updates have the same target: threads read and write the same element at once, so the result changes from run to run.",
     seen: CPU,
     specification:
       "ScatterND-18 defines the output by a loop over the updates, in which an element becomes f(element, update). Every update counts.",
-    cure: "Expand, and ScatterElements along axis 0 of data as a matrix, which this runtime runs in the order of the updates.",
+    cure: "Expand and ScatterElements along axis 0, with data as a matrix: this runtime applies the updates of ScatterElements in order.",
     applies: (faulty) =>
       isOf(faulty, "differs", "nan-or-zero") && faulty.call.node.op === "ScatterND",
     write: (words, scatter) => plainScatter(words, { ...scatter, mayRace: true }),
@@ -268,11 +268,11 @@ const REVERSIONS: readonly Reversion[] = [
     kind: "reversion",
     id: "newer-opset",
     fault:
-      "A model with an opset or IR version newer than the runtime does not load: Opset 27 is under development; Unsupported model IR version: 14, max supported IR version: 13.",
+      "A model with an opset or IR version that is newer than the runtime does not load: Opset 27 is under development; Unsupported model IR version: 14, max supported IR version: 13.",
     seen: CPU_AND_WASM,
     specification:
-      "A model declares its opset, and a runtime need not support every opset. ScatterND has the same meaning in opset 26 and in newer opsets.",
-    cure: "The model converted to the newest opset that the runtime loads, if the results have the same bits.",
+      "A model declares the opset that it needs, and a runtime need not support every opset. ScatterND has the same meaning in opset 26 and in newer opsets.",
+    cure: "The model converted to the newest opset that the runtime loads, if the conversion is bit-identical.",
   },
 ];
 

@@ -15,7 +15,7 @@ export interface Library {
 }
 
 /** Documents that are listed with the operators. One of their pages shows more than the document. */
-const AMONG_OPERATORS: ReadonlySet<string> = new Set(["errata", "semantics", "dialects"]);
+const AMONG_OPERATORS: ReadonlySet<string> = new Set(["errata", "semantics", "other-systems"]);
 
 /** Returns the page of a document: `docs/arrays/README.md` is `docs/arrays/index.html`. */
 export function pageOf(path: string): string {

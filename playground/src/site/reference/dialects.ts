@@ -54,7 +54,7 @@ export function rowsOf(family: Family, examples: readonly Example[], document: s
     }));
 }
 
-/** Returns the addresses of individual facts, which only the table in `docs/dialects.md` contains. */
+/** Returns the addresses of individual facts, which only the table in `docs/other-systems.md` contains. */
 function addressesIn(document: string): ReadonlyMap<string, string> {
   const rows = blocksOf(document).flatMap((block) => (isFacts(block) ? block.rows : []));
   return new Map(
@@ -70,7 +70,7 @@ function addressesIn(document: string): ReadonlyMap<string, string> {
 const isFacts = (block: Block): block is Block & { kind: "table" } =>
   block.kind === "table" && block.head[0] === "dialect";
 
-/** Returns definitions of an aspect's words, in Markdown: rows of a table in `docs/dialects.md`. */
+/** Returns definitions of an aspect's words, in Markdown: rows of a table in `docs/other-systems.md`. */
 export function wordsFor(
   aspects: readonly DialectAspect[],
   document: string,

@@ -29,7 +29,7 @@ export function indexPage(all: readonly Family[], errata: readonly Erratum[]): P
         corrections.
       </li>
       <li>
-        <a href="dialects.html">Dialects</a>: how other systems handle indices, repeats and floats.
+        <a href="other-systems.html">Other systems</a>: how they handle indices, repeats and floats.
       </li>
       <li>
         <a href="../gpu.html">This GPU</a>: a check of <code>ndscatter/webgpu</code> on your

@@ -165,8 +165,8 @@ const TITLES: Readonly<Record<DialectAspect, string>> = {
 };
 
 function dialectsOf(family: Family, examples: readonly Example[], library: Library): Html {
-  const document = library.textOf("docs/dialects.md");
-  const addresses = library.addressesFrom("docs/dialects.md");
+  const document = library.textOf("docs/other-systems.md");
+  const addresses = library.addressesFrom("docs/other-systems.md");
   const aspects = aspectsOf(family);
   const rows = rowsOf(family, examples, document);
   const body = rows.map(({ dialect, cells }) => [
@@ -186,7 +186,7 @@ function dialectsOf(family: Family, examples: readonly Example[], library: Libra
   ]);
   return html`<p>
       What other systems do with the same call, and how that is known.
-      <a href="dialects.html">Dialects</a> has all of them.
+      <a href="other-systems.html">Other systems</a> lists all of them.
     </p>
     ${table(
       ["system", ...aspects.map((one) => TITLES[one])],
