@@ -179,8 +179,10 @@ test("chunks that do not fit the output are refused before anything is made", as
     chunkShape: [1, 1000],
   });
   const made = [...before, "large.zarr"].sort();
-  await assertRejected("too-large", /^a task with a chunk \[2, 8000000\] needs \d+ MB of memory/, () =>
-    gatherChunked(large, indices, wide),
+  await assertRejected(
+    "too-large",
+    /^a task with a chunk \[2, 8000000\] needs \d+ MB of memory/,
+    () => gatherChunked(large, indices, wide),
   );
   assert.deepEqual(fs.readdirSync(home).sort(), made);
 });

@@ -236,14 +236,14 @@ test(
   "scatters rewritten as equivalent nodes give the exact bits in 300 random calls",
   { skip },
   async () => {
-  const random = randomFrom(29);
-  for (let nth = 0; nth < 300; nth++) {
-    const { write, scatter, inputs, exact, opset, title } = randomScatter(random, nth);
-    // oxlint-disable-next-line no-await-in-loop
-    const found = await written(write, scatter, inputs, opset);
-    assert.equal(`${found}`, `${exact}`, title);
-    assert.deepEqual(found.data, exact.data, title);
-  }
+    const random = randomFrom(29);
+    for (let nth = 0; nth < 300; nth++) {
+      const { write, scatter, inputs, exact, opset, title } = randomScatter(random, nth);
+      // oxlint-disable-next-line no-await-in-loop
+      const found = await written(write, scatter, inputs, opset);
+      assert.equal(`${found}`, `${exact}`, title);
+      assert.deepEqual(found.data, exact.data, title);
+    }
   },
 );
 

@@ -54,8 +54,8 @@ const CORE: Core = {
  * @param folder the path of the job folder, which all workers must see
  * @param options the connection to Redis, and the number of attempts
  * @throws TensorError for the first bad index; `malformed-file` if the folder does not contain a job; `engine` if a
- * task has failed as often as allowed, Redis is unreachable or packages are missing; the signal's reason if the signal
- * aborts
+ *   task has failed as often as allowed, Redis is unreachable or packages are missing; the signal's reason if the
+ *   signal aborts
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export const submitJob = (folder: string, options: SubmitOptions): Promise<void>
  *
  * @param options the connection to Redis, threads, memory and allowed folders
  * @throws TensorError `attribute` if `roots` are not folders, or are missing although the queue is on another machine;
- * `engine` if Redis is unreachable or packages are missing
+ *   `engine` if Redis is unreachable or packages are missing
  *
  * @example
  * ```ts

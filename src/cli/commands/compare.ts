@@ -36,8 +36,8 @@ const HELP = `
 ndscatter compare takes the arguments of ndscatter explain. A dialect describes
 how a runtime or a document handles negative indices, indices out of range,
 repeated indices, NaN and rounding. The command applies the dialects of
-docs/other-systems.md itself and runs none of the other systems. If code for a dialect
-is known, one line shows how to compute y from data, indices and updates.
+docs/other-systems.md itself, and runs none of the other systems. If code for a
+dialect is known, one line shows how to compute y from data, indices and updates.
 
 The exit status is 0 if every dialect that has the operator gives the exact bits,
 and 1 if a dialect differs.

@@ -80,28 +80,7 @@ export function addJobCommand(program: Command, io: Io): void {
     .argument("<folder>", "the job's folder")
     .addHelpText("after", "\nExamples:\n  ndscatter job remove job/")
     .action((folder: string) => giveUpJob(io, folder));
-  job
-    .command("task")
-    .summary("run tasks of one stage")
-    .description("Run tasks of one stage of a job.")
-    .argument("<folder>", "the job's folder")
-    .argument("<stage>", "partition, check, apply, place or finish")
-    .argument("<tasks>", "numbers and ranges, such as 0-15")
-    .option(
-      "--threads <count>",
-      "the number of tasks that run at once (default: 1)",
-      wholeOption("--threads", 1),
-    )
-    .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
-    .option(
-      "--wait <seconds>",
-      "how long to wait for results of the previous stage to appear, for network file systems with outdated listings (default: 0)",
-      wholeOption("--wait", 0),
-    )
-    .addHelpText("after", TASK_HELP)
-    .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
-      runTasks(io, folder, stage, tasks, options),
-    );
+  addTask(job, io);
   addJobList(job, io);
   addJobWorker(job, io);
 }
@@ -263,4 +242,29 @@ export function parseTasks(text: string, { name, tasks }: Stage): number[] {
     next = Math.max(next, last + 1);
   }
   return numbers;
+}
+
+function addTask(job: Command, io: Io): void {
+  job
+    .command("task")
+    .summary("run tasks of one stage")
+    .description("Run tasks of one stage of a job.")
+    .argument("<folder>", "the job's folder")
+    .argument("<stage>", "partition, check, apply, place or finish")
+    .argument("<tasks>", "numbers and ranges, such as 0-15")
+    .option(
+      "--threads <count>",
+      "the number of tasks that run at once (default: 1)",
+      wholeOption("--threads", 1),
+    )
+    .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
+    .option(
+      "--wait <seconds>",
+      "how long to wait for results of the previous stage to appear, for network file systems with outdated listings (default: 0)",
+      wholeOption("--wait", 0),
+    )
+    .addHelpText("after", TASK_HELP)
+    .action((folder: string, stage: string, tasks: string, options: TaskOptions) =>
+      runTasks(io, folder, stage, tasks, options),
+    );
 }

@@ -42,8 +42,9 @@ runtime, and compares the two results bit for bit. In a loop the first iteration
 is compared, or the iteration of --iteration; in a function the first call that
 runs is compared, or the call of --call. Then the whole model runs. If that run
 fails, the command searches for the iteration or call that fails, and compares
-it. If a result differs, the command names the likely reason (docs/other-systems.md
-lists the reasons) and explains the exact value of the first cell that differs.
+it. If a result differs, the command names the likely reason (see
+docs/other-systems.md) and explains the exact value of the first cell that
+differs.
 
 Every node gets a verdict:
 ${verdicts.join("\n")}

@@ -12,7 +12,7 @@ import { DeviceTensor } from "./tensor.ts";
 /**
  * Creates a tensor over a buffer. Disposing of the tensor does not destroy the buffer.
  * @throws TensorError `dtype` for text, `attribute` for a value that is not a usable `GPUBuffer`, `shape-mismatch` for
- * a buffer that is too short, `too-large`
+ *   a buffer that is too short, `too-large`
  */
 export function tensorOver<D extends DType>(
   core: GpuCore,

@@ -39,7 +39,7 @@ export interface GpuTensor<D extends DType = DType> {
   /**
    * Reads the elements into a tensor on the heap, after all earlier calls.
    * @throws TensorError the error of the failed call that should have made the elements; `disposed`; `engine` if the
-   * device is lost; `too-large` if memory is exhausted
+   *   device is lost; `too-large` if memory is exhausted
    */
   read(): Promise<Tensor<D>>;
   /** Releases the tensor after all earlier calls. A buffer supplied by the user is not destroyed. */
@@ -78,7 +78,7 @@ export interface GpuPlan {
    * Returns a copy of data with the updates applied. Data has shape `dataShape`; updates have shape `shape` and the
    * data type of data.
    * @throws TensorError `attribute`, `reduction`, `dtype`, `shape-mismatch` for arguments that do not fit the plan;
-   * `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
+   *   `overlap` for an `out` that shares memory with another input; `disposed`, `too-large`, `engine`
    */
   scatter<D extends DType>(
     data: GpuTensor<D>,
@@ -89,7 +89,7 @@ export interface GpuPlan {
    * Returns the elements or slices of data that the indices address, as a tensor of shape `shape`. Data has shape
    * `dataShape`.
    * @throws TensorError `attribute`, `dtype`, `shape-mismatch` for arguments that do not fit the plan; `overlap` for an
-   * `out` that shares memory with data; `disposed`, `too-large`, `engine`
+   *   `out` that shares memory with data; `disposed`, `too-large`, `engine`
    */
   gather<D extends DType>(
     data: GpuTensor<D>,
@@ -138,7 +138,7 @@ export interface GpuEngine {
   /**
    * Creates a tensor over a buffer of the same device, whose usage must include STORAGE, COPY_SRC and COPY_DST.
    * @throws TensorError `shape-mismatch` for a buffer that is too short, `attribute` for a buffer with other usage,
-   * `dtype` for text
+   *   `dtype` for text
    */
   fromBuffer<D extends DType>(buffer: GpuBuffer, dtype: D, shape: readonly number[]): GpuTensor<D>;
   /** Copies a tensor to the GPU. @throws TensorError `dtype` for text, `too-large`, `disposed`, `engine` */
@@ -196,9 +196,9 @@ export interface GpuEngine {
    * @param inputs the inputs of the call: data on the GPU, indices and updates on the GPU or in memory
    * @param outputGradient a tensor on the GPU, with data's type and the output's shape
    * @returns a list with a gradient for each input of the version, in order, with the input's type and shape; null for
-   * indices, for an axis, and for gradients that were not requested
+   *   indices, for an axis, and for gradients that were not requested
    * @throws TensorError like the functions, and like `vjp` in `ndscatter` for data types, `outputGradient` and options;
-   * `dtype` for gradients that need arithmetic on float64 or complex numbers
+   *   `dtype` for gradients that need arithmetic on float64 or complex numbers
    *
    * @example
    * ```ts
@@ -220,13 +220,13 @@ export interface GpuEngine {
    * run: `out` is unchanged, and new results have no elements, so reading them rejects. The compiled kernels are used
    * by calls with the same options and data types, and with sizes of the same kind.
    * @throws TensorError the errors of the calls; `attribute` unless `calls` is a synchronous function; `engine` for a
-   * kernel that the driver cannot compile, `disposed`
+   *   kernel that the driver cannot compile, `disposed`
    */
   compile(calls: () => void): Promise<void>;
   /**
    * Resolves when all earlier calls have taken effect.
    * @throws TensorError the error of the first failed call since the last `done`, after which errors of later calls are
-   * not reported; `engine` if the device is lost, `disposed`
+   *   not reported; `engine` if the device is lost, `disposed`
    */
   done(): Promise<void>;
   /**

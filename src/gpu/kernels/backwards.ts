@@ -352,7 +352,7 @@ const storeMade = (dtype: DType, value: string): string =>
 
 /**
  * @param statements the statements for one update: `u` is its element, `update` its value, and `value` the target's
- * value
+ *   value
  */
 function runProducts(
   recording: Recording,

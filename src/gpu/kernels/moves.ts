@@ -24,7 +24,7 @@ interface Units {
 /**
  * Returns the units of slices; null if slices are not whole words.
  * @param from the source of slices, which must not be empty for vectors of four words, because they exceed the smallest
- * binding
+ *   binding
  */
 function unitsOf(dtype: DType, slice: number, from: Span): Units | null {
   const words = (slice * DTYPES[dtype].bytes) / 4;

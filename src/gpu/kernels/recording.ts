@@ -96,7 +96,7 @@ export class Recording {
    * Runs `threads` invocations of a kernel.
    * @param bytes the bytes that all invocations read and write, for {@link WORK}
    * @param most maximum number of invocations per dispatch, a multiple of {@link WORKGROUP}, because drivers kill a
-   * dispatch that takes seconds
+   *   dispatch that takes seconds
    */
   run(
     kernel: Kernel,

@@ -30,7 +30,7 @@ const PARTS = 16;
  * Gathers with the workers of a pool.
  * @param pool a pool whose workers are ready
  * @throws TensorError `too-large` before anything is written; `engine` if a worker dies, which leaves the result partly
- * written
+ *   written
  */
 export function gatherFromHeap(
   arena: Arena,

@@ -165,7 +165,7 @@ export const isPartitionable = ({ slices: { slice }, batches, bytes }: Work): bo
  * its range, in order.
  * @param partition the position, among the exports, of the kernel that selects updates
  * @param buffers the addresses of two blocks for each thread: one for {@link blockOf} offsets, and one for as many
- * updates
+ *   updates
  */
 export function partitionWork(
   work: Work,

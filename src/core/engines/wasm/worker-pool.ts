@@ -96,7 +96,8 @@ export class WorkerPool {
    */
   run(lists: CallLists, meanwhile: () => void = () => {}): boolean {
     const crew = this.#crew;
-    if (crew === null) throw new Error("the worker pool is not ready; check isReady before calling run");
+    if (crew === null)
+      throw new Error("the worker pool is not ready; check isReady before calling run");
     postRound(crew, lists.slice(1), false);
     try {
       meanwhile();
