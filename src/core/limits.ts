@@ -147,7 +147,7 @@ export const OFFSETS = {
  * maximum bytes that kernels copy. `group`: bytes of data and updates that kernels copy at once, which stay in the
  * cache.
  */
-export const GRADIENTS = { dense: 4, kernels: 1024, scratch: 33_554_432, group: 131_072 };
+export const GRADIENTS = { dense: 4, kernels: 1024, scratch: 268_435_456, group: 131_072 };
 
 /** Limits for WebAssembly memory. */
 export const SCRATCH = {

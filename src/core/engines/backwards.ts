@@ -126,6 +126,7 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
   const sorted = isDense ? sortAllTargets(plan) : sortByTarget(plan);
   if (!sorted.isWhole && ofData !== null) copyInto(gradient, ofData);
   if (isFast && attempt(() => slices(session, call, sorted))) return;
+  if (isFast && attempt(() => groups(session, call, sorted))) return;
   extremeGradients(call, sorted);
 }
 
@@ -139,53 +140,75 @@ function attempt(action: () => boolean): boolean {
   }
 }
 
-const tensorsOf = ({ data, updates, gradient, ofData, ofUpdates }: Extremes): NumericStorage[] =>
-  [data, updates, gradient, ofData, ofUpdates].filter((one) => one !== null);
+/** The tensors of a call in one memory: in place, or copies in scratch memory. */
+interface Placed {
+  readonly extension: Extension;
+  readonly data: number;
+  readonly gradient: number;
+  readonly updates: number;
+  /** Addresses of the results, which may replace copies; scratch memory for unwanted results. */
+  readonly ofData: number;
+  readonly ofUpdates: number;
+  /** Copies results from scratch memory to their tensors. */
+  finish(): void;
+}
 
 /**
- * Single updates of most of data, in the order of the Plan: sorting them would take as long as all of this. Tensors of
- * the heap are copied as a whole.
- * @returns whether it was done
+ * Places the tensors of a call in the memory of kernels.
+ * @param spare bytes of scratch memory to address in place of an unwanted result
+ * @param more bytes of scratch memory that the caller needs as well; Infinity if nothing may be copied
+ * @returns null if the copies would take too much memory
+ */
+function place(session: Session<void>, call: Extremes, spare: number, more: number): Placed | null {
+  const { data, updates, gradient, ofData, ofUpdates } = call;
+  const tensors = [data, updates, gradient, ofData, ofUpdates].filter((one) => one !== null);
+  const bytes = 2 * (data.byteLength + updates.byteLength + spare) + more;
+  const extension =
+    residentKernels(session, tensors) ??
+    (bytes <= GRADIENTS.scratch ? session.extend?.(SOURCE, bytes, ...tensors) : null);
+  if (!extension) return null;
+  const { arena } = extension;
+  const [own, given, operands] = [data, gradient, updates].map((input) => arena.addressOf(input));
+  const placeOf = (out: NumericStorage | null, input: NumericStorage, address: number): number => {
+    if (out === null) return arena.allocate(spare);
+    if (arena.memory.has(out)) return out.byteOffset;
+    return arena.memory.has(input) ? arena.allocate(input.byteLength) : address;
+  };
+  const toData = placeOf(ofData, gradient, given);
+  const toUpdates = placeOf(ofUpdates, updates, operands);
+  const finish = (): void => {
+    for (const [out, at] of [[ofData, toData] as const, [ofUpdates, toUpdates] as const]) {
+      if (out !== null && !arena.memory.has(out)) arena.copyOut(at, out.byteLength, out, 0);
+    }
+  };
+  const places = { data: own, gradient: given, updates: operands };
+  return { extension, ...places, ofData: toData, ofUpdates: toUpdates, finish };
+}
+
+/**
+ * Computes gradients of single updates of most of data in the order of the Plan, because sorting the updates would take
+ * as long.
+ * @returns true if done
  */
 function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
-  const { dtype, ties, data, updates, gradient, ofData, ofUpdates } = call;
+  const { dtype, ties, ofUpdates } = call;
   if (plan.source !== undefined) return false;
-  const { bytes } = DTYPES[dtype];
   const { size } = plan;
   const offsets = absoluteOffsets(plan);
   const count = offsets.length;
-  const tensors = tensorsOf(call);
-  const most = (4 * size + count) * bytes + 4 * count;
-  const extension =
-    residentKernels(session, tensors) ??
-    (most <= GRADIENTS.scratch ? session.extend?.(SOURCE, most, ...tensors) : null);
-  if (!extension) return false;
-  const { arena, kernels } = extension;
-  const inputs = [data, gradient, updates, offsets];
-  const [own, given, operands, at] = inputs.map((array) => arena.addressOf(array));
-  const pairs = arena.allocate(2 * bytes * size);
-  // Copies may be replaced by the gradients.
-  const placeOf = (out: NumericStorage | null, copied: NumericStorage, address: number): number =>
-    out !== null && arena.memory.has(out)
-      ? out.byteOffset
-      : arena.memory.has(copied)
-        ? arena.allocate(copied.byteLength)
-        : address;
-  const toData = placeOf(ofData, gradient, given);
-  const toUpdates = placeOf(ofUpdates, updates, operands);
+  const pairBytes = 2 * DTYPES[dtype].bytes * size;
+  const at = place(session, call, call.data.byteLength, pairBytes + offsets.byteLength);
+  if (at === null) return false;
+  const { arena, kernels } = at.extension;
+  const pairs = arena.allocate(pairBytes);
+  const list = arena.addressOf(offsets);
   const flip = Number(call.isLeast);
   const run = (name: string, ...args: number[]) => kernels[`${name}_${dtype}`](...args);
-  run("begin", own, pairs, size, flip);
-  run("tally", pairs, operands, at, count, flip);
-  run("settle", own, given, pairs, toData, size, flip, Number(ties === "even"));
-  if (ofUpdates !== null) run("spread", pairs, operands, toUpdates, at, count, flip);
-  for (const [out, place] of [
-    [ofData, toData],
-    [ofUpdates, toUpdates],
-  ] as const) {
-    const isElsewhere = out !== null && !arena.memory.has(out);
-    if (isElsewhere) arena.copyOut(place, out.byteLength, out, 0);
-  }
+  run("begin", at.data, pairs, size, flip);
+  run("tally", pairs, at.updates, list, count, flip);
+  run("settle", at.data, at.gradient, pairs, at.ofData, size, flip, Number(ties === "even"));
+  if (ofUpdates !== null) run("spread", pairs, at.updates, at.ofUpdates, list, count, flip);
+  at.finish();
   return true;
 }
 
@@ -214,27 +237,30 @@ function runExtremes({ kernels }: Extension, call: Extremes, at: Places): void {
   kernels[`extremes_${dtype}`](...tensors, ...lists, at.dataStep, at.updatesStep, ...flags);
 }
 
-/** Slices, target by target. @returns whether it was done */
+/**
+ * Computes gradients of slices, target by target.
+ * @returns true if done
+ */
 function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
-  const { data, updates, gradient, ofData, ofUpdates } = call;
-  const extension = residentKernels(session, tensorsOf(call));
-  if (extension === null) return groups(session, call, sorted);
-  const { arena } = extension;
+  const { data, updates, ofData, ofUpdates } = call;
+  const { targets, ends, positions, isWhole } = sorted;
   const length = call.slice * data.BYTES_PER_ELEMENT;
-  const nowhere = arena.allocate(length);
-  runExtremes(extension, call, {
-    data: data.byteOffset,
-    gradient: gradient.byteOffset,
-    ofData: ofData?.byteOffset ?? nowhere,
-    updates: updates.byteOffset,
-    ofUpdates: ofUpdates?.byteOffset ?? nowhere,
-    targets: arena.addressOf(sorted.targets),
-    ends: arena.addressOf(sorted.ends),
-    positions: arena.addressOf(sorted.positions),
-    count: sorted.targets.length,
+  // Results are copied as a whole, so the kernel must write every element.
+  const isComplete = isWhole && positions.length * call.slice === updates.length;
+  const lists = isComplete ? 4 * (2 * targets.length + positions.length) : Infinity;
+  const at = place(session, call, length, lists);
+  if (at === null) return false;
+  const { arena } = at.extension;
+  runExtremes(at.extension, call, {
+    ...at,
+    targets: arena.addressOf(targets),
+    ends: arena.addressOf(ends),
+    positions: arena.addressOf(positions),
+    count: targets.length,
     dataStep: ofData === null ? 0 : data.BYTES_PER_ELEMENT,
     updatesStep: ofUpdates === null ? 0 : length,
   });
+  at.finish();
   return true;
 }
 
