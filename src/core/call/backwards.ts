@@ -1,6 +1,6 @@
 /**
- * The gradients of a Plan's scatter and gather, as calls of the same Plan: the gradient of a gather is a scatter `add`
- * into zeros, and the gradient of a scatter is a gather. All arguments have been checked.
+ * Gradients as calls of the same Plan: the gradient of a gather is a scatter `add` into zeros, and the gradient of a
+ * scatter is a gather. All arguments have been checked.
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
@@ -18,7 +18,7 @@ import { gatherNow, newLike, newResult } from "./execute.ts";
 import type { ChosenGradients } from "./gradient-options.ts";
 import { divisorOf, type Reducing } from "./steps.ts";
 
-/** The backward half of a gather. */
+/** Checked arguments of a gather's gradient. */
 export interface GatherBackwards {
   readonly executor: Executor;
   readonly plan: Plan;
@@ -29,11 +29,11 @@ export interface GatherBackwards {
   readonly out: Tensor | undefined;
 }
 
-/** The gradient of data: zeros, to which each gathered slice has added its gradient, in order. */
+/** Returns the gradient of data: zeros to which each gathered slice adds its gradient, in the order of the Plan. */
 export function gatherBackwards(session: Session<void>, call: GatherBackwards): Tensor {
   const { executor, plan, gradient, dataShape, dataSize, out } = call;
   const { dtype } = gradient;
-  // Fresh memory is zero without being written, so a few slices of a large table cost no more than they hold.
+  // Fresh memory is zero without being written, so a few slices of a large table take only their own pages.
   const isSparse = out === undefined && dataSize > GRADIENTS.dense * gradient.size;
   const result = isSparse
     ? new Tensor(dtype, dataShape.slice(), dataSize, allocate(dtype, dataSize), executor)
@@ -43,7 +43,7 @@ export function gatherBackwards(session: Session<void>, call: GatherBackwards): 
   return result;
 }
 
-/** The backward half of a scatter. */
+/** Checked arguments of a scatter's gradients. */
 export interface ScatterBackwards {
   readonly executor: Executor;
   readonly plan: Plan;
@@ -55,13 +55,13 @@ export interface ScatterBackwards {
   readonly gradient: Tensor;
 }
 
-/** The gradients; null for a gradient that was not requested. */
+/** Gradients of a scatter's inputs; null for a gradient that was not requested. */
 export interface ScatterGradients {
   readonly data: Tensor | null;
   readonly updates: Tensor | null;
 }
 
-/** The gradients of a scatter's data and updates. That of data is written last, because it may replace `gradient`. */
+/** Returns a scatter's gradients. The gradient of data is written last, because it may replace `gradient`. */
 export function scatterBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
   const { plan, reducing, chosen } = call;
   const { reduction } = reducing;
@@ -80,14 +80,14 @@ export function scatterBackwards(session: Session<void>, call: ScatterBackwards)
   return { data, updates: ofUpdates };
 }
 
-/** A tensor for a gradient of updates, in which positions that the Plan leaves out are 0. */
+/** Returns the tensor for the gradient of updates, with 0 at positions that the Plan leaves out. */
 function newUpdates({ executor, plan, updates, chosen }: ScatterBackwards): Tensor {
   const result = chosen.updatesOut ?? newLike(executor, updates);
   if (plan.source !== undefined) clear(result.data);
   return result;
 }
 
-/** Gradients of `none`, in one walk: the last update of a target takes its gradient, and leaves 0. */
+/** Returns the gradients of `none`: the last update of a target takes the target's gradient and leaves 0. */
 function replacedBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
   const { plan, gradient } = call;
   const updates = newUpdates(call);
@@ -97,7 +97,7 @@ function replacedBackwards(session: Session<void>, call: ScatterBackwards): Scat
   return { data, updates };
 }
 
-/** Writes zeros to slices of a tensor, which begin at multiples of `unit`. */
+/** Writes zeros to the slices of a tensor that begin at `starts`, counted in `unit` elements. */
 function clearSlices(
   { dtype, data }: Tensor,
   unit: number,
@@ -117,8 +117,8 @@ function clearSlices(
 }
 
 /**
- * The gradient of updates: the Plan gathers the result's gradient. With `none` only the last update of a target has a
- * gradient.
+ * Returns the gradient of updates, which the Plan gathers from the result's gradient. With `none`, only the last update
+ * of a target has a gradient.
  */
 function updatesGradient(
   session: Session<void>,
@@ -146,7 +146,7 @@ function updatesGradient(
   return result;
 }
 
-/** The beginning of each position's slice on the sequential side. */
+/** Returns the beginning of each position's slice on the sequential side. */
 const positionsOf = ({ offsets, source, slice, count, batches }: Plan): Uint32Array =>
   source === undefined
     ? Uint32Array.from({ length: Math.max(offsets.length, batches * count) }, (_, p) => p * slice)
@@ -162,23 +162,23 @@ function divideTargets(
   divide(gradient.dtype, data, targets.slice, targets.offsets, divisors);
 }
 
-/** The gradient of the result as that of data, to be changed at the targets. */
+/** Returns a copy of the result's gradient for data, to be changed at the targets. */
 function dataGradient(call: ScatterBackwards): Tensor {
   const result = dataTensor(call);
   copyInto(arrayOf(call.gradient), arrayOf(result));
   return result;
 }
 
-/** The tensor for the gradient of data, with arbitrary contents. */
+/** Returns the tensor for the gradient of data, with arbitrary contents. */
 const dataTensor = ({ executor, data, chosen }: ScatterBackwards): Tensor =>
   chosen.dataOut ?? newLike(executor, data);
 
-/** Gradients of `mul`, computed on packed targets, because nothing else depends on them. */
+/** Returns the gradients of `mul`, computed on packed targets to save memory. */
 function productBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
   const { plan, reducing, data, updates, gradient } = call;
   const { dtype } = gradient;
   const { includeSelf } = reducing;
-  // Without data every target needs its first update, and only targets have the gradient 0.
+  // If data is replaced, the first update of each target must be known, and only targets have gradient 0.
   const packed = includeSelf ? packMost(plan) : packTargets(plan);
   const { targets } = packed;
   const packedOf = ({ data: from }: Tensor): Storage => {
@@ -196,10 +196,10 @@ function productBackwards(session: Session<void>, call: ScatterBackwards): Scatt
   return { data: result, updates: ofUpdates };
 }
 
-/** The elements of a tensor with a gradient, which is never text. */
+/** Returns the elements of a tensor with a gradient, which is never text. */
 const arrayOf = ({ data }: Tensor): NumericStorage => data as NumericStorage;
 
-/** Gradients of `max` and `min`: operands that equal the result get its gradient; `ties` decides between several. */
+/** Returns the gradients of `max` and `min`: operands that equal the result receive its gradient, according to `ties`. */
 function extremeBackwards(session: Session<void>, call: ScatterBackwards): ScatterGradients {
   const { plan, reducing, chosen, data, updates, gradient } = call;
   const { dtype } = data;

@@ -1,6 +1,6 @@
 /**
- * The two steps of a scatter's gradient that are neither a gather nor a scatter, by the kernels of
- * `assembly/backwards.ts` where they pay, else by the loops of `kernels/backwards.ts`. The bits are the same.
+ * The steps of a scatter's gradient that no gather or scatter can do. Large steps use the kernels of
+ * `assembly/backwards.ts`, small steps the loops of `kernels/backwards.ts`, with the same bits.
  */
 
 import { isTensorError } from "../errors.ts";
@@ -18,12 +18,12 @@ import { windowsPay } from "./wasm/pays.ts";
 
 const SOURCE: KernelSource = { text: KERNELS, flagsAt: MEMORY_FLAGS_AT };
 
-/** Counts below this are exact as a float32, by which the kernels divide. */
+/** Smallest count that float32, the divisor's type in the kernels, may not represent exactly. */
 const MOST = 2 ** 24;
 
 const elementsOf = ({ batches, count, slice }: Plan): number => batches * count * slice;
 
-/** The kernels, if a memory holds all of these arrays. */
+/** Returns the kernels of the memory that holds all given arrays, or null if no memory does. */
 function residentKernels(session: Session<void>, arrays: NumericStorage[]): Extension | null {
   const extension = session.extend?.(SOURCE, 0, ...arrays) ?? null;
   return arrays.every((array) => extension?.arena.memory.has(array)) ? extension : null;
@@ -31,7 +31,7 @@ function residentKernels(session: Session<void>, arrays: NumericStorage[]): Exte
 
 /** Copies `data` into `out`, which may be the same memory. */
 export function copyInto(data: NumericStorage, out: NumericStorage): void {
-  // A small copy takes less time than reading the buffer of a small new array.
+  // Reading the buffer of a small new array takes longer than a small copy.
   const isSame =
     data.byteLength >= GRADIENTS.kernels &&
     data.buffer === out.buffer &&
@@ -40,8 +40,8 @@ export function copyInto(data: NumericStorage, out: NumericStorage): void {
 }
 
 /**
- * Copies `gradient` into `ofData`, then moves each slice of a Plan from there to its place in `ofUpdates` and leaves 0,
- * from the last position to the first. The last position of a target receives the slice, and other positions receive 0.
+ * Copies `gradient` into `ofData`, then walks backwards over a Plan and moves each slice of `ofData` to `ofUpdates`,
+ * leaving 0. The last position of a target receives the slice, and earlier positions receive 0.
  */
 export function takeSlices(
   session: Session<void>,
@@ -51,7 +51,7 @@ export function takeSlices(
   ofData: NumericStorage,
   ofUpdates: NumericStorage,
 ): void {
-  // Slices of a run are disjoint, so runs may be moved as a whole.
+  // A run moves as a whole, because its slices are disjoint.
   const runs = coarsen(plan);
   const isFew = elementsOf(plan) < GRADIENTS.kernels || runs.source !== undefined;
   if (!isFew && attempt(() => takeByKernel(session, runs, dtype, gradient, ofData, ofUpdates)))
@@ -61,7 +61,7 @@ export function takeSlices(
 }
 
 /**
- * {@link takeSlices} in place, or through windows of scratch memory: of as many batches as fit, and at least one.
+ * Runs {@link takeSlices} on resident tensors in place, and on heap tensors through windows of one or more batches.
  * @returns true if done
  */
 function takeByKernel(
@@ -108,7 +108,7 @@ function takeByKernel(
   return true;
 }
 
-/** The gradients of a greatest or least value. The gradient of data has that of the result elsewhere. */
+/** Writes the gradients of a `max` or `min`. Cells of data that no update targets have the gradient of the result. */
 export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes): void {
   const { gradient, ofData, includesSelf } = call;
   const updates = elementsOf(plan);
@@ -130,7 +130,7 @@ export function extremeSlices(session: Session<void>, plan: Plan, call: Extremes
   extremeGradients(call, sorted);
 }
 
-/** The result of `action`; false if memory does not suffice, so JavaScript must do the work. */
+/** Returns the result of `action`, or false if memory does not suffice and JavaScript must do the work. */
 function attempt(action: () => boolean): boolean {
   try {
     return action();
@@ -140,22 +140,22 @@ function attempt(action: () => boolean): boolean {
   }
 }
 
-/** The tensors of a call in one memory: in place, or copies in scratch memory. */
+/** Addresses of a call's tensors, or of their copies, in the memory of the kernels. */
 interface Placed {
   readonly extension: Extension;
   readonly data: number;
   readonly gradient: number;
   readonly updates: number;
-  /** Addresses of the results, which may replace copies; scratch memory for unwanted results. */
+  /** Address of the gradient, which may replace the copy of an input; unwanted gradients go to scratch memory. */
   readonly ofData: number;
   readonly ofUpdates: number;
-  /** Copies results from scratch memory to their tensors. */
+  /** Copies gradients from scratch memory to their tensors. */
   finish(): void;
 }
 
 /**
- * Places the tensors of a call in the memory of kernels.
- * @param spare bytes of scratch memory to address in place of an unwanted result
+ * Finds the tensors of a call in the memory of the kernels, or copies the tensors there.
+ * @param spare bytes that the kernel writes for an unwanted gradient
  * @param more bytes of scratch memory that the caller needs as well; Infinity if nothing may be copied
  * @returns null if the copies would take too much memory
  */
@@ -186,8 +186,7 @@ function place(session: Session<void>, call: Extremes, spare: number, more: numb
 }
 
 /**
- * Computes gradients of single updates of most of data in the order of the Plan, because sorting the updates would take
- * as long.
+ * Computes gradients of single updates in the order of the Plan, because sorting the updates would take as long.
  * @returns true if done
  */
 function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
@@ -212,7 +211,7 @@ function singles(session: Session<void>, plan: Plan, call: Extremes): boolean {
   return true;
 }
 
-/** Addresses for the kernel `extremes`, by the names of its parameters. */
+/** Arguments of the kernel `extremes`, mostly addresses. */
 interface Places {
   readonly data: number;
   readonly gradient: number;
@@ -224,8 +223,9 @@ interface Places {
   readonly positions: number;
   /** Number of targets. */
   readonly count: number;
-  /** Bytes from an element of a gradient to the next, and from a slice; 0 if that gradient is written nowhere. */
+  /** Bytes from an element of data's gradient to the next; 0 if that gradient is unwanted. */
   readonly dataStep: number;
+  /** Bytes from a slice of the updates' gradient to the next; 0 if that gradient is unwanted. */
   readonly updatesStep: number;
 }
 
@@ -245,7 +245,7 @@ function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boo
   const { data, updates, ofData, ofUpdates } = call;
   const { targets, ends, positions, isWhole } = sorted;
   const length = call.slice * data.BYTES_PER_ELEMENT;
-  // Results are copied as a whole, so the kernel must write every element.
+  // Whole gradients are copied to the heap, so the kernel must write every element.
   const isComplete = isWhole && positions.length * call.slice === updates.length;
   const lists = isComplete ? 4 * (2 * targets.length + positions.length) : Infinity;
   const at = place(session, call, length, lists);
@@ -264,7 +264,10 @@ function slices(session: Session<void>, call: Extremes, sorted: SortedPlan): boo
   return true;
 }
 
-/** {@link slices} of tensors of the heap, of which groups of targets are copied. */
+/**
+ * Computes gradients of slices on the heap, and copies only one group of targets at a time.
+ * @returns true if done
+ */
 function groups(session: Session<void>, call: Extremes, sorted: SortedPlan): boolean {
   const { dtype, slice, data, updates, gradient, ofData, ofUpdates } = call;
   const { targets, ends, positions } = sorted;
@@ -319,8 +322,8 @@ function groups(session: Session<void>, call: Extremes, sorted: SortedPlan): boo
 }
 
 /**
- * Groups of consecutive targets, of at most `most` targets and as many updates, or one target.
- * @returns the first target of each group, and the end of all; and the most updates of a group
+ * Divides consecutive targets into groups of at most `most` targets and `most` updates, or of one target.
+ * @returns `bounds`, the first target of each group and the number of targets; `widest`, the most updates of a group
  */
 function groupBounds(
   { targets, ends }: SortedPlan,

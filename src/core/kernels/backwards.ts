@@ -1,6 +1,6 @@
 /**
- * The gradients of products, and of greatest and least values: the two cases in which an update's gradient depends on other
- * updates of its target. All engines use these loops in JavaScript, so their bits are the same.
+ * Gradients of `mul`, `max`, `min` and `none`, in which an update's gradient depends on other updates of its target.
+ * Engines with kernels for these gradients compute the same bits.
  */
 
 import { MOVE } from "../limits.ts";
@@ -18,26 +18,23 @@ import { halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 import { divider } from "./divide.ts";
 
-/** Selects which of the operands equal to a greatest or least value get its gradient. */
+/** Rule that selects which operands equal to the maximum or minimum receive its gradient. */
 export type Ties = "even" | "first" | "last" | "all";
 
 export const TIES: readonly Ties[] = ["even", "first", "last", "all"];
 
-/** The storage of data types that have gradients. */
+/** Storage of float32, float64 and complex numbers. */
 type Floats = Float32Array | Float64Array;
 
-/**
- * Writes the product of two elements, rounded as a `mul` does it, with the second factor conjugated if the multiplier
- * was created so.
- */
+/** Writes the product of two elements, rounded like the step of a `mul`. */
 type Multiply = (to: number, a: Storage, i: number, b: Storage, j: number) => void;
 
 /**
- * The gradients of `out = data * u1 * u2 ...`, computed backwards step by step: the gradient of an update is the
- * gradient of the value after its step, times the value before. Nothing is divided, so zeros are like other values.
- * @param values the packed targets of data; they become those of the result
- * @param share the packed gradient of the result; it becomes that of data
- * @param gradient of updates, to be written
+ * Computes the gradients of `out = data * u1 * u2 ...` backwards, step by step: the gradient of an update is the
+ * gradient of the value after its step, times the value before. Without a division, zeros need no special case.
+ * @param values packed targets of data, which become the targets of the result
+ * @param share packed gradient of the result, which becomes the gradient of data
+ * @param gradient gradient of updates, to be written
  */
 export function productGradients(
   { plan, isFirst }: Pick<PackedPlan, "plan" | "isFirst">,
@@ -78,7 +75,10 @@ export function productGradients(
   }
 }
 
-/** @param conjugates the second factor, as the gradient of a product of complex numbers does */
+/**
+ * Returns a function that multiplies elements of a data type.
+ * @param conjugates true to conjugate the second factor, as in gradients of complex products
+ */
 function multiplier(dtype: DType, out: Storage, conjugates: boolean): Multiply {
   const { family } = DTYPES[dtype];
   if (family === "half") {
@@ -106,7 +106,7 @@ function multiplier(dtype: DType, out: Storage, conjugates: boolean): Multiply {
   };
 }
 
-/** A Plan's `max` or `min`, and its tensors, of a data type with a gradient. */
+/** Arguments of the gradients of a Plan's `max` or `min`. */
 export interface Extremes {
   readonly dtype: DType;
   readonly isLeast: boolean;
@@ -117,12 +117,13 @@ export interface Extremes {
   readonly data: NumericStorage;
   readonly updates: NumericStorage;
   readonly gradient: NumericStorage;
-  /** The gradients to write, which may be `gradient` itself for data; null for one that nobody wants. */
+  /** Gradient of data to write, which may be `gradient` itself; null if unwanted. */
   readonly ofData: NumericStorage | null;
+  /** Gradient of updates to write; null if unwanted. */
   readonly ofUpdates: NumericStorage | null;
 }
 
-/** Writes the gradients of a greatest or least value, target by target, element by element. */
+/** Writes the gradients of a `max` or `min`, target by target and element by element. */
 export function extremeGradients(call: Extremes, { targets, ends, positions }: SortedPlan): void {
   const { dtype, isLeast, includesSelf, ties, slice, data, updates } = call;
   const { lanes, family } = DTYPES[dtype];
@@ -169,7 +170,10 @@ export function extremeGradients(call: Extremes, { targets, ends, positions }: S
   }
 }
 
-/** A part of an element. The bits of a half become an integer of the same order, by the bits of infinity. */
+/**
+ * Reads a real or imaginary part. The bits of a half become an integer of the same order.
+ * @param infinity bits of the half type's infinity; 0 for other types
+ */
 function read(data: Storage, at: number, infinity: number): number {
   const value = Number(data[at]);
   if (infinity === 0) return value;
@@ -179,7 +183,8 @@ function read(data: Storage, at: number, infinity: number): number {
 }
 
 /**
- * Positive for an operand before the best so far, 0 for an equal one. NaN comes before every number and equals NaN.
+ * Returns a positive number if an operand beats the best operand so far, and 0 if they are equal. NaN beats every
+ * number and equals NaN.
  * @param sign 1 for the greatest operand, -1 for the least
  */
 function compare(sign: number, re: number, im: number, bestRe: number, bestIm: number): number {
@@ -193,7 +198,7 @@ function compare(sign: number, re: number, im: number, bestRe: number, bestIm: n
 
 const isSame = (a: number, b: number): boolean => a === b || (a !== a && b !== b);
 
-/** Moves slices to the sequential side, from the last position to the first, and leaves 0 in their places. */
+/** Moves slices to the sequential side, from the last position to the first, and leaves zeros. */
 export function take(plan: Plan, random: Storage, sequential: Storage): void {
   const offsets = absoluteOffsets(plan);
   const { source } = plan;
@@ -224,8 +229,9 @@ export function take(plan: Plan, random: Storage, sequential: Storage): void {
 }
 
 /**
- * {@link take} for float32 as numbers, which keeps all bits except those of NaN, and needs no views: `MOVE.few`.
- * @returns the position of the last slice with a NaN, from which the caller continues; -1 if none
+ * Runs {@link take} on float32 as numbers, because views would take longer than a small call (see `MOVE.few`). Only NaN
+ * may lose bits as a number, so the loop stops at a slice with a NaN.
+ * @returns the position at which the caller must continue; -1 if all slices were moved
  */
 function takeFloats(
   { slice, size }: Plan,
@@ -247,7 +253,7 @@ function takeFloats(
   return p;
 }
 
-/** A loop for single words: 2 ns each instead of 10. */
+/** Moves single words: 2 ns each, instead of 10 in the loop for slices. */
 function takeSingles(offsets: Uint32Array, last: number, from: Words, to: Words): void {
   for (let p = last; p >= 0; p--) {
     const at = offsets[p];
@@ -258,7 +264,7 @@ function takeSingles(offsets: Uint32Array, last: number, from: Words, to: Words)
 
 type Words = Uint16Array | Uint32Array;
 
-/** The elements as words, which move with all their bits. */
+/** Returns the elements as words, which move with all their bits. */
 function units(data: Storage): Words {
   if (data instanceof Uint16Array) return data;
   const { buffer, byteOffset, byteLength } = data as Floats;
