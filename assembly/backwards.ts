@@ -1,9 +1,10 @@
 /**
- * Gradients: a module of its own, because only calls of gradients need it. Addresses are bytes, offsets and positions
- * count elements and slices. All loops keep the order of the Plan, so the bits are those of the loops in JavaScript.
+ * Kernels of gradients, in a separate module because only gradients need them. Addresses count bytes, offsets count
+ * elements, and positions count slices. All loops keep the order of the Plan, so the bits equal those of the loops in
+ * JavaScript.
  *
- * The greatest operand is found for numbers whose signs are flipped if the least is wanted: `flip` is 1 then. NaN counts
- * as greater than every number and equal to NaN, and 0 equals -0. Counts stay below 2^24, which a float32 holds.
+ * Every kernel finds the maximum. For a minimum, `flip` is 1 and the signs of all operands are flipped. NaN is greater
+ * than every number and equals NaN, and 0 equals -0. Counts stay below 2^24, so float32 represents them exactly.
  */
 
 import { canonical } from "./arithmetic";
@@ -12,8 +13,10 @@ import { copy } from "./move";
 import { prefetchSingles } from "./prefetch";
 
 /**
- * Walks a Plan backwards: each slice moves to the sequential side and becomes 0, so that later positions have the slice
- * and earlier ones have 0. `length` and `bytes` are those of a slice and of an element.
+ * Walks a Plan backwards: each slice moves to the sequential side and becomes 0. The last position of a target receives
+ * the slice, and earlier positions receive 0.
+ * @param length bytes of a slice
+ * @param bytes bytes of an element
  */
 export function take(
   random: usize,
@@ -44,7 +47,7 @@ export function take(
   }
 }
 
-/** A vector, or a single element in every lane. */
+/** Reads a vector, or a single element into every lane. */
 @inline
 function read<T>(at: usize, alone: bool): v128 {
   if (!alone) return v128.load(at);
@@ -71,7 +74,7 @@ function minus<T>(a: v128, b: v128): v128 {
   else return i64x2.sub(a, b);
 }
 
-/** The part of `gradient` that each of `count` operands has: a quotient if they are several. */
+/** Returns the share of `gradient` that each of `count` equal operands receives. */
 @inline
 function shared<T>(gradient: v128, count: v128): v128 {
   if (sizeof<T>() == 4) {
@@ -87,11 +90,11 @@ function shared<T>(gradient: v128, count: v128): v128 {
 }
 
 /**
- * The gradients of extreme values, one target after the other, whose operands stay in the cache meanwhile. The positions
- * of target t are those of `positions` from `ends[t - 1]` to `ends[t]`.
- * @param dataStep bytes from an element of data's gradient to the next, or 0 if nobody wants that gradient
- * @param updatesStep bytes from an update's gradient to the next, or 0 likewise
- * @param divides 1 if operands that are equal share the gradient, 0 if each has the whole
+ * Writes the gradients of a maximum target by target, so that the operands of a target stay in the cache. The positions
+ * of target t are `positions[ends[t - 1]]` to `positions[ends[t] - 1]`.
+ * @param dataStep bytes from an element of data's gradient to the next; 0 if that gradient is unwanted
+ * @param updatesStep bytes from a slice of the updates' gradient to the next; 0 if that gradient is unwanted
+ * @param divides 1 if equal operands share the gradient, 0 if each operand receives the whole gradient
  * @param includesSelf 1 if data is an operand
  */
 @inline
@@ -114,7 +117,7 @@ export function extremes<T>(
 ): void {
   const length = slice * sizeof<T>();
   const sign = flips<T>(flip);
-  // All bits of a count, or the lowest one.
+  // Without division, only the lowest bit of a count is kept, so that no count exceeds 1.
   const mask = ints<T>(divides ? -1 : 1);
   const own = ints<T>(-includesSelf);
   const last = count == 0 ? positions : positions + 4 * <usize>load<u32>(ends + 4 * count - 4);
@@ -150,26 +153,26 @@ function prefetch(at: usize, length: usize): void {
   for (const end = at + length; at < end; at += 64) load<u8>(at);
 }
 
-/** The greater of two operands; NaN is greater than every number. */
+/** Returns the greater of two operands; NaN is greater than every number. */
 @inline
 function greater<T>(a: v128, b: v128): v128 {
   return v128.bitselect(b, v128.pmax<T>(a, b), v128.ne<T>(b, b));
 }
 
-/** The number of operands equal to `best` after `operand` was compared with the best before. */
+/** Returns the number of operands equal to `best`, after `operand` was compared with the best operand before. */
 @inline
 function counted<T>(count: v128, before: v128, best: v128, operand: v128): v128 {
   const isKept = v128.or(v128.eq<T>(best, before), v128.ne<T>(before, before));
   return minus<T>(v128.and(count, isKept), same<T>(best, operand));
 }
 
-/** Ones where an operand equals the best, which is NaN if any operand is. */
+/** Returns lanes of ones where an operand equals the best operand, which is NaN if any operand is NaN. */
 @inline
 function same<T>(best: v128, operand: v128): v128 {
   return v128.or(v128.eq<T>(best, operand), v128.ne<T>(operand, operand));
 }
 
-/** A vector of every operand, or a single element of each. */
+/** Writes the gradients of one vector of every operand, or of one element of every operand. */
 @inline
 function column<T>(
   data: usize,
@@ -205,9 +208,10 @@ function column<T>(
 }
 
 /**
- * Four vectors of every operand, because the number of operands differs from target to target, which a processor
- * mispredicts. The sum of all operands shows a NaN among them, or infinities of both signs; without one a comparison is a
- * single instruction. Operands are counted only if one equals the best before it.
+ * Writes the gradients of four vectors of every operand. A longer loop body costs fewer mispredicted branches, because
+ * the number of operands differs from target to target. The sum of all operands is NaN if an operand is NaN or if
+ * infinities of both signs occur; otherwise a comparison takes one instruction. Operands are counted only if one equals
+ * the best operand before it.
  */
 @inline
 function block<T>(
@@ -296,17 +300,17 @@ function block<T>(
   }
 }
 
-/** The share of an operand that equals the best. */
+/** Returns the share of an operand, which is 0 unless the operand equals the best. */
 @inline
 function kept<T>(best: v128, operand: v128, sign: v128, share: v128): v128 {
   return v128.and(same<T>(best, v128.xor(operand, sign)), share);
 }
 
 /*
- * Single updates in the order of the Plan. Nothing branches on a value: whether an operand is greater is practically
- * random, and a mispredicted branch takes 5 to 20 ns. V8 compiles a `select` of floats to a branch, so elements are in
- * the first lane of a vector. The best operand of an element and the number of those that equal it, later the share of
- * each, are a pair: updates at random find both in one cache line.
+ * The kernels below process single updates in the order of the Plan. No branch depends on a value, because a
+ * mispredicted branch takes 5 to 20 ns and the outcome of a comparison is practically random. V8 compiles a `select` of
+ * floats to a branch, so elements are in the first lane of a vector. Each element of data has a pair in one cache line:
+ * the best operand, and the number of equal operands, which `settle` replaces with their share.
  */
 
 @inline
@@ -314,7 +318,7 @@ function flips<T>(flip: u32): v128 {
   return sizeof<T>() == 4 ? i32x4.splat(<i32>(flip << 31)) : i64x2.splat(<i64>flip << 63);
 }
 
-/** Begins with data as the only operand of each element. */
+/** Writes the pairs of data as the only operand of each element. */
 @inline
 export function begin<T>(data: usize, pairs: usize, size: usize, flip: u32): void {
   const sign = flips<T>(flip);
@@ -331,7 +335,7 @@ export function begin<T>(data: usize, pairs: usize, size: usize, flip: u32): voi
   }
 }
 
-/** Compares updates with the best operands so far, and counts those that equal them. */
+/** Compares each update with the best operand so far, and counts equal operands. */
 @inline
 export function tally<T>(pairs: usize, updates: usize, offsets: usize, count: usize, flip: u32): void {
   const sign = flips<T>(flip);
@@ -349,20 +353,21 @@ export function tally<T>(pairs: usize, updates: usize, offsets: usize, count: us
   }
 }
 
-/** The first parts of the pairs in two vectors, and the second ones. */
+/** Returns the first parts of the pairs in two vectors. */
 @inline
 function firsts<T>(a: v128, b: v128): v128 {
   if (sizeof<T>() == 4) return v128.shuffle<u32>(a, b, 0, 2, 4, 6);
   else return v128.shuffle<u64>(a, b, 0, 2);
 }
 
+/** Returns the second parts of the pairs in two vectors. */
 @inline
 function seconds<T>(a: v128, b: v128): v128 {
   if (sizeof<T>() == 4) return v128.shuffle<u32>(a, b, 1, 3, 5, 7);
   else return v128.shuffle<u64>(a, b, 1, 3);
 }
 
-/** Writes a vector of first parts and one of second parts as pairs. */
+/** Writes a vector of first parts and a vector of second parts as pairs. */
 @inline
 function writePairs<T>(pairs: usize, a: v128, b: v128): void {
   if (sizeof<T>() == 4) {
@@ -374,7 +379,7 @@ function writePairs<T>(pairs: usize, a: v128, b: v128): void {
   }
 }
 
-/** Writes the share of each operand into the pairs, and the gradient of data. */
+/** Replaces the counts in the pairs with shares, and writes the gradient of data. */
 @inline
 export function settle<T>(
   data: usize,
@@ -408,7 +413,7 @@ export function settle<T>(
   }
 }
 
-/** The shares of updates that equal the best operands, and 0 for others. */
+/** Writes the gradient of each update: its share if the update equals the best operand, else 0. */
 @inline
 export function spread<T>(
   pairs: usize,
