@@ -54,7 +54,7 @@ export class Arena {
 
   /** Copies `length` bytes of an array, from its byte `begin` on, or zeros to an address of this arena. */
   copyIn(array: NumericStorage | null, begin: number, length: number, pointer: number): void {
-    if (array === null) return clear(this.memory.bytesAt(pointer, length));
+    if (!array) return clear(this.memory.bytesAt(pointer, length));
     const { byteLength, BYTES_PER_ELEMENT: bytes } = array;
     const isWhole = length === byteLength;
     const from = isWhole ? array : array.subarray(begin / bytes, (begin + length) / bytes);

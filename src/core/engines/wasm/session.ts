@@ -262,8 +262,8 @@ export class WasmSession implements Session<void>, IndexReader {
     isInPlace: boolean,
   ): boolean {
     const { limits, shared } = this.#parts;
-    const isHere = shared?.has(random) === true;
-    if (isHere && shared.has(sequential)) return true;
+    const isHere = shared?.has(random);
+    if (isHere && shared?.has(sequential)) return true;
     // Kernels need data copied in and out. In place JavaScript copies nothing; else it copies data once as well.
     const copies = isHere ? 0 : isInPlace ? 2 : 1;
     return windowsPay(plan, dtype, step, copies, limits);
@@ -274,7 +274,7 @@ export class WasmSession implements Session<void>, IndexReader {
     const { limits, trace } = this.#parts;
     const { memory } = arena;
     if (plan.batches * plan.count * plan.slice === 0) {
-      if (data !== random) copy(data, random);
+      copy(data, random);
     } else if (memory.has(random) && memory.has(sequential)) {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
       for (const lists of rounds) this.run(memory, lists);

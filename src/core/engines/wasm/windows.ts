@@ -59,7 +59,7 @@ export function runThroughWindows(
   }
   // Elements that do not belong to a batch are only copied.
   const reached = batches * span * bytes;
-  if (isHere || isGather || reached === random.byteLength) return;
+  if (isHere || isGather) return;
   copy(data && bytesOf(data).subarray(reached), bytesOf(random).subarray(reached));
 }
 
