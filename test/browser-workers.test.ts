@@ -121,7 +121,7 @@ test(
 test("where there are no workers, it is said why", { skip: WITHOUT_NODE_ITSELF }, async () => {
   await inPage(async () => {
     Reflect.deleteProperty(globalThis, "Worker");
-    assert.match(String(whyNoWorkers()), /workers are missing/);
+    assert.match(String(whyNoWorkers()), /workers are not available/);
     await Promise.resolve();
   });
   assert.equal(whyNoWorkers(), null);

@@ -54,6 +54,6 @@ function findSharedMemory(platform: WasmPlatform): SharedMemory {
   try {
     return { memory: platform.sharedMemory(), why: null };
   } catch (error) {
-    return { memory: null, why: `shared memory is missing (${String(error)})` };
+    return { memory: null, why: `shared memory is not available (${String(error)})` };
   }
 }

@@ -68,7 +68,7 @@ export class WasmPlatform {
       this.#scratch = new KernelMemory(this.#module, false, pages);
     } catch (error) {
       if (this.#scratch === undefined) {
-        this.#whyNone = `memory for WebAssembly is missing (${String(error)})`;
+        this.#whyNone = `WebAssembly memory is not available (${String(error)})`;
         throw new TensorError("too-large", this.#whyNone, {}, { cause: error });
       }
     }

@@ -117,7 +117,7 @@ export function nodeThreads(): NodeThreads | null {
 /** Returns the reason why workers are unavailable; null if workers are available. */
 export function whyNoWorkers(): string | null {
   const isThere = nodeThreads() !== null || typeof Reflect.get(globalThis, "Worker") === "function";
-  return isThere ? null : "workers are missing (Node has them from 20.16 on)";
+  return isThere ? null : "workers are not available (Node needs version 20.16)";
 }
 
 /** Returns true if this thread may block; false in a page. */

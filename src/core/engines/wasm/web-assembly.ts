@@ -38,7 +38,7 @@ const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
  * policy forbids compiling.
  */
 export function whyUnsupported(): string | null {
-  if (!("WebAssembly" in globalThis)) return "WebAssembly is missing";
+  if (!("WebAssembly" in globalThis)) return "WebAssembly is not available";
   try {
     // Under a policy that forbids WebAssembly, WebKit still compiles a module but refuses to instantiate it.
     Reflect.construct(webAssembly().Instance, [new (webAssembly().Module)(VECTOR_PROBE)]);

@@ -152,7 +152,7 @@ export class WorkerPool {
       );
       return crew;
     } catch (error) {
-      this.#whyNot = `workers are refused (${String(error)})`;
+      this.#whyNot = `workers are not available (${String(error)})`;
       return null;
     }
   }
