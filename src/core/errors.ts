@@ -153,8 +153,8 @@ export function isTensorError<C extends ErrorCode = ErrorCode>(
 }
 
 /**
- * Reads a value whose reading may run user code: a getter, a Proxy or a method. An exception from user code becomes the
- * cause of a TensorError, so callers of this package need to handle only one error class.
+ * Reads a value that may run user code when it is read, in a getter, a Proxy or a method. An exception from user code
+ * becomes the cause of a TensorError, so callers of this package need to handle only one error class.
  *
  * Each kind of value is read in a single place: shapes by `shapeOf`, bytes by `plainBytes`, options in
  * `tensor/options.ts`, rows in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in

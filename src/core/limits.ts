@@ -21,9 +21,9 @@ export const WASM = {
   indices: 256,
   /** Longest slice, in bytes, that moves faster in WebAssembly even if both tensors must be copied. */
   slice: 1024,
-  /** Time that WebAssembly saves per moved element, in bytes copied; a combined element saves twice as much. */
+  /** Time that WebAssembly saves per moved element, as bytes that can be copied meanwhile; twice this if combined. */
   element: 32,
-  /** Fixed cost of a reduction on copies, in bytes copied in the same time; a move costs three times as much. */
+  /** Fixed cost of a reduction on copies, as bytes that can be copied meanwhile; a move costs three times as much. */
   call: 12_288,
   /** Minimum size of heap data, in bytes, for sorting single-element updates by region. */
   regions: 16_777_216,
@@ -69,7 +69,7 @@ export const GPU = {
   workgroups: 65_535,
   /** Maximum invocations in a dispatch of atomic updates. All may update one word in turn, each within 1 µs. */
   atomics: 1_048_576,
-  /** Maximum table entries per position if the whole table is cleared: clearing 16 costs one random access. */
+  /** Maximum table entries per position to clear the whole table: clearing 16 entries costs one random access. */
   sparse: 16,
   /** Maximum number of indices that a single workgroup checks in one dispatch. */
   alone: 256,
@@ -239,11 +239,11 @@ export const DIAGNOSE = {
   allPairs: 2e4,
   /** Number of faults to try in pairs in larger calls: the faults that individually explain the most cells. */
   partners: 10,
-  /** Maximum number of pairs to try in larger calls. A pair takes 30 ms for 10^6 cells. */
+  /** Maximum number of pairs to try in larger calls. Trying a pair takes 30 ms for 10^6 cells. */
   pairs: 40,
   /** Maximum number of values that a cell with lost updates may have. More values would match nearly any result. */
   values: 262_144,
-  /** Maximum number of such values in all cells together, which takes 1 s. */
+  /** Maximum number of values that all cells with lost updates may have together, which takes 1 s. */
   steps: 3e7,
 };
 
@@ -343,7 +343,7 @@ export const HTTP = {
 
 /** Limits for jobs in a queue. Times are in ms. */
 export const DISTRIBUTED = {
-  /** Maximum queue jobs of a stage: each takes 1 kB of Redis, and 10,000 keep 1,000 threads busy to the end. */
+  /** Maximum queue jobs of a stage: a queue job takes 1 kB of Redis, and 10,000 keep 1,000 threads busy to the end. */
   jobs: 10_000,
   /** Maximum number of queue jobs added by one command, during which Redis does nothing else. */
   batch: 500,

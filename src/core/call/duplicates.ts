@@ -1,5 +1,5 @@
 /**
- * Detects updates that share a target, and creates the error that `duplicates: "error"` throws for the first repeat.
+ * Detects updates that share a target, and creates the error that the policy `duplicates` throws for the first repeat.
  */
 
 import { TensorError, type ErrorFields } from "../errors.ts";

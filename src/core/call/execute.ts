@@ -25,8 +25,9 @@ type Action =
   | {
       readonly plan: Plan;
       readonly dtype: DType;
-      /** The reduction step. `step` and `updates` are null for a gather. */
+      /** Reduction step; null for a gather. */
       readonly step: Step | null;
+      /** Updates of a scatter; null for a gather. */
       readonly updates: Storage | null;
       readonly data: Storage;
       readonly out: Storage;
@@ -203,10 +204,7 @@ export function scatterNow(
   return result;
 }
 
-/**
- * Creates and runs an execution. Both steps run inside {@link callNow}, because allocating memory for the result may
- * fail.
- */
+/** Creates and runs an execution inside {@link callNow}, because allocating memory for the result may fail. */
 export const executeMade = (session: Session<void>, make: () => Execution): Tensor =>
   execute(session, make());
 

@@ -30,9 +30,11 @@ interface FormOfTensors {
 
 /** A form with the rules for its indices: everything known about a call before its tensors are read. */
 export interface Form extends FormOfTensors {
-  /** Position of data among the inputs. `indices` and `updates` are positions too; `updates` is -1 for a gather. */
+  /** Position of data among the inputs. */
   readonly data: number;
+  /** Position of indices among the inputs. */
   readonly indices: number;
+  /** Position of updates among the inputs; -1 for a gather. */
   readonly updates: number;
   readonly shapes: PlanShapes;
   readonly planner: Planner;

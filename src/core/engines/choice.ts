@@ -20,7 +20,7 @@ export interface WantedThreads {
   readonly reserve: MemorySource;
 }
 
-/** The WebAssembly support of this process, once it is needed. */
+/** WebAssembly support of this process; undefined until it is first needed. */
 let platform: WasmPlatform | undefined;
 
 /**

@@ -6,7 +6,7 @@
 import { POOL } from "../limits.ts";
 import { MEMORY } from "../resources.ts";
 
-/** A source of memory for results, other than allocation. */
+/** A source of already allocated memory for results. */
 export interface MemorySource {
   /** Returns a buffer of the given length with arbitrary contents, if the source has one. */
   take(bytes: number): ArrayBuffer | undefined;

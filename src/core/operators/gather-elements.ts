@@ -1,6 +1,6 @@
 /**
- * GatherElements of ai.onnx: an index selects the element at its own coordinates, except along the axis, where its
- * value counts.
+ * GatherElements of ai.onnx: an index selects the element at the index's coordinates, with its value as the coordinate
+ * along the axis.
  */
 
 import type { PartialShape } from "../tensor/shape.ts";

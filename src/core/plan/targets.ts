@@ -125,8 +125,8 @@ export interface SortedPlan {
 export const sortByTarget = /* @__PURE__ */ once((plan) => sorted(plan, false));
 
 /**
- * Groups the positions of a Plan by target, with all slices of data as targets. This takes less time unless most slices
- * have no position.
+ * Groups the positions of a Plan by target, with all slices of data as targets, which takes less time unless most
+ * slices have no position.
  */
 export const sortAllTargets = /* @__PURE__ */ once((plan) => sorted(plan, true));
 

@@ -11,8 +11,8 @@ import {
 import { malformed, printValue, TensorError } from "../errors.ts";
 
 /**
- * Prototype with the getters of all typed arrays. These getters are trusted, because those of an instance or subclass
- * may return anything.
+ * Prototype with the getters of all typed arrays. Only these getters are trusted, because getters of an instance or
+ * subclass may return anything.
  */
 const TYPED_ARRAY: unknown = Object.getPrototypeOf(Uint8Array.prototype);
 
@@ -37,9 +37,9 @@ const byteOffsetOf = getterOf<number>("byteOffset");
 const READ = ["constructor", "length", "buffer", "byteOffset", "byteLength"] as const;
 
 /**
- * Returns a plain typed array of a data type's class over the same memory. This is the given array itself, unless the
- * array belongs to another realm, belongs to a subclass (such as Node's `Buffer`, whose constructor prints a warning),
- * or has own properties.
+ * Returns a plain typed array of a data type's class over the same memory. The result is the given array itself, unless
+ * the array belongs to another realm, belongs to a subclass (such as Node's `Buffer`, whose constructor prints a
+ * warning), or has own properties.
  */
 export function plainArray(dtype: DType, array: NumericStorage): Storage {
   const { prototype } = DTYPES[dtype].storage;

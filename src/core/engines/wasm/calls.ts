@@ -24,13 +24,16 @@ export interface Call {
  * Arguments of a kernel that moves or combines the slices of a Plan; see `assembly/combine.ts` and `assembly/move.ts`.
  */
 export interface SliceArgs {
-  /** Address of the random side. `sequential` and `offsets` are addresses too. */
+  /** Address of the random side. */
   readonly random: number;
+  /** Address of the sequential side. */
   readonly sequential: number;
+  /** Address of the offsets. */
   readonly offsets: number;
   readonly count: number;
-  /** Number of elements in a slice. `pitch` is the distance between slices on the sequential side, in elements. */
+  /** Number of elements in a slice. */
   readonly slice: number;
+  /** Distance between consecutive slices on the sequential side, in elements. */
   readonly pitch: number;
   /** Number of elements that the offsets point into. */
   readonly span: number;

@@ -113,13 +113,13 @@ function listsOf(work: Work, piece: Piece, threads: number, own: number): readon
   ];
 }
 
-/** Data in shared memory, where it already is, or to which it is copied a few batches at a time. */
+/** Gives access to data in shared memory; data that is elsewhere is copied there a few batches at a time. */
 class Groups {
   /** Number of batches in a group. */
   readonly group: number;
   readonly #arena: Arena;
   readonly #data: NumericStorage;
-  /** Size of a group, in bytes. `#batch` is the size of a batch. */
+  /** Size of a group, in bytes. */
   readonly #bytes: number;
   readonly #all: number;
   /**

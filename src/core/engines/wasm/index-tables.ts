@@ -5,12 +5,11 @@
 
 import type { ElementJob, IndexAxis } from "../../plan/index-job.ts";
 
-/**
- * Number of words in a table's Axis. The next two constants count a Grid's additional words, and the words for each
- * outer axis.
- */
+/** Number of words that an Axis takes in a table. */
 export const AXIS_WORDS = 6;
+/** Number of words that a Grid takes in addition to its Axis. */
 const GRID_WORDS = 2;
+/** Number of words that each outer axis of a Grid takes. */
 const OUTER_WORDS = 3;
 
 /** Writes the table that the kernel `tuples` needs for the given axes. */

@@ -26,8 +26,9 @@ export interface Work extends Layout {
   readonly isGather?: boolean | undefined;
   /** Bytes of an element. */
   readonly bytes: number;
-  /** Address of the random side. `sequential` is the address of the sequential side. */
+  /** Address of the random side. */
   readonly random: number;
+  /** Address of the sequential side. */
   readonly sequential: number;
   readonly batches: number;
   /** Number of elements per batch of the random side. */

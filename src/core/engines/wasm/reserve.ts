@@ -20,14 +20,13 @@ import {
   type NodeWorker,
 } from "./spawn.ts";
 
-/** Control word for the number of the last requested buffer. `BYTES` is the word for the size of that buffer. */
+/** Position of the control word for the number of the last requested buffer. */
 const ASKED = 0;
+/** Position of the control word for the size of the last requested buffer, in bytes. */
 const BYTES = 1;
-/**
- * Control word for the number of the buffer that the caller wants in its current state. `SENT` is the word for the
- * number of the last buffer sent.
- */
+/** Position of the control word for the number of the buffer that the caller wants in its current state. */
 const WANTED = 2;
+/** Position of the control word for the number of the last buffer sent. */
 const SENT = 3;
 const WORDS = 4;
 

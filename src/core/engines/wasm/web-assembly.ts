@@ -34,8 +34,8 @@ const VECTOR_PROBE = /* @__PURE__ */ Uint8Array.of(
 
 /**
  * Returns the reason why kernels cannot run on this platform; null if they can. Compiling the kernels takes 25 to 200
- * ms, whereas the 33-byte test module takes almost no time. Both fail if WebAssembly or vectors are missing, or if a
- * policy forbids compiling.
+ * ms, whereas the 33-byte test module takes almost no time. Compiling either module fails if WebAssembly or vectors are
+ * missing, or if a policy forbids compiling.
  */
 export function whyUnsupported(): string | null {
   if (!("WebAssembly" in globalThis)) return "WebAssembly is not available";

@@ -29,8 +29,8 @@ export function runThroughWindows(
   const length = slices.slice * bytes;
   const isHere = memory.has(random);
   const limit = limits.window;
-  // Sorting is only for reductions, because plain stores do not wait for memory; and only for updates up to a quarter
-  // of data, so that sorted updates take no more memory than data.
+  // Only reductions are sorted, because plain stores do not wait for memory; and only if updates are at most a quarter
+  // of data, so that the sorted updates take no more memory than data.
   const isSorted =
     span * bytes >= limits.regions &&
     4 * slices.count <= span &&

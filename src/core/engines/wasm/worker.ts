@@ -22,11 +22,13 @@ import type { WasmMemory } from "./web-assembly.ts";
 
 /** Data that a worker receives when it starts. */
 export interface WorkerParts {
-  /** Compiled kernels, for the shared memory `memory`. */
+  /** Compiled kernels. */
   readonly module: object;
+  /** Shared memory that the kernels work on. */
   readonly memory: WasmMemory;
-  /** Buffer with the control words; `index` is the worker's number. */
+  /** Buffer with the control words. */
   readonly control: SharedArrayBuffer;
+  /** Number of the worker in its pool. */
   readonly index: number;
 }
 
