@@ -115,7 +115,7 @@ test(
     const where = `the queue ndscatter of Redis at 127.0.0.1:${redis.port}`;
     const host = os.hostname().replace(/[^\w.+-]/g, "_");
     assert.deepEqual(notes, [
-      `${where} is paused, so workers take no tasks until somebody resumes it`,
+      `${where} is paused, so workers take no tasks until it is resumed`,
       `1 of 1 workers of ${where} refuse the job, because they do not have ndscatter ${STUB_CORE.version}: ` +
         `${host} (process ${process.pid}) with ndscatter 0.0.9; use one version on all machines`,
     ]);

@@ -434,7 +434,7 @@ test("TLS at a plain server is a sentence, at once", { skip }, async () => {
       assert.ok(isTensorError(error, "engine"));
       assert.equal(
         error.message,
-        `Redis at 127.0.0.1:${redis.port} cannot be used: it does not speak TLS; use redis:// instead of rediss://`,
+        `Redis at 127.0.0.1:${redis.port} cannot be used: it does not use TLS; use redis:// instead of rediss://`,
       );
       return true;
     });
@@ -492,7 +492,7 @@ test("a folder that no worker sees is a sentence", { skip }, async () => {
     assert.ok(isTensorError(error, "engine"));
     assert.match(
       error.message,
-      /^\S+ does not see \S+-hidden; workers need it under the same path$/,
+      /^\S+ cannot see \S+-hidden; all workers need this folder at the same path$/,
     );
     return true;
   });

@@ -103,7 +103,7 @@ test("a job.json that divides the chunks of its arrays in another way is not run
   await storeInputs(home);
   const gather = { function: "gatherND", options: {} };
   const says: readonly (readonly [string, object, RegExp])[] = [
-    ["scatter", { chunks: 5 }, /^job\.json says 5 chunks, but the array has 4$/],
+    ["scatter", { chunks: 5 }, /^job\.json states 5 chunks, but the array has 4$/],
     [
       "scatter",
       { chunksPerTask: 3 },

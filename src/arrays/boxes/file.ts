@@ -9,7 +9,7 @@ import { files, type OpenFile } from "./files.ts";
 import { moduleOfNode } from "./node.ts";
 import { TRAFFIC } from "./traffic.ts";
 
-// Never null, because this module is loaded only in environments with files.
+// Node's modules are never null here, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 

@@ -12,7 +12,7 @@ import type { Stats } from "node:fs";
 import { FILES } from "../../core/limits.ts";
 import { moduleOfNode } from "./node.ts";
 
-// Never null, because this module is loaded only in environments with files.
+// Node's modules are never null here, because this module is loaded only in environments with files.
 const sync = moduleOfNode("node:fs") as typeof Fs;
 const promises = moduleOfNode("node:fs/promises") as typeof FsPromises;
 const isMainThread = moduleOfNode("node:worker_threads")?.isMainThread ?? true;

@@ -40,7 +40,7 @@ import {
 } from "./runs.ts";
 import { sliceOf } from "./slice.ts";
 
-// Never null, because this module is loaded only in environments with files.
+// Node's modules are never null here, because this module is loaded only in environments with files.
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;
 

@@ -90,7 +90,7 @@ const OWN: ReadonlySet<string> = new Set([
  * @param data an array of any data type but string and of any size, read and written chunk by chunk
  * @param indices an array of any size, with a data type and shape that the function or node accepts
  * @param updates an array of any size, with the data type of `data` and a shape that the function or node accepts
- * @param options `out` is required; the others are those of the plain function, and limits
+ * @param options `out` is required; other options are the plain function's, and limits
  * @returns the opened output
  * @throws TensorError like the function or node; `too-large` if a chunk does not fit in memory, or the results do not
  *   fit on the disk; `overlap` or `attribute` if the output is an input or exists; the signal's reason if aborted

@@ -56,8 +56,8 @@ export async function currentStage(
 }
 
 /**
- * Returns the error that ends a job. It is final when the stage that finds bad indices is done, that is, when the next
- * stage begins.
+ * Returns the error that ends a job. The error is final when the stage that finds bad indices is done, that is, when
+ * the next stage begins.
  */
 export const finalFailure = async (
   { jobFailure }: Pick<Core, "jobFailure">,

@@ -65,9 +65,9 @@ export function otherProtocol(connection: Connection, signal: AbortSignal): Prom
     socket.once("data", ([first]) => {
       const speaksTls = first === ALERT;
       if (isTls && !speaksTls)
-        reject(new WrongRedis("it does not speak TLS; use redis:// instead of rediss://"));
+        reject(new WrongRedis("it does not use TLS; use redis:// instead of rediss://"));
       if (!isTls && speaksTls)
-        reject(new WrongRedis("it speaks TLS only; use rediss:// instead of redis://"));
+        reject(new WrongRedis("it requires TLS; use rediss:// instead of redis://"));
       socket.destroy();
     });
   });

@@ -30,7 +30,7 @@ function parseWorker(raw: string): Listed {
   const [, version, host, pid] =
     /^([\w.+-]{1,40})\/([\w.-]{1,80})\/(\d{1,10})\/[\da-f]{6}$/.exec(name) ?? [];
   return version === undefined
-    ? { name, version: null, place: "a worker that does not say its version" }
+    ? { name, version: null, place: "a worker of unknown version" }
     : { name, version, place: `${host} (process ${pid})` };
 }
 
@@ -96,7 +96,7 @@ export class WorkerWatch {
     const isEmpty = workers.length === 0;
     const sentences = [
       isEmpty && this.#wasEmpty && `no worker listens to ${where}; start one: ndscatter job worker`,
-      isPaused && `${where} is paused, so workers take no tasks until somebody resumes it`,
+      isPaused && `${where} is paused, so workers take no tasks until it is resumed`,
       dead.length > 0 &&
         `${dead.length} of ${workers.length} workers of ${where} gave no sign of life for ` +
           `${DISTRIBUTED.silent / 1000} s: ${list(dead)}`,

@@ -192,7 +192,7 @@ const PATIENCE = 70;
 function quote(word: string): string {
   // A line break could end the inner script, and a NUL ends every argument.
   if (/[\n\r\0]/.test(word)) {
-    throw new TensorError("attribute", `a script cannot hold the name ${printValue(word)}`);
+    throw new TensorError("attribute", `a script cannot contain the name ${printValue(word)}`);
   }
   return /^[\w./:=%@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -19,7 +19,7 @@ export const ROOT = "job";
 
 export interface RootData {
   readonly folder: string;
-  /** The id of the job, because the folder may hold another job later. */
+  /** The job's id, because the folder may hold another job later. */
   readonly id: string;
   /** The submitter's ndscatter version. */
   readonly version: string;
@@ -190,7 +190,7 @@ async function childFailure(queue: JobQueue, root: QueuedJob): Promise<RootFailu
   const { code = "engine", stage, tasks } = (child?.data ?? {}) as Partial<TaskData>;
   // BullMQ reports this message for a job that killed one worker after another.
   const sentence = reason.startsWith("job stalled")
-    ? `tasks ${tasks} of ${stage} ended every worker that ran them, perhaps for want of memory`
+    ? `tasks ${tasks} of ${stage} ended every worker that ran them, perhaps because memory was exhausted`
     : reason;
   return { sentence, code };
 }
@@ -199,7 +199,7 @@ const lostTasks = ({ folder }: Job, { stage, remaining }: NextTasks): RootFailur
   code: "engine",
   sentence:
     `tasks ${printNumbers(remaining.slice(0, 10))} of ${stage} were run, but ${folder} does not show it; ` +
-    "do all workers see the same folder?",
+    "check that all workers see the same folder",
 });
 
 async function addTasks(

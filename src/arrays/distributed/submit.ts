@@ -91,7 +91,7 @@ export async function submit(
 }
 
 const LEFT_BEHIND =
-  "the job could not be taken back, because Redis did not answer; what the queue has of the job goes on";
+  "the job could not be withdrawn, because Redis did not answer; its tasks in the queue continue";
 
 type Submitted = SubmitOptions & Required<Pick<SubmitOptions, "attempts" | "tasksPerJob">>;
 
@@ -218,14 +218,14 @@ class Submission {
   async #follow(): Promise<void> {
     if (this.#clock.now() - this.#countedAt > DISTRIBUTED.count) {
       this.#workers = await this.#watch.look();
-      // The interval begins at the answer, because connections that Redis has lost are counted again a few seconds
+      // The interval begins when Redis answers, because connections that Redis has lost are counted again a few seconds
       // later.
       this.#countedAt = this.#clock.now();
     }
     const root = await this.#queue.getJob(this.#id);
     const state = await root?.getState();
     if (root === undefined || state === "unknown") {
-      this.#options.onNote?.("the queue has lost the job; what remains is submitted again");
+      this.#options.onNote?.("the queue has lost the job; the remaining tasks are submitted again");
       await this.#add();
     } else if (state === "failed") {
       const current = await currentStage(this.#core, this.#job);

@@ -80,8 +80,8 @@ export class TaskRunner {
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
-      // Other entries' tasks run concurrently.
-      // oxlint-disable-next-line no-await-in-loop
+      // An entry's tasks run sequentially; other entries' tasks run concurrently. oxlint-disable-next-line
+      // no-await-in-loop
       if (await isTakenBack(client, run)) return;
       // oxlint-disable-next-line no-await-in-loop
       await this.#runOne(job, folder, stage, task, signal);
@@ -136,7 +136,7 @@ export async function checkSeen(
 ): Promise<void> {
   if (await core.isSeen(folder)) return;
   await clock.sleep(DISTRIBUTED.blind);
-  const sentence = `${os.hostname()} does not see ${folder}; workers need it under the same path`;
+  const sentence = `${os.hostname()} cannot see ${folder}; all workers need this folder at the same path`;
   throw new TensorError("engine", sentence, {}, { cause });
 }
 

@@ -111,7 +111,7 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
   if (isLocal(connection)) return null;
   const sentence =
     `a worker of the queue at ${printAddress(connection)} needs roots, the folders that its jobs may use ` +
-    "(ndscatter job worker --root FOLDER): whoever can write to the queue names the jobs";
+    "(ndscatter job worker --root FOLDER), because anyone who can write to the queue can name jobs";
   throw new TensorError("attribute", sentence);
 }
 
@@ -158,7 +158,9 @@ function noteErrors(worker: QueueWorker, queue: JobQueue, onNote: (sentence: str
       if (error instanceof Error && !("syscall" in error)) onNote(`BullMQ: ${error.message}`);
     });
   }
-  worker.on("stalled", (id) => onNote(`a worker is gone; its tasks are run again (${String(id)})`));
+  worker.on("stalled", (id) =>
+    onNote(`a worker has disappeared; its tasks will run again (${String(id)})`),
+  );
 }
 
 interface Parts {

@@ -117,8 +117,8 @@ const BEGIN_KERNEL = kernelOf("begin", () => ({
 }));
 
 /**
- * Returns the kernel that reads indices. It is not guarded, because an invocation that stopped after another's failure
- * might have the first bad index.
+ * Returns the kernel that reads indices. The kernel is not guarded, because an invocation that stopped after another's
+ * failure might have the first bad index.
  */
 const readKernel = ({ name, params, declarations, body, isChecked }: Reading): Kernel =>
   kernelOf(name, () => ({

@@ -10,7 +10,8 @@ import type { Recording, Span } from "./recording.ts";
 import { lookupOf, lookupParams, positionsOf, type Lookup, type Targets } from "./targets.ts";
 
 /**
- * Maximum number of values per digit. Each takes three words of the 16 kB of workgroup memory that every device has.
+ * Maximum number of values per digit. Each value takes three words of the 16 kB of workgroup memory that every device
+ * has.
  */
 const MOST_DIGITS = 1024;
 

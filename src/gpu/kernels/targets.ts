@@ -61,7 +61,7 @@ export function targetsOf(
 /**
  * Converts a Plan's offsets on the host to targets.
  * @param positions the number of slices on the sequential side, which exceeds the number of offsets if positions are
- *   skipped
+ * skipped
  */
 export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   const { offsets, source, slice } = plan;
@@ -136,7 +136,7 @@ function forEachTarget(
   recording.run(kernel, positionsOf(targets), moved, lookupParams(targets), all);
 }
 
-/** Which of a target's positions a table keeps: each entry is the greatest key of the target's positions. */
+/** Position that a table keeps for each target: the position with the greatest key. */
 export type Which = "first" | "last";
 
 const KEYS: Readonly<Record<Which, string>> = { first: "~i", last: "i + 1u" };

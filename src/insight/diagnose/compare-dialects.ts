@@ -146,8 +146,8 @@ const READINGS: Readonly<
 };
 
 /**
- * Changes how a rule reads indices to match a dialect. If a dialect does not count negative indices from the end, they
- * are out of range.
+ * Changes how a rule reads indices to match a dialect. Negative indices are out of range in a dialect that does not
+ * count them from the end.
  */
 function withPlaces(
   { rule: given, facts, exact }: Given,

@@ -52,8 +52,9 @@ export interface DiagnoseOptions {
  * call whose only fault is its reduction is also diagnosed: the list has the reductions that produce `actual`, with the
  * cells that they change.
  *
- * The result of a gather may have a different shape from the node's output. Such a result is explained if another axis,
- * operator or batch_dims produces this shape and every element; otherwise, the shape is an error.
+ * The result of a gather may have a different shape from the node's output. A result with a different shape is
+ * explained if another axis, operator or batch_dims produces this shape and every element; otherwise, the shape is an
+ * error.
  *
  * The value of a cell with thousands of updates is not sufficient evidence of a race, because nearly any value is
  * possible. Therefore, if `isRace` is true, or `dialect` is known to race in such calls, a race explains every cell
@@ -62,10 +63,10 @@ export interface DiagnoseOptions {
  * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
  * @param actual the runtime's result, with the data type and shape of the node's output, or with a shape that another
- *   axis of a gather produces
+ * axis of a gather produces
  * @param options known facts about the runtime
  * @throws TensorError like `run`, except for an index outside its axis and a reduction that the version does not have;
- *   also `dtype` and `shape-mismatch` for `actual`
+ * also `dtype` and `shape-mismatch` for `actual`
  *
  * @example
  * ```ts

@@ -8,7 +8,7 @@ import type { DType, Reduction } from "../../core/tensor/dtype.ts";
 import { UNKNOWN, type AspectFacts } from "./dialect-words.ts";
 
 export interface DialectRecord {
-  /** The version that was tested or read. */
+  /** The dialect's version that was tested, or whose source or documentation was read. */
   readonly version: string;
   /** The URL of the dialect's documentation or source. */
   readonly source: string;

@@ -55,7 +55,7 @@ export interface DialectFact {
 /** A runtime or a library, and its known behavior. */
 export interface Dialect {
   readonly id: DialectId;
-  /** The version that was tested or read. */
+  /** The dialect's version that was tested, or whose source or documentation was read. */
   readonly version: string;
   /** The address of its document, or of its source. `docs/other-systems.md` has those of single facts. */
   readonly source: string;

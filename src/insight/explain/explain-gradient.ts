@@ -35,7 +35,7 @@ export interface GradientExplanation {
   /** The result of `vjp`, with the same bits: a gradient for each input, or null. Empty if `vjp` fails. */
   readonly gradients: readonly (Tensor | null)[];
   /**
-   * A cell of an input's gradient.
+   * Explains a cell of an input's gradient.
    * @param input the name of the input, such as `updates`, or its position
    * @throws TensorError `attribute` for an input without a gradient; `index-out-of-range` for coordinates outside it
    */
@@ -79,7 +79,7 @@ export interface GradientTerm {
  * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
  * @param outputGradient a tensor with data's type and the output's shape
  * @param options `ties`, which determines the operands that receive the gradient of a `max` or `min` if several
- *   operands equal the result
+ * operands equal the result
  * @throws TensorError `attribute` for an unknown option
  *
  * @example

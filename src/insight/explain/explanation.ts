@@ -138,7 +138,7 @@ export interface ScatterStory {
   /** Returns the target at `addressed` coordinates; null if no update hits it. */
   target(coordinates: readonly number[]): Target | null;
   /**
-   * An element of the output, by its coordinates.
+   * Returns the story of an output element, by its coordinates.
    * @throws TensorError `index-out-of-range` for coordinates outside the output
    */
   cell(coordinates: readonly number[]): CellStory;
@@ -151,7 +151,7 @@ export interface ScatterStory {
 
 /** An update, without the values before and after it. */
 export interface Update {
-  /** The position among all updates, from 0. */
+  /** The update's position among all updates, from 0. */
   readonly order: number;
   /** The coordinates of the update's slice in the updates input. */
   readonly at: readonly number[];
@@ -162,7 +162,7 @@ export interface Update {
 
 /** A slice of data that updates hit; a single element if all axes are addressed. */
 export interface Target {
-  /** A coordinate per addressed axis. */
+  /** The slice's coordinates, one per addressed axis. */
   readonly coordinates: readonly number[];
   /** The number of updates that hit the slice; at least 1. */
   readonly count: number;
@@ -175,7 +175,7 @@ export interface Target {
 /** An element of a scatter's output. */
 export interface CellStory {
   readonly coordinates: readonly number[];
-  /** The value in the output. */
+  /** The element's value in the output. */
   readonly value: Scalar;
   /** The number of updates that hit the element; 0 if the element keeps its value in data. */
   readonly count: number;

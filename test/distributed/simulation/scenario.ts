@@ -153,7 +153,7 @@ class Scenario {
         world.tell(`${process.name}: ${sentence}`);
         if (
           this.#weather !== "storm" &&
-          /^a worker is gone.*-(?:partition|apply|finish)-/.test(sentence)
+          /^a worker has disappeared.*-(?:partition|apply|finish)-/.test(sentence)
         )
           this.faults.push(`${sentence}, though none was disturbed`);
       },
@@ -219,7 +219,7 @@ class Scenario {
     );
     if (abortedAt !== null && world.now - Math.max(abortedAt, process.frozenUntil) > 5000)
       this.faults.push(`${process.name} took ${world.now - abortedAt} ms to abort`);
-    const isLeftBehind = notes.some((note) => note.includes("could not be taken back"));
+    const isLeftBehind = notes.some((note) => note.includes("could not be withdrawn"));
     // What was said to a Redis that forgot it in that moment is not known.
     if (abortedAt === null || isWaitedFor || isLeftBehind || this.#lostAt >= abortedAt) return;
     const { redis } = this.#server;
@@ -502,8 +502,8 @@ const CLEAR = [
   /^id-\d+ has a bad index$/,
   /^chunk \d+ of id-\d+ is damaged$/,
   /^task \d+ of \S+ failed on \S+: no space left on device$/,
-  /^\S+ does not see \S+; workers need it under the same path$/,
-  /ended every worker that ran them, perhaps for want of memory$/,
+  /^\S+ cannot see \S+; all workers need this folder at the same path$/,
+  /ended every worker that ran them, perhaps because memory was exhausted$/,
 ];
 
 /** @param isForgotten true for a Redis that does not know any more that the job was taken back */

@@ -182,7 +182,7 @@ async function removeStaged(array: string, names: readonly string[]): Promise<vo
   for (const name of names) {
     await fs.rm(inStaging(array, name), { recursive: true, force: true });
   }
-  // This fails while the folder still holds the mark, or files of a job that has begun in the meantime.
+  // Removing the folder fails while it still holds the mark, or files of a job that has begun in the meantime.
   await fs.rmdir(path.join(array, STAGING)).catch(() => {});
 }
 

@@ -7,9 +7,9 @@ import type { JobContext } from "../stages/context.ts";
 import { findSpec } from "./spec-file.ts";
 
 /**
- * Checks that a folder does not hold another job. After a job is removed, its folder may hold a new job, which a late
- * task or a waiting program must not mistake for the old one. A folder without a job passes the check, because it has
- * no stage folders, so tasks in it fail anyway.
+ * Checks that a folder does not hold another job. A removed job's folder may later hold a new job, and a late task or a
+ * waiting program must not confuse the two jobs. A folder without a job passes the check, because it has no stage
+ * folders, so tasks in it fail anyway.
  * @throws TensorError `engine` if the folder holds another job
  */
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {

@@ -80,7 +80,7 @@ async function beginningOf({ body }: Response): Promise<string> {
     }
     await reader.cancel();
   } catch {
-    // The text that was read before the failure is enough.
+    // If reading fails, the text that was read before the failure is used.
   }
   return text;
 }

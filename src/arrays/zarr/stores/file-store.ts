@@ -32,7 +32,7 @@ import {
   type StoredObject,
 } from "./store.ts";
 
-// Never null, because this module is loaded only in environments with files.
+// Node's modules are never null here, because this module is loaded only in environments with files.
 const { constants } = moduleOfNode("node:fs") as typeof PlainFs;
 const fs = moduleOfNode("node:fs/promises") as typeof Fs;
 const path = moduleOfNode("node:path") as typeof Path;

@@ -8,7 +8,7 @@
  * read like chunks.
  */
 export interface Source {
-  /** In bytes. */
+  /** Size, in bytes. */
   readonly size: number;
   /** All bytes if they are in memory; otherwise null. */
   readonly bytes: Uint8Array | null;
