@@ -80,8 +80,8 @@ export class TaskRunner {
     }
     const { signal } = this.#aborted;
     for (const task of numbers) {
-      // An entry's tasks run sequentially; other entries' tasks run concurrently. oxlint-disable-next-line
-      // no-await-in-loop
+      // An entry's tasks run sequentially; other entries' tasks run concurrently.
+      // oxlint-disable-next-line no-await-in-loop
       if (await isTakenBack(client, run)) return;
       // oxlint-disable-next-line no-await-in-loop
       await this.#runOne(job, folder, stage, task, signal);

@@ -80,7 +80,8 @@ export class Presence {
       const isOver = work.running === 0 && !work.isNew;
       work.isNew = false;
       if (isOver) this.#works.delete(key);
-      // Errors in writing a record are ignored. oxlint-disable-next-line no-await-in-loop -- one job most often
+      // Errors in writing a record are ignored.
+      // oxlint-disable-next-line no-await-in-loop -- one job most often
       await (isOver ? this.#remove(work) : this.#write(work)).catch(() => {});
     }
     if (this.#works.size > 0) return;
