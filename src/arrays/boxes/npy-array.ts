@@ -150,7 +150,7 @@ export async function headIn(
   const contents = readNpyHeader(bytes, { fileSize, maxSize: MAX_ELEMENTS });
   const { type, shape, start, fortranOrder } = contents;
   checkNumeric(type.dtype, name);
-  // With fewer than two axes longer than 1, C order and Fortran order are the same.
+  // C order and Fortran order are the same if fewer than two axes are longer than 1.
   if (fortranOrder && shape.filter((dim) => dim > 1).length > 1) {
     const advice = "save it again with np.save(path, np.ascontiguousarray(array))";
     throw malformed(

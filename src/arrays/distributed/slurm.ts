@@ -126,7 +126,7 @@ export function printSlurmScript(job: Job, remaining: Remaining, options: SlurmO
     ...(options.wait === true ? [] : [`printf 'submitted %s\\n' "${ids}"`]),
     `printf '%s\\n' ${quote(`see: ${call} ${folder}`)} >&2`,
   ];
-  // With --wait, the last submission takes longest, so the hint is printed before it.
+  // The last submission takes longest with --wait, so the hint is printed before it.
   const order = options.wait === true ? [...tail, ...parts] : [...parts, ...tail];
   return `${[...head, ...order].join("\n")}\n`;
 }

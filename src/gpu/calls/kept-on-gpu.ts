@@ -160,7 +160,7 @@ export function scatterInputs(
   const { dtype } = data.device;
   checkReduction(dtype, reduction, fields);
   const updates = inputOf(core, list, dtype, fields, "updates");
-  // Both are checked again, because getters of foreign updates can dispose of data or of the plan.
+  // Data and the plan are checked again, because getters of foreign updates can dispose of them.
   kept.checkAlive();
   data.device.checkAlive("data", fields);
   const { type } = updates;

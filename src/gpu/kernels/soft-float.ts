@@ -66,7 +66,8 @@ fn floatSum(a: u32, b: u32) -> u32 {
 function floatProduct(format: FloatFormat): string {
   const { fractionBits } = format;
   const { sign, magnitude, infinity, nan, bias } = masks(format);
-  // Two significands of at most 16 bits have an exact product in 32 bits; for longer ones the last bit is sticky.
+  // Two significands of at most 16 bits have an exact product in 32 bits; for longer significands, the last bit is
+  // sticky.
   const isExact = fractionBits < 16;
   const high = isExact
     ? "(p >> 16u) * (q >> 16u)"

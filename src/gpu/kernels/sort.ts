@@ -198,7 +198,7 @@ export function sortTargets(recording: Recording, targets: Targets): SortedTarge
   const scratch = (words: number): Span => recording.scratch(4 * words);
   const own = { targets: targets.targets };
   const lookup = lookupOf(targets);
-  // One more value than the greatest target is sorted, so that NOWHERE, whose bits are all set, comes last.
+  // The sort includes one more value than the greatest target, so that NOWHERE, whose bits are all set, comes last.
   const bits = bitsOf(isPartial ? slices : slices - 1);
   let [keys, positions] = [scratch(count), scratch(count)];
   if (bits === 0) {

@@ -1,6 +1,6 @@
 /**
- * The table of dialects: a record for each, with its operators and data types, its behaviour, and the evidence.
- * `docs/other-systems.md` is the same table for people, with the address of each fact.
+ * The table of dialects: a record per dialect, with its operators, data types and behavior, and the evidence.
+ * `docs/other-systems.md` is the same table for people, with the URL of the evidence for each fact.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";

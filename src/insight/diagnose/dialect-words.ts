@@ -1,14 +1,14 @@
 /**
- * The words of the table of dialects: the behaviour of a dialect in each aspect. Each aspect has its own words, so that
- * a misspelt word, or a word of another aspect, does not compile. `docs/other-systems.md` explains each word.
+ * Words in the table of dialects, which describe a dialect's behavior in each aspect. Each aspect has its own words, so
+ * that a misspelled word, or a word of another aspect, does not compile. `docs/other-systems.md` explains each word.
  */
 
 import type { IndexForm } from "../../core/operators/operator.ts";
 
-/** How a dialect handles a negative index. */
+/** Words for how a dialect handles a negative index. */
 export type NegativeWord = "wraps" | "error" | "negative-dropped" | "flat-offset";
 
-/** How a dialect handles an update whose index is out of range. */
+/** Words for how a dialect handles an update whose index is out of range. */
 export type ScattersWord =
   | "error"
   | "undefined"
@@ -30,7 +30,7 @@ export type RepeatsWord = "last" | "any-order";
 /** Order in which a reduction combines a target's updates. */
 export type SumsWord = "in-order" | "updates-first" | "rounding" | "lost-updates";
 
-/** How max and min handle NaN, and 0 with -0. */
+/** Words for how max and min handle NaN, and 0 with -0. */
 export type ComparesWord = "exact" | ComparesOperand;
 
 /** A comparison that returns one operand unchanged, either only for 0 and -0, or also for NaN and a number. */
@@ -40,7 +40,7 @@ export interface ComparesOperand {
   readonly stays: "data" | "update";
 }
 
-/** How float16 and bfloat16 sums are rounded. `none`: the dialect has no such sums. */
+/** Words for how float16 and bfloat16 sums are rounded. `none`: the dialect has no such sums. */
 export type HalvesWord = "each-step" | "wide-accumulation" | "none";
 
 /** Behavior of a dialect in one aspect, and the evidence. */

@@ -57,7 +57,7 @@ export interface Dialect {
   readonly id: DialectId;
   /** The dialect's version that was tested, or whose source or documentation was read. */
   readonly version: string;
-  /** The address of its document, or of its source. `docs/other-systems.md` has those of single facts. */
+  /** The URL of the documentation or source. `docs/other-systems.md` has the URLs for single facts. */
   readonly source: string;
   readonly facts: readonly DialectFact[];
 }

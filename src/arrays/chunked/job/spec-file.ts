@@ -99,7 +99,7 @@ async function endsComplete(handle: OpenFile): Promise<boolean> {
 export async function markComplete(folder: string): Promise<void> {
   const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
   try {
-    // With these flags, no file is created if the job was removed, and nothing is written through a link.
+    // These flags do not create a file if the job was removed, and do not write through a link.
     const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       await handle.writeFile("\n");

@@ -22,7 +22,7 @@ export interface JobSpec {
   /** The location of the output; the location of data if the job changes data in place. */
   readonly out: ArrayLocation;
   readonly inPlace: boolean;
-  /** The codecs of a new Zarr array; by default those of data. */
+  /** The codecs of a new Zarr array; by default, the codecs of data. */
   readonly codecs?: CreateOptions["codecs"];
   /** The requested chunks of a new Zarr array. */
   readonly chunking?: Chunking | undefined;

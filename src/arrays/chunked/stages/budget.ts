@@ -37,13 +37,13 @@ export const memoryOf = (threads: number, bytes: number): number =>
 
 /** Memory of a job's tasks per chunk, position and update, in bytes, independent of the block size. */
 export interface TaskBytes {
-  /** For the chunks of data that a task holds at once, and one counter per row if updates are counted. */
+  /** Memory for the chunks of data that a task holds at once, and for one counter per row if updates are counted. */
   readonly chunk: number;
-  /** Per position of a block, in `partition` and `place`: numbers, and up to three copies of the slice. */
+  /** Memory per position of a block, in `partition` and `place`: numbers, and up to three copies of the slice. */
   readonly position: number;
-  /** Per update or result, in `apply`: the slice, the row, and more numbers if updates are counted. */
+  /** Memory per update or result, in `apply`: the slice, the row, and more numbers if updates are counted. */
   readonly entry: number;
-  /** For the table that finds a block's updates of the same target. */
+  /** Memory for the table that finds a block's updates of the same target. */
   readonly table: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Implements blosc's shuffles, which group bytes or bits of equal weight, because neighboring numbers often have
- * similar ones. Bytes after a block's last whole element stay in place.
+ * Implements blosc's shuffles, which group bytes or bits of equal weight, because these are often similar in
+ * neighboring numbers. Bytes after a block's last whole element stay in place.
  */
 
 export const unshuffleBytes = (from: Uint8Array, into: Uint8Array, width: number): void =>

@@ -94,7 +94,8 @@ const isConditional = ({ headers }: Request): boolean => headers?.["if-none-matc
 
 /** Returns true for a response after which the same request may succeed. */
 function isBusy({ status }: Response, request: Request): boolean {
-  // With these statuses, the server has not processed the request, so even a conditional request may be repeated.
+  // A server that sends one of these statuses has not processed the request, so even a conditional request may be
+  // repeated.
   if (status === 429 || status === 503) return true;
   return status >= 500 && status !== 501 && status !== 505 && !isConditional(request);
 }
