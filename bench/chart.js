@@ -107,7 +107,7 @@ function panel(points, title, scale) {
   return svg;
 }
 
-/** The heights of labels: as wanted, but at least a line apart. */
+/** Returns the heights of labels: as wanted, but at least a line apart. */
 function spread(wanted, top, bottom) {
   const order = wanted.map((_, position) => position).sort((a, b) => wanted[a] - wanted[b]);
   const heights = [...wanted];
@@ -170,7 +170,7 @@ ${colours("dark", "#0d1117", "#e6edf3", "#2a3038")}
 `;
 }
 
-/** The picture in words for readers who cannot see it: the cost of a call at both ends. */
+/** Returns the picture in words for readers who cannot see it: the cost of a call at both ends. */
 function describe(points) {
   const words = [];
   for (const { kind, slice, updates, times } of points) {

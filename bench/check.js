@@ -49,7 +49,7 @@ const bitsOf = ({ buffer, byteOffset, byteLength }) =>
     ? new Uint32Array(buffer, byteOffset, byteLength / 4)
     : new Uint8Array(buffer, byteOffset, byteLength);
 
-/** A hash of a result, as baseline.cpp computes it: h = 31 h + byte, modulo 2^32. */
+/** Returns a hash of a result, as baseline.cpp computes it: h = 31 h + byte, modulo 2^32. */
 export function checksum({ buffer, byteOffset, byteLength }) {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   let hash = 0;

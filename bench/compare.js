@@ -87,7 +87,7 @@ function measuredOf({ machine, workloads = [], curve = [], first = [], scaling =
   return all;
 }
 
-/** The ratios of a file that contains only medians. */
+/** Returns the ratios of a file that contains only medians. */
 function ratiosOf(row) {
   if (row.peers === undefined) return {};
   const judged = judgedMode({ ...row, inPlace: row.inPlace ?? row.name === "kv-cache append" });

@@ -40,7 +40,7 @@ const SHORT = 16_384;
 /** Milliseconds that each kind of call runs before measuring, so that it gets compiled. */
 const WARM_UP = 500;
 
-/** The number of slices in data: 4 times the updates, but 8 for up to 4 updates. */
+/** Returns the number of slices in data: 4 times the updates, but 8 for up to 4 updates. */
 export const intoOf = (/** @type {number} */ updates) => (updates <= 4 ? 8 : 4 * updates);
 
 /**
@@ -83,7 +83,9 @@ export function pointsOf({
   );
 }
 
-/** The peers of the curve, each with one thread. More threads cost more per call, and do not help small calls. */
+/**
+ * Returns the peers of the curve, each with one thread. More threads cost more per call, and do not help small calls.
+ */
 export const peersOfCurve = (peers) =>
   peers.filter(({ name }) => ["onnxruntime-node 1", "tfjs wasm"].includes(name));
 
@@ -192,7 +194,7 @@ function summarised(findings) {
   ];
 }
 
-/** The row of a point in the form of the peers, and its inputs: as many sets as fit into a cache. */
+/** Returns the row of a point in the form of the peers, and its inputs: as many sets as fit into a cache. */
 function setsOf({ kind, slice, updates, into }) {
   const tail = slice === 1 ? [] : [slice];
   const row = {
@@ -214,7 +216,7 @@ function setsOf({ kind, slice, updates, into }) {
   return { row, sets };
 }
 
-/** A contestant whose calls take the sets in turn. Its output is that of the first set. */
+/** Returns a contestant whose calls take the sets in turn. Its output is that of the first set. */
 function inTurn(name, sets, call, elements, more = {}) {
   let turn = 0;
   const mask = sets.length - 1;

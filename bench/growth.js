@@ -43,7 +43,7 @@ function parseSize(text) {
   return Number(number) * UNITS[unit];
 }
 
-/** A number in [0, 1), from a seed. */
+/** Returns a number in [0, 1), from a seed. */
 function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
@@ -55,7 +55,8 @@ function randomFrom(seed) {
 }
 
 /**
- * The tasks of the two stages: bytes to move, and seconds of computing and of waiting for reads, all for one thread.
+ * Returns the tasks of the two stages: bytes to move, and seconds of computing and of waiting for reads, all for one
+ * thread.
  * @param {Record<string, number>} load
  * @param {Record<string, number>} times
  */
@@ -82,7 +83,7 @@ function stagesOf({ data, updates, chunk, block, latency }, times) {
   ];
 }
 
-/** The lower bound of any schedule, by resource, in seconds. */
+/** Returns the lower bound of any schedule, by resource, in seconds. */
 function boundsOf(stages, { machines, threads, network, storage }, times) {
   const sum = (of) => stages.reduce((total, stage) => total + stage.tasks * of(stage), 0);
   const bytes = sum((stage) => stage.bytes);

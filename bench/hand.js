@@ -131,7 +131,7 @@ export const scalars = {
 /** The least number of elements of a slice that is moved by `set`. */
 const LONG = 64;
 
-/** The loops for one slice length. `slice` is a constant of the closure, as in a user's code. */
+/** Returns the loops for one slice length. `slice` is a constant of the closure, as in a user's code. */
 export function slices(slice) {
   const noneLong = (pairs, size, updates, out) => {
     for (let p = 0, from = 0; p < pairs.length; p += 2, from += slice) {

@@ -45,7 +45,7 @@ async function main({ from, before, out, publishes, ...settings }) {
   return findings.some(({ ours }) => ours) || workloads.some(({ cpp }) => cpp?.agrees === false);
 }
 
-/** All measurements, in the form of results.json. */
+/** Returns all measurements, in the form of results.json. */
 async function measureAll({ rows, parts, scale, kind, peers: wanted, pace, processes, curve }) {
   const has = (part) => parts.includes(part);
   const ours = createOurs(lib, kind);
@@ -96,7 +96,7 @@ async function measureAll({ rows, parts, scale, kind, peers: wanted, pace, proce
   return { machine, about, missing, scale, workloads, scaling, first, curve: points, findings };
 }
 
-/** The facts that the numbers depend on. */
+/** Returns the facts that the numbers depend on. */
 function describeMachine(copyRate) {
   const cpus = os.cpus();
   return {

@@ -22,8 +22,8 @@ import { median } from "./statistics.js";
  */
 
 /**
- * The pace of calls that take microseconds: many rounds of short samples, which a busy machine interrupts less often,
- * and whose small garbage is collected during the sample.
+ * Returns the pace of calls that take microseconds: many rounds of short samples, which a busy machine interrupts less
+ * often, and whose small garbage is collected during the sample.
  * @param {Pace} pace
  * @returns {Pace}
  */
@@ -40,7 +40,7 @@ v8.setFlagsFromString("--expose-gc");
 const collect = vm.runInNewContext("gc");
 
 /**
- * Milliseconds per call, for each contestant one value per round.
+ * Returns milliseconds per call, for each contestant one value per round.
  *
  * In each round every contestant runs once, in a newly shuffled order, so that drift (clock, caches, other processes)
  * affects all alike. Garbage is collected outside the timing, so that no contestant pays for the garbage of the
@@ -86,7 +86,7 @@ async function warmUp(contestant, pace) {
 /** The last result of a sample. The result is kept, so that no compiler can find a call to have no effect. */
 export let last = null;
 
-/** Milliseconds per call. */
+/** Returns milliseconds per call. */
 async function sample({ call, cooldown = 0 }, calls, { pause, collects, now }) {
   if (collects) collect();
   if (pause > 0) await sleep(pause);
@@ -102,7 +102,7 @@ async function sample({ call, cooldown = 0 }, calls, { pause, collects, now }) {
   return each;
 }
 
-/** Bytes per second, read and written, of a plain copy of 64 MB into memory that was written before. */
+/** Returns bytes per second, read and written, of a plain copy of 64 MB into memory that was written before. */
 export function copyRate() {
   const from = new Float32Array(2 ** 24).fill(1);
   const to = new Float32Array(2 ** 24).fill(2);

@@ -15,7 +15,7 @@ const SELF = fileURLToPath(import.meta.url);
  * @param {import("./workloads.js").Workload} row
  * @param {number} scale
  * @returns {{ peak: number, limit: number }} in bytes. `peak` excludes the memory of the process before it made any
- *   tensor. `limit` is inputs + output + one randomly accessed tensor + 4 bytes per update + 32 MB.
+ * tensor. `limit` is inputs + output + one randomly accessed tensor + 4 bytes per update + 32 MB.
  */
 export function measureMemory(row, scale) {
   const text = execFileSync(process.execPath, [SELF, row.name, String(scale)], {
@@ -39,7 +39,9 @@ async function main([name, scale]) {
   console.log(peakBytes() - before);
 }
 
-/** The peak memory of this process. `maxRSS` is unsuitable on Linux, where it starts from the parent process's. */
+/**
+ * Returns the peak memory of this process. `maxRSS` is unsuitable on Linux, where it starts from the parent process's.
+ */
 function peakBytes() {
   if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(fs.readFileSync("/proc/self/status", "utf8"));

@@ -84,7 +84,7 @@ export function createOurs(lib, kind, threads = [1, 2]) {
   };
 }
 
-/** An engine with its own memory; or null, with the reason in `missing`. */
+/** Returns an engine with its own memory; or null, with the reason in `missing`. */
 function residentEngine(lib, threads, missing) {
   const name = `\`${THREADS[threads]}\``;
   const why = (reason) => {
@@ -102,7 +102,7 @@ function residentEngine(lib, threads, missing) {
   }
 }
 
-/** The tensors of a row on the heap. They share the memory of `inputs`. */
+/** Returns the tensors of a row on the heap. They share the memory of `inputs`. */
 export function heapTensors(lib, row, { data, indices, updates, shapes }) {
   return [
     lib.tensor(row.dtype, shapes.data, data),
@@ -144,7 +144,7 @@ function heapModes(lib, engine, littering, row, inputs) {
 }
 
 /**
- * A call with all tensors in the engine's memory. A row that is judged in place writes in place here too.
+ * Returns a call with all tensors in the engine's memory. A row that is judged in place writes in place here too.
  * @param {boolean} [keepsPlan] true if a kept plan has read the indices before
  * @returns {Omit<Contestant, "name">}
  */

@@ -50,7 +50,7 @@ function tableOf(curve) {
   return rows.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-/** A time; for the library also as a multiple of the checked hand-written loop. */
+/** Returns a time; for the library also as a multiple of the checked hand-written loop. */
 function cellOf({ times, ratios }, name) {
   if (times[name] === undefined) return "";
   const time = duration(times[name]);

@@ -16,7 +16,7 @@ export function randomBits(seed) {
 }
 
 /**
- * A seed from a name (FNV-1a).
+ * Returns a seed from a name (FNV-1a).
  * @param {string} text
  */
 export function seedOf(text) {
@@ -26,7 +26,7 @@ export function seedOf(text) {
 }
 
 /**
- * An integer in [0, limit), for limits far below 2^32.
+ * Returns an integer in [0, limit), for limits far below 2^32.
  * @param {() => number} bits
  * @param {number} limit
  */

@@ -54,7 +54,7 @@ export function printFirstCalls(calls) {
 }
 
 /**
- * The targets of calls, each with its name, its limit, and the value of each point.
+ * Returns the targets of calls, each with its name, its limit, and the value of each point.
  * @param {readonly import("./curve.js").Point[]} points
  */
 export function callTargets(points) {

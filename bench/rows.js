@@ -22,7 +22,7 @@ import { median, ratioOfRounds, round } from "./statistics.js";
  * `threads` one thread over two, `peerKept` and `peerKeptThreads` the first over kept plans
  */
 
-/** The name of a peer as a contestant whose results are left to the garbage collector. */
+/** Returns the name of a peer as a contestant whose results are left to the garbage collector. */
 const undisposed = (/** @type {string} */ name) => `${name}, undisposed`;
 
 /**

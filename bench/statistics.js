@@ -31,8 +31,8 @@ export function ratioOfRounds(a, b) {
 }
 
 /**
- * The number of sorted values, of `count`, outside the interval at each end. The true median is below the value at
- * `skip` with the probability that `count` throws of a fair coin give at most `skip` heads.
+ * Returns the number of sorted values, of `count`, outside the interval at each end. The true median is below the value
+ * at `skip` with the probability that `count` throws of a fair coin give at most `skip` heads.
  */
 function outside(count) {
   let tail = 0;

@@ -1,4 +1,4 @@
-/** A table in columns as wide as their cells. Columns of words are aligned left, columns of numbers right. */
+/** Returns a table in columns as wide as their cells. Columns of words are aligned left, columns of numbers right. */
 export function table(head, lines) {
   const rows = [head, ...lines];
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column].length)));

@@ -75,7 +75,7 @@ function gather(name, data, indices, more = {}) {
 }
 
 /**
- * The row with smaller first axes, so that the benchmark can be tried in seconds.
+ * Returns the row with smaller first axes, so that the benchmark can be tried in seconds.
  * @param {Workload} row
  * @param {number} scale
  * @returns {Workload}
@@ -88,7 +88,7 @@ export function scaled(row, scale) {
 
 export const isScatter = (/** @type {Workload} */ row) => row.op !== "gatherND";
 
-/** The options of a row's call of the library. */
+/** Returns the options of a row's call of the library. */
 export function optionsOf(/** @type {Workload} */ { op, reduction, axis, batchDims }) {
   if (op === "gatherND") return { batchDims };
   return op === "scatterND" ? { reduction } : { reduction, axis };
@@ -108,7 +108,7 @@ function sequentialShape({ op, data, indices, batchDims = 0 }) {
 const BYTES = { float32: 4, int64: 8, float16: 2 };
 
 /**
- * The number of updates (or of gathered slices) of a row, and the bytes of its tensors.
+ * Returns the number of updates (or of gathered slices) of a row, and the bytes of its tensors.
  *
  * `moved` counts the bytes that any implementation must move: the indices once; the updates once; each target, which is
  * written, and read first by a reduction; gathered slices, which are read and written; and `data`, which is copied
@@ -135,7 +135,7 @@ export function weights(row) {
  */
 
 /**
- * The tensors of a row: always the same for the same row and scale.
+ * Returns the tensors of a row: always the same for the same row and scale.
  * @param {Workload} row
  * @returns {Inputs}
  */

@@ -127,7 +127,7 @@ export const files = {
   "faults/newer-opset.onnx": fault("ScatterND", 27, "float32", { reduction: "add" }, [1, 2, 4]),
 };
 
-/** A node on an input of 4 elements, with three updates, of which two have one target. */
+/** Returns a node on an input of 4 elements, with three updates, of which two have one target. */
 function fault(op, opset, dtype, attributes, updates, indexType = "int64") {
   const shape = op === "ScatterND" ? [3, 1] : [3];
   const whole = indexType === "int64" ? [1n, 3n, 1n] : [1, 3, 1];

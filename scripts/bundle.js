@@ -1,9 +1,9 @@
 /**
- * Bundles the sources into the files of the package: one for each entry, and parts that entries share. Node takes
- * 22 ms to load forty small modules and 6 ms to load these.
+ * Bundles the sources into the files of the package: one for each entry, and parts that entries share. Node takes 22 ms
+ * to load forty small modules and 6 ms to load these.
  *
- * A bundler leaves out a file that a page does not use, but never a part of a file. Sources that many pages do not need,
- * such as the conversion of models or the diagnosis of results, are therefore entries, so that each gets a file of its own.
+ * A bundler omits files that a page does not use, but never a part of a file. Sources that many pages do not need, such
+ * as the conversion of models or the diagnosis of results, are therefore entries, so that each gets a file of its own.
  * `explain` is an entry as well: otherwise it would share a file with the diagnosis, and pages would load both.
  */
 
@@ -53,7 +53,7 @@ const WORKER = "arrays/chunked/run/worker";
 
 const { metafile } = await build({
   entryPoints: [
-    // A file of its own stands first in a user's bundle. In the middle, its 45 kB of text would push preceding code out
+    // The separate file comes first in a user's bundle. In the middle, its 45 kB of text would push preceding code out
     // of gzip's window of 32 kB, which cost 500 bytes.
     "core/engines/wasm/bytes",
     "entries/index",
@@ -112,8 +112,8 @@ for (const [file, text] of kernelsFirst(texts)) fs.writeFileSync(file, text);
 await compileEarly(TARGET);
 
 /**
- * The files with the imports that lead to the kernels' text before all others, shortest way first: a user's bundle has
- * modules in the order of imports, and begins with that text then.
+ * Returns the files with imports reordered so that the kernels' text is imported first, by the shortest path. A user's
+ * bundle has modules in import order, so it then begins with this text.
  */
 function kernelsFirst(files) {
   const importsOf = (file, text) =>
@@ -168,7 +168,7 @@ function licenceOf(at, name) {
   return `${apache}\n${head.replaceAll(/^\/\/ ?/gm, "")}`;
 }
 
-/** Copies the declarations of the entries and those that they name; all others stay private. */
+/** Copies the declarations of the entries and the declarations that they import; all others stay private. */
 function copyTypes(entries) {
   const seen = new Set();
   const copy = (file) => {

@@ -1,9 +1,10 @@
 /**
- * Lets the functions that a first call runs be compiled together with their file. V8 compiles a function when it is first
- * called, which takes some 15 µs each; the first `scatterND` of a process runs about a hundred, and took 1.8 ms. V8 compiles a
- * function in parentheses with its file at once: the first call then takes 0.8 ms, and importing takes no longer.
+ * Makes V8 compile the functions that a first call runs together with their file. V8 compiles a function when it is
+ * first called, which takes some 15 µs each; the first `scatterND` of a process runs about a hundred, and took 1.8 ms.
+ * V8 compiles a function in parentheses with its file at once: the first call then takes 0.8 ms, and importing takes no
+ * longer.
  *
- * The functions are found by calling the bundle under V8's coverage, so nothing here lists them.
+ * The functions are found by calling the bundle under V8's coverage, so this script does not list them.
  */
 
 import fs from "node:fs";
@@ -44,7 +45,7 @@ function rewritten(text, ranges) {
   return early.join("") + rest;
 }
 
-/** The functions of the bundle's files and how often small calls run them, loading the files left aside. */
+/** Returns the functions of the bundle's files and how often small calls run them, loading the files left aside. */
 async function functionsOfFirstCalls(folder) {
   const lib = await import(pathToFileURL(path.join(folder, "entries/index.js")));
   const data = lib.tensor("float32", [8], new Float32Array(8));

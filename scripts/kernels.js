@@ -65,7 +65,7 @@ const PARAMETERS = {
   rows: ["indices", "offsets", "count", "row", "table"],
 };
 
-/** Gradients, a module of its own: `extremes` and the passes over single elements, for each type of float. */
+/** Gradients, in a separate module: `extremes` and the passes over single elements, for each float type. */
 const BACKWARDS = {
   extremes: [
     ...["data", "gradient", "ofData", "updates", "ofUpdates", "targets", "ends", "positions"],
@@ -80,7 +80,7 @@ const BACKWARDS = {
 
 const FLOATS = { float32: "f32", float64: "f64" };
 
-/** The source of the module of gradients. */
+/** Returns the source of the module of gradients. */
 function backwardsEntry() {
   const names = Object.keys(BACKWARDS);
   const lines = [
@@ -93,7 +93,7 @@ function backwardsEntry() {
   return lines.join("\n");
 }
 
-/** The source of the entry module. */
+/** Returns the source of the entry module. */
 function entry() {
   const lines = [
     'import { Bool, Float, Int } from "./arithmetic";',
@@ -126,15 +126,15 @@ function entry() {
 }
 
 /**
- * True if a reduction of one of these data types has a kernel. JavaScript handles cases that are rare in models: some
- * reductions here, and all reductions of complex numbers and 16-bit integers. Their kernels would take 0.9 of the 60
- * kB, compressed, that the main entry may have.
+ * Returns true if a reduction of one of these data types has a kernel. JavaScript handles cases that are rare in
+ * models: some reductions here, and all reductions of complex numbers and 16-bit integers. Their kernels would take 0.9
+ * of the 60 kB, compressed, that the main entry may have.
  */
 const isCompiled = (dtype, reduction) =>
   !(dtype.endsWith("int8") && /mul|sub/.test(reduction)) &&
   !(reduction === "sub" && /float64|bool/.test(dtype));
 
-/** The export of a reduction of a data type, or an alias if another data type has the same code. */
+/** Returns the export of a reduction of a data type, or an alias if another data type has the same code. */
 function combination(dtype, reduction) {
   const twin = twinOf(dtype, reduction);
   if (twin !== undefined) return `export { combine_${twin} as combine_${dtype}_${reduction} };`;
@@ -149,7 +149,7 @@ function twinOf(dtype, reduction) {
   return dtype.startsWith("uint") && !isOrdered ? `${dtype.slice(1)}_${reduction}` : undefined;
 }
 
-/** An exported function that is one instance of a generic one; constants come before its parameters. */
+/** Returns an exported function that is one instance of a generic one; constants come before its parameters. */
 function instance(name, suffix, type, result = "void", constants = [], parameters = PARAMETERS) {
   const typed = parameters[name].map((one) => (one.includes(":") ? one : `${one}: usize`));
   const names = parameters[name].map((one) => one.split(":")[0]);
@@ -167,7 +167,7 @@ const FLAGS = [
   ...["--enable", "simd", "--enable", "bulk-memory", "--enable", "threads"],
 ];
 
-/** The compiled module of an entry's source. */
+/** Returns the compiled module of an entry's source. */
 async function compile(source) {
   const { default: asc } = await import("assemblyscript/asc");
   let binary;
@@ -184,7 +184,7 @@ async function compile(source) {
   return binary;
 }
 
-/** The compiled module in an existing file. */
+/** Returns the compiled module in an existing file. */
 function keptKernels(file) {
   const [, text] = /KERNELS =\s+"([^"]+)"/.exec(fs.readFileSync(file, "utf8")) ?? [];
   if (text === undefined) throw new Error(`${file} has no kernels to keep`);
@@ -202,8 +202,8 @@ function characters(byte) {
 }
 
 /**
- * The position of the flags of the import `env.memory` in the module: the host changes them there. The kernels use no
- * atomics, so nothing else must change.
+ * Returns the position of the flags of the import `env.memory` in the module: the host changes them there. The kernels
+ * use no atomics, so nothing else must change.
  */
 function memoryFlagsAt(binary) {
   const named = (name) => [name.length, ...Buffer.from(name)];
@@ -218,10 +218,10 @@ function memoryFlagsAt(binary) {
   return at;
 }
 
-/** The worker's code: a script that defines `ndscatterWork`. */
+/** Returns the worker's code: a script that defines `ndscatterWork`. */
 async function workerText() {
   const { outputFiles } = await build({
-    // A module of its own instead of `globalName`, which would bring helpers for exports.
+    // A separate module instead of `globalName`, which would add helpers for exports.
     stdin: {
       contents: 'import { work } from "./worker.ts"; globalThis.ndscatterWork = work;',
       resolveDir: path.join(ROOT, "src/core/engines/wasm"),
@@ -237,7 +237,7 @@ async function workerText() {
   return outputFiles[0].text;
 }
 
-/** A hash of the kernels' sources: this script and all files of assembly/. */
+/** Returns a hash of the kernels' sources: this script and all files of assembly/. */
 function fingerprint() {
   const hash = createHash("sha256").update(fs.readFileSync(fileURLToPath(import.meta.url)));
   for (const name of fs.readdirSync(OPTIONS.assembly).sort()) {

@@ -11,10 +11,10 @@ import { collect } from "./messages/collect.js";
 
 const ROOT = path.join(path.dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Made by tools, or of shader code. */
+/** Matches generated files and files of shader code. */
 const LEFT_OUT = /schema_pb\.ts$|bytes\.ts$/;
 
-/** The sentences of this project. */
+/** Returns all sentences that the project can print. */
 export function messages() {
   const files = fs
     .readdirSync(path.join(ROOT, "src"), { recursive: true })

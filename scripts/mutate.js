@@ -69,7 +69,7 @@ function whole(text) {
   throw new InvalidArgumentError("It must be a whole number from 1.");
 }
 
-/** The mutants of each area in the order in which they are drawn, and the number wanted of each. */
+/** Returns the mutants of each area in the order in which they are drawn, and the number wanted of each. */
 function draw(sources, { seed, count, area: named, at }) {
   const all = sources.flatMap(({ file, text }) =>
     mutantsOf(file, text).map((mutant) => ({ ...mutant, area: areaOf(file) })),
@@ -94,7 +94,10 @@ function printDrawn({ pools, wanted }) {
   }
 }
 
-/** The test files that can reach the wanted areas. Without WebGPU, the area `gpu` is removed from the wanted ones. */
+/**
+ * Returns the test files that can reach the wanted areas. Without WebGPU, the area `gpu` is removed from the wanted
+ * ones.
+ */
 async function testFilesOf(folder, wanted) {
   const hasOthers = [...wanted.keys()].some((area) => area !== "gpu");
   const names = hasOthers ? testFiles(folder) : testFilesBesideGpu(folder);

@@ -10,7 +10,7 @@ const DOCUMENT = new URL("../docs/operators.md", import.meta.url);
 const BEGIN = "<!-- operators -->\n";
 const END = "<!-- /operators -->";
 
-/** A row for each operator: its versions, and the inputs and attributes of each version. */
+/** Returns a row for each operator: its versions, and the inputs and attributes of each version. */
 export function table() {
   const families = new Map();
   for (const version of operators()) {
@@ -28,7 +28,7 @@ export function table() {
   return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-/** The additions of a version to the version before it; everything for the first version. */
+/** Returns the additions of a version to the version before it; everything for the first version. */
 function describe(version, position, versions) {
   const before = versions[position - 1];
   const known = before?.attributes ?? [];
@@ -60,7 +60,7 @@ function describe(version, position, versions) {
   return [facts.join(", ")];
 }
 
-/** The text of the document with a new table. */
+/** Returns the text of the document with a new table. */
 export function renewed() {
   const text = fs.readFileSync(DOCUMENT, "utf8");
   const from = text.indexOf(BEGIN) + BEGIN.length;

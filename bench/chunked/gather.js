@@ -130,7 +130,7 @@ function writeIds(rows, kind) {
   fs.closeSync(handle);
 }
 
-/** A step that visits all rows, and places neighbours far apart. */
+/** Returns a step that visits all rows, and places neighbours far apart. */
 function coprime(rows) {
   const divisor = (a, b) => (b === 0 ? a : divisor(b, a % b));
   let step = Math.floor(rows * 0.618);
@@ -138,7 +138,7 @@ function coprime(rows) {
   return BigInt(step);
 }
 
-/** The seconds of a contestant, whose result is compared with the library's. */
+/** Returns the seconds of a contestant, whose result is compared with the library's. */
 function measure({ name, command }, i) {
   dropCache(file("table.npy"));
   const start = process.hrtime.bigint();

@@ -54,7 +54,7 @@ function makeUpdates() {
   }
 }
 
-/** The walk of `codecs.js`, rounded to sixteenths. */
+/** Returns the walk of `codecs.js`, rounded to sixteenths. */
 async function makeTable(place, codecs) {
   const chunkShape = [ROWS / CHUNKS, COLUMNS];
   const options = { dtype: "float32", shape: [ROWS, COLUMNS], chunkShape, codecs };

@@ -37,7 +37,7 @@ const bitsOf = (outputs) =>
     return `${name}: ${type}[${dims}] ${bytes.toString("base64")}`;
   });
 
-/** The approximate time of a run, for choosing a pace. */
+/** Returns the approximate time of a run, for choosing a pace. */
 async function roughly(session, feeds) {
   for (let n = 0; n < 3; n++) await session.run(feeds);
   const start = performance.now();

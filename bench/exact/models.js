@@ -74,8 +74,8 @@ const CLASSES = 80;
 const KEPT = 300;
 
 /**
- * The head of a detector: it decodes boxes around 8,400 anchors, takes the best of 80 classes, masks boxes with a score
- * below a threshold by a scatter, and gathers the 300 best others.
+ * Returns the head of a detector: it decodes boxes around 8,400 anchors, takes the best of 80 classes, masks boxes with
+ * a score below a threshold by a scatter, and gathers the 300 best others.
  */
 const detectorHead = (random) =>
   model({

@@ -6,7 +6,7 @@ const WORD = 4;
 
 const product = (shape) => shape.reduce((size, dim) => size * dim, 1);
 
-/** The bytes of a row's updates or output, and of the elements of data that its indices reach. */
+/** Returns the bytes of a row's updates or output, and of the elements of data that its indices reach. */
 function bytesOf(row, indices) {
   const moved = product(sequentialShape(row)) * WORD;
   const positions = row.op.endsWith("ND")
@@ -17,8 +17,8 @@ function bytesOf(row, indices) {
 }
 
 /**
- * The least bytes of a call, for any implementation: each byte that it needs is read once, and each byte of the result
- * that does not exist yet is written once. A scatter that is not in place writes all of its result.
+ * Returns the least bytes of a call, for any implementation: each byte that it needs is read once, and each byte of the
+ * result that does not exist yet is written once. A scatter that is not in place writes all of its result.
  * @param {import("./workloads.js").GpuRow} row
  * @param {BigInt64Array} indices not negative
  */
@@ -30,7 +30,7 @@ export function leastBytes(row, indices) {
   return read + updates + 2 * (row.inPlace ? hit : data);
 }
 
-/** The number of distinct slices of data that indices reach. */
+/** Returns the number of distinct slices of data that indices reach. */
 function distinctTargets({ op, data, indices: shape, axis = 0 }, indices) {
   const hit = new Uint8Array(product(data));
   const words = new Int32Array(indices.buffer, indices.byteOffset, 2 * indices.length);

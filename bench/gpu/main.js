@@ -55,7 +55,7 @@ if (values === null) process.exitCode = 2;
 else if (values.help) process.stdout.write(HELP);
 else process.exitCode = await main(values);
 
-/** The options; null, after a message, if one is wrong. */
+/** Returns the options; null, after a message, if one is wrong. */
 function valuesOf() {
   try {
     return parseArgs({ options: OPTIONS }).values;
@@ -67,7 +67,7 @@ function valuesOf() {
 
 /**
  * @returns {Promise<number>} the exit status: 1 if a result of the library is wrong, 2 for a wrong option, 3 if nothing
- *   can be measured
+ * can be measured
  */
 async function main({ serve, scale, only, peers, samples, flags, minutes, publish, out }) {
   for (const [name, value] of Object.entries({ scale, samples, minutes })) {

@@ -15,8 +15,8 @@ const OPTIONS = {
 };
 
 /**
- * The device of the runtime, created with its first session. Releasing the last session destroys the device, so this
- * session is kept.
+ * Returns the device of the runtime, created with its first session. Releasing the last session destroys the device, so
+ * this session is kept.
  */
 export async function runtimeDevice() {
   ort.env.wasm.numThreads = 1;

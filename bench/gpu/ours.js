@@ -12,7 +12,7 @@ const PLAN_FUNCTIONS = {
   gather: "planGather",
 };
 
-/** The tensors of a row on the heap. */
+/** Returns the tensors of a row on the heap. */
 function tensorsOf(row, { data, indices, updates }) {
   const shapes = shapesOf(row);
   return {
@@ -22,7 +22,7 @@ function tensorsOf(row, { data, indices, updates }) {
   };
 }
 
-/** The result of the JavaScript engine, as words. */
+/** Returns the result of the JavaScript engine, as words. */
 export function expectedWords(row, inputs) {
   const { data, indices, updates } = tensorsOf(row, inputs);
   const engine = createEngine({ kind: "js" });
@@ -72,7 +72,7 @@ export function ourContestants(engine, row, inputs) {
   ];
 }
 
-/** The device work of one call, as counted by the engine. */
+/** Returns the device work of one call, as counted by the engine. */
 async function workOf(engine, run) {
   // A call on the output of a pending call must check whether that call failed.
   await engine.done();

@@ -54,7 +54,7 @@ export async function runBenchmark({ scale: wanted, only, peers, samples }, tell
   return record;
 }
 
-/** The library and its peers on one device: that of onnxruntime-web, which accepts no other. */
+/** Returns the library and its peers on one device: that of onnxruntime-web, which accepts no other. */
 async function partiesOn(adapter, peers, tell) {
   const findings = [];
   const load = async (name, start) => {
@@ -139,13 +139,13 @@ async function measureRow(row, { device, prepares }, stamps, pace) {
   return { name, op, dtype, reduction, data, indices, least, results };
 }
 
-/** The times that are judged: those of the device if all rounds have them. */
+/** Returns the times that are judged: those of the device if all rounds have them. */
 function judged(times) {
   if (times === undefined) return null;
   return times.device.length === times.wall.length ? times.device : times.wall;
 }
 
-/** The number of wrong cells in the first wrong run, and the number of different results in several runs. */
+/** Returns the number of wrong cells in the first wrong run, and the number of different results in several runs. */
 async function check({ output }, expected) {
   const seen = [];
   let wrong = 0;
@@ -172,7 +172,7 @@ function describe({ vendor, architecture, device, description, isFallbackAdapter
   return { name, vendor, architecture, device, description, isSoftware };
 }
 
-/** The browser and its version, from the user agent without the words that all browsers have in common. */
+/** Returns the browser and its version, from the user agent without the words that all browsers have in common. */
 function browserName() {
   const match = /(Firefox|Edg|Chrome|Version)\/[\d.]+/.exec(navigator.userAgent);
   return match === null ? navigator.userAgent : match[0];

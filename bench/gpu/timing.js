@@ -119,7 +119,7 @@ export async function measureGpu(device, stamps, contestants, { samples, sample 
   return times;
 }
 
-/** Milliseconds per call. */
+/** Returns milliseconds per call. */
 async function sampleOf(device, stamps, { call, flush }, calls) {
   await device.queue.onSubmittedWorkDone();
   stamps?.start();

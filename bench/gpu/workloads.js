@@ -48,7 +48,7 @@ function scatter(name, reduction, data, indices, more = {}) {
 }
 
 /**
- * The row with smaller first axes. The number of hot cells does not change.
+ * Returns the row with smaller first axes. The number of hot cells does not change.
  * @param {GpuRow} row
  * @param {number} scale
  * @returns {GpuRow}
@@ -61,7 +61,7 @@ export function scaledRow(row, scale) {
 
 export const isScatter = ({ op }) => op.startsWith("scatter");
 
-/** The options of the library's call. */
+/** Returns the options of the library's call. */
 export function optionsOf({ op, reduction, axis }) {
   return {
     ...(isScatter({ op }) ? { reduction } : {}),
@@ -88,7 +88,7 @@ export function shapesOf(row) {
 /** @typedef {{ data: Float32Array | Int32Array, indices: BigInt64Array, updates: Float32Array | Int32Array | null }} GpuInputs */
 
 /**
- * The tensors of a row: always the same for the same row and scale.
+ * Returns the tensors of a row: always the same for the same row and scale.
  * @param {GpuRow} row
  * @returns {GpuInputs}
  */
@@ -99,7 +99,7 @@ export function gpuInputsOf(row) {
   return { data, indices: indicesOf(row, bits), updates };
 }
 
-/** Floats in [-1, 1), integers of 20 bits. */
+/** Returns floats in [-1, 1), integers of 20 bits. */
 function values(dtype, size, bits) {
   if (dtype === "int32") return Int32Array.from({ length: size }, () => (bits() | 0) >> 12);
   return Float32Array.from({ length: size }, () => bits() / 2 ** 31 - 1);
@@ -129,7 +129,7 @@ function indicesOf(row, bits) {
   return new BigInt64Array(words.buffer);
 }
 
-/** The dimensions that the components of an index tuple address. */
+/** Returns the dimensions that the components of an index tuple address. */
 function limitsOf({ op, data, indices, axis = 0 }) {
   return op.endsWith("ND") ? data.slice(0, indices.at(-1)) : [data[axis]];
 }

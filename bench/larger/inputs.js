@@ -57,7 +57,7 @@ export async function makeInputs(folder, gigabytes) {
   fs.writeFileSync(done, wanted);
 }
 
-/** An NPY file with its header written. */
+/** Returns an NPY file with its header written. */
 export function begin(folder, name, descr, shape) {
   const file = fs.openSync(path.join(folder, name), "w");
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;

@@ -78,7 +78,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
 print();
 fs.writeFileSync(path.join(folder, "results.json"), JSON.stringify({ gigabytes, table }, null, 2));
 
-/** The SHA-256 of the elements that each work must produce, computed once per folder. */
+/** Returns the SHA-256 of the elements that each work must produce, computed once per folder. */
 function hashes() {
   const file = path.join(folder, "expected.json");
   if (!fs.existsSync(file)) {

@@ -14,7 +14,7 @@ const OPS = {
 };
 
 /**
- * A model of one node.
+ * Returns a model of one node.
  * @param {{ op: keyof typeof OPS, dtype: string }} row
  * @param {import("../workloads.js").Shapes} shapes
  * @param {Record<string, unknown>} attributes

@@ -21,7 +21,7 @@ const weights = (shape, seed) =>
     randoms(shape[0] * shape[1], seed).map((one) => one - 0.5),
   );
 
-/** Nodes by number; with a greater power more of them are the first ones. */
+/** Returns nodes by number; with a greater power more of them are the first ones. */
 const nodesOf = (shape, seed, power) =>
   tensor(
     "int64",

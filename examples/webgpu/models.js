@@ -14,7 +14,7 @@ const ROW = { dtype: "float32", shape: [HEADS, 1, WIDTH] };
 const CACHE = { dtype: "float32", shape: [HEADS, POSITIONS, WIDTH] };
 const TOKEN = { dtype: "float32", shape: [1, HIDDEN] };
 
-/** A tensor of numbers in [-0.5, 0.5) that look random. */
+/** Returns a tensor of numbers in [-0.5, 0.5) that look random. */
 function weights(shape, seed) {
   const size = shape.reduce((product, dim) => product * dim, 1);
   const mixed = (p) =>
@@ -23,12 +23,12 @@ function weights(shape, seed) {
   return tensor("float32", shape, values);
 }
 
-/** The vector of the first token. */
+/** Returns the vector of the first token. */
 export const firstToken = () => weights([1, HIDDEN], 1);
 
 const shapeOf = (dims) => tensor("int64", [dims.length], dims);
 
-/** The key and the value of a token for each head. */
+/** Returns the key and the value of a token for each head. */
 export const projectModel = () =>
   model({
     inputs: { token: TOKEN },

@@ -1,6 +1,8 @@
-/** The rules that sentences follow, as patterns. What a pattern cannot see is for a reader: order, and plain words. */
+/**
+ * The rules for sentences, as patterns. A reader must check what patterns cannot find, such as order and plain words.
+ */
 
-/** Patterns that no sentence has, with what to write instead. */
+/** Forbidden patterns, with advice on what to write instead. */
 export const FORBIDDEN = [
   {
     pattern: /\b(is|are|be) no (?!longer\b|more\b)/,
@@ -15,7 +17,7 @@ export const FORBIDDEN = [
   { pattern: /\bgot undefined\b|\[object /, instead: "name the value" },
 ];
 
-/** Sentences in which a pattern is right: the end of the file's name, a part of the text, and the reason. */
+/** Sentences in which a forbidden pattern is correct: the end of the file name, a part of the text, and the reason. */
 const ALLOWED = [
   { file: "", text: "--range", why: "0..999 is what is typed" },
   { file: "", text: "ids=0..999", why: "it is what is typed" },
@@ -36,13 +38,13 @@ export const NEEDS_NO_ADVICE = {
 /** Sentences of the system, to which `src/cli/advice.ts` adds what to do. */
 const OF_THE_SYSTEM = "src/cli/failure.ts";
 
-/** True if a sentence says what to do: after a semicolon, as a nearest name, or as what must be given. */
+/** Returns true if a sentence says what to do: after a semicolon, as a nearest name, or as what must be given. */
 export const hasAdvice = (text) =>
   /; |did you mean|: npm install|\b(must|takes|needs|goes with|go together|does not go)\b/.test(
     text,
   );
 
-/** The rules that a sentence breaks, as texts. */
+/** Returns the rules that a sentence breaks, as texts. */
 export function broken({ file, code, text }) {
   const found = FORBIDDEN.filter(({ pattern }) => pattern.test(withoutCode(text)))
     .filter(() => !ALLOWED.some((one) => file.endsWith(one.file) && text.includes(one.text)))
@@ -52,5 +54,5 @@ export function broken({ file, code, text }) {
   return found;
 }
 
-/** A text without its placeholders, whose code is not read by anybody. */
+/** Returns a text without its placeholders, whose code users do not see. */
 const withoutCode = (text) => text.replaceAll(/\$\{[^}]*\}+/g, "X");

@@ -31,15 +31,15 @@ const HELP_CALLS = new Set(
 /** A line of shader code. */
 const SHADER = /[;{]\n/;
 
-/** Helpers that call helpers are followed this deep. */
+/** Maximum depth of helpers that call helpers. */
 const MOST_HELPERS = 2;
 
-/** A text of at least this many words in a row is a sentence, wherever it stands. */
+/** Matches enough words in a row to treat a text as a sentence, wherever it occurs. */
 const PROSE = /[A-Za-z][a-z]+,? [a-z]+,? [a-z]+/;
 
 /**
- * The sentences of `sources`, texts by file name: each has its `file`, `line`, `code` and `text`. The code is an error's,
- * or `usage` or `data` for failures of the command, `queue`, `internal`, `note`, `help` or `text`.
+ * Returns the sentences of `sources`, texts by file name: each has its `file`, `line`, `code` and `text`. The code is
+ * an error's, or `usage` or `data` for failures of the command, `queue`, `internal`, `note`, `help` or `text`.
  */
 export function collect(sources) {
   const files = new Map([...sources].map(([name, text]) => [name, parse(name, text)]));
@@ -54,7 +54,7 @@ export function collect(sources) {
   return [...files.values()].flatMap((file) => sentencesOf(project, file));
 }
 
-/** A file's syntax: what it declares, imports, calls and says. */
+/** Returns a file's syntax: what it declares, imports, calls and says. */
 function parse(name, text) {
   const { program, errors } = parseSync(name, text);
   if (errors.length > 0) throw new Error(`${name}: ${errors[0].message}`);
@@ -105,7 +105,10 @@ const scopeOf = (ancestors) =>
     (one) => isFunction(one) || /^(BlockStatement|Program|For\w+)$/.test(one.type),
   );
 
-/** What `name` means at a position: the innermost declaration, or that of another file; null if it is unknown. */
+/**
+ * Returns the declaration of `name` at a position: the innermost declaration, or a declaration in another file; null if
+ * unknown.
+ */
 function resolve(files, file, name, at) {
   const found = (file.declared.get(name) ?? [])
     .filter(({ block }) => block.start <= at && at <= block.end)
@@ -117,7 +120,7 @@ function resolve(files, file, name, at) {
   return other === undefined ? null : resolve(files, other, original, 0);
 }
 
-/** What a call prints: a list of texts and codes. */
+/** Returns the texts and codes that a call prints. */
 function printedBy(project, file, { node }) {
   const { callee } = node;
   const name = (callee.type === "MemberExpression" ? callee.property : callee).name ?? "";
@@ -190,13 +193,13 @@ function sentencesOf(project, file) {
   );
 }
 
-/** True if the arguments of a helper's caller have words of their own, so that its sentence is another. */
+/** Returns true if the arguments of a helper's caller have words of their own, so that its sentence is another. */
 const addsWords = (text, from) => !isPhrase(from) || wordCount(text) > wordCount(from);
 
 const wordCount = (text) =>
   text.replaceAll(/\$\{[^}]*\}+|\ue000[^\ue001]*\ue001/g, "").match(/[a-z]{2,}/gi)?.length ?? 0;
 
-/** True for a call of commander that takes help, and for the declaration of a help text. */
+/** Returns true for a call of commander that takes help, and for the declaration of a help text. */
 const isHelpNode = ({ type, callee, id }) =>
   type === "CallExpression" || type === "NewExpression"
     ? HELP_CALLS.has((callee.property ?? callee).name)

@@ -1,13 +1,13 @@
 /**
- * The texts that an expression may have: `${...}` stands for what only a call knows, and each branch of a condition
- * gives a text. A parameter of a named function is marked, so that the texts of its callers can take its place.
+ * The possible texts of an expression: `${...}` replaces values that are known only at run time, and each branch of a
+ * condition gives a text. A parameter of a named function is marked, so that the texts of its callers can replace it.
  */
 
-/** An expression with more texts than this keeps the first. */
+/** Maximum number of texts of an expression; the first ones are kept. */
 const MOST_TEXTS = 12;
-/** Functions are followed this deep. */
+/** Maximum depth of function calls that are followed. */
 const MOST_CALLS = 3;
-/** Longer code of a placeholder is cut. */
+/** Maximum length of a placeholder's code; longer code is cut. */
 const LONGEST_CODE = 40;
 
 const MARK = /\ue000(\d+):(\w+)\ue001/g;
@@ -15,14 +15,17 @@ const MARK = /\ue000(\d+):(\w+)\ue001/g;
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 export const isFunction = (node) => FUNCTIONS.has(node?.type);
 
-/** A text as a reader sees it. */
+/** Returns a text as a reader sees it. */
 export const shown = (text) => text.replaceAll(MARK, "${$2}");
 
-/** True if a text depends on the parameters of `definition`. */
+/** Returns true if a text depends on the parameters of `definition`. */
 export const dependsOn = (text, definition) =>
   [...text.matchAll(MARK)].some(([, start]) => Number(start) === definition.start);
 
-/** `text` with the arguments of a call in place of the parameters of `definition`: a list, as arguments may be conditional. */
+/**
+ * Returns `text` with the parameters of `definition` replaced by the arguments of a call, as a list, because arguments
+ * may be conditional.
+ */
 export function substitute(project, file, text, definition, call) {
   let texts = [text];
   for (const [at, param] of definition.params.entries()) {
@@ -48,7 +51,7 @@ const nameOfParam = (param) =>
       ? param.left.name
       : null;
 
-/** The texts of an expression, at least one. */
+/** Returns the texts of an expression, at least one. */
 export function textsOf(project, file, node, depth = 0) {
   const again = (child) => textsOf(project, file, child, depth);
   switch (node.type) {
@@ -85,7 +88,7 @@ export function textsOf(project, file, node, depth = 0) {
   }
 }
 
-/** The concatenations of one text of each list. */
+/** Returns the concatenations of one text of each list. */
 const joined = (lists) =>
   lists.reduce(
     (texts, list) => texts.flatMap((text) => list.map((one) => text + one)).slice(0, MOST_TEXTS),
@@ -107,7 +110,7 @@ function textsOfName(project, file, node, depth) {
   return texts.some(hasWords) ? texts : [code(file, node)];
 }
 
-/** The texts that a function of the project returns, if they have words. */
+/** Returns the texts that a function of the project returns, if they have words. */
 function textsOfCall(project, file, node, depth) {
   if (node.callee.type !== "Identifier" || depth >= MOST_CALLS) return [code(file, node)];
   const found = project.resolve(file, node.callee.name, node.start);
@@ -122,7 +125,10 @@ function textsOfCall(project, file, node, depth) {
   return passedThrough(project, file, node, depth) ?? [code(file, node)];
 }
 
-/** The texts of the argument of a function that changes a sentence only in its characters, such as one that cuts it. */
+/**
+ * Returns the texts of the argument of a function that changes a sentence only in its characters, such as one that cuts
+ * it.
+ */
 function passedThrough(project, file, node, depth) {
   const all = node.arguments.map((one) =>
     one.type === "SpreadElement" ? [] : textsOf(project, file, one, depth + 1),
@@ -135,10 +141,10 @@ const withoutPlaceholders = (text) => text.replaceAll(MARK, "").replaceAll(/\$\{
 
 const hasWords = (text) => /[a-z]{2,}/.test(withoutPlaceholders(text));
 
-/** True if a text has two words that are not placeholders. */
+/** Returns true if a text has two words that are not placeholders. */
 export const isPhrase = (text) => /[a-z]{2,}.*\s[a-z]{2,}/s.test(withoutPlaceholders(text));
 
-/** The expressions that a function returns, not those of functions inside. */
+/** Returns the expressions that a function returns, not those of functions inside. */
 function returnsOf({ body }) {
   if (body.type !== "BlockStatement") return [body];
   const found = [];

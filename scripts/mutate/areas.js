@@ -7,7 +7,8 @@ const JOINED = { call: "plan", model: "inspect" };
 const WHOLE = new Set(["cli", "gpu"]);
 
 /**
- * The area of a source: `assembly`, its top folder, its subfolder there, or `surface` for files without a subfolder.
+ * Returns the area of a source: `assembly`, its top folder, its subfolder there, or `surface` for files without a
+ * subfolder.
  */
 export function areaOf(file) {
   const [top, room, ...path] = file.split("/");
@@ -32,8 +33,8 @@ function randomOf(seed, name) {
 }
 
 /**
- * The mutants of each area in the order in which they are drawn. A spot of a source is drawn again only after every
- * spot of its area was drawn once, so that a spot with six possible changes is not drawn six times as often.
+ * Returns the mutants of each area in the order in which they are drawn. A spot of a source is drawn again only after
+ * every spot of its area was drawn once, so that a spot with six possible changes is not drawn six times as often.
  */
 export function inOrder(mutants, seed) {
   const areas = new Map();
@@ -59,8 +60,8 @@ function shuffled(mutants, random) {
 }
 
 /**
- * The number of mutants of each area: `count` for each named area, or a share of `count` in proportion to the area's
- * mutants, at least one.
+ * Returns the number of mutants of each area: `count` for each named area, or a share of `count` in proportion to the
+ * area's mutants, at least one.
  */
 export function shares(pools, count, named) {
   if (named.length > 0) return new Map(named.map((area) => [area, count]));

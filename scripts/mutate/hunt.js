@@ -4,7 +4,7 @@ import { marked } from "./mutants.js";
 import { progress, say } from "./report.js";
 import { check, notice, observe } from "./tests.js";
 
-/** Does `work(workspace)` in every workspace again and again, until it returns false. */
+/** Calls `work(workspace)` repeatedly in every workspace, until it returns false. */
 async function inAll(workspaces, work) {
   const repeat = async (workspace) => {
     while (await work(workspace));
@@ -12,7 +12,7 @@ async function inAll(workspaces, work) {
   await Promise.all(workspaces.map(repeat));
 }
 
-/** Does `work(workspace, item)` for every item. */
+/** Calls `work(workspace, item)` for every item. */
 async function forAll(workspaces, items, work) {
   const rest = [...items];
   await inAll(workspaces, async (workspace) => {
@@ -23,8 +23,8 @@ async function forAll(workspaces, items, work) {
 }
 
 /**
- * The first mutants of each area that compile to different code, as many as wanted. Each gets `files`, the compiled
- * files that it changes, and an `id`.
+ * Returns the first mutants of each area that compile to different code, as many as wanted. Each gets `files`, the
+ * compiled files that it changes, and an `id`.
  */
 export async function compileMutants(workspaces, pools, wanted) {
   const draws = [...wanted].map(([area, count]) => ({
@@ -76,7 +76,7 @@ export async function watchTests(workspaces, names, sources, mutants) {
     progress(`running the tests without a mutant: ${seen.length} of ${names.length} files`);
   });
   for (const workspace of workspaces) workspace.restore();
-  // Marks slow the code down and lengthen it, which some tests do not allow.
+  // Marks make the code slower and longer, which some tests do not allow.
   const unsound = new Set();
   const failed = seen.filter(({ failure }) => failure !== null);
   await forAll(workspaces, failed, async (workspace, { name }) => {
@@ -92,7 +92,7 @@ export async function watchTests(workspaces, names, sources, mutants) {
  * Tests the mutants.
  * @param seconds the limit for one mutant: test files run whose clean times add up to this, and at least one file
  * @param onVerdict gets each mutant with `noticed` (the file and the failing test; or null), the names of the test
- *   files that `ran`, and of those that were `leftOut` because they are slow
+ * files that `ran`, and of those that were `leftOut` because they are slow
  */
 export async function testMutants(workspaces, mutants, observations, seconds, onVerdict) {
   const records = new Records();

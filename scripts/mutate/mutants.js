@@ -14,7 +14,7 @@ const TYPED = new Set([
   "TSTypeAssertion",
 ]);
 
-/** A piece of code up to this length is shown whole. */
+/** Maximum length of code that is shown completely. */
 const WIDTH = 60;
 
 const UNTOUCHED = new Set([
@@ -25,7 +25,7 @@ const UNTOUCHED = new Set([
 ]);
 
 /**
- * The mutants of the source `file`, whose text is `text`: each has the position of its change (`start`, `end`,
+ * Returns the mutants of the source `file`, whose text is `text`: each has the position of its change (`start`, `end`,
  * `after`), its `kind`, the `line`, a description (`change`), and the `site` that is reached when its code runs.
  */
 export function mutantsOf(file, text) {
@@ -51,7 +51,7 @@ function withoutDecorators(text) {
   return text.replaceAll(/^ *@\w+(?:\(.*\))?$/gm, (line) => " ".repeat(line.length));
 }
 
-/** The nodes below `node` that are code. */
+/** Returns the nodes below `node` that are code. */
 function childrenOf(node) {
   const keys = visitorKeys[node.type].filter((key) => !isName(node, key));
   const children = keys.flatMap((key) => node[key]).filter((one) => one && !isUntouched(one));
@@ -78,8 +78,8 @@ function isSentence(node) {
 }
 
 /**
- * The code to mark in order to observe whether the code of a mutant runs. Marking a link of a chain of members and
- * calls would change its meaning, so the whole chain is marked.
+ * Returns the code to mark in order to observe whether the code of a mutant runs. Marking a link of a chain of members
+ * and calls would change its meaning, so the whole chain is marked.
  */
 function siteOf(node, change, ancestors) {
   if (node.type === "TryStatement") return { start: change.start + 1, end: change.start + 1 };
@@ -107,12 +107,12 @@ function isLink(parent, node) {
   );
 }
 
-/** The text with the change of `mutant`. */
+/** Returns the text with the change of `mutant`. */
 export function mutated(text, { start, end, after }) {
   return text.slice(0, start) + after + text.slice(end);
 }
 
-/** The text with every site marked: the code of `sites[i].id` calls `globalThis.reached` when it runs. */
+/** Returns the text with every site marked: the code of `sites[i].id` calls `globalThis.reached` when it runs. */
 export function marked(text, sites) {
   const insertions = sites.flatMap(({ id, start, end, isStatement }) => {
     const call = `globalThis.reached?.(${JSON.stringify(id)})`;
@@ -144,7 +144,7 @@ function printChange(text, node, change) {
   return `${cropped(before, other)} -> ${cropped(other, before) || "(nothing)"}`;
 }
 
-/** The part of `code` that differs from `other`, and some letters before and behind it. */
+/** Returns the part of `code` that differs from `other`, and some letters before and behind it. */
 function cropped(code, other) {
   if (code.length <= WIDTH) return code;
   const shorter = Math.min(code.length, other.length);

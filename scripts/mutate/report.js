@@ -8,7 +8,7 @@ let shown = 0;
 
 const CLEAR = stdout.isTTY ? "\r\u001b[K" : "";
 
-/** A line that the next one replaces. */
+/** Prints a line that the next line replaces. */
 export function progress(text) {
   if (stdout.isTTY) stdout.write(CLEAR + text.slice(0, stdout.columns - 1));
   else if (performance.now() - shown > PAUSE) stdout.write(`${text}\n`);
@@ -16,7 +16,7 @@ export function progress(text) {
   shown = performance.now();
 }
 
-/** A line that stays. */
+/** Prints a line that stays. */
 export function say(text) {
   stdout.write(`${CLEAR}${text}\n`);
 }

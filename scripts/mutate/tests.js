@@ -13,10 +13,10 @@ const PRELOADED = fileURLToPath(new URL("reached.cjs", import.meta.url));
 /** Loads a test file, fills released memory with a pattern, and checks at the end for open resources. */
 const SEVERAL = "build/test/runtimes/several.js";
 
-/** A clean run of one file may take this long, in milliseconds. */
+/** Time limit of a clean run of one file, in milliseconds. */
 const CLEAN_LIMIT = 300_000;
 
-/** A hang counts as noticed; a file may be slower than in its clean run, because the machine may be busy. */
+/** Returns a time limit. A hang counts as noticed, and a busy machine may make a file slower than in its clean run. */
 const limitOf = (cleanTime) => 15_000 + 5 * cleanTime;
 
 const namesIn = (folder, ending) =>
@@ -25,16 +25,16 @@ const namesIn = (folder, ending) =>
     .filter((name) => name.endsWith(ending))
     .map((name) => name.slice(0, -ending.length));
 
-/** The names of the test files of a workspace that `npm test` has, without their folder and ending. */
+/** Returns the names of the test files of a workspace that `npm test` has, without their folder and ending. */
 export const testFiles = (folder) => namesIn(path.join(folder, "build/test"), ".test.js");
 
-/** The names of test files that test sources of the area `gpu`. */
+/** Returns the names of test files that test sources of the area `gpu`. */
 export function testFilesBesideGpu(folder) {
   const textOf = (name) => fs.readFileSync(path.join(folder, fileOf(name)), "utf8");
   return testFiles(folder).filter((name) => /src\/(?:webgpu|engines\/gpu)\//.test(textOf(name)));
 }
 
-/** The path of a test file. Tests that need WebGPU have a folder of their own. */
+/** Returns the path of a test file. Tests that need WebGPU have a folder of their own. */
 const fileOf = (name) => `build/test/${name}${isOfGpu(name) ? ".gpu" : ".test"}.js`;
 const isOfGpu = (name) => name.startsWith("webgpu/");
 
@@ -43,7 +43,7 @@ const plain = { args: [], env: {} };
 let onGpu = plain;
 
 /**
- * The names of the WebGPU test files, which run on the first driver that is installed.
+ * Returns the names of the WebGPU test files, which run on the first driver that is installed.
  * @returns a sentence with the reasons if no driver is installed
  */
 export async function gpuTestFiles(folder) {
@@ -106,7 +106,7 @@ export async function observe(workspace, name) {
   return { name, time, failure, reached };
 }
 
-/** The failure of a test file without a mutant and without marks; null if it passes. */
+/** Returns the failure of a test file without a mutant and without marks, or null if it passes. */
 export async function check(workspace, name) {
   return (await runFile(workspace, name, { limit: CLEAN_LIMIT })).failure;
 }

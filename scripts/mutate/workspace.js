@@ -69,7 +69,7 @@ export function copyProject(folder) {
   fs.writeFileSync(path.join(folder, "tsconfig.mutate.json"), JSON.stringify(COMPILER));
 }
 
-/** The sources under `folder` to mutate, with their texts: only hand-written ones. */
+/** Returns the sources under `folder` to mutate, with their texts: only hand-written ones. */
 export function readSources(folder) {
   return ["assembly", "src"].flatMap((top) =>
     filesUnder(folder, top)
@@ -123,7 +123,7 @@ export class Workspace {
   /**
    * Compiles a mutant.
    * @returns the files of build/ that it changes, with their contents: none if the code is the same; null if the
-   *   compiler refuses the mutant
+   * compiler refuses the mutant
    */
   async compile(mutant) {
     const { file } = mutant;

@@ -1,6 +1,6 @@
 /**
- * What to do about a failure: the last part of its sentence. The library says what is wrong; only the command knows the
- * files, its own options and its other commands.
+ * Advice for failures: the last part of a message. The library reports the error; only the command knows the files, its
+ * options and its other commands.
  */
 
 import * as fs from "node:fs";
@@ -10,7 +10,7 @@ import { nearestName } from "../core/operators/nearest.ts";
 import type { Failure } from "./failure.ts";
 import { printName } from "./text/layout.ts";
 
-/** A failure as advice sees it. */
+/** A failure, with the facts that the advice depends on. */
 interface Case {
   /** The name of the command, such as `run`. */
   readonly command: string;
@@ -20,7 +20,7 @@ interface Case {
   readonly error: TensorError;
 }
 
-/** Matches a sentence that says itself what to do, after a semicolon or as a question. */
+/** Matches a message that already has advice, after a semicolon or as a question. */
 const SAYS_ITSELF = /; |did you mean|: npm install/;
 
 /** Commands whose options `explain` takes too. */
@@ -35,15 +35,15 @@ const explain = ({ command, error }: Case, what: string): string | null =>
     : null;
 
 /**
- * The advice by code. Null codes need none: their sentences say what must be given, or the command never causes them.
- * A function returns null where its sentence alone suffices.
+ * The advice by error code. It is null if the message already says what is required, or if the command never causes the
+ * error. A function returns null if the message alone suffices.
  */
 export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) | null>> = {
   "shape-mismatch": (one) => explain(one, "the required shapes"),
   rank: (one) => explain(one, "the required ranks"),
   axis: (one) => explain(one, "the axes"),
   "index-out-of-range": (one) => {
-    // It has shown every bad index.
+    // `explain` has already shown every bad index.
     if (one.command === "explain") return null;
     const shown = explain(one, "every bad index");
     return shown === null
@@ -57,7 +57,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
     op === undefined ? null : `ndscatter ops ${printName(op)} lists its attributes`,
   reduction: ({ error: { op } }) =>
     op === undefined ? null : `ndscatter ops ${printName(op)} lists the reductions of its versions`,
-  // The command passes no memory of its own to a call; jobs say themselves which array to copy.
+  // The command passes no output memory to a call, and a job's message names the array to copy.
   overlap: null,
   // The command keeps its tensors until it ends.
   disposed: null,
@@ -71,7 +71,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
   engine: () => "run the command again; --debug prints the stack trace",
 };
 
-/** The sentence of a failure with what to do, unless the sentence says so itself. */
+/** Returns the message of a failure with advice, unless the message already has advice. */
 export function withAdvice(failure: Failure, command: string, cwd: string): string {
   const { message, cause } = failure;
   if (SAYS_ITSELF.test(message)) return message;
@@ -81,13 +81,13 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
   return advice === null ? message : `${message}; ${advice}`;
 }
 
-/** NumPy has no other data types of this package. */
+/** Matches the data types that NumPy has too. */
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
-/** Data types that suit most users where a sentence names several. */
+/** Data types to suggest, in order of preference, if a message names several. */
 const USUAL = ["int64", "float32"];
 
-/** How to convert an input to a data type that the sentence names: a usual one if it names several. */
+/** Returns advice to convert an input to a data type that the message names, a usual data type if listed. */
 function castAdvice({ input }: TensorError, sentence: string): string | null {
   const [, words] =
     /(?: must be| must have the data type of \w+,| is) ([\w, ]+), got \w+$/.exec(sentence) ?? [];
@@ -107,7 +107,7 @@ function unsupportedAdvice({ command }: Case): string {
   return "choose a single node of the model with --node";
 }
 
-/** What to do about a file, by its ending, which stands at the beginning of the sentence. */
+/** Returns advice about a file, by the file name ending at the beginning of the message. */
 function fileAdvice(sentence: string, command: string): string {
   if (command === "job") return "remove the job (ndscatter job remove) and start it again";
   const [, ending = ""] = /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(sentence) ?? [];
@@ -127,13 +127,13 @@ function fileAdvice(sentence: string, command: string): string {
   }
 }
 
-/** What to do about an error of the system, such as a missing file; null for other values. */
+/** Returns advice about a system error, such as a missing file; null for other values. */
 function systemAdvice(cause: unknown): string | null {
   if (cause instanceof RangeError) return "use a smaller array, or run with --memory 1G";
   if (!(cause instanceof Error) || !("code" in cause)) return null;
   switch (cause.code) {
     case "ENOENT":
-      // Only the folder of an output is looked at before it is written.
+      // `access` is called only for the folder of an output.
       if ("syscall" in cause && cause.syscall === "access") return "create the folder first";
       return "path" in cause ? missingAdvice(String(cause.path)) : null;
     case "EACCES":
@@ -150,7 +150,7 @@ function systemAdvice(cause: unknown): string | null {
   }
 }
 
-/** What to do about a Zarr array that is not there, which the library cannot distinguish from a folder without one. */
+/** Returns advice about a missing Zarr array, which the library cannot distinguish from a folder without an array. */
 function absentAdvice({ sentence, cwd }: Case): string | null {
   const [, typed] = /^(.+?) must be a Zarr (?:array|group), /.exec(sentence) ?? [];
   if (typed === undefined || typed.includes("://")) return null;
@@ -159,10 +159,13 @@ function absentAdvice({ sentence, cwd }: Case): string | null {
   return missingAdvice(place);
 }
 
-/** More files than this are not listed. */
+/** Maximum number of files to list. */
 const MOST_LISTED = 5;
 
-/** Names a file that was probably meant instead of a missing one, or the few that there are of its format. */
+/**
+ * Suggests a file that was probably meant instead of a missing file, or lists the files of the same format if they are
+ * few.
+ */
 function missingAdvice(place: string): string {
   const { dir, name, ext } = path.parse(place);
   const names = namesIn(dir);
@@ -182,7 +185,7 @@ function missingAdvice(place: string): string {
   return `the ${ext} files in its folder are ${alike.map(printName).join(", ")}`;
 }
 
-/** The names in a folder, in order; null if it cannot be read. */
+/** Returns the names in a folder, in order, or null if it cannot be read. */
 function namesIn(folder: string): readonly string[] | null {
   try {
     return fs.readdirSync(folder).toSorted();

@@ -1,4 +1,4 @@
-/** Failures of commands: one sentence on stderr, and a status that distinguishes wrong data from wrong usage. */
+/** Failures of commands: one message on stderr, and an exit status that distinguishes wrong data from wrong usage. */
 
 import { getSystemErrorMap } from "node:util";
 import { CommanderError } from "commander";
@@ -38,7 +38,7 @@ export function asUsage<T>(action: () => T): T {
   }
 }
 
-/** Returns the result of `action`. Sentences of its errors get `path` as their beginning. */
+/** Returns the result of `action`. The messages of errors that it throws get `path` as a prefix. */
 export function withPath<T>(path: string, action: () => T): T {
   try {
     return action();
@@ -47,7 +47,7 @@ export function withPath<T>(path: string, action: () => T): T {
   }
 }
 
-/** `error` as a failure whose sentence begins with `path`; an unrecognized error is returned unchanged. */
+/** Returns `error` as a failure whose message begins with `path`; an unrecognized error is returned unchanged. */
 export function errorAt(path: string, error: unknown): unknown {
   const reason = isTensorError(error) ? error.message : reasonOf(error);
   return reason === null ? error : wrongData(`${printFile(path)}: ${reason}`, error);
@@ -56,7 +56,7 @@ export function errorAt(path: string, error: unknown): unknown {
 /** The name of standard input as a file to read. A file of that name is `./-`. */
 export const STDIN = "-";
 
-/** The name of an input file in sentences. */
+/** Returns the name of an input file in sentences. */
 export const printFile = (file: string): string => (file === STDIN ? "standard input" : file);
 
 /** Converts anything thrown to a failure with a sentence and a status for the user. */
@@ -77,7 +77,7 @@ function parserSentence({ code, message }: CommanderError): string {
   return message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
 }
 
-/** The system's message for its error, this package's for exhausted memory, or null for any other error. */
+/** Returns the system's message for its error, this package's for exhausted memory, or null for any other error. */
 export function reasonOf(error: unknown): string | null {
   if (error instanceof RangeError) return `it does not fit in memory (${error.message})`;
   if (!(error instanceof Error) || !("errno" in error)) return null;

@@ -9,13 +9,13 @@ export interface Output {
   readonly isTTY: boolean;
   /** The number of characters in a line of the terminal; 80 if the stream is not one. */
   readonly columns: number;
-  /** Resolves when the stream takes more text, so that output of any length needs little memory. */
+  /** Resolves when the stream accepts more text, so that output of any length needs little memory. */
   write(text: string): void | Promise<void>;
 }
 
 /** Standard input. */
 export interface Input {
-  /** True if the stream is a terminal, so that only a person's typing arrives. */
+  /** True if the stream is a terminal, so that all input is typed. */
   readonly isTTY: boolean;
   /** Returns all bytes of the stream, and blocks until it ends. */
   read(): Uint8Array;

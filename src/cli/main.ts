@@ -52,7 +52,7 @@ function readPiece(piece: Uint8Array): number {
 }
 
 const stdin: Input = {
-  // Not `process.stdin`, which would begin to read.
+  // The code does not use `process.stdin`, which would begin to read.
   get isTTY() {
     return isatty(0);
   },

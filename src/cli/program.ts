@@ -22,7 +22,7 @@ import { addOpsCommand } from "./commands/ops.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
 
-// Resolved by the package's own name, because build/ and dist/ have different depths.
+// The manifest is resolved by the package's own name, because build/ and dist/ have different depths.
 const manifest: { readonly version: string; readonly description: string } = createRequire(
   import.meta.url,
 )("ndscatter/package.json");
@@ -104,7 +104,7 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
   }
 }
 
-/** The name of the command, which options of the program may precede. */
+/** Returns the name of the command, which options of the program may precede. */
 const commandOf = (argv: readonly string[]): string =>
   argv.find((word) => !word.startsWith("-")) ?? "";
 
@@ -113,7 +113,7 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-v, --version", "print the version")
-    // Commander's default name for the option, which users of other commands may try.
+    // Commander's default name for the version option, which users of other commands may try.
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => {
       writeOut(`${manifest.version}\n`);

@@ -1,4 +1,4 @@
-/** Changes the shape of an array in place: appends another array, or cuts it. */
+/** Changes the shape of an array in place: appends another array, or resizes the array. */
 
 import { printShape } from "../../entries/index.ts";
 import { append, resize, type ChunkedArray } from "../../entries/zarr.ts";

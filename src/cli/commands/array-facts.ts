@@ -18,14 +18,14 @@ export interface ArrayFacts {
   readonly isPart?: true;
   readonly dtype: DType;
   readonly shape: readonly number[];
-  /** The chunk shape; with shards, of the chunks within a shard. */
+  /** The chunk shape; with shards, the shape of the chunks within a shard. */
   readonly chunks?: readonly number[];
   readonly shards?: readonly number[];
   readonly codecs?: readonly Codec[];
   readonly fillValue?: unknown;
   readonly dimensionNames?: readonly (string | null)[];
   readonly attributes?: object;
-  /** The number of stored chunks or shards, and the number of all. */
+  /** The number of stored chunks or shards, and the total number. */
   readonly stored?: { readonly count: number; readonly of: number };
   /** Bytes on disk, and bytes of the elements. */
   readonly bytes: { readonly stored?: number; readonly elements: number };
@@ -40,7 +40,7 @@ export async function openNamed(io: Io, name: string): Promise<ChunkedArray> {
   }
 }
 
-/** An error about an array, with the typed name instead of its path in the sentence. */
+/** Returns an error about an array, with the typed name instead of its path in the sentence. */
 export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
   const shown = shownUrl(name);
@@ -128,7 +128,7 @@ export function printFacts(facts: ArrayFacts): string {
 
 const printNumber = (value: number): string => value.toLocaleString("en-US");
 
-/** A codec with its main settings. */
+/** Returns a codec with its main settings. */
 function printCodec({ name, configuration = {} }: Codec): string {
   const { codecs } = configuration;
   if (name === "sharding_indexed" && Array.isArray(codecs)) {

@@ -118,7 +118,7 @@ async function writeCase(
   await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
 }
 
-/** The node as a model. Its inputs have the operator's names. */
+/** Returns the node as a model whose inputs have the operator's parameter names. */
 function modelOf({ node, call }: CapturedCall, outputs: readonly Tensor[]): Model {
   const { op, domain = "ai.onnx", opset } = call?.node ?? { op: node.op, opset: 1 };
   const { inputs: schema } = resolve({ domain, op, opset });

@@ -118,10 +118,10 @@ export function addChunkedOptions(command: Command): Command {
     );
 }
 
-/** The file of `NAME=FILE`, or of a bare name. */
+/** Returns the file of `NAME=FILE`, or of a bare name. */
 const fileOf = (text: string): string => text.replace(/^\w+=/, "");
 
-/** True for a chunked run: an option or an input selects it. */
+/** Returns true for a chunked run: an option or an input selects it. */
 export function isChunked(io: Io, texts: readonly string[], options: ChunkedOptions): boolean {
   if (CHUNKED.some((name) => options[name] !== undefined)) return true;
   const inputs = texts.map((text) => partOf(io, fileOf(text)));
@@ -135,11 +135,14 @@ export function isChunked(io: Io, texts: readonly string[], options: ChunkedOpti
   );
 }
 
-/** True for a name that only a chunked array can have. */
+/** Returns true for a name that only a chunked array can have. */
 const isNamed = (file: string): boolean =>
   isUrl(file) || path.extname(file).toLowerCase() === ".zarr";
 
-/** True for a folder. False for a name that the system rejects: its error appears when the file is read or written. */
+/**
+ * Returns true for a folder. False for a name that the system rejects: its error appears when the file is read or
+ * written.
+ */
 function isFolder(file: string): boolean {
   try {
     return fs.statSync(file).isDirectory();
@@ -231,7 +234,7 @@ async function endFolder(folder: string, id: string, { job }: ChunkedOptions): P
   if (job === undefined) await removeJob(folder, id);
 }
 
-/** The call, with a named axis resolved to its number. */
+/** Returns the call, with a named axis resolved to its number. */
 function numberedAxis(target: string, options: ChunkedOptions, data: ChunkedArray): Call {
   const { axis } = options;
   if (axis === undefined || !isName(axis)) return parseCall(target, options);
@@ -253,7 +256,7 @@ async function requestOf(
   texts: readonly string[],
   options: ChunkedOptions,
 ): Promise<{ readonly call: Call; readonly request: JobRequest }> {
-  // The assignment of files does not depend on the axis, whose name may come from data.
+  // The assignment of files does not depend on the axis, whose name may require reading data.
   const { axis } = options;
   const isNamed = axis !== undefined && isName(axis);
   const { version, title, given } = parseCall(

@@ -1,4 +1,7 @@
-/** `ndscatter compare`: a call as other systems do it, with the differences from its version and the code for each. */
+/**
+ * `ndscatter compare`: the results of other systems for a call, with their differences from the exact result and the
+ * code for each system.
+ */
 
 import { Option, type Command } from "commander";
 import {
@@ -130,7 +133,7 @@ interface Cell {
   readonly here: Scalar;
 }
 
-/** The first cells that differ. An invalid call has no exact values. */
+/** Returns the first cells that differ. An invalid call has no exact values. */
 const cellsOf = ({ differing, output }: Row, exact: Report["exact"]): Cell[] =>
   output === null
     ? []

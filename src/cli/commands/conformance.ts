@@ -99,7 +99,7 @@ function findFolders(io: Io, dir: string): string[] {
 const isTestFolder = (io: Io, folder: string): boolean =>
   list(io, folder).some((name) => name === MODEL || DATA_SET.test(name));
 
-/** The names in a folder. Numbers in names are ordered by value, so that `input_10` follows `input_9`. */
+/** Returns the names in a folder. Numbers in names are ordered by value, so that `input_10` follows `input_9`. */
 const list = ({ cwd }: Io, folder: string): string[] =>
   withPath(folder, () => fs.readdirSync(path.resolve(cwd, folder))).toSorted(
     new Intl.Collator("en", { numeric: true }).compare,
@@ -126,11 +126,13 @@ function testFolder(io: Io, folder: string): Omit<Verdict, "name"> {
 /** A test that does not concern this package. */
 class Unsupported extends Failure {}
 
-/** True if a Cast failed because of its data types: text, floats below 16 bits, integers too small for a value. */
+/**
+ * Returns true if a Cast failed because of its data types: text, floats below 16 bits, integers too small for a value.
+ */
 const isMissingCast = (error: unknown): boolean =>
   isTensorError(error, "dtype", "attribute") && error.op === "Cast";
 
-/** The reason why a model cannot run here, or null. */
+/** Returns the reason why a model cannot run here, or null. */
 function obstacleOf(model: Model): string | null {
   const missing = unsupportedOperators(model);
   if (missing.length > 0) return missing.join(", ");
@@ -140,7 +142,7 @@ function obstacleOf(model: Model): string | null {
     : `the input ${quote(odd.name)} must be a tensor of a data type that this package has`;
 }
 
-/** The first difference of each output, as sentences. */
+/** Returns the first difference of each output, as sentences. */
 function testDataSet(io: Io, model: Model, folder: string, set: string): string[] {
   const { graph } = model;
   const files = list(io, path.join(folder, set));
@@ -183,7 +185,10 @@ function testDataSet(io: Io, model: Model, folder: string, set: string): string[
   });
 }
 
-/** A value that is declared as bfloat16 but stored as uint16, as in ONNX up to release 1.18; null for any other. */
+/**
+ * Returns a value that is declared as bfloat16 but stored as uint16, as in ONNX up to release 1.18, or null for any
+ * other.
+ */
 const bfloat16Of = ({ dtype, shape, data }: Tensor, { type }: ValueInfo): Tensor | null =>
   dtype === "uint16" && type?.dtype === "bfloat16" && data instanceof Uint16Array
     ? tensor("bfloat16", [...shape], data)

@@ -96,7 +96,10 @@ export function addConvertCommand(program: Command, io: Io): void {
     });
 }
 
-/** The conversion target: the output's ending determines the format. Null for a single node that keeps its opset. */
+/**
+ * Returns the conversion target: the output's ending determines the format. Null for a single node that keeps its
+ * opset.
+ */
 function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null {
   if (isIR(output)) return { domain: "openvino", ...(opset !== undefined && { opset }) };
   if (path.extname(output).toLowerCase() !== ".onnx") {
@@ -109,7 +112,7 @@ function targetOf({ output, opset, node }: ConvertCommand): ConvertTarget | null
   throw wrongUsage("an ONNX model needs --opset, such as --opset 18");
 }
 
-/** The opset of an ONNX model. */
+/** Returns the opset of an ONNX model. */
 function ownTarget({ opsets }: Model): ConvertTarget {
   const { "ai.onnx": opset } = opsets;
   if (opset !== undefined) return { opset };

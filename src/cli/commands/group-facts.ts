@@ -26,7 +26,7 @@ interface MemberFacts {
   readonly shape?: unknown;
 }
 
-/** The facts of a group; null if the name is not a group. @throws Failure for an error of a group */
+/** Returns the facts of a group, or null if the name is not a group. @throws Failure for an error of a group */
 export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | null> {
   const group = await groupAt(io, name);
   if (group === null) return null;
@@ -48,7 +48,10 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
 /** The message of openGroup for metadata that are not a group's. Other errors concern an existing group. */
 const NO_GROUP = / must be a Zarr group, | must be a group, got /;
 
-/** The group with a name; null for anything else, for which the error of opening an array is more informative. */
+/**
+ * Returns the group with a name, or null for anything else, for which the error of opening an array is more
+ * informative.
+ */
 async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));

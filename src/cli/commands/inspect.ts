@@ -173,7 +173,7 @@ async function inspectAll(
   return counts;
 }
 
-/** The report on a file, or its failure. A usage error ends the command. */
+/** Returns the report on a file, or its failure. A usage error ends the command. */
 function inspectFound(
   io: Io,
   { file, failure }: FoundFile,

@@ -12,7 +12,7 @@ const BAR = 20;
 export interface StageTimes {
   readonly stage: StageName;
   readonly tasks: number;
-  /** Bytes of elements that its tasks in this run have read and written. */
+  /** Bytes of elements that the stage's tasks in this run have read and written. */
   readonly bytes: number;
   readonly seconds: number;
 }
@@ -46,12 +46,12 @@ export class JobReport {
     this.#line.clear();
   }
 
-  /** Seconds that all stages took. */
+  /** Total seconds of all stages. */
   get seconds(): number {
     return this.stages.reduce((sum, { seconds }) => sum + seconds, 0);
   }
 
-  /** Lines for the stages that took at least a second, and for the disk if its rate was measured. */
+  /** Returns lines for the stages that took at least a second, and for the disk if its rate was measured. */
   lines(): string[] {
     const disk =
       this.disk === null ? [] : [`  the disk: ${printAmount(this.disk)}/s, written and synced`];
@@ -64,7 +64,7 @@ export class JobReport {
   }
 }
 
-/** A line such as `apply    [#######             ]  22 of 60, 610 MB/s, 12 s left`. */
+/** Returns a line such as `apply [####### ] 22 of 60, 610 MB/s, 12 s left`. */
 export function printProgress(
   { stage, done, tasks, taskBytes, before, seconds }: JobProgress,
   hasBar: boolean,
@@ -80,7 +80,7 @@ export function printProgress(
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 
-/** A text such as `610 MB`: three digits, in powers of 1000, as disks are labelled. */
+/** Returns a text such as `610 MB`: three digits, in powers of 1000, as disks are labelled. */
 export function printAmount(bytes: number): string {
   let unit = 0;
   let amount = bytes;
@@ -92,7 +92,7 @@ export function printAmount(bytes: number): string {
   return `${digits} ${UNITS[unit]}`;
 }
 
-/** A text such as `12 s`, `3 min 20 s` or `2 h 5 min`. */
+/** Returns a text such as `12 s`, `3 min 20 s` or `2 h 5 min`. */
 export function printSeconds(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${seconds < 10 ? seconds.toFixed(1) : whole} s`;

@@ -28,7 +28,7 @@ export async function statusOf(job: Job): Promise<StageStatus[]> {
   );
 }
 
-/** Lines that compare what a job's tasks took with the plan. */
+/** Returns lines that compare what a job's tasks took with the plan. */
 export function printTook({ planned, took }: Pick<JobFacts, "planned" | "took">): string[] {
   if (took === null) return [];
   const rows = [

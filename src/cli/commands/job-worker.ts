@@ -68,7 +68,7 @@ export function addJobWorker(job: Command, io: Io): void {
 }
 
 /**
- * The URL of the queue's Redis: from --redis, otherwise from the variable NDSCATTER_REDIS.
+ * Returns the URL of the queue's Redis: from --redis, otherwise from the variable NDSCATTER_REDIS.
  * @throws Failure if both are missing
  */
 export function redisOf({ env }: Io, typed: string | true | undefined): string {

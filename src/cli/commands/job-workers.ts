@@ -10,7 +10,7 @@ const TAKERS: Readonly<Record<string, string>> = {
   task: "job task",
 };
 
-/** A table with a line per process that works on the job; empty if no process has reported. */
+/** Returns a table with a line per process that works on the job, or empty if no process has reported. */
 export function printWorkers(workers: readonly JobWorkerFacts[]): string {
   if (workers.length === 0) return "";
   const rows = workers.map(({ host, process, by, threads, done, seconds, rate, age }) => [
@@ -25,7 +25,7 @@ export function printWorkers(workers: readonly JobWorkerFacts[]): string {
   return `${table}\n`;
 }
 
-/** The kind of process that calls `job task`: an element of a Slurm array, or any other. */
+/** Returns the kind of process that calls `job task`: an element of a Slurm array, or any other. */
 export function takerOf(env: Readonly<Record<string, string | undefined>>): Taker {
   const { SLURM_ARRAY_JOB_ID: job, SLURM_ARRAY_TASK_ID: element, SLURM_JOB_ID: single } = env;
   const id = job === undefined || element === undefined ? single : `${job}_${element}`;

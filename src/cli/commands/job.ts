@@ -42,10 +42,8 @@ Examples:
 export function addJobCommand(program: Command, io: Io): void {
   const job = program
     .command("job")
-    .summary("show, continue or remove a chunked job, or run some of its tasks")
-    .description(
-      "Show, continue or remove a job that ndscatter run started, or run some of its tasks.",
-    )
+    .summary("show, resume or remove a chunked job, or run some of its tasks")
+    .description("Show, resume or remove a job of ndscatter run, or run some of its tasks.")
     .addHelpText("after", "\nExamples:\n  ndscatter job list\n  ndscatter job status job/");
   job
     .command("status")
@@ -58,15 +56,9 @@ export function addJobCommand(program: Command, io: Io): void {
   job
     .command("resume")
     .summary("run the remaining tasks of a job")
-    .description(
-      "Run the remaining tasks of a job on this machine, like the command that started the job.",
-    )
+    .description("Run the remaining tasks of a job on this machine.")
     .argument("<folder>", "the job's folder")
-    .option(
-      "--threads <count>",
-      "the number of chunks processed at once",
-      wholeOption("--threads", 1),
-    )
+    .option("--threads <count>", "the number of chunks at once", wholeOption("--threads", 1))
     .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
     .addHelpText("after", "\nExamples:\n  ndscatter job resume job/ --threads 8 --memory 4G")
     .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
@@ -75,7 +67,7 @@ export function addJobCommand(program: Command, io: Io): void {
     .summary("remove a job and its folder, finished or not")
     .description(
       "Remove a job and its folder. If the job is not done, its unfinished output is removed too. An array that " +
-        "the job was changing in place keeps a mark that says how many chunks are changed, and cannot be opened from then on.",
+        "the job was changing in place keeps a mark with the number of changed chunks, and can no longer be opened.",
     )
     .argument("<folder>", "the job's folder")
     .addHelpText("after", "\nExamples:\n  ndscatter job remove job/")
@@ -93,7 +85,7 @@ async function resumeJob(io: Io, given: string, options: LocalRun): Promise<void
   await io.stdout.write([`${given}: done`, ...took, ""].join("\n"));
 }
 
-/** Lines that compare a long job's costs with the plan. */
+/** Returns lines that compare a long job's costs with the plan. */
 async function tookLines(folder: string, { seconds }: JobReport): Promise<string[]> {
   return seconds > CLI.long ? printTook(await describeJob(folder)).map((line) => `  ${line}`) : [];
 }
@@ -146,7 +138,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   if (failure !== null) throw wrongData(failure.message, failure);
 }
 
-/** The time of day after `seconds`, with the day unless that is today. */
+/** Returns the time of day after `seconds`, with the day unless that is today. */
 function timeIn(seconds: number): string {
   const then = new Date(Date.now() + 1000 * seconds);
   const time = then.toTimeString().slice(0, 5);
@@ -215,10 +207,10 @@ async function checkTurn(job: Job, name: StageName, until: number): Promise<void
   }
 }
 
-/** Maximum number of tasks in a command; a process needs minutes to hours for them. */
+/** Maximum number of tasks in a command, which take a process minutes to hours. */
 const MOST_TASKS = 1_000_000;
 
-/** The numbers in a text such as `0-3,7`. */
+/** Returns the numbers in a text such as `0-3,7`. */
 export function parseTasks(text: string, { name, tasks }: Stage): number[] {
   const ranges = text.split(",").map((part): [number, number] => {
     const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
@@ -260,7 +252,7 @@ function addTask(job: Command, io: Io): void {
     .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
     .option(
       "--wait <seconds>",
-      "how long to wait for results of the previous stage to appear, for network file systems with outdated listings (default: 0)",
+      "how long to wait for results of the previous stage, if network listings are outdated (default: 0)",
       wholeOption("--wait", 0),
     )
     .addHelpText("after", TASK_HELP)

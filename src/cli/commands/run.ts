@@ -160,8 +160,8 @@ function checkTargets(io: Io, targets: readonly string[], kept: readonly string[
 }
 
 /**
- * An output may replace an input of its own type, as an update in place does. An output of another type would destroy
- * the input.
+ * Checks that an output replaces an input only if both have the same type, as in an in-place update. An output of
+ * another type would destroy the input.
  */
 function checkInPlace(
   io: Io,
@@ -196,7 +196,7 @@ interface Outcome {
   readonly reasons: ReadonlyMap<string, readonly Diagnosis[]>;
 }
 
-/** True if a result is printed, because it is neither written nor compared. */
+/** Returns true if a result is printed, because it is neither written nor compared. */
 const isPrinted = ({ targets, expectations }: Outcome, name: string): boolean =>
   !targets.has(name) && !expectations.has(name);
 

@@ -25,7 +25,7 @@ import { readModelFile } from "../input/read-files.ts";
 export type Results = ReadonlyMap<string, Tensor>;
 
 export interface Task {
-  /** Its name in messages. */
+  /** The task's name in messages. */
   readonly title: string;
   readonly inputs: readonly string[];
   /** Inputs that may be left out, because they are optional or the model has values for them. */
@@ -33,23 +33,23 @@ export interface Task {
   readonly outputs: readonly string[];
   /** A remark for the user. */
   readonly note?: string;
-  /** The file of its model. */
+  /** The file of the task's model. */
   readonly file?: string;
-  /** True if its only output is that of the node that {@link call} returns. */
+  /** True if the task's only output is the output of the node that {@link call} returns. */
   readonly isOneNode: boolean;
   execute(inputs: ReadonlyMap<string, Tensor>): Results | Promise<Results>;
   /**
-   * Checks that the task can run, before any input is requested.
+   * Checks that the task can run, before any input is read.
    * @throws Failure with the operators that this package cannot run
    */
   checkSupported(): void;
   /**
-   * Checks that {@link call} has a single node to return, before any input is requested.
+   * Checks that {@link call} has a single node to return, before any input is read.
    * @throws Failure that tells which node to choose
    */
   checkOneNode(): void;
   /**
-   * The task's only node with its inputs.
+   * Returns the task's only node with its inputs.
    * @throws Failure for a model of several nodes
    */
   call(inputs: ReadonlyMap<string, Tensor>): NodeCall;
@@ -185,7 +185,7 @@ function checkSupported(file: string, model: Model): void {
   throw wrongData(escapeControls(`${printFile(file)}: ${sentence}`));
 }
 
-/** The call of a model's node; tensors for other nodes are ignored. */
+/** Returns the call of a model's node; tensors for other nodes are ignored. */
 const callNode = (
   file: string,
   index: NodeIndex,
@@ -197,7 +197,7 @@ const callNode = (
     return nodeCall(index, node, Object.fromEntries(own));
   });
 
-/** The only scatter or gather of a model. No other node may compute its inputs. */
+/** Returns the only scatter or gather of a model. No other node may compute its inputs. */
 function onlyNode(file: string, index: NodeIndex): PlacedNode {
   const { family } = index;
   const [placed] = family;
@@ -221,7 +221,7 @@ function onlyNode(file: string, index: NodeIndex): PlacedNode {
   );
 }
 
-/** The node that `find` returns. A name that matches no node is a usage error. */
+/** Returns the node that `find` returns. A name that matches no node is a usage error. */
 function choose(file: string, find: () => PlacedNode): PlacedNode {
   try {
     return find();

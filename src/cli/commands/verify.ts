@@ -137,13 +137,13 @@ async function withProgress<T>(
   }
 }
 
-/** The report as data: instead of the inputs, each node has the history of its first differing cell. */
+/** Returns the report as data: instead of the inputs, each node has the history of its first differing cell. */
 function reportJson(file: string, { nodes, ...report }: VerifyReport): object {
   const facts = nodes.map((node) => ({ ...node, call: undefined, history: historyOf(node) }));
   return { file, nodes: facts, ...report };
 }
 
-/** The exact history of the first cell that differs. */
+/** Returns the exact history of the first cell that differs. */
 function historyOf({ call, difference }: VerifiedNode): string[] {
   return call === null || difference === null
     ? []
@@ -197,7 +197,7 @@ function failureLine({ title, message, isCompared, behind }: FailedNode): string
     : `  failed: ${title}: the runtime says: ${message}; ${unknown}`;
 }
 
-/** The lines about a node: its verdict, the reasons, and the history of the first cell that differs. */
+/** Returns the lines about a node: its verdict, the reasons, and the history of the first cell that differs. */
 function linesOf(node: VerifiedNode): string[] {
   const { path, op, version, verdict, sentence, where, call, diagnoses } = node;
   const title = version === null ? op : `${op}-${version}`;
@@ -214,8 +214,8 @@ function linesOf(node: VerifiedNode): string[] {
 const MOST_RUNS = 3;
 
 /**
- * Parts of the sentence about a node's runs: whether their results agree, and how often a node that may
- * race was run alone.
+ * Returns parts of the sentence about a node's runs: whether their results agree, and how often a node that may race
+ * was run alone.
  */
 function runsOf({ verdict, otherRuns, reruns }: VerifiedNode): string[] {
   const said: string[] = [];

@@ -15,7 +15,7 @@ export interface CommandInputs {
 }
 
 /**
- * The files of inputs by name. An optional input gets a file only if named.
+ * Returns the files of inputs by name. An optional input gets a file only if named.
  * @throws Failure as {@link bindFiles}, and for required inputs without a file
  */
 export function bindInputFiles(
@@ -34,8 +34,8 @@ export function bindInputFiles(
 }
 
 /**
- * The file of each name that has one. Bare files get the remaining names in order. A path that contains a `=` is bare
- * if it begins with `.` or `/`.
+ * Returns the file of each name that has one. Bare files get the remaining names in order. A path that contains a `=`
+ * is bare if it begins with `.` or `/`.
  * @param title of the operator or model, such as `ScatterND-18`
  * @throws Failure for unknown names, two files for one name, and more files than names
  */

@@ -31,8 +31,8 @@ import { collect } from "./operator-call.ts";
 import { readTensorFiles } from "./read-files.ts";
 
 /**
- * The options that {@link addFeedOptions} adds, and an optional node: the needed inputs are its own, or all of the
- * model.
+ * The options of {@link addFeedOptions}, and an optional node: only the node's inputs are needed, or else all inputs of
+ * the model.
  */
 export interface FeedOptions {
   readonly feed?: readonly string[];
@@ -84,9 +84,9 @@ export const addFeedOptions = (command: Command): Command =>
     );
 
 /**
- * Tensors from files, and generated ones: for inputs with --value or --range, and with --random for all others.
+ * Returns tensors from files, and generated ones: for inputs with --value or --range, and with --random for all others.
  * @param file of the model, for errors
- * @throws Failure for options that do not fit the model, and a single one for all inputs about which too little is
+ * @throws Failure for options that do not fit the model, and a single failure for all inputs about which too little is
  *   known
  */
 export function feedsOf(
@@ -129,7 +129,7 @@ export function feedsOf(
 const isSized = (shape: readonly Dim[]): shape is readonly number[] =>
   shape.every((dim) => typeof dim === "number");
 
-/** The contents of the options, by input name. */
+/** The values of the options, by input name. */
 interface Said {
   readonly files: ReadonlyMap<string, string>;
   readonly shapes: ReadonlyMap<string, string>;
@@ -150,7 +150,7 @@ function saidOf(file: string, inputs: readonly ValueInfo[], options: FeedOptions
   return { files, shapes, values, ranges };
 }
 
-/** The text after `NAME=` of an option for inputs. */
+/** Returns the text after `NAME=` of an option for inputs. */
 function byInput(
   texts: readonly string[],
   option: string,
@@ -189,7 +189,7 @@ function checkOnce(
   }
 }
 
-/** The inputs to generate, and those that need a file. */
+/** Returns the inputs to generate, and those that need a file. */
 function chooseInputs(
   file: string,
   model: Model,
@@ -208,8 +208,8 @@ function chooseInputs(
 }
 
 /**
- * The inputs without a default that a node or the whole model needs. For a node in a body or a function, the run of the
- * model determines its inputs.
+ * Returns the inputs without a default that a node or the whole model needs. For a node in a body or a function, the
+ * run of the model determines its inputs.
  */
 function neededInputs(
   file: string,
@@ -267,7 +267,7 @@ function chosenValues(model: Model): ReadonlyMap<string, string> {
   );
 }
 
-/** Options that give the listed values to their inputs. */
+/** Returns options that give the listed values to their inputs. */
 const valueOptions = (
   inputs: readonly ValueInfo[],
   values: ReadonlyMap<string, string>,

@@ -8,10 +8,10 @@ import { didYouMean } from "../text/names.ts";
 import { printType } from "../text/type-text.ts";
 import { parseWhole } from "./numbers.ts";
 
-/** The name of a nameless dimension in --dim. */
+/** The name for unnamed dimensions in --dim. */
 const NAMELESS = "?";
 
-/** The sizes of --dim by name. @throws Failure for dimensions that the inputs do not have */
+/** Returns the sizes of --dim by name. @throws Failure for dimensions that the inputs do not have */
 export function dimSizes(
   texts: readonly string[],
   inputs: readonly ValueInfo[],
@@ -35,7 +35,7 @@ export function dimSizes(
   throw wrongUsage(escapeControls(`the model has no dimension ${quote(odd)}; ${hint}`));
 }
 
-/** The shapes of --shape by input. @throws Failure for shapes that the inputs cannot have */
+/** Returns the shapes of --shape by input. @throws Failure for shapes that the inputs cannot have */
 export function givenShapes(
   texts: ReadonlyMap<string, string>,
   inputs: readonly ValueInfo[],
@@ -54,7 +54,7 @@ export function givenShapes(
   );
 }
 
-/** Sizes of the named dimensions that the shapes of inputs determine. */
+/** Returns sizes of the named dimensions that the shapes of inputs determine. */
 export function boundDims(
   inputs: readonly ValueInfo[],
   shapes: ReadonlyMap<string, readonly number[]>,
@@ -69,7 +69,7 @@ export function boundDims(
   return bound;
 }
 
-/** A declared shape with known sizes filled in. */
+/** Returns a declared shape with known sizes filled in. */
 export const sizedShape = (
   declared: PartialShape,
   sizes: ReadonlyMap<string, number>,
@@ -77,15 +77,15 @@ export const sizedShape = (
   declared?.map((dim) => (typeof dim === "number" ? dim : (sizes.get(dim ?? NAMELESS) ?? dim))) ??
   null;
 
-/** Inputs as a list for a sentence: `x float32[N, 4], i int64[M]`. */
+/** Returns inputs as a list for a sentence: `x float32[N, 4], i int64[M]`. */
 export const listInputs = (inputs: readonly ValueInfo[]): string =>
   inputs
     .map(({ name, type }) => `${printName(name)}${type === null ? "" : ` ${printType(type)}`}`)
     .join(", ");
 
 /**
- * Options that set all unknown dimensions, as a line to copy; empty if none is unknown. An input with a nameless
- * dimension gets a shape, because --dim cannot tell such dimensions apart.
+ * Returns options that set all unknown dimensions, as a line to copy, or empty if none is unknown. An input with an
+ * unnamed dimension gets a shape, because --dim cannot distinguish such dimensions.
  */
 export function sizeOptions(
   inputs: readonly ValueInfo[],
@@ -114,7 +114,7 @@ export function sizeOptions(
   return [...dims, ...shapes].join(" ");
 }
 
-/** An argument quoted for a shell. */
+/** Returns an argument quoted for a shell. */
 export const inShell = (text: string): string =>
   /^[\w./:=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -125,7 +125,7 @@ const USUAL_SIZES: readonly (readonly [RegExp, number])[] = [
   [/height|width|^[hw]$/i, 224],
 ];
 
-/** A size that many models accept: of a picture for rank 4, of an audio chunk for floats of rank 2. */
+/** Returns a size that many models accept: of a picture for rank 4, of an audio chunk for floats of rank 2. */
 function likelySize(
   { dtype, shape }: TensorType & { readonly shape: readonly Dim[] },
   axis: number,
@@ -140,6 +140,6 @@ function likelySize(
   if (axis === 0) return 1;
   if (rank >= 4) return axis === 1 ? 3 : 224;
   if (rank === 2) return dtype.includes("float") ? 512 : 16;
-  // A state has its layers first, followed by the batch.
+  // The first axis of a state is its layers, followed by the batch.
   return axis === 1 && typeof shape[0] === "number" ? 1 : 16;
 }

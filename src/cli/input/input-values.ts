@@ -12,7 +12,7 @@ export interface SizedType {
   readonly shape: readonly number[];
 }
 
-/** The tensor of --value. @throws Failure for values that the input does not accept */
+/** Returns the tensor of --value. @throws Failure for values that the input does not accept */
 export function valueTensor(name: string, text: string, { dtype, shape }: SizedType): Tensor {
   const option = `--value ${printName(name)}`;
   const values = text.split(",").map((one) => parseValue(one.trim(), dtype, option));
@@ -30,7 +30,7 @@ export function valueTensor(name: string, text: string, { dtype, shape }: SizedT
   );
 }
 
-/** The ends of --range. @throws Failure for ends that the input does not accept */
+/** Returns the ends of --range. @throws Failure for ends that the input does not accept */
 export function rangeSpan(name: string, text: string, dtype: DType): Span {
   const option = `--range ${printName(name)}`;
   const [, ...ends] = /^(.+?)\.\.(.+)$/.exec(text) ?? [];
@@ -46,8 +46,8 @@ export function rangeSpan(name: string, text: string, dtype: DType): Span {
 }
 
 /**
- * The valid indices of axes with these sizes, limited to the data type of an input. Empty for text, which cannot be an
- * index.
+ * Returns the valid indices of axes with these sizes, limited to the data type of an input. Empty for text, which
+ * cannot be an index.
  */
 export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): Span[] =>
   dtype === "string"
@@ -58,7 +58,7 @@ export const indexSpans = (sizes: readonly number[] | undefined, dtype: DType): 
         isWhole: true,
       }));
 
-/** The largest integer of a data type; Infinity for floats. */
+/** Returns the largest integer of a data type; Infinity for floats. */
 function mostOf(dtype: DType): number {
   const [, unsigned, bits] = /^(u?)int(\d+)$/.exec(dtype) ?? [];
   if (bits !== undefined) return 2 ** (Number(bits) - (unsigned === "" ? 1 : 0)) - 1;
@@ -73,7 +73,7 @@ const WORDS: Readonly<Record<string, number | boolean>> = {
   "-inf": -Infinity,
 };
 
-/** An element as typed; a value outside its data type is refused when the tensor is made. */
+/** Returns an element as typed; a value outside its data type is refused when the tensor is made. */
 function parseValue(
   text: string,
   dtype: DType,

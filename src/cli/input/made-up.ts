@@ -24,8 +24,8 @@ export interface Span {
 export type Random = () => number;
 
 /**
- * The numbers of a seed: a counter with golden-ratio steps, whose bits are mixed; two draws make the 53 bits of a
- * number.
+ * Returns a generator for a seed: a counter with golden-ratio steps, whose bits are mixed. Two draws give the 53 bits
+ * of a number.
  */
 export function randomFrom(seed: number): Random {
   let counter = seed >>> 0;
@@ -40,7 +40,7 @@ export function randomFrom(seed: number): Random {
 
 const isFloat = (dtype: DType): boolean => dtype.includes("float");
 
-/** Floats of inputs without an option. */
+/** The range of floats for inputs without an option. */
 const USUAL: Span = { low: -1, high: 1, isWhole: false };
 
 /**
@@ -49,12 +49,12 @@ const USUAL: Span = { low: -1, high: 1, isWhole: false };
  */
 const BLOCK = 2 ** 14;
 
-/** Floats are spaced by this fraction of their range, so those between -1 and 1 have three decimals. */
+/** Number of steps in a range of floats, so that floats between -1 and 1 have three decimals. */
 const STEPS = 2000;
 
 /**
- * @param spans one for all elements, or one per component along the last axis; none for floats between -1 and 1, and
- *   zeros of other types
+ * @param spans a span for all elements, or a span per component along the last axis; empty for floats between -1 and 1,
+ *   and for zeros of other types
  * @throws Failure for a tensor that does not fit in memory, TensorError for numbers outside the data type
  */
 export function madeUp(
@@ -92,7 +92,10 @@ const draw = ({ low, high, isWhole }: Span, random: Random): number =>
  */
 const COPIES = 4;
 
-/** Zeros for an input. Linux grants more memory than it has, so a tensor that exceeds the machine's is refused here. */
+/**
+ * Returns zeros for an input. Linux grants more memory than it has, so a tensor that exceeds the machine's is refused
+ * here.
+ */
 function zerosOf(name: string, dtype: DType, shape: readonly number[]): Tensor {
   const title = `the input ${quote(name)}`;
   const advice = "give smaller sizes with --dim, or the tensor with --feed";

@@ -20,7 +20,7 @@ export const isFolder = ({ cwd }: Io, file: string): boolean =>
   (fs.statSync(path.resolve(cwd, file), { throwIfNoEntry: false })?.isDirectory() ?? false);
 
 /**
- * The files that `given` names, in order. Folders are read lazily.
+ * Returns the files that `given` names, in order. Folders are read lazily.
  * @param looking called with each folder
  */
 export function* findModels(
@@ -57,7 +57,7 @@ function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): I
   for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
     const { name } = entry;
     const place = path.join(folder, name);
-    // A link to a folder is not followed, because it may lead back here.
+    // A link to a folder is not followed, because it may lead back to this folder.
     if (entry.isDirectory()) {
       if (!isPassedOver(name)) yield* modelsIn(io, place, looking);
     } else if (isModelName(name) && !isFolder(io, place)) {
@@ -66,7 +66,7 @@ function* modelsIn(io: Io, folder: string, looking: (folder: string) => void): I
   }
 }
 
-/** True for folders that do not hold the user's own models. */
+/** Returns true for folders that do not contain the user's own models. */
 const isPassedOver = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 
 const isModelName = (name: string): boolean => isIR(name) || /\.onnx$/i.test(name);

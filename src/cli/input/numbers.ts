@@ -31,7 +31,7 @@ export const wholeOption =
   (text) =>
     parseWhole(text, name, low, high);
 
-/** Bytes for the chunks of a job; the default of --memory. Help texts call it 1G. */
+/** Bytes for the chunks of a job, the default of --memory; help texts write 1G. */
 export const DEFAULT_MEMORY = 2 ** 30;
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -33,7 +33,7 @@ export interface Call {
   readonly version: OperatorVersion;
   /** A title such as `ScatterND-18`. */
   readonly title: string;
-  /** Inputs with typed values: an axis that is an input may be given like an attribute. */
+  /** Inputs given as values, because an input axis may be given like an attribute. */
   readonly given: ReadonlyMap<string, Tensor>;
 }
 
@@ -66,13 +66,16 @@ export const collect = (text: string, before: readonly string[] = []): string[] 
 
 export const isOperator = (name: string): boolean => operators().some((one) => one.name === name);
 
-/** All versions of an operator, oldest first. Without a domain, the first one with the operator is used. */
+/** Returns all versions of an operator, oldest first. Without a domain, the first one with the operator is used. */
 export function versionsOf(op: string, domain?: string): readonly OperatorVersion[] {
   const newest = resolveTyped(op, undefined, domain);
   return operators().filter((one) => one.name === op && one.domain === newest.domain);
 }
 
-/** The version of an operator at an opset, by default the newest. @throws Failure for an unknown operator or opset */
+/**
+ * Returns the version of an operator at an opset, by default the newest. @throws Failure for an unknown operator or
+ * opset
+ */
 export function resolveTyped(op: string, opset?: number, domain?: string): OperatorVersion {
   const home = domain ?? operators().find(({ name }) => name === op)?.domain;
   const at = opset ?? Number.MAX_SAFE_INTEGER;
@@ -84,7 +87,7 @@ export function resolveTyped(op: string, opset?: number, domain?: string): Opera
   );
 }
 
-/** A title such as `ScatterND-18`. */
+/** Returns a title such as `ScatterND-18`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
@@ -108,7 +111,7 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
     const value = given.get(name);
     if (value !== undefined) return value;
     const types = typesOf(version, type);
-    // float32 has every reduction, so the data type causes no refusal.
+    // float32 supports every reduction, so the data type cannot cause an error.
     const dtype = types.includes("float32") ? "float32" : types[0];
     return { dtype: isDType(dtype) ? dtype : "int64", shape: null } as const;
   });
@@ -116,7 +119,7 @@ export function parseCall(op: string, { domain, opset, attr = [], axis }: CallOp
   return { node, version, title: versionTitle(version), given };
 }
 
-/** The typed values of attributes, and of an axis that is an input. */
+/** Returns the typed values of attributes, and of an axis that is an input. */
 function parseValues(
   texts: readonly string[],
   version: OperatorVersion,
@@ -137,7 +140,7 @@ function parseValues(
   return attributes;
 }
 
-/** The value of an attribute of `type`; an unknown attribute's value is text. */
+/** Returns the value of an attribute of `type`; an unknown attribute's value is text. */
 function parseValue(name: string, text: string, type?: AttributeSchema["type"]): AttributeValue {
   if (type === undefined || type === "string") return text;
   const { parse, must } = PARSERS[type];

@@ -43,7 +43,7 @@ export async function openPart(io: Io, name: string): Promise<ChunkedArray> {
   }
 }
 
-/** The ranges of an array's axes in Python's notation: `10:20, ::2`, `3`, `..., :5`. */
+/** Returns the ranges of an array's axes in Python's notation: `10:20, ::2`, `3`, `..., :5`. */
 function parseRanges(text: string, rank: number): AxisRange[] {
   const words = text.split(",").map((word) => word.trim());
   // Python allows a trailing comma.

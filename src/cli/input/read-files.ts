@@ -13,7 +13,7 @@ import { quote } from "../text/layout.ts";
 import { FILES } from "../../core/limits.ts";
 import { OPEN } from "../../core/resources.ts";
 
-/** @throws Failure for a name without a format's ending, and for a file that does not hold a tensor. */
+/** @throws Failure for a name without a format's ending, and for a file that does not contain a tensor. */
 export function readTensorFile(io: Io, file: string): Tensor {
   if (file === STDIN) {
     return withPath(file, () => {
@@ -25,11 +25,11 @@ export function readTensorFile(io: Io, file: string): Tensor {
   return withPath(file, () => read(readRange(io, file), externalReader(folderOf(io, file))));
 }
 
-/** The tensors of files, by name. */
+/** Returns the tensors of files, by name. */
 export const readTensorFiles = (io: Io, files: ReadonlyMap<string, string>): Map<string, Tensor> =>
   new Map([...files].map(([name, file]) => [name, readTensorFile(io, file)]));
 
-/** The bytes of a file, or all of standard input. */
+/** Returns the bytes of a file, or all of standard input. */
 export const readBytes = (io: Io, file: string): Uint8Array =>
   withPath(file, () => (file === STDIN ? readInput(io) : readRange(io, file)));
 
@@ -58,7 +58,7 @@ export const withModel = <T>(io: Io, file: string, action: (model: Model) => T):
     return action(readIR(readRange(io, file), bin.exists ? bin : undefined));
   });
 
-/** All of standard input. */
+/** Returns all of standard input. */
 function readInput({ stdin }: Io): Uint8Array {
   if (stdin.isTTY) {
     throw wrongUsage("standard input is a terminal; pipe a file into the command, or name one");
@@ -78,14 +78,14 @@ export function checkOneInput(files: readonly (string | undefined)[]): void {
   );
 }
 
-/** The model in standard input. An IR begins with `<`, which no ONNX model does. */
+/** Returns the model in standard input. An IR begins with `<`, which no ONNX model does. */
 function inputModel(io: Io, bin?: ByteSource): Model {
   const bytes = readInput(io);
   const isXml = /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 64)));
   return isXml ? readIR(bytes, bin) : readModel(bytes, { external: fromNoFolder });
 }
 
-/** Throws for a file beside standard input, which has no folder. */
+/** Throws for an external file of a model in standard input, which has no folder. */
 const fromNoFolder = (location = ".bin file"): never => {
   const sentence = `a model in standard input has no ${location}; give the name of the model file`;
   throw new TensorError("unsupported-model", sentence);
@@ -98,7 +98,7 @@ export const isIR = (file: string): boolean => path.extname(file).toLowerCase() 
 /** Bytes within which the first element of an IR begins. */
 const XML_HEAD = 4096;
 
-/** True if a file is an IR, not another document. True also for a file that cannot be read. */
+/** Returns true if a file is an IR, not another document. True also for a file that cannot be read. */
 export function isIRFile(io: Io, file: string): boolean {
   try {
     const head = withFile(io, file, ({ size, read }) => read(0, Math.min(size, XML_HEAD)));
@@ -108,7 +108,7 @@ export function isIRFile(io: Io, file: string): boolean {
   }
 }
 
-/** The files of a model: an IR has a `.bin` of the same name beside its `.xml`. */
+/** Returns the files of a model: an IR has an `.xml` and a `.bin` with the same name. */
 export function modelFiles(file: string): readonly string[] {
   const { dir, name } = path.parse(file);
   return isIR(file) ? [file, path.join(dir, `${name}.bin`)] : [file];
@@ -117,7 +117,7 @@ export function modelFiles(file: string): readonly string[] {
 export const folderOf = ({ cwd }: Io, file: string): string =>
   path.dirname(path.resolve(cwd, file));
 
-/** The `.bin` of an IR, read by ranges under the rules of external data. Reading a missing one throws. */
+/** Returns the `.bin` of an IR, read by ranges under the rules of external data. Reading a missing one throws. */
 function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolean } {
   const folder = folderOf(io, file);
   const location = `${path.parse(file).name}.bin`;
@@ -132,8 +132,8 @@ function binBeside(io: Io, file: string): ByteSource & { readonly exists: boolea
 
 /**
  * Reads external data only within `folder`. The library has already refused absolute paths and `..`. This function
- * refuses what only the disk reveals: links that lead out of the folder, folders, pipes, devices, and a range beyond
- * the end of the file. Without a range it reads the whole file.
+ * refuses problems that only the disk reveals: links that lead out of the folder, folders, pipes, devices, and a range
+ * beyond the end of the file. Without a range it reads the whole file.
  */
 export const externalReader =
   (folder: string) =>
@@ -141,7 +141,7 @@ export const externalReader =
     try {
       const home = fs.realpathSync(folder);
       const file = fs.realpathSync(path.join(home, location));
-      // Compared with its separator, because a sibling folder's name may begin with this one's.
+      // The comparison includes the separator, because a sibling folder's name may begin with this folder's name.
       if (file.startsWith(path.join(home, path.sep))) {
         return readRange({ cwd: home }, file, offset, length);
       }
@@ -198,7 +198,7 @@ function read(
   for (let done = 0; done < length;) {
     const most = Math.min(FILES.atOnce, length - done);
     const count = fs.readSync(descriptor, bytes, done, most, offset + done);
-    // The file has become shorter since its size was read.
+    // The file was truncated after its size was read.
     if (count === 0) throw endsEarly(file, offset + done, end);
     done += count;
   }
@@ -210,7 +210,7 @@ const endsEarly = (file: string, size: number, end: number): TensorError =>
     `${file} ends at byte ${size}, but its data end at byte ${end}; the file is truncated; copy it again`,
   );
 
-/** The error for a folder, a pipe or a device where a file is expected. */
+/** Returns the error for a folder, a pipe or a device where a file is expected. */
 export const notRegular = (file: string, stat: fs.Stats): Error =>
   wrongData(
     `${file} must be a file, got ${stat.isDirectory() ? "a folder" : "a pipe or a device"}; name a file`,

@@ -107,7 +107,7 @@ export async function makeSessions(
       starting();
       const [model, options] = withWeights(runtime, bytes, folder, external);
       return runtime.InferenceSession.create(model, {
-        // The runtime's messages are reported, so they need not be logged too.
+        // The command reports the runtime's messages, so the runtime need not log them.
         logSeverityLevel: 4,
         ...(provider !== undefined && { executionProviders: [provider] }),
         ...(count !== undefined && { intraOpNumThreads: count }),
@@ -126,16 +126,19 @@ export async function makeSessions(
   };
 }
 
-/** The settings that a runtime supports per session: onnxruntime-web sets the threads for all its sessions at once. */
+/**
+ * Returns the settings that a runtime supports per session: onnxruntime-web sets the threads for all its sessions at
+ * once.
+ */
 function settingsFor({ name }: Runtime, settings: SessionSettings = {}): SessionSettings {
   if (name === "onnxruntime-node" || !("intraOpNumThreads" in settings)) return { ...settings };
   return {};
 }
 
 /**
- * A model, and the options that tell a runtime the location of the model's external data. onnxruntime-node maps the
- * files into memory and loads only the parts in use: a node beside 2.7 GB of weights takes 80 MB, where buffers of the
- * files took four times their size. onnxruntime-web opens no files, so its model gets the weights.
+ * Returns a model, and the options that tell a runtime the location of the model's external data. onnxruntime-node maps
+ * the files into memory and loads only the parts in use: a node beside 2.7 GB of weights takes 80 MB, where buffers of
+ * the files took four times their size. onnxruntime-web opens no files, so its model gets the weights.
  */
 function withWeights(
   { name }: Runtime,
@@ -148,7 +151,7 @@ function withWeights(
   const files = externalFiles(model);
   if (files.length === 0) return [bytes, {}];
   if (name !== "onnxruntime-node") return [writeModel(withOwnData(model)), {}];
-  // Reading 0 bytes of each file refuses links that lead out of the folder, which the runtime might follow.
+  // Reading 0 bytes of each file detects links that lead out of the folder, which the runtime might follow.
   for (const location of files) external(location, 0, 0);
   return [bytes, { extra: { session: { model_external_initializers_file_folder_path: folder } } }];
 }
@@ -195,7 +198,7 @@ export async function inModel<T>(file: string, action: () => Promise<T>): Promis
   try {
     return await action();
   } catch (error) {
-    // A missing input: the error about a tensor of another size names an axis, and a wrong rank has its own code.
+    // This code without an axis means a missing input: a wrong size names an axis, and a wrong rank has its own code.
     if (isTensorError(error, "shape-mismatch") && error.input && error.axis === undefined) {
       const advice = "give inputs with --feed NAME=FILE";
       throw wrongUsage(escapeControls(`${printFile(file)}: ${error.message}; ${advice}`), error);

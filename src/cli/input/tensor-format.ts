@@ -17,7 +17,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   ".pb": { read: (bytes, external) => readTensor(bytes, { external }), write: writeTensor },
 };
 
-/** The format of a tensor without a name: NPY's first bytes never begin a TensorProto. */
+/** Returns the format of a tensor without a name: NPY's first bytes never begin a TensorProto. */
 export const formatOf = (bytes: Uint8Array): Format =>
   FORMATS[NPY_MAGIC.every((byte, at) => bytes[at] === byte) ? ".npy" : ".pb"];
 

@@ -1,7 +1,7 @@
 /**
- * Writes files atomically: contents go to a temporary file beside the destination, which is then renamed. A link is
- * followed, so it stays a link. Another hard link of a file keeps the old contents: both names would change only if the
- * file were overwritten in place, and then an error or a signal would leave half of it.
+ * Writes files atomically: contents go to a temporary file in the destination's folder, which is then renamed. A link
+ * is followed, so it stays a link. Another hard link of a file keeps the old contents: both names would change only if
+ * the file were overwritten in place, and then an error or a signal would leave half of it.
  */
 
 import { randomUUID } from "node:crypto";
@@ -33,8 +33,8 @@ export const writeTensorFiles = (io: Io, outputs: readonly TensorOutput[]): Prom
   );
 
 /**
- * Writes all files or none: no file is renamed before all of them are completely written. Only if a later rename fails
- * have earlier files changed. No temporary file remains, even after an error or a signal other than SIGKILL.
+ * Writes all files or none: no file is renamed before all of them are completely written. If a later rename fails,
+ * earlier files have already changed. No temporary file remains, even after an error or a signal other than SIGKILL.
  */
 export async function writeFiles(
   io: Io,
@@ -48,7 +48,7 @@ export async function writeFiles(
   try {
     for (const { file, bytes } of outputs) {
       const { to, mode, hasOtherLinks } = checkPlace(io, file);
-      // Not the file's own name with an ending, which may exceed the limit for names.
+      // The temporary name is not derived from the file's name, because it might exceed the limit for names.
       const from = path.join(path.dirname(to), `ndscatter-${randomUUID()}.tmp`);
       moves.push({ file, from, to, hasOtherLinks });
       try {
@@ -99,7 +99,7 @@ export function checkPlace({ cwd }: Io, file: string): Place {
 /** A longer chain of links counts as a cycle, as on Linux. */
 const MOST_LINKS = 40;
 
-/** The file that an absolute path leads to, even if it does not exist. `fs.realpath` throws if it does not. */
+/** Returns the file that an absolute path leads to, even if it does not exist. `fs.realpath` throws if it does not. */
 function followLinks(place: string): string {
   let to = place;
   for (let hops = 0; hops < MOST_LINKS; hops++) {
@@ -120,7 +120,7 @@ async function writeNew(place: string, bytes: Uint8Array, mode: number | undefin
   const descriptor = fs.openSync(place, "wx", mode);
   OPEN.files++;
   try {
-    // The umask has removed bits from the mode.
+    // The mode is set again, because the umask has removed bits from it.
     if (mode !== undefined) fs.fchmodSync(descriptor, mode);
     for (let done = 0; done < bytes.length;) {
       // oxlint-disable-next-line no-await-in-loop
@@ -145,7 +145,7 @@ const write = (
     });
   });
 
-/** True if two paths lead to one file, existing or not. */
+/** Returns true if two paths lead to one file, existing or not. */
 export function isSameFile({ cwd }: Io, a: string, b: string): boolean {
   const [left, right] = [a, b].map((file) => path.resolve(cwd, file));
   if (left === right) return true;

@@ -2,11 +2,11 @@
 
 import { isTensorError, printScalar, type Scalar, type Tensor } from "../../entries/index.ts";
 
-/** The row-major position of an element. */
+/** Returns the row-major position of an element. */
 export const positionOf = (at: readonly number[], shape: readonly number[]): number =>
   at.reduce((position, coordinate, axis) => position * shape[axis] + coordinate, 0);
 
-/** The coordinates of a row-major position. */
+/** Returns the coordinates of a row-major position. */
 export const coordinatesOf = (position: number, shape: readonly number[]): number[] => {
   let left = position;
   return shape
@@ -19,17 +19,17 @@ export const coordinatesOf = (position: number, shape: readonly number[]): numbe
     .toReversed();
 };
 
-/** All elements, in row-major order. */
+/** Returns all elements, in row-major order. */
 export function scalarsOf(tensor: Tensor): Scalar[] {
   let level: unknown[] = [tensor.toArray()];
-  // One level per axis and no more: a complex number is a pair, which must stay whole.
+  // Lists are flattened by one level per axis, because a complex number is a pair that must stay whole.
   for (let axis = 0; axis < tensor.shape.length; axis++) level = level.flat(1);
   return level as Scalar[];
 }
 
 /**
- * The values of a tensor for JSON: nested lists in its shape. An empty tensor is one empty list if its shape asks for
- * more lists than `toArray` makes: a file of 192 bytes can ask for millions.
+ * Returns the values of a tensor for JSON: nested lists in its shape. An empty tensor is one empty list if its shape
+ * asks for more lists than `toArray` makes: a file of 192 bytes can declare millions of lists.
  */
 export function valuesOf(tensor: Tensor): unknown {
   try {
@@ -42,7 +42,7 @@ export function valuesOf(tensor: Tensor): unknown {
 
 const MOST_TEXT = 24;
 
-/** An element in a drawing. Text is shortened, and invisible characters are escaped. */
+/** Returns an element in a drawing. Text is shortened, and invisible characters are escaped. */
 export function printCell({ dtype }: Tensor, value: Scalar): string {
   const word = printScalar(dtype, value);
   if (typeof value !== "string") return word;
@@ -56,5 +56,5 @@ export function printCell({ dtype }: Tensor, value: Scalar): string {
     : `${characters.slice(0, MOST_TEXT - 4).join("")}..."`;
 }
 
-/** The number of visible characters of `text`. */
+/** Returns the number of visible characters of `text`. */
 export const lengthOf = (text: string): number => Array.from(text).length;

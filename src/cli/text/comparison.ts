@@ -24,7 +24,7 @@ export interface Difference {
 }
 
 /**
- * The first difference of `got` from `expected`, or null.
+ * Returns the first difference of `got` from `expected`, or null.
  * @param name the name of `got`
  * @param file the file that holds `expected`
  */
@@ -58,7 +58,7 @@ export function compareTensors(
   return difference(at, `${left} (bits ${leftBits})`, `${right} (bits ${rightBits})`, true);
 }
 
-/** A cell as a tensor of rank 0. */
+/** Returns a cell as a tensor of rank 0. */
 export function cellOf({ dtype, shape, data }: Tensor, at: readonly number[]): Tensor {
   const { lanes } = DTYPES[dtype];
   const start = lanes * positionOf(at, shape);

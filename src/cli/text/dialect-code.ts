@@ -33,10 +33,12 @@ interface Gather {
 /** The right side of `y = ...`; null if a dialect has no line for the call. */
 type Code = (call: Scatter | Gather) => string | null;
 
-/** A dialect's words for the reductions that it has. */
+/** A dialect's names for its reductions. */
 type ReductionWords = Readonly<Partial<Record<Reduction, string>>>;
 
-/** Null for batch axes, and for a reduction without the value of data, neither of which the dialect supports. */
+/**
+ * Returns null for batch axes, and for a reduction without the value of data, neither of which the dialect supports.
+ */
 const plain =
   (code: Code): Code =>
   (call) =>
@@ -92,7 +94,7 @@ const openvino: Code = (call) => {
 };
 
 /**
- * An index expression for data in NumPy's notation.
+ * Returns an index expression for data in NumPy's notation.
  * @param library its name in Python
  * @param grids an expression for the coordinates of each element of indices, one array for each axis
  */
@@ -250,7 +252,7 @@ const CODES: Readonly<Record<DialectId, Code>> = {
   mlx,
 };
 
-/** Null if the dialect lacks the operator, the reduction, batch axes or a reduction without data's value. */
+/** Returns null if the dialect lacks the operator, the reduction, batch axes or a reduction without data's value. */
 export function codeOf(
   dialect: DialectId,
   call: NodeSpec,
@@ -261,17 +263,17 @@ export function codeOf(
   return code === null ? null : `y = ${code}`;
 }
 
-/** Reductions that documents call by another name than this package. */
+/** Reductions whose names in documents differ from this package's names. */
 const REDUCTION_WORDS: Readonly<Record<string, Reduction | undefined>> = {
   sum: "add",
   prod: "mul",
 };
 
-/** An axis, or a number of axes, converted to count from the front if negative. */
+/** Returns an axis, or a number of axes, converted to count from the front if negative. */
 const fromFront = (value: number, rank = 0): number => (value < 0 ? value + rank : value);
 
 /**
- * The properties that a line depends on; null for a reduction that no version has.
+ * Returns the properties that a line depends on, or null for a reduction that no version has.
  * @param inputs in the order of the version's inputs
  */
 function describe(

@@ -21,7 +21,9 @@ export interface Canvas {
   readonly isColoured: boolean;
 }
 
-/** The canvas of stdout. NO_COLOR is respected (https://no-color.org), and FORCE_COLOR overrides the terminal. */
+/**
+ * Returns the canvas of stdout. NO_COLOR is respected (https://no-color.org), and FORCE_COLOR overrides the terminal.
+ */
 export function canvasOf({ stdout, env }: Io): Canvas {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
   const isForced = FORCE_COLOR !== "" && FORCE_COLOR !== "0";
@@ -77,7 +79,7 @@ function drawCells(
   const rows = shape.length > 1 ? shape[shape.length - 2] : size;
   const room = canvas.columns - labelOf(0, rows - 1).length;
   const fit = Math.floor(room / (GAP.length + width + signWidth));
-  // A list of rank 1 may continue on the next line. A grid's row may not, because columns would no longer align.
+  // A list of rank 1 may continue on the next line, but not a grid's row, because its columns would no longer align.
   if (fit < (shape.length > 1 ? row : 1)) return null;
   const step = Math.min(row, fit);
   const lines: string[] = [];
@@ -92,11 +94,11 @@ function drawCells(
 
 const GAP = "  ";
 
-/** The number before a line: its row, or in a list of rank 1 its first cell. */
+/** Returns the number before a line: its row, or in a list of rank 1 its first cell. */
 const labelOf = (label: number, most: number): string =>
   `  ${String(label).padStart(String(most).length)} |`;
 
-/** A text such as `[1, 0, :, :]`. */
+/** Returns a text such as `[1, 0, :, :]`. */
 function sliceName(shape: readonly number[], slice: number): string {
   const coordinates: (number | string)[] = [":", ":"];
   for (let d = shape.length - 3; d >= 0; d--) {

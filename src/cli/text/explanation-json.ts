@@ -1,4 +1,4 @@
-/** An explanation as JSON, in parts, because that of a large call may exceed the longest string. */
+/** An explanation as JSON, in parts, because a large call's JSON may exceed the longest string. */
 
 import type { Explanation, GradientCell, Read, StoryStep, Tensor } from "../../entries/index.ts";
 import { valuesOf } from "./cells.ts";
@@ -75,7 +75,7 @@ const cellOf = ({ terms, ...facts }: GradientCell): object => ({
   terms: [...terms],
 });
 
-/** A further field of an object: a list, written member by member. */
+/** Returns a further field of an object: a list, written member by member. */
 function* printList<T>(
   name: string,
   list: Iterable<T>,
@@ -111,7 +111,7 @@ const errorOf = ({
   expected,
 });
 
-/** A step with nested lists for its tensors. */
+/** Returns a step with nested lists for its tensors. */
 function stepOf(step: StoryStep<Tensor>): object {
   const [before, after] = [valuesOf(step.before), valuesOf(step.after)];
   return step.kind === "division"

@@ -18,7 +18,7 @@ import { drawTensor, isSmall, paint, type Canvas, type Mark } from "./drawing.ts
 import { printCount, printName } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
-// The text is cut after these numbers of each; --json has all.
+// Maximum numbers of items in the text; --json has all items.
 const MOST_TARGETS = 50;
 const MOST_STEPS = 20;
 const MOST_BAD = 20;
@@ -61,7 +61,7 @@ export const namesOf = ({ version, inputs }: Explanation): Names => {
   };
 };
 
-/** A sentence per derived shape, marked if the given shape does not fit. */
+/** Returns a sentence per derived shape, marked if the given shape does not fit. */
 const shapesText = ({ shapes }: Explanation, canvas: Canvas): string =>
   shapes.map(({ sentence, fits }) => paint(sentence, fits ? null : "bad", canvas)).join("\n");
 
@@ -137,7 +137,7 @@ const targetMarks = ({ targets }: ScatterStory | GatherStory, tensor: Tensor): M
     ),
   );
 
-/** The mark of a slice, for each of its elements. */
+/** Returns the mark of a slice, for each of its elements. */
 function sliceMarks(
   coordinates: readonly number[],
   { shape }: Tensor,
@@ -185,11 +185,11 @@ function rowsText({ rows, rowRanges }: Summary): string {
   return ranges.join(", ") + (left > 0 ? ` and ${left} more ranges` : "");
 }
 
-/** A text such as `output[1]`, or `output` for the whole tensor, which has no coordinates. */
+/** Returns a text such as `output[1]`, or `output` for the whole tensor, which has no coordinates. */
 export const cellName = (name: string, coordinates: readonly number[]): string =>
   coordinates.length === 0 ? name : name + printShape(coordinates);
 
-/** The history of each target, with a line per step. */
+/** Returns the history of each target, with a line per step. */
 function scatterText(story: ScatterStory, names: Names): string {
   const { targets } = story;
   const blocks = [...first(targets, MOST_TARGETS)].map(({ coordinates, count, steps }) =>
@@ -203,7 +203,7 @@ function scatterText(story: ScatterStory, names: Names): string {
 }
 
 /**
- * The history of one cell of the output, in lines.
+ * Returns the history of one cell of the output, in lines.
  * @param most the number of updates shown
  */
 export function cellText(explanation: Explanation, at: readonly number[], most: number): string[] {
@@ -250,7 +250,7 @@ function stepLine<V>(
 const printIndex = (list: readonly (number | bigint)[]): string =>
   list.length === 1 ? String(list[0]) : `[${list.join(", ")}]`;
 
-/** A text such as `indices[2] = -1, that is 3`. */
+/** Returns a text such as `indices[2] = -1, that is 3`. */
 export function indexText({ at, given, places }: IndexStory, { indices }: Names): string {
   const text = `${cellName(indices, at)} = ${printIndex(given)}`;
   if (places === null) return `${text}, out of range`;
@@ -269,13 +269,13 @@ function gatherText({ reads }: GatherStory, names: Names, output: Tensor): strin
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
 }
 
-/** The element that a gather gives for an index out of range. */
+/** Returns the element that a gather gives for an index out of range. */
 const printZero = ({ dtype }: Tensor): string =>
   dtype === "string" ? '""' : dtype === "bool" ? "false" : "0";
 
 const MOST_PIECES = 6;
 
-/** A slice on one line, cut after its first elements. */
+/** Returns a slice on one line, cut after its first elements. */
 function printPiece(tensor: Tensor): string {
   if (tensor.shape.length === 0) return printCell(tensor, tensor.toArray() as Scalar);
   if (tensor.size === 0) return "[]";
@@ -285,7 +285,7 @@ function printPiece(tensor: Tensor): string {
   return `[${words.join(", ")}${tensor.size > MOST_PIECES ? ", ..." : ""}]`;
 }
 
-/** The first members of a list. The remaining ones are not computed. */
+/** Returns the first members of a list. The remaining ones are not computed. */
 export function* first<T>(list: Iterable<T>, most: number): Iterable<T> {
   let left = most;
   if (left <= 0) return;

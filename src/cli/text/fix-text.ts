@@ -39,7 +39,7 @@ export function fixText(file: string, report: FixReport, context: Context): stri
   return lines.map(escapeControls).join("\n");
 }
 
-/** A sentence for a model without faults, with the runs made. */
+/** Describes a model without faults, with the numbers of its runs. */
 function nothingWrong({ verified, plain }: FixReport): string {
   const ran = verified.nodes.filter(({ verdict }) => verdict !== "not-run");
   const alone = ran.reduce((sum, { reruns }) => sum + (reruns?.count ?? 0), 0);
@@ -51,7 +51,7 @@ function nothingWrong({ verified, plain }: FixReport): string {
   return `nothing is wrong: ${tried.join(", ")}`;
 }
 
-/** The number of different results that the model gave. */
+/** Describes how many different results the model gave. */
 const modelRuns = ({ results, runs }: FixReport["plain"]): string =>
   results === 1
     ? `the model gave one result in ${printCount(runs, "run")}`
@@ -67,7 +67,7 @@ function faultyLines(node: FaultyNodeReport): string[] {
   ];
 }
 
-/** Lines about failures of operators other than scatters and gathers. */
+/** Returns lines about failures of operators other than scatters and gathers. */
 function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] {
   const failures = verified.failures.filter(({ isCompared }) => !isCompared);
   const named = failures.map(
@@ -80,7 +80,7 @@ function otherProblems({ faulty, fault, verified, plain }: FixReport): string[] 
     : named;
 }
 
-/** A line per cure. Consecutive cures that fail in the same way share a line. */
+/** Returns a line per cure. Consecutive cures that fail in the same way share a line. */
 function cureLines(cures: readonly Cure[]): string[] {
   const lines: { titles: string[]; facts: string }[] = [];
   for (const cure of cures) {
@@ -163,7 +163,7 @@ function codeLines(
   ].map((line) => `  ${line}`);
 }
 
-/** The report as data, without tensors. */
+/** Returns the report as data, without tensors. */
 export function fixJson(file: string, report: FixReport, written: string | null): object {
   const { verified, cures, chosen, ...rest } = report;
   const nodes = verified.nodes.map(({ path, op, verdict, sentence, isReproducible }) => ({

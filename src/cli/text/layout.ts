@@ -2,7 +2,7 @@
 
 export const LINE_WIDTH = 80;
 
-/** Aligned columns from rows, all of which have the same number of cells. */
+/** Returns aligned columns from rows, all of which have the same number of cells. */
 export function printTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows
@@ -15,7 +15,10 @@ export function printTable(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** A paragraph with lines of at most 80 characters. `first` begins it, and further lines are indented by its length. */
+/**
+ * Returns a paragraph with lines of at most 80 characters. `first` begins it, and further lines are indented by its
+ * length.
+ */
 export function wrap(text: string, first = ""): string {
   const indent = " ".repeat(first.length);
   const lines: string[] = [];
@@ -31,15 +34,15 @@ export function wrap(text: string, first = ""): string {
   return first + [...lines, line].join(`\n${indent}`);
 }
 
-/** A text such as `1 node` or `2 nodes`. */
+/** Returns a text such as `1 node` or `2 nodes`. */
 export const printCount = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? "" : "s"}`;
 
-/** A name from a file, quoted unless it is plain: control characters must not reach the terminal. */
+/** Returns a name from a file, quoted unless it is plain: control characters must not reach the terminal. */
 export const printName = (name: string): string =>
   /^[\w./:+-]+$/.test(name) ? name : JSON.stringify(name);
 
-/** Longer text is cut, because its beginning suffices to recognize it. */
+/** Maximum length of quoted text; the beginning of longer text suffices to recognize it. */
 const LONGEST_QUOTE = 200;
 
 /** Quotes text that was typed or read from a file, for use in a sentence. */
@@ -48,7 +51,7 @@ export const quote = (text: string): string =>
     ? JSON.stringify(text)
     : `${JSON.stringify(text.slice(0, LONGEST_QUOTE))}...`;
 
-/** Paths are shorter, so a longer word need not be readable. */
+/** Maximum length of a word; paths are shorter, so longer words need not be readable. */
 const LONGEST_WORD = 4096;
 
 /** Shortens very long words of a sentence, such as unknown options, so that it fits a screen. */
@@ -57,7 +60,9 @@ export const cutWords = (sentence: string): string =>
     word.length <= LONGEST_WORD ? word : `${word.slice(0, LONGEST_QUOTE)}...`,
   );
 
-/** A line with its control characters escaped: texts from a file, such as names of dimensions, may contain some. */
+/**
+ * Returns a line with its control characters escaped: texts from a file, such as names of dimensions, may contain some.
+ */
 export const escapeControls = (line: string): string =>
   // oxlint-disable-next-line no-control-regex
   line.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (one) => {

@@ -3,10 +3,13 @@
 import type { Output } from "../io.ts";
 import { printTable } from "./layout.ts";
 
-/** Characters. Narrower terminals get lines of this width. */
+/** Minimum line width, in characters, also for narrower terminals. */
 const LEAST_WIDTH = 20;
 
-/** The number of characters per line; unlimited if the output is not a terminal, so that a line can be searched for. */
+/**
+ * Returns the number of characters per line; unlimited if the output is not a terminal, so that a line can be searched
+ * for.
+ */
 export const widthOf = ({ isTTY, columns }: Output): number =>
   isTTY ? Math.max(columns || 80, LEAST_WIDTH) : Infinity;
 
@@ -51,14 +54,14 @@ export function cut(text: string, most: number): string {
   return [...start, DOTS, ...characters.slice(characters.length - tail)].join("");
 }
 
-/** Characters of the narrowest column. A narrower one would be unreadable. */
+/** Minimum column width, in characters. Narrower columns would be unreadable. */
 const LEAST_COLUMN = 9;
 
 const GAP = 2;
 
 /**
- * A table with lines of at most `width` characters if its columns can be narrowed that far; the widest are narrowed
- * first.
+ * Returns a table with lines of at most `width` characters if its columns can be narrowed that far; the widest columns
+ * are narrowed first.
  */
 export function fitTable(rows: readonly (readonly string[])[], width: number): string[] {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));

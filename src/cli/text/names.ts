@@ -3,7 +3,7 @@
 import { nearestName } from "../../core/operators/nearest.ts";
 import { printName } from "./layout.ts";
 
-/** A question that offers the nearest name, or `otherwise` if no name is near. */
+/** Returns a question that offers the nearest name, or `otherwise` if no name is near. */
 export function didYouMean(name: string, names: Iterable<string>, otherwise: string): string {
   const near = nearestName(name, names);
   return near === null ? otherwise : `did you mean ${printName(near)}?`;

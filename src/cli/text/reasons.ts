@@ -18,7 +18,9 @@ const MOST_REASONS = 3;
 /** Maximum number of updates of a cell in the text; `explain --json` has all. */
 const MOST_UPDATES = 6;
 
-/** The diagnoses of a difference; null if diagnosis does not apply: other types or shapes, or another NaN. */
+/**
+ * Returns the diagnoses of a difference, or null if diagnosis does not apply: other types or shapes, or another NaN.
+ */
 export function diagnosesOf(
   { node, inputs }: NodeCall,
   result: Tensor,
@@ -29,7 +31,7 @@ export function diagnosesOf(
   return found.length === 0 && difference.isNaN ? null : found;
 }
 
-/** A line per diagnosis, or one line if the list is empty. */
+/** Returns a line per diagnosis, or one line if the list is empty. */
 export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
   if (diagnoses.length === 0) return ["why: nothing known explains it"];
   return diagnoses.slice(0, MOST_REASONS).map(({ id, sentence, cells, dialects }, at) => {
@@ -43,7 +45,7 @@ export function reasonLines(diagnoses: readonly Diagnosis[]): string[] {
   });
 }
 
-/** The history of one cell of the exact result, in lines; empty if the call has no result. */
+/** Returns the history of one cell of the exact result, in lines, or empty if the call has no result. */
 export function historyLines(explanation: Explanation, at: readonly number[]): string[] {
   const { output, story } = explanation;
   // A complex number has no such cell, because its two parts share one.

@@ -26,11 +26,11 @@ export interface ReportView {
 /** Severities, worst first. */
 const SEVERITIES: readonly Severity[] = ["wrong", "risky", "note"];
 
-/** If more nodes than this have findings, only the first of each kind are shown. */
+/** Maximum number of nodes with findings; if more nodes have findings, only the first of each kind are shown. */
 const MOST_NODES = 20;
 const MOST_OF_A_KIND = 5;
 
-/** Characters of a value. */
+/** Maximum length of a printed value, in characters. */
 const MOST_VALUE = 48;
 
 export const isClean = ({ counts }: Report): boolean =>
@@ -52,7 +52,7 @@ export function printReport(file: string, report: Report, view: ReportView): str
     .join("\n\n");
 }
 
-/** The line for a model without findings, among other models. */
+/** Returns the line for a model without findings, among other models. */
 export function printCleanLine(file: string, report: Report, { width }: ReportView): string {
   const unchecked = uncheckedText(report);
   const text = `${printFile(file)}: ${nodeCounts(report)}, nothing found`;
@@ -70,7 +70,10 @@ const nodeCounts = ({ nodeCount, nodes }: Report): string =>
 export const printCounts = ({ wrong, risky, note }: Report["counts"]): string =>
   `${wrong} wrong, ${risky} risky${note === 0 ? "" : `, ${printCount(note, "note")}`}`;
 
-/** The blocks of the nodes with findings. In a long list, nodes whose worst finding has the same id are one kind. */
+/**
+ * Returns the blocks of the nodes with findings. In a long list, nodes whose worst finding has the same id are one
+ * kind.
+ */
 function worstFirst(nodes: readonly InspectedNode[], width: number): string[][] {
   const kinds = new Map<string, InspectedNode[]>();
   let count = 0;
@@ -130,9 +133,9 @@ const rowOf = ({ name, parameter, type, isConstant, value }: InspectedValue): st
     isConstant ? ["constant", ...(value === undefined ? [] : [printValue(value)])].join(" ") : "",
   ].map(escapeControls);
 
-/** A small tensor on one line. */
+/** Returns a small tensor on one line. */
 function printValue(tensor: Tensor): string {
-  // The nesting of lists is not enough, because a complex number is a list too.
+  // The nesting of lists does not determine the axis, because a complex number is a list too.
   const print = (item: unknown, axis: number): string =>
     axis === tensor.shape.length
       ? printCell(tensor, item as Parameters<typeof printCell>[1])
@@ -143,7 +146,7 @@ function printValue(tensor: Tensor): string {
 const printFinding = ({ severity, id, sentence }: Finding): string =>
   escapeControls(`${severity}: ${id}: ${sentence}`);
 
-/** A line per operator version, and the number of nodes that are not shown. */
+/** Returns a line per operator version, and the number of nodes that are not shown. */
 function operatorLines(nodes: readonly InspectedNode[], { all, width }: ReportView): string[] {
   const versions = new Map<string, InspectedNode[]>();
   for (const node of nodes) {
@@ -165,7 +168,7 @@ function operatorLines(nodes: readonly InspectedNode[], { all, width }: ReportVi
   return all || clean === 0 ? lines : [...lines, fold(hint, width)];
 }
 
-/** A clause about the nodes whose indices are not constant; empty if none are left unchecked. */
+/** Returns a clause about the nodes whose indices are not constant, or empty if none are left unchecked. */
 function uncheckedText({ nodes }: Report): string {
   const { length } = nodes.filter(hasUncheckedIndices);
   const subject = `${printCount(length, "node")} ${length === 1 ? "has" : "have"}`;
@@ -175,7 +178,7 @@ function uncheckedText({ nodes }: Report): string {
 const hasUncheckedIndices = ({ inputs }: InspectedNode): boolean =>
   inputs.some(({ parameter, isConstant }) => parameter === "indices" && !isConstant);
 
-/** The clause with advice: `verify` runs only ONNX models. */
+/** Returns the clause with advice: `verify` runs only ONNX models. */
 function uncheckedLines(report: Report, width: number): string[] {
   const text = uncheckedText(report);
   const isONNX = report.nodes.some(({ domain }) => domain === "ai.onnx");
@@ -186,11 +189,13 @@ function uncheckedLines(report: Report, width: number): string[] {
 const byTitle = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : 1;
 
-/** The data types of the nodes' first input, from which they gather or into which they scatter; `?` if unknown. */
+/**
+ * Returns the data types of the nodes' first input, from which they gather or into which they scatter; `?` if unknown.
+ */
 const dataTypesOf = (nodes: readonly InspectedNode[]): string =>
   [...new Set(nodes.map(({ inputs: [data] }) => data?.type?.dtype ?? "?"))].toSorted().join(", ");
 
-/** The number of findings by severity, without zeros. */
+/** Returns the number of findings by severity, without zeros. */
 const countsOf = (nodes: readonly InspectedNode[]): string =>
   SEVERITIES.flatMap((severity) => {
     const found = nodes.flatMap(({ findings }) => findings);
@@ -205,7 +210,10 @@ function printAttribute(attribute: Attribute): string {
   return typeof fact === "string" ? printName(fact) : printJson(fact);
 }
 
-/** An attribute's value for JSON. A tensor is represented by its data type, a value of an unknown kind by its kind. */
+/**
+ * Returns an attribute's value for JSON. A tensor is represented by its data type, a value of an unknown kind by its
+ * kind.
+ */
 export function attributeFact(attribute: Attribute): unknown {
   const { type, value } = attribute;
   if (type === "tensor") return `tensor of ${value.dtype ?? "unknown type"}`;

@@ -13,7 +13,7 @@ import {
 import { LINE_WIDTH, printTable, wrap } from "./layout.ts";
 import { versionTitle } from "../input/operator-call.ts";
 
-/** A line for each version. */
+/** Returns a line for each version. */
 export function printVersions(versions: readonly OperatorVersion[]): string {
   const heading = ["domain", "operator", "version", "attributes", "index types", "data types"];
   const rows = versions.map((version) => [
@@ -27,7 +27,7 @@ export function printVersions(versions: readonly OperatorVersion[]): string {
   return printTable([heading, ...rows]);
 }
 
-/** An operator's versions, with the changes of each after the first. */
+/** Returns an operator's versions, with the changes of each after the first. */
 export function printHistory(versions: readonly OperatorVersion[]): string {
   const [first, ...later] = versions;
   const history = later.map((version, position) => {
@@ -39,13 +39,13 @@ export function printHistory(versions: readonly OperatorVersion[]): string {
   return [head, printVersions(versions), ...history].join("\n\n");
 }
 
-/** A text such as `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
+/** Returns a text such as `3 (opset4)`: OpenVINO numbers versions and opsets separately. */
 const printNumber = ({ sinceVersion, opset }: OperatorVersion): string =>
   opset === undefined || opset === sinceVersion
     ? `${sinceVersion}`
     : `${sinceVersion} (opset${opset})`;
 
-/** All facts of one version, under the specification's names. */
+/** Returns all facts of one version, under the specification's names. */
 export function printSchema(version: OperatorVersion): string {
   const { domain, attributes, inputs, outputs, typeConstraints } = version;
   const facts = printTable([
@@ -88,14 +88,14 @@ const section = (title: string, items: readonly string[]): string =>
 const item = (name: string, facts: string, description: string): string =>
   `${wrap(facts, `  ${name}: `)}\n${wrap(description, "      ")}`;
 
-/** A text such as `one of none, add, mul (default none)` or `int (default 0)`. */
+/** Returns a text such as `one of none, add, mul (default none)` or `int (default 0)`. */
 const printAttribute = ({ type, values, minimum, default: initial }: AttributeSchema): string => {
   const least = minimum === undefined ? "" : ` of at least ${minimum}`;
   const must = initial === undefined ? "must be given" : `default ${initial}`;
   return `${values === undefined ? type + least : `one of ${values.join(", ")}`} (${must})`;
 };
 
-/** A data type under its name in the domain's documents. The name of a type constraint stays unchanged. */
+/** Returns a data type under its name in the domain's documents. The name of a type constraint stays unchanged. */
 function printTypeName(type: string, domain: OperatorVersion["domain"]): string {
   if (!isDType(type)) return type;
   const row = DTYPES[type];
@@ -103,14 +103,14 @@ function printTypeName(type: string, domain: OperatorVersion["domain"]): string 
   return `tensor(${row.onnx.name})`;
 }
 
-/** The data types that indices may have, in few words. */
+/** Returns the data types that indices may have, in few words. */
 function indexTypes(version: OperatorVersion): string {
   const indices = version.inputs.find((input) => roleOf(input) === "indices");
   const types = typesOf(version, indices?.type ?? "");
   return types.length > 2 ? `${types.length} integers` : types.join(", ");
 }
 
-/** A line per difference: `+` for an addition in `to`, `-` for a removal, `~` for a change. */
+/** Returns a line per difference: `+` for an addition in `to`, `-` for a removal, `~` for a change. */
 export function printChanges(from: OperatorVersion, to: OperatorVersion): string {
   const changes = compareVersions(from, to).filter(({ path }) => path !== "sinceVersion");
   return groupWords(changes).map(printChange).join("\n");
@@ -160,7 +160,7 @@ function withoutStartOf(other: string, text: string): string {
   return same === 0 ? text : `... ${words.slice(same).join(" ")}`;
 }
 
-/** A fact of a schema in words. Its name is omitted, because the line's path ends in it. */
+/** Returns a fact of a schema in words. Its name is omitted, because the line's path ends in it. */
 function printValue(value: unknown): string {
   if (isAttribute(value)) return printAttribute(value);
   if (Array.isArray(value)) return value.map(printValue).join(", ");

@@ -56,7 +56,7 @@ export class Additions {
     });
   }
 
-  /** An ONNX node with one output named after the value `base`. The caller inserts it into the graph. */
+  /** Returns an ONNX node with one output named after the value `base`. The caller inserts it into the graph. */
   node(
     op: string,
     base: string,

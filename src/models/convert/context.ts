@@ -1,4 +1,4 @@
-/** The state of a conversion: one record for the model, one for each graph in it. */
+/** The state of a conversion: one record for the model, and one for each of its graphs. */
 
 import type { Model } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";

@@ -64,7 +64,7 @@ function convertOne(
   if (target.domain === "openvino") {
     const { length } = log.changes;
     if (convertBodies(node, scope, context) !== node) {
-      // Changes logged for its body are discarded, because the node is left unchanged.
+      // Changes logged for the node's body are discarded, because the node stays unchanged.
       log.changes.length = length;
       throw refusal("its body has nodes of another opset, and bodies in an IR cannot be changed");
     }

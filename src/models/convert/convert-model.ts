@@ -1,6 +1,6 @@
 /**
- * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Refuses whatever the target cannot express
- * exactly.
+ * Converts a model to another opset of ONNX, or between ONNX and OpenVINO. Features that the target cannot express
+ * exactly are refused.
  *
  * Independent of file formats: turns one `Model` into another, which the writer of its format writes.
  */
@@ -121,13 +121,13 @@ function convertWhole(context: ModelContext): Model {
   };
 }
 
-/** IR versions that introduced functions, and several functions of one name. ONNX: Versioning, Released Versions. */
+/** IR versions that introduced functions, and overloaded functions. ONNX: Versioning, Released Versions. */
 const FUNCTIONS_SINCE = 8;
 const OVERLOADS_SINCE = 10;
 
 /**
- * The IR version that introduced the opset. A newer IR version is kept unless the opset becomes older: then the target
- * is an older runtime, which rejects newer files.
+ * Returns the IR version that introduced the opset. A newer IR version is kept unless the opset becomes older, because
+ * an older runtime rejects newer files.
  * @param isPlain true if no constant was added. Older files require every constant to be a graph input, and added
  *   constants are not.
  */
@@ -145,7 +145,7 @@ function fileVersion(
   return Math.max(target.irVersion, ...kept, isOlder ? 0 : irVersion);
 }
 
-/** The domain of a model's operators, which identifies its format. */
+/** Returns the domain of a model's operators, which identifies its format. */
 function domainOf({ opsets, graph }: Model): Domain {
   if (Object.hasOwn(opsets, "ai.onnx")) return "ai.onnx";
   const isOpenvino = graph.nodes.every(({ domain }) => domain.split(".")[0] === "openvino");

@@ -70,7 +70,9 @@ function noVersion(op: string, target: CheckedTarget): string {
   return `${printTarget(target)} does not have ${first.name} yet; opset ${firstOpset(first)} has it`;
 }
 
-/** The names of the inputs in the order of the target's version, after adding constants and casts where needed. */
+/**
+ * Returns the names of the inputs in the order of the target's version, after adding constants and casts where needed.
+ */
 function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext): string[] {
   const { node, settings } = meaning;
   const indices = adaptIndices(row, meaning, context) ?? "";
@@ -86,7 +88,9 @@ function inputsFor(row: OperatorVersion, meaning: Meaning, context: GraphContext
 const axisConstant = (axis: number, { outputs, op }: ModelNode, additions: Additions): string =>
   additions.constant(outputs[0] || op, "axis", () => tensor("int64", [], axis), axis);
 
-/** The attributes with the same meaning in another version. An attribute that already has this meaning is kept. */
+/**
+ * Returns the attributes with the same meaning in another version. An attribute that already has this meaning is kept.
+ */
 function attributesFor(
   row: OperatorVersion,
   { node, settings, version }: Meaning,
@@ -133,14 +137,14 @@ function isUnchanged(
     node.op === row.name &&
     before.length === Object.keys(attributes).length &&
     before.every(([name, attribute]) => attributes[name] === attribute) &&
-    // Omitted optional inputs at the end are empty names or absent.
+    // Omitted trailing inputs may be empty names or absent.
     node.inputs.every((name, position) => name === (inputs[position] ?? ""))
   );
 }
 
 /**
- * A note if the data type is unknown, the target's version accepts fewer types than the node's, and `force` allows
- * that.
+ * Returns a note if the data type is unknown, the target's version accepts fewer types than the node's, and `force`
+ * allows that.
  * @throws TensorError `unsupported-model` without `force`
  */
 function undeclaredType(

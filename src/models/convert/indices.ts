@@ -21,24 +21,24 @@ import {
   type Meaning,
 } from "./meaning.ts";
 
-/** Every version accepts this type. */
+/** Data type that every version accepts for indices. */
 const INDEX_TYPE: DType = "int64";
 
 /** The changes that a node's indices need because the target's version accepts less than the node's. */
 interface Change {
   /** The data type of a constant made from the indices. */
   readonly dtype: DType;
-  /** True if the target does not accept their data type. */
+  /** True if the target does not accept the data type of the indices. */
   readonly needsCast: boolean;
   /** True if the target does not accept negative indices. */
   readonly noNegative: boolean;
-  /** True if an index out of range is an error in the target and gives zeros in the node's version. */
+  /** True if an index out of range is an error in the target but returns zeros in the node's version. */
   readonly noOutside: boolean;
 }
 
 /**
- * The name of indices that give `row` the effect of the node: the node's own indices, a constant made from them, or the
- * output of a cast.
+ * Returns the name of indices that give `row` the effect of the node: the node's own indices, a constant made from
+ * them, or the output of a cast.
  * @throws TensorError `unsupported-model` if no such indices exist or they are not known
  */
 export function adaptIndices(
@@ -72,7 +72,7 @@ function changeOf(name: string, row: OperatorVersion, { version }: Meaning, scop
   };
 }
 
-/** The name of a constant with the indices in the target's form; the old name if nothing changes. */
+/** Returns the name of a constant with the indices in the target's form; the old name if nothing changes. */
 function adaptConstant(
   name: string,
   before: Tensor,
@@ -96,7 +96,7 @@ function adaptConstant(
   return additions.constant(name, suffix, () => after, [change, dims]);
 }
 
-/** The error for indices that must be inspected but are not constant. */
+/** Returns the error for indices that must be inspected but are not constant. */
 function refuseUnknown(
   name: string,
   { noNegative, noOutside }: Change,
@@ -123,8 +123,8 @@ function indexTypes(version: OperatorVersion): readonly string[] {
 }
 
 /**
- * The sizes of the axes that indices address, one per component of a tuple; null if unknown. `isCertain` is false if a
- * size is only declared.
+ * Returns the sizes of the axes that indices address, one per component of a tuple, or null if unknown. `isCertain` is
+ * false if a size is only declared.
  */
 function dimsOf(
   { version, settings, inputs }: Meaning,
@@ -144,7 +144,7 @@ function dimsOf(
 const hasNegative = ({ data }: Tensor): boolean =>
   Array.from(data as Iterable<number | bigint>).some((index) => index < 0);
 
-/** The same tensor if nothing changes. */
+/** Returns the same tensor if nothing changes. */
 function rewrite(
   indices: Tensor,
   change: Change,
@@ -173,7 +173,7 @@ function rewrite(
   return isSame ? indices : new Tensor(dtype, shape, size, storage);
 }
 
-/** An index in the target's form: counted from the front if the target accepts no negative indices. */
+/** Returns an index in the target's form: counted from the front if the target accepts no negative indices. */
 function takenIndex(
   index: bigint,
   dim: Dim | undefined,

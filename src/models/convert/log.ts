@@ -43,8 +43,8 @@ export class ConversionLog {
   }
 
   /**
-   * The result of `action`, or of `instead` if `action` refuses. All refusals of a model are collected and reported at
-   * once.
+   * Returns the result of `action`, or of `instead` if `action` refuses. All refusals of a model are collected and
+   * reported at once.
    */
   attempt<T>(node: ModelNode, action: () => T, instead: () => T): T {
     try {

@@ -24,14 +24,14 @@ import type { CheckedTarget } from "./target.ts";
 
 export interface Meaning {
   readonly node: ModelNode;
-  /** The operator with this effect: the node's own, or an equivalent one. */
+  /** The node's own operator, or an equivalent operator. */
   readonly op: string;
   /** The operator version of the node. */
   readonly version: OperatorVersion;
   readonly settings: Settings;
-  /** The names of its inputs. */
+  /** Input names of the node, by role. */
   readonly inputs: Readonly<Partial<Record<Role, string>>>;
-  /** The data type of data, if its type or that of a value of the same type is known. */
+  /** The data type of data, if known from data itself or from another value of the same type. */
   readonly dtype: DType | null;
   /** Notes on declared types on which the conversion relies, a sentence each. */
   readonly trusted: Set<string>;
@@ -76,7 +76,7 @@ function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"
   return named;
 }
 
-/** The value of an axis if it is a constant, else null. */
+/** Returns the value of an axis if it is a constant, or null otherwise. */
 function constantAxis(name: string, scope: Scope): number | null {
   const constant = scope.constantOf(name);
   const isOne = constant !== null && constant.dtype !== null && product(constant.shape) === 1;
@@ -84,35 +84,35 @@ function constantAxis(name: string, scope: Scope): number | null {
   return Number.isInteger(axis) ? axis : null;
 }
 
-/** The number of batch axes; a negative one is converted if the rank of indices is certain. */
+/** Returns the number of batch axes; a negative number is converted if the rank of indices is certain. */
 function fromFront(batchDims: number, indices: string, scope: Scope): number {
   const rank = certainShape(indices, scope)?.length;
   return batchDims < 0 && rank !== undefined ? batchDims + rank : batchDims;
 }
 
-/** The certain part of a value's shape, ignoring declared types. */
+/** Returns the certain part of a value's shape, ignoring declared types. */
 export const certainShape = (name: string, scope: Scope): PartialShape =>
   scope.get(name).certain.type?.shape ?? null;
 
-/** A note on a declared type that decides the result. */
+/** Returns a note on a declared type that decides the result. */
 export const onlyDeclared = (what: string, name: string, use: string): string =>
   `the ${what} of ${quote(name)} is only declared; ${use}`;
 
-/** The scatter/gather version of a node, or null. */
+/** Returns the scatter/gather version of a node, or null. */
 export const familyVersion = ({ domain, op }: ModelNode, opset: number): OperatorVersion | null =>
   findVersion({ domain, op, opset });
 
-/** A title such as `ScatterND-16`. */
+/** Returns a title such as `ScatterND-16`. */
 export const versionTitle = ({ name, sinceVersion }: OperatorVersion): string =>
   `${name}-${sinceVersion}`;
 
-/** Operator names in ai.onnx, and in openvino if they differ. */
+/** Operator names in openvino that differ from those in ai.onnx. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   ScatterND: "ScatterNDUpdate",
   ScatterElements: "ScatterElementsUpdate",
 };
 
-/** All names of an operator in both domains, deprecated ones last. */
+/** Returns all names of an operator in both domains, deprecated ones last. */
 function allNames(op: string): readonly string[] {
   const plain = operators().find(({ name }) => name === op)?.deprecated ?? op;
   const [base] = Object.entries(OTHER_NAMES).find(([, other]) => other === plain) ?? [plain];
@@ -120,18 +120,18 @@ function allNames(op: string): readonly string[] {
   return [...new Set([base, OTHER_NAMES[base] ?? base, ...old.map(({ name }) => name)])];
 }
 
-/** All versions of `op` in a domain, under any of its names: ordered by {@link allNames}, then oldest first. */
+/** Returns all versions of `op` in a domain, under any of its names: ordered by {@link allNames}, then oldest first. */
 export function siblingsOf(op: string, domain: string): readonly OperatorVersion[] {
   return allNames(op).flatMap((name) =>
     operators().filter((one) => one.domain === domain && one.name === name),
   );
 }
 
-/** The first opset that has a version. */
+/** Returns the first opset that has a version. */
 export const firstOpset = ({ opset, sinceVersion }: OperatorVersion): number =>
   opset ?? sinceVersion;
 
-/** The newest version of `op`, or of its equivalent, in the target's opset; null without one. */
+/** Returns the newest version of `op`, or of its equivalent, in the target's opset, or null without one. */
 export function targetVersion(
   op: string,
   { domain, opset }: CheckedTarget,
@@ -140,20 +140,22 @@ export function targetVersion(
   return rows.findLast(({ name }) => name === rows[0].name) ?? null;
 }
 
-/** A version's name for a reduction; null if the version does not support it. */
+/** Returns a version's name for a reduction, or null if the version does not support it. */
 export function wordOf(version: OperatorVersion, reduction: Settings["reduction"]): string | null {
   const { values = ["none"] } = attributeFor(version, "reduction") ?? {};
   return values.find((word) => reductionOf(word) === reduction) ?? null;
 }
 
-/** The attribute with which a version expresses a setting. */
+/** Returns the attribute with which a version expresses a setting. */
 const attributeFor = (
   version: OperatorVersion,
   setting: keyof Settings,
 ): AttributeSchema | undefined =>
   version.attributes.find((schema) => settingOf(schema) === setting);
 
-/** The reason why a version cannot do what a node does, judged by attributes and data types; null if it can. */
+/**
+ * Returns the reason why a version cannot do what a node does, judged by attributes and data types, or null if it can.
+ */
 export function objectionTo(
   row: OperatorVersion,
   { version, settings, dtype }: Meaning,
@@ -194,11 +196,11 @@ export function adviceFor(
   return able.length === 0 ? "" : `; opset ${Math.min(...able)} supports it`;
 }
 
-/** The error for a node that cannot be converted. */
+/** Returns the error for a node that cannot be converted. */
 export const refusal = (reason: string): TensorError =>
   new TensorError("unsupported-model", reason);
 
-/** True if indices address a single axis; false if they are tuples with a component per axis. */
+/** Returns true if indices address a single axis, or false if they are tuples with a component per axis. */
 export const hasAxis = (version: OperatorVersion): boolean =>
   attributeFor(version, "axis") !== undefined ||
   version.inputs.some((input) => roleOf(input) === "axis");

@@ -18,7 +18,7 @@ import {
 } from "./meaning.ts";
 
 /**
- * The node's effect as an operator and a reduction that the target supports, if that is exact.
+ * Returns the node's effect as an operator and a reduction that the target supports, if that is exact.
  * @throws TensorError `unsupported-model` for a `ScatterUpdate` that the target cannot express
  */
 export function reword(meaning: Meaning, context: GraphContext): Meaning {
@@ -28,7 +28,7 @@ export function reword(meaning: Meaning, context: GraphContext): Meaning {
 
 /**
  * `sub` as `add` of negated updates. a - b equals a + (-b) for integers, which wrap around, and for floats, including
- * signs of zeros and NaN; it does not for booleans.
+ * NaN and the signs of zeros, but not for booleans.
  */
 function negated(meaning: Meaning, { target, scope, additions }: GraphContext): Meaning {
   const row = targetVersion(meaning.op, target);
@@ -44,7 +44,7 @@ function negated(meaning: Meaning, { target, scope, additions }: GraphContext): 
   };
 }
 
-/** -0 - x by the package's own arithmetic, as one slice: starting from -0, so that 0 becomes -0 and -0 becomes 0. */
+/** Computes -0 - x with the package's own arithmetic, as one slice. Starting from -0 turns 0 into -0, and -0 into 0. */
 function negate({ dtype, shape, size, data }: Tensor): Tensor {
   const zeros = full(dtype, [size], -0);
   const whole = new Tensor("int32", [1, 0], 0, new Int32Array());
@@ -59,12 +59,12 @@ function negate({ dtype, shape, size, data }: Tensor): Tensor {
   return new Tensor(dtype, shape, size, result.data);
 }
 
-/** Maximum number of indices after repeating them; more would make a small model large. */
+/** Maximum number of indices after repetition. More indices would make a small model large. */
 const MOST_INDICES = 2 ** 20;
 
 /**
- * `ScatterUpdate` along the first axis is ScatterND with tuples of one index. Along another axis it is ScatterElements
- * with every index repeated along the other axes.
+ * Rewrites `ScatterUpdate`: along the first axis as ScatterND with tuples of one index, along another axis as
+ * ScatterElements with every index repeated along the other axes.
  */
 function fromSlices(meaning: Meaning, context: GraphContext): Meaning {
   const { target, scope } = context;
@@ -105,7 +105,7 @@ const asTuples = (indices: string, source: Constant, { additions }: GraphContext
     return new Tensor(dtype, [...shape, 1], size, data);
   });
 
-/** Indices with the same shape as updates: the index of a slice is repeated for each of its elements. */
+/** Returns indices with the same shape as updates, by repeating the index of each slice for all of its elements. */
 function expanded(
   { inputs, trusted }: Meaning,
   axis: number,

@@ -1,4 +1,4 @@
-/** Targets of a conversion, and what each opset of ai.onnx introduced: IR versions and data types. */
+/** Targets of a conversion, and the IR versions and data types that each opset of ai.onnx introduced. */
 
 import type { DType } from "../../core/tensor/dtype.ts";
 import { printValue, readForeign, TensorError } from "../../core/errors.ts";
@@ -9,10 +9,10 @@ export type ConvertTarget =
   | { readonly domain?: "ai.onnx"; readonly opset: number }
   | { readonly domain: "openvino"; readonly opset?: number; readonly version?: 10 | 11 };
 
-/** A target after defaults. */
+/** A target with its defaults filled in. */
 export interface CheckedTarget {
   readonly domain: Domain;
-  /** Infinity for the newest. */
+  /** The opset, or Infinity for the newest one. */
   readonly opset: number;
   /** The first version of the file format that supports the opset. */
   readonly irVersion: number;
@@ -37,7 +37,7 @@ const IR_VERSIONS: readonly (readonly [opset: number, irVersion: number])[] = [
 /** The newest opset and IR version that this ONNX Runtime release loads, taken from its errors for newer ones. */
 const RUNTIME = { name: "ONNX Runtime 1.30", opset: 26, irVersion: 13 };
 
-/** A note for a model that is too new for the ONNX Runtime of most users; else null. */
+/** Returns a note for a model that is too new for the ONNX Runtime of most users, or null otherwise. */
 export function runtimeNote(opset: number, irVersion: number): string | null {
   const { name } = RUNTIME;
   if (opset > RUNTIME.opset) {

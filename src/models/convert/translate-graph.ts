@@ -84,7 +84,7 @@ class Translation {
     const inputs = given.inputs.map((name) => this.#aliases.get(name) ?? name);
     const node = { ...given, inputs };
     if (node.domain === target.domain) {
-      // Only ONNX models import the other domain; an IR's node has its own version.
+      // Only ONNX models declare an opset per domain; in an IR each node has its own version.
       this.#nodes.push({ ...node, opset });
       return;
     }
@@ -123,7 +123,7 @@ class Translation {
     this.#nodes.push(node.name === "" ? made : { ...made, name: node.name });
   }
 
-  /** A cast. For an `Identity` that makes an output of the graph, a cast to the same data type. */
+  /** Adds a cast. An `Identity` that computes a graph output becomes a cast to the same data type. */
   #convertType(from: string, to: string, dtype: DType | null): ModelNode {
     const { domain, opset } = this.#context.target;
     if (dtype === null)
@@ -138,7 +138,7 @@ class Translation {
     return this.#around.additions.castNode(from, to, dtype);
   }
 
-  /** The translated graph, with the known type of every value. */
+  /** Returns the translated graph, with the known type of every value. */
   finish(): Graph {
     const { name, inputs, outputs, values = [] } = this.#graph;
     const untyped = inputs.find(({ type }) => type === null);

@@ -21,11 +21,11 @@ export interface StepsRun {
   /** Runs the steps of a graph. `frame` holds its inputs, and afterwards its outputs. */
   steps(plan: GraphPlan, frame: Frame): Promise<void>;
   /**
-   * A value of the graph or of an enclosing one.
+   * Returns a value of the graph or of an enclosing one.
    * @throws TensorError `malformed-file` for a value that does not exist
    */
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value;
-  /** The known part of a value's type; null if not even its data type is known. */
+  /** Returns the known part of a value's type, or null if not even its data type is known. */
   typeOf(plan: GraphPlan, name: string): TensorType | null;
   /** Copies values from a GPU to the host, so that code here can use them. */
   toHost(values: readonly (Value | null)[]): Promise<void>;
@@ -62,7 +62,10 @@ export async function runBodies(
   }
 }
 
-/** The outputs of a node, null for one that is not collected. Each has one reference, which the caller releases. */
+/**
+ * Returns the outputs of a node, or null for one that is not collected. Each has one reference, which the caller
+ * releases.
+ */
 async function outputsOf(
   own: BodyRun,
   bodies: readonly GraphPlan[],
@@ -158,7 +161,7 @@ interface Stacking {
   readonly isReverse: boolean;
 }
 
-/** The values that iterations pass to the next one, and those collected from all. */
+/** The values that each iteration passes to the next, and the values collected from all iterations. */
 class Iterations {
   readonly #own: BodyRun;
   readonly #body: GraphPlan;
@@ -198,14 +201,16 @@ class Iterations {
     return outputs.slice(0, first);
   }
 
-  /** True if a collected output is needed. An unneeded output would take memory, and its type may be unknown. */
+  /**
+   * Returns true if a collected output is needed. An unneeded output would take memory, and its type may be unknown.
+   */
   #isCollected(nth: number): boolean {
     const { node, dropped } = this.#own;
     const { [this.#states.length + nth]: name = "" } = node.outputs;
     return name !== "" && !dropped.includes(name);
   }
 
-  /** The outputs of the node, each with one reference for the caller; null for an unneeded one. */
+  /** Returns the outputs of the node, each with one reference for the caller, or null for an unneeded one. */
   async outputs(stackingOf: (nth: number) => Stacking): Promise<readonly (Value | null)[]> {
     await this.#own.model.toHost(this.#collected.flat());
     const first = this.#before + this.#states.length;
@@ -228,7 +233,7 @@ class Iterations {
   }
 
   /**
-   * The output of a loop without iterations, as in onnxruntime: unknown sizes are 0. A value of unknown rank is
+   * Returns the output of a loop without iterations, as in onnxruntime: unknown sizes are 0. A value of unknown rank is
    * refused: onnxruntime gives it the shape [0] if its own inference does not know the rank either, and another shape
    * otherwise.
    */

@@ -140,7 +140,7 @@ export async function createExactSession<S extends RuntimeSession>(
   }
 }
 
-/** The names of the required inputs, and of all inputs. */
+/** Returns the names of the required inputs, and of all inputs. */
 function inputsOf({ inputs, constants }: Graph): {
   readonly needed: readonly string[];
   readonly all: readonly string[];
@@ -150,7 +150,7 @@ function inputsOf({ inputs, constants }: Graph): {
   return { needed: all.filter((name) => !defaults.has(name)), all };
 }
 
-/** The session of a model without replaced nodes: the runtime's own. */
+/** Returns the session of a model without replaced nodes: the runtime's own. */
 const wholeSession = (graph: Graph, session: RuntimeSession): ExactSession<unknown> => ({
   inputNames: inputsOf(graph).needed,
   outputNames: graph.outputs.map(({ name }) => name),
@@ -169,7 +169,7 @@ const wholeSession = (graph: Graph, session: RuntimeSession): ExactSession<unkno
   },
 });
 
-/** The nodes that the option `nodes` selects, with their paths. */
+/** Returns the nodes that the option `nodes` selects, with their paths. */
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   const index = new NodeIndex(model);
   if (isArray(nodes)) {

@@ -1,7 +1,7 @@
 /**
  * Small operators between replaced nodes that run here too, because a session is more expensive: an onnxruntime run
- * takes some 30 µs however small the tensors, and these operators take less than one. They change shapes and compare
- * and convert integers, so they never round.
+ * takes about 30 µs even for small tensors, and these operators take less than 1 µs. These operators change shapes, and
+ * compare and convert integers, so they never round.
  *
  * ONNX: Operators, Cast-6 to -25, Equal-1 to -19, Identity-1 to -25, Not-1, Shape-1 to -25, Size-1 to -25, Squeeze-1 to
  * -25, Unsqueeze-1 to -25.
@@ -33,10 +33,10 @@ interface GlueCall {
 /** Computes the output of a node. */
 type Glue = (call: GlueCall) => Value;
 
-/** The first version with axes as an input; before, they are an attribute. */
+/** The first version with axes as an input instead of an attribute. */
 const AXES_AS_INPUT = 13;
 
-/** The axes of a node, counted from the front; null if it has none. */
+/** Returns the axes of a node, counted from the front, or null if it has none. */
 function axesOf(
   { node, opset, tensors }: GlueCall,
   rankWith: (count: number) => number,
@@ -156,7 +156,7 @@ const GLUE: ReadonlyMap<string, GlueRow> = new Map([
   ["Unsqueeze", { run: unsqueeze, inputs: 1, isOfScalars: false }],
 ]);
 
-/** True if a node is a small operator whose version and types are known well enough to run it here. */
+/** Returns true if a node is a small operator whose version and types are known well enough to run it here. */
 export function isGlue(node: ModelNode, opsets: Opsets, scope: Scope): boolean {
   const row = node.domain === "ai.onnx" ? GLUE.get(node.op) : undefined;
   if (row === undefined || findOpset(opsets, node) === null) return false;
@@ -175,7 +175,7 @@ function isWholeScalar(scope: Scope, name: string): boolean {
   return isOne && isWhole(type.dtype);
 }
 
-/** The inputs whose elements a small operator reads, which must therefore be on the host. */
+/** Returns the inputs whose elements a small operator reads, which must therefore be on the host. */
 export const readByGlue = ({ op }: ModelNode, values: readonly Value[]): readonly Value[] =>
   GLUE.get(op)?.isOfScalars === false ? values.slice(1) : values;
 
@@ -200,6 +200,6 @@ export function runGlue(
   return row.run({ node, opset: opsetOf({ opsets }, node), values, tensors, gpu });
 }
 
-/** True if a graph consists of small operators, so that it needs no session. */
+/** Returns true if a graph consists of small operators, so that it needs no session. */
 export const isGlueGraph = ({ nodes }: Graph, opsets: Opsets, scope: Scope): boolean =>
   nodes.every((node) => node.op === "Constant" || isGlue(node, opsets, scope));

@@ -1,6 +1,6 @@
 /**
- * Replaced nodes on a GPU: a node with an input there runs on an engine of `ndscatter/webgpu`, on the runtime's
- * buffers. The user supplies the engine; this file declares the part of its interface that it uses.
+ * Runs replaced nodes on a GPU: a node with an input on the GPU runs on an engine of `ndscatter/webgpu`, on the
+ * runtime's buffers. The user supplies the engine; this file declares the part of its interface that it uses.
  */
 
 import type { Call } from "../../core/call/call.ts";
@@ -44,8 +44,8 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
 }
 
 /**
- * The engine that `gpu` makes. @throws TensorError `attribute` for other values; if `gpu` throws, its error is the
- * cause
+ * Returns the engine that `gpu` makes. @throws TensorError `attribute` for other values; if `gpu` throws, its error is
+ * the cause
  */
 export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
   let made: unknown;
@@ -77,7 +77,7 @@ interface RuntimeGpuTensor {
   dispose?(): void;
 }
 
-/** The value if it is an onnxruntime tensor on a GPU, else null. */
+/** Returns the value if it is an onnxruntime tensor on a GPU, or null otherwise. */
 export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
   if (typeof value !== "object" || value === null) return null;
   const isThere = readForeign(
@@ -88,7 +88,7 @@ export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
   return isThere ? (value as RuntimeGpuTensor) : null;
 }
 
-/** A tensor of the engine over a buffer. */
+/** Returns a tensor of the engine over a buffer. */
 export const fromBuffer = (
   gpu: ExactGpu,
   buffer: unknown,
@@ -96,7 +96,7 @@ export const fromBuffer = (
   shape: readonly number[],
 ): ExactGpuTensor => gpu.fromBuffer(...([buffer, dtype, shape] as never[]));
 
-/** The engine's tensor as a tensor of the runtime. The two share a buffer. */
+/** Returns the engine's tensor as a tensor of the runtime. The two share a buffer. */
 export const gpuSessionTensor = ({
   dtype,
   shape,

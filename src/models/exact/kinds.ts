@@ -1,4 +1,4 @@
-/** The sequences and optionals of a graph. Unlike tensors, they cannot be passed between sessions. */
+/** The sequences and optionals of a graph, which cannot be passed between sessions. */
 
 import type { Graph, ModelNode } from "../model/model.ts";
 
@@ -33,7 +33,7 @@ export function namesOfNoTensors(graph: Graph, outer: ReadonlySet<string>): Read
   return names;
 }
 
-/** The outputs of an If or a Loop that are sequences or optionals according to its bodies. */
+/** Returns the outputs of an If or a Loop that are sequences or optionals according to its bodies. */
 function madeByBodies(node: ModelNode, names: ReadonlySet<string>): readonly string[] {
   const skipped = node.op === "Loop" ? 1 : 0;
   return Object.values(node.attributes).flatMap((attribute) =>

@@ -1,5 +1,5 @@
 /**
- * The types of a model's values, collected while its sessions are made. They follow from the model, from the runtime's
+ * The types of a model's values, collected while its sessions are made. Types follow from the model, from the runtime's
  * metadata of session outputs, and from the rules of the nodes between sessions.
  */
 
@@ -24,7 +24,7 @@ export interface OutputMetadata {
 export class KnownTypes {
   readonly #learned = new Map<GraphPlan, Map<string, TensorType>>();
 
-  /** The type of a value of the graph or of an enclosing one; null if not even its data type is known. */
+  /** Returns the type of a value of the graph or of an enclosing one, or null if not even its data type is known. */
   typeOf(plan: GraphPlan, name: string): TensorType | null {
     const owner = ownerOf(plan, name);
     const { certain, believed } = owner.scope.get(name);
@@ -42,7 +42,10 @@ export class KnownTypes {
     if (!isLess) this.#learned.set(plan, known.set(name, type));
   }
 
-  /** Records the metadata of a session's outputs. A scalar and an unknown rank both have an empty shape there. */
+  /**
+   * Records the metadata of a session's outputs. In this metadata, a scalar and a value of unknown rank both have an
+   * empty shape.
+   */
   learnOutputs(plan: GraphPlan, metadata: readonly OutputMetadata[]): void {
     for (const { name, type, shape } of metadata) {
       if (typeof type !== "string" || !isDType(type)) continue;
@@ -86,7 +89,7 @@ export class KnownTypes {
     }
   }
 
-  /** The number of iterations of a Scan; null if unknown, and for other nodes. */
+  /** Returns the number of iterations of a Scan, or null if unknown, and for other nodes. */
   #scanLength(plan: GraphPlan, node: ModelNode): Dim {
     if (node.op !== "Scan") return null;
     const first = node.inputs.length - Number(integers(node, "num_scan_inputs")[0] ?? 0);
@@ -126,17 +129,17 @@ export class KnownTypes {
 /** The data types of the first inputs of a Loop's body: the iteration number and the condition. */
 const LOOP_OWN: readonly DType[] = ["int64", "bool"];
 
-/** A shape from onnxruntime, which gives values of unknown rank no dimensions, as it does scalars. */
+/** Returns a shape from onnxruntime, which gives values of unknown rank no dimensions, as it does scalars. */
 const shapeFrom = (given: unknown): PartialShape =>
   Array.isArray(given) && given.length > 0
     ? given.map((dim: unknown): Dim => (typeof dim === "number" && dim >= 0 ? dim : null))
     : null;
 
-/** A shape without an axis. */
+/** Returns a shape without an axis. */
 const without = (shape: PartialShape, axis: number | bigint = 0): PartialShape =>
   shape && shape.toSpliced(Number(axis), 1);
 
-/** A shape with an additional axis. */
+/** Returns a shape with an additional axis. */
 const within = (shape: PartialShape, size: Dim, axis: number | bigint = 0): PartialShape => {
   const at = Number(axis);
   return shape && shape.toSpliced(at < 0 ? at + shape.length + 1 : at, 0, size);

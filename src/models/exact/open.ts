@@ -1,4 +1,4 @@
-/** Makes the sessions of a plan in step order, so that the value types of one session are known to the next. */
+/** Creates the sessions of a plan in step order, so that each session knows the value types of the previous ones. */
 
 import { TensorError } from "../../core/errors.ts";
 import { readConstant, type Constant, type ModelNode, type ValueInfo } from "../model/model.ts";
@@ -38,7 +38,7 @@ export class OpenParts {
   readonly #planned: Planned;
   readonly createSession: CreatePart;
 
-  /** Inputs with a default that are session inputs too, because a caller has supplied them. */
+  /** Inputs with a default that a caller has supplied, so that they are session inputs too. */
   readonly #given: ReadonlySet<string>;
 
   constructor(planned: Planned, createSession: CreatePart, given: ReadonlySet<string> = new Set()) {
@@ -48,9 +48,9 @@ export class OpenParts {
   }
 
   /**
-   * The parts of a model in which further inputs with a default can be supplied; returns these parts if they already
-   * can. Otherwise a part contains the default as a constant, because the runtime folds and keeps constants, and
-   * onnxruntime-node ignores values given for an input with a constant.
+   * Returns the parts of a model in which further inputs with a default can be supplied; returns these parts if they
+   * already can. Otherwise a part contains the default as a constant, because the runtime folds and keeps constants,
+   * and onnxruntime-node ignores values given for an input with a constant.
    */
   async withGiven(plan: GraphPlan, names: readonly string[]): Promise<OpenParts> {
     const more = names.filter((name) => !this.#given.has(name) && defaultOf(plan, name) !== null);
@@ -133,7 +133,7 @@ export class OpenParts {
     throw new TensorError("attribute", "createSession must return a session with a function run");
   }
 
-  /** A value of the graph or of an enclosing one, as the input of a session for some nodes. */
+  /** Returns a value of the graph or of an enclosing one, as the input of a session for some nodes. */
   #inputOf(plan: GraphPlan, name: string, nodes: readonly ModelNode[]): ValueInfo {
     const owner = ownerOf(plan, name);
     const declared = owner.graph.inputs.find((one) => one.name === name);
@@ -147,12 +147,12 @@ export class OpenParts {
     throw new TensorError("unsupported-model", sentence);
   }
 
-  /** The default of a model input that no caller has supplied so far. */
+  /** Returns the default of a model input that no caller has supplied so far. */
   #defaultOf(plan: GraphPlan, name: string): Constant | null {
     return this.#given.has(name) ? null : defaultOf(plan, name);
   }
 
-  /** The constant that a name refers to in a graph; null for other values. Each constant is read once. */
+  /** Returns the constant that a name refers to in a graph, or null for other values. Each constant is read once. */
   constant(plan: GraphPlan, name: string): Value | null {
     const owner = ownerOf(plan, name);
     const known = this.#constants.get(owner) ?? new Map<string, Value | null>();
@@ -174,18 +174,18 @@ export class OpenParts {
   }
 }
 
-/** A constant of the graph or of an enclosing one. */
+/** Returns a constant of the graph or of an enclosing one. */
 function findConstant(plan: GraphPlan, name: string): Constant | null {
   return ownerOf(plan, name).constants.get(name) ?? null;
 }
 
-/** The default of an input that the caller may leave out. */
+/** Returns the default of an input that the caller may leave out. */
 function defaultOf(plan: GraphPlan, name: string): Constant | null {
   const { graph } = ownerOf(plan, name);
   return graph.constants.find((one) => one.name === name) ?? null;
 }
 
-/** Outputs of the model keep their declared types; the runtime infers those of other values. */
+/** Outputs of the model keep their declared types; the runtime infers the types of other values. */
 const outputInfo = ({ graph, outer }: GraphPlan, name: string): ValueInfo =>
   (outer === null ? graph.outputs.find((one) => one.name === name) : undefined) ?? {
     name,

@@ -106,8 +106,8 @@ export function planGraph(
 }
 
 /**
- * Adds to `ours` the small operators that save a session: those that use a result of a node that runs here, and those
- * that would be all the work of a session.
+ * Adds to `ours` the small operators that save a session: operators that use a result of a node that runs here, and
+ * operators that would be a session's only work.
  */
 function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void {
   const isCopy = copyTest(plan);
@@ -133,7 +133,7 @@ function pullGlue(plan: GraphPlan, uses: GraphUses, ours: Set<ModelNode>): void 
   }
 }
 
-/** True for a small operator, and for an If whose branches consist of small operators. */
+/** Returns true for a small operator, and for an If whose branches consist of small operators. */
 function isSmall(plan: GraphPlan, node: ModelNode): boolean {
   const { opsets, scope, noTensors } = plan;
   if ([...node.inputs, ...node.outputs].some((name) => noTensors.has(name))) return false;
@@ -142,9 +142,9 @@ function isSmall(plan: GraphPlan, node: ModelNode): boolean {
 }
 
 /**
- * True if each session that needs the node's values runs the node itself. The runtime folds nodes with constant inputs
- * when it loads the session, as in the whole model: an LSTM whose weights are inputs gives other bits than one whose
- * weights are constants.
+ * Returns true if each session that needs the node's values runs the node itself. The runtime folds nodes with constant
+ * inputs when it loads the session, as in the whole model: an LSTM whose weights are inputs gives other bits than one
+ * whose weights are constants.
  */
 function isCopied(
   plan: GraphPlan,
@@ -160,7 +160,7 @@ function isCopied(
   return needs.length > 0 && needs.every((name) => isConstantHere(plan, name));
 }
 
-/** True for a constant, or a tensor that is copied, in the graph or an enclosing one. */
+/** Returns true for a constant, or a tensor that is copied, in the graph or an enclosing one. */
 function isConstantHere(plan: GraphPlan, name: string): boolean {
   const { constants, copied, noTensors } = ownerOf(plan, name);
   return constants.has(name) || (copied.has(name) && !noTensors.has(name));
@@ -175,7 +175,7 @@ const MAKES_RANDOM: ReadonlySet<string> = new Set([
   "RandomUniformLike",
 ]);
 
-/** The names of all values of a graph. */
+/** Returns the names of all values of a graph. */
 const namesOf = ({ inputs, constants, nodes }: Graph): ReadonlySet<string> =>
   new Set([
     ...[...inputs, ...constants].map(({ name }) => name),
@@ -198,7 +198,9 @@ function constantsOf(
   return all;
 }
 
-/** True if a node runs here, because it is replaced or contains a replaced node in its bodies or its function. */
+/**
+ * Returns true if a node runs here, because it is replaced or contains a replaced node in its bodies or its function.
+ */
 function isOurs(planned: Planned, node: ModelNode): boolean {
   const { model, replaced, ours } = planned;
   const known = ours.get(node);
@@ -213,13 +215,13 @@ function isOurs(planned: Planned, node: ModelNode): boolean {
   return isOne;
 }
 
-/** The graphs in a node; those nested too deeply to have been read are left out. */
+/** Returns the graphs in a node; those nested too deeply to have been read are left out. */
 const bodiesIn = ({ attributes }: ModelNode): readonly Graph[] =>
   Object.values(attributes).flatMap((one) => (one.type === "other" ? (one.graphs ?? []) : []));
 
 /**
- * Maximum number of graphs that are planned. Functions that call each other twice double the number of graphs at each
- * level, which only a hostile model does.
+ * Maximum number of graphs that are planned. In a hostile model, functions that call each other twice double the number
+ * of graphs at each level.
  */
 const MAX_GRAPHS = 10_000;
 
@@ -252,7 +254,7 @@ const BODIES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Scan", ["body"]],
 ]);
 
-/** Before this version the body of a Scan has a batch axis. */
+/** The first version of Scan whose body has no batch axis. */
 const SCAN_WITHOUT_BATCHES = 9;
 
 /** Plans the bodies of a node. @throws TensorError `unsupported-model` for an operator whose bodies do not run here */

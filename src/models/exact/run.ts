@@ -173,7 +173,7 @@ function titleFor(nodes: readonly ModelNode[], { op }: TensorError): string {
 }
 
 /**
- * True if the result may overwrite data: no later step needs data, and no other input shares its memory.
+ * Returns true if the result may overwrite data: no later step needs data, and no other input shares its memory.
  * @param dropped values that are not needed after the node
  */
 function mayOverwrite(

@@ -1,4 +1,4 @@
-/** The steps that run a graph, and the values that each needs. */
+/** The steps that run a graph, and the values that each step needs. */
 
 import type { Call } from "../../core/call/call.ts";
 import type { Constant, Graph, ModelNode } from "../model/model.ts";
@@ -36,7 +36,7 @@ export interface CallStep {
 export interface BodyStep {
   readonly is: "body";
   readonly node: ModelNode;
-  /** The plans of an If's branches, `then_branch` first, or of the only body. */
+  /** The plans of an If's branches, `then_branch` first, or the plan of the only body. */
   readonly bodies: readonly GraphPlan[];
 }
 
@@ -53,8 +53,8 @@ export interface GraphPlan {
   /** Constants of the graph, and the values of `Constant` nodes. */
   readonly constants: ReadonlyMap<string, Constant>;
   /**
-   * Nodes that run in every session that needs their values, because these are constants or not tensors; by the names
-   * of their values.
+   * Nodes by the names of their values that run in every session that needs the values, because the values are
+   * constants or are not tensors.
    */
   readonly copied: ReadonlyMap<string, ModelNode>;
   /** Names of sequences and optionals. */
@@ -64,14 +64,14 @@ export interface GraphPlan {
   readonly drops: readonly (readonly string[])[];
 }
 
-/** The plan whose graph has a value: the given one or an enclosing one. */
+/** Returns the plan whose graph has a value: the given one or an enclosing one. */
 export function ownerOf(plan: GraphPlan, name: string): GraphPlan {
   let at = plan;
   while (at.outer !== null && !at.own.has(name)) at = at.outer;
   return at;
 }
 
-/** The steps of a graph in order: at each level a session, followed by the nodes that run here. */
+/** Returns the steps of a graph in order: at each level a session, followed by the nodes that run here. */
 export function stepsOf(
   uses: GraphUses,
   ours: ReadonlySet<ModelNode>,
@@ -152,11 +152,11 @@ export function needsOfSession(
       open.push(...needsOf(copied));
     }
   }
-  // A copy may use another copy, and both may use values of the session's nodes.
+  // A copied node may use another copied node, and both may use values of the session's nodes.
   return { copies: inOrder(plan, copies), needs: [...needs].filter((name) => !made.has(name)) };
 }
 
-/** The node that is copied for a value, in the graph that has the value; null for other values. */
+/** Returns the node that is copied for a value, in the graph that has the value, or null for other values. */
 function copiedNode(plan: GraphPlan, name: string): ModelNode | null {
   for (let at: GraphPlan | null = plan; at !== null; at = at.outer) {
     const node = at.copied.get(name);
@@ -173,8 +173,8 @@ function inOrder(plan: GraphPlan, nodes: ReadonlySet<ModelNode>): readonly Model
 }
 
 /**
- * The values required for some values; for a copied value, the inputs of its nodes. A tensor that a node makes together
- * with a sequence is required too, because copies of the node exist in sessions only.
+ * Returns the values required for some values; for a copied value, the inputs of its nodes. A tensor that a node makes
+ * together with a sequence is required too, because copies of the node exist in sessions only.
  */
 const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string[] => [
   ...new Set([
@@ -183,7 +183,7 @@ const tensorNeeds = (plan: GraphPlan, names: readonly string[]): readonly string
   ]),
 ];
 
-/** Values that no later step needs, per step. */
+/** Returns values that no later step needs, per step. */
 export function dropsOf(
   plan: GraphPlan,
   steps: readonly Step[],

@@ -30,7 +30,7 @@ export class TensorMaker {
   }
 
   /**
-   * A value in the form that the runtime's sessions return, in memory that belongs to the caller alone.
+   * Returns a value in the form that the runtime's sessions return, in memory that belongs to the caller alone.
    * @param name of the output
    */
   async tensorOf(value: Value, name: string): Promise<unknown> {
@@ -42,7 +42,7 @@ export class TensorMaker {
     return Class === null ? { type: dtype, dims: shape, data: own } : new Class(dtype, own, shape);
   }
 
-  /** The class of a session's output. @returns null for a runtime that makes plain objects */
+  /** Returns the class of a session's output. @returns null for a runtime that makes plain objects */
   async #classOfRuntime(): Promise<TensorClass | null> {
     const session = await this.#createSession(writeModel(probe()));
     try {
@@ -56,7 +56,7 @@ export class TensorMaker {
   }
 }
 
-/** A tensor on the GPU, which its owner must dispose of. */
+/** Returns a tensor on the GPU, which its owner must dispose of. */
 const gpuTensorOf = (Class: TensorClass | null, device: ExactGpuTensor): unknown =>
   Class?.fromGpuBuffer?.(device.buffer, {
     dataType: device.dtype,
@@ -65,7 +65,7 @@ const gpuTensorOf = (Class: TensorClass | null, device: ExactGpuTensor): unknown
     dispose: () => device.dispose(),
   }) ?? gpuSessionTensor(device);
 
-/** The smallest model with an output. */
+/** Returns the smallest model with an output. */
 const probe = (): ReturnType<typeof buildModel> =>
   buildModel({
     opsets: { "ai.onnx": 13 },

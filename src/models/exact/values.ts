@@ -20,11 +20,14 @@ export class Value {
   /** True if this run allocated the value's memory. */
   readonly isOwn: boolean;
   #tensor: Tensor | null;
-  /** The value on the GPU; null if it is only on the host, or in a runtime's buffer not used here yet. */
+  /**
+   * The value on the GPU; null if the value is only on the host, or in a runtime buffer that this package has not used
+   * yet.
+   */
   #device: ExactGpuTensor | null = null;
   #holders = 0;
 
-  /** The value whose memory this one shares; null if it has its own. */
+  /** The value whose memory this value shares; null if this value has its own memory. */
   readonly #of: Value | null;
 
   private constructor(
@@ -54,14 +57,14 @@ export class Value {
   /** A tensor that shares the memory of another value and keeps that value alive. */
   static view = (tensor: Tensor, of: Value): Value => new Value(null, tensor, false, of);
 
-  /** A tensor that an engine on the GPU made in this run. */
+  /** Returns a tensor that an engine on the GPU made in this run. */
   static ofDevice(device: ExactGpuTensor): Value {
     const value = new Value(null, null, true);
     value.#device = device;
     return value;
   }
 
-  /** A GPU tensor that shares the buffer of another value and keeps that value alive. */
+  /** Returns a GPU tensor that shares the buffer of another value and keeps that value alive. */
   static viewOnGpu(device: ExactGpuTensor, of: Value): Value {
     const value = new Value(null, null, false, of);
     value.#device = device;
@@ -74,7 +77,7 @@ export class Value {
     return this.#device !== null || runtimeGpuTensor(this.given) !== null;
   }
 
-  /** The value on the GPU: in its present buffer, or uploaded once. */
+  /** Returns the value on the GPU: in its present buffer, or uploaded once. */
   onGpu(gpu: ExactGpu, name: string): ExactGpuTensor {
     if (this.#device !== null) return this.#device;
     const there = runtimeGpuTensor(this.given);
@@ -95,13 +98,13 @@ export class Value {
     return this.given === null && this.#tensor === null ? this.#device : null;
   }
 
-  /** The value as a tensor of this package, in the same memory. */
+  /** Returns the value as a tensor of this package, in the same memory. */
   tensor(name: string): Tensor {
     this.#tensor ??= asTensor(this.given, {}, name);
     return this.#tensor;
   }
 
-  /** The value as a tensor of the runtime, in the same memory. */
+  /** Returns the value as a tensor of the runtime, in the same memory. */
   forRuntime(): unknown {
     if (this.given !== null) return this.given;
     if (this.#tensor !== null) return sessionTensor(this.#tensor);
@@ -129,7 +132,7 @@ export class Value {
     this.#device = null;
     if (!this.isOwn) return;
     if (this.given === null) this.#tensor?.dispose();
-    // The garbage collector frees memory on the host, but nobody else frees a buffer of the runtime.
+    // The garbage collector frees memory on the host, but a runtime buffer must be freed here.
     else runtimeGpuTensor(this.given)?.dispose?.();
   }
 }
@@ -147,7 +150,7 @@ export class Frame {
     return this.#own.get(name) ?? this.#outer?.get(name);
   }
 
-  /** True if this run made the value and only this name refers to it, so that its memory may be overwritten. */
+  /** Returns true if this run made the value and only this name refers to it, so that its memory may be overwritten. */
   mayChange(name: string): boolean {
     const value = this.#own.get(name);
     return value !== undefined && value.isOwn && value.holders === 1;

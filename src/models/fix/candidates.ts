@@ -1,4 +1,4 @@
-/** Faulty nodes, and the check of each in a session of its own. */
+/** Faulty nodes, and a check of each node in a separate session. */
 
 import { buildModel, type Model, type ModelNode } from "../model/model.ts";
 import type { NodeIndex } from "../model/node-index.ts";
@@ -27,7 +27,7 @@ export interface Candidate {
   /** Null if the node's inputs are unknown, or no intended call can be inferred. */
   readonly intention: Intention | null;
   readonly cure: NodeCure | null;
-  /** The reason why no other model cures the node; null if one does. */
+  /** The reason why no rewritten model cures the node; null if a model cures it. */
   readonly uncured: string | null;
 }
 
@@ -58,7 +58,7 @@ export function candidateOf(verified: VerifiedNode, index: NodeIndex): Candidate
   return { ...common, intention, cure, uncured: null };
 }
 
-/** The node or its cure as a model of its own. */
+/** Returns a model that contains only the node or its cure. */
 export function nodeCheck(
   { verified, node, opsets, intention, cure }: Candidate,
   isCured: boolean,

@@ -1,12 +1,12 @@
-/** Chooses among the right cures. */
+/** Chooses a cure among the correct ones. */
 
 import { FIX } from "../../core/limits.ts";
 import type { Cure } from "./report.ts";
 
 /**
  * A later cure is chosen only if its time is below this fraction of an earlier one's, because medians of short runs
- * vary. A later setting is never chosen instead, because it may be right by luck: one thread, the first setting, cannot
- * race. An exact session makes the model depend on this package, so it must save more.
+ * vary. A later setting never replaces an earlier one, because its results may be correct by chance; one thread, the
+ * first setting, cannot race. An exact session makes the model depend on this package, so it must save more.
  */
 const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
   setting: 0,
@@ -14,7 +14,9 @@ const WORTH_IT: Readonly<Record<Cure["kind"], number>> = {
   "exact-session": 0.5,
 };
 
-/** The cheapest right cure; null if none is right. @param cures cheapest kind first */
+/**
+ * Returns the correct cure of the lowest cost, or null if no cure is correct. @param cures in order of increasing cost
+ */
 export function cheapestOf(cures: readonly Cure[]): Cure | null {
   let best: Cure | null = null;
   for (const cure of cures.filter(({ isRight }) => isRight)) {

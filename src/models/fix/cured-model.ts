@@ -32,7 +32,7 @@ export function curedModel(
     return { model: rewrittenModel(given, writers), notes: [] };
   }
   try {
-    // A faulty node may violate its version, so another node stands in for it while the others are converted.
+    // A faulty node may violate its version, so a placeholder replaces it while the other nodes are converted.
     const standIns = new Map(placed.map(({ node }) => [node, () => [standIn(node)]]));
     const plain = rewrittenModel(withDomain(given), standIns);
     const { model, notes } = convertModel(plain, { opset });
@@ -58,7 +58,10 @@ const writer =
 
 const STAND_INS = "ndscatter.stand-in";
 
-/** A node with the same name, inputs and outputs that a conversion leaves alone, and whose output types are unknown. */
+/**
+ * Returns a placeholder with the same name, inputs and outputs, which a conversion leaves unchanged and whose output
+ * types are unknown.
+ */
 const standIn = (node: ModelNode): ModelNode => {
   const { name, inputs, outputs } = node;
   return { name, inputs, outputs, op: "Any", domain: STAND_INS, attributes: {} };

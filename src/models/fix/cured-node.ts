@@ -18,13 +18,13 @@ import type { Words } from "./words.ts";
 /** The intended call of a faulty node. */
 export interface Intention {
   readonly call: Meant;
-  /** The rows that describe the intention; none for a node that is right as it is. */
+  /** The rows that describe the intention; empty for a node that is already correct. */
   readonly repairs: readonly KnownFault[];
   /** The exact outputs of the call. */
   readonly outputs: readonly Tensor[];
 }
 
-/** The intended call; null for a call that stays an error, or whose meaning is unknown. */
+/** Returns the intended call, or null for a call that stays an error, or whose meaning is unknown. */
 export function intentionOf(given: Meant): Intention | null {
   const repairs: KnownFault[] = [];
   let call = given;
@@ -48,7 +48,7 @@ export interface NodeCure {
 /** A node with more updates may race: ONNX Runtime races above 10,000, and other inputs of the model may be larger. */
 const MOST_UPDATES = 5000;
 
-/** Equivalent nodes that the runtime computes correctly; null for an unknown fault. */
+/** Returns equivalent nodes that the runtime computes correctly, or null for an unknown fault. */
 export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | null {
   const { call, repairs } = intention;
   const row = REWRITES.find((one) => one.applies({ ...faulty, call }));
@@ -71,7 +71,7 @@ export function cureOf(faulty: FaultyNode, intention: Intention): NodeCure | nul
   };
 }
 
-/** The opset that supports the repaired call. A call of opset 18 or later needs no other. */
+/** Returns the opset that supports the repaired call. A call in opset 18 or later keeps its opset. */
 const neededOpset = ({ node }: Meant): number => Math.min(node.opset ?? 1, 18);
 
 function scatterOf(
@@ -90,7 +90,7 @@ function scatterOf(
 const namesOf = ({ inputs: [data, indices, updates = ""] }: ModelNode) =>
   ({ data, indices, updates }) as const;
 
-/** A gather with its own attributes. */
+/** Returns a gather with its own attributes. */
 function rewritten(
   { op, attributes }: ModelNode,
   { node }: Meant,
@@ -107,6 +107,6 @@ function withResult(nodes: readonly ModelNode[], { name, outputs }: ModelNode): 
   return [...nodes.slice(0, last), result];
 }
 
-/** True if a function's caller sets an attribute of the node, so that the node cannot be rewritten. */
+/** Returns true if a function's caller sets an attribute of the node, so that the node cannot be rewritten. */
 export const dependsOnCaller = ({ attributes }: ModelNode): boolean =>
   Object.values(attributes).some((one: Attribute) => isReference(one));

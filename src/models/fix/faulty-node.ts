@@ -26,17 +26,17 @@ export const reductionWord = ({ node }: Meant): string | undefined => {
   return typeof word === "string" ? word : undefined;
 };
 
-/** The reduction of a call that is valid in its version. */
+/** Returns the reduction of a call that is valid in its version. */
 export const reductionIn = (call: Meant): Reduction => (reductionWord(call) ?? "none") as Reduction;
 
 export const axisIn = ({ node }: Meant): number => Number(node.attributes?.["axis"] ?? 0);
 
 export const isScatter = ({ node }: Meant): boolean => node.op.includes("Scatter");
 
-/** The version of the operator, such as 18 for a ScatterND in opset 21. */
+/** Returns the version of the operator, such as 18 for a ScatterND in opset 21. */
 export const versionIn = ({ node }: Meant): number => resolve(node).sinceVersion;
 
-/** The exact outputs; null for a call that violates its version. */
+/** Returns the exact outputs, or null for a call that violates its version. */
 export function exactOutputs({ node, inputs }: Meant): readonly Tensor[] | null {
   try {
     return run(node, inputs);
@@ -46,7 +46,7 @@ export function exactOutputs({ node, inputs }: Meant): readonly Tensor[] | null 
   }
 }
 
-/** The call with changed attributes; `undefined` removes an attribute. */
+/** Returns the call with changed attributes; `undefined` removes an attribute. */
 export function withAttributes(
   call: Meant,
   changed: Readonly<Record<string, string | undefined>>,

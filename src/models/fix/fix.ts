@@ -40,7 +40,7 @@ export interface FixOptions extends Omit<VerifyOptions, "onProgress" | "others">
    * tried.
    */
   readonly createSession: CreateSession;
-  /** Makers of other sessions that may be right, by name, such as those of another execution provider. */
+  /** Makers of other sessions that may be correct, by name, such as sessions of another execution provider. */
   readonly others?: Readonly<Record<string, CreateSession>>;
   /** Called before each step. */
   readonly onProgress?: (progress: FixProgress) => void;
@@ -65,8 +65,9 @@ interface Bench {
 
 /**
  * Finds a cure for an ONNX model whose scatters or gathers are wrong or not reproducible in the user's runtime. Tries
- * session settings, then another model, then an exact session. Measures each cure there: whether the faulty nodes give
- * the exact bits on their real inputs, whether all runs of the model give one result, and the time of a run.
+ * session settings, then a rewritten model, then an exact session, and measures each cure in the runtime: whether the
+ * faulty nodes give the exact bits on their real inputs, whether all runs of the model give the same result, and how
+ * long a run takes.
  *
  * @param bytes the ONNX file, as for {@link captureCalls}
  * @param feeds a tensor per input of the model, as for {@link captureCalls}
@@ -132,8 +133,8 @@ export async function fixModel(
 }
 
 /**
- * The faulty nodes of a model. Nodes that depend on a failing node are compared in the model in which that node is
- * cured, and so on.
+ * Returns the faulty nodes of a model. Nodes that depend on a failing node are compared in a model in which the failing
+ * node is cured, repeatedly if needed.
  */
 async function faultyNodes(
   model: Model,
@@ -160,7 +161,7 @@ async function faultyNodes(
   return candidates;
 }
 
-/** The cures, by node path. */
+/** Returns the cures, by node path. */
 const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure> =>
   new Map(
     candidates.flatMap(({ verified, cure }) =>
@@ -171,7 +172,7 @@ const curesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, NodeCure
 const isSound = (verified: VerifyReport, plain: ModelRuns, base: Rebased | null): boolean =>
   verified.agrees && base === null && plain.problem === null && plain.results === 1;
 
-/** Tries all cures, cheapest first. */
+/** Tries all cures, in order of increasing cost. */
 async function triedCures(
   bench: Bench,
   base: Rebased | null,
@@ -207,7 +208,7 @@ async function triedCures(
   return { cures, ignored };
 }
 
-/** True if a node is valid in its version, so that it can be computed exactly as it is. */
+/** Returns true if a node is valid in its version, so that its exact result can be computed without changes. */
 const isRightAsCall = ({ intention }: Candidate): boolean =>
   intention !== null && intention.repairs.length === 0;
 
@@ -255,7 +256,7 @@ async function measured(
   return { ...about, nodeRuns, rightRuns, whole, ratio, problem, isRight };
 }
 
-/** The cured model; null if a faulty node cannot be rewritten. */
+/** Returns the cured model, or null if a faulty node cannot be rewritten. */
 async function modelCure(bench: Bench, base: Rebased | null): Promise<Cure | null> {
   const { model, candidates, createSession } = bench;
   const cures = curesOf(candidates);

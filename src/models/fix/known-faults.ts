@@ -38,7 +38,7 @@ interface Described {
   readonly seen: string;
   /** The text of the specification. */
   readonly specification: string;
-  /** The nodes of the cured model that replace the faulty one, in a sentence. */
+  /** A sentence about the nodes that replace the faulty node. */
   readonly cure: string;
 }
 
@@ -77,7 +77,7 @@ const isHalf = (faulty: FaultyNode): boolean =>
 const isOrder = ({ call }: FaultyNode): boolean => ["max", "min"].includes(reductionIn(call));
 const isSum = ({ call }: FaultyNode): boolean => ["add", "mul"].includes(reductionIn(call));
 
-/** True if a tensor contains NaNs or zeros, for which max and min depend on more than magnitude. */
+/** Returns true if a tensor contains NaNs or zeros, for which max and min depend on more than magnitude. */
 function hasOddFloats({ dtype, data, size }: Tensor): boolean {
   const read = reader(dtype, data);
   for (let at = 0; at < size; at++) {
@@ -109,7 +109,7 @@ function wordFor(word: string): string | null {
 
 const KNOWN: ReadonlySet<string> = new Set(["none", "add", "mul", "max", "min"]);
 
-/** The first version with a reduction; null if none has it. */
+/** Returns the first version with a reduction, or null if none has it. */
 const sinceOf = (word: string): number | null => {
   if (!KNOWN.has(word)) return null;
   return word === "max" || word === "min" ? 18 : 16;

@@ -12,7 +12,7 @@ export interface Runnable {
   release(): Promise<void>;
 }
 
-/** A node or its replacement as a model of its own, with its real inputs and the exact outputs. */
+/** A model of only the node or its replacement, with the real inputs and the exact outputs. */
 export interface NodeCheck {
   readonly open: () => Promise<Runnable>;
   readonly feeds: Values;
@@ -37,7 +37,7 @@ export interface ModelRuns {
   readonly problem: string | null;
 }
 
-/** The result of `action`, or the message if the runtime failed. Other errors are rethrown. */
+/** Returns the result of `action`, or the message if the runtime failed. Other errors are rethrown. */
 async function orProblem<T>(action: () => Promise<T>): Promise<T | { readonly problem: string }> {
   try {
     return await action();
@@ -77,7 +77,7 @@ export async function checkNode(
   return { right, runs, ...found };
 }
 
-/** Runs the whole model once, and then repeatedly with timing. @param most timed runs */
+/** Runs the whole model once without timing, and then repeatedly with timing. @param most timed runs */
 export async function measureModel(
   open: () => Promise<Runnable>,
   feeds: Values,
@@ -113,7 +113,7 @@ function medianOf(times: readonly number[]): number | null {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 }
 
-/** A text that differs if the bits of outputs differ, except with probability 2^-64. */
+/** Returns a text that differs if the bits of outputs differ, except with probability 2^-64. */
 function digestOf(outputs: Values): string {
   return [...outputs]
     .map(([name, { dtype, shape, data }]) => `${name} ${dtype} ${shape.join()} ${hashOf(data)}`)

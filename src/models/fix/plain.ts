@@ -15,9 +15,9 @@ export interface PlainModel {
   /** The names of outputs that are tensors. */
   readonly names: readonly string[];
   readonly runs: ModelRuns;
-  /** Makes sessions in which the original model can run: on one thread if it fails otherwise. */
+  /** Makes sessions in which the original model can run, with one thread if it fails with several. */
   readonly createSession: CreateSession;
-  /** The settings that this requires. */
+  /** The settings that these sessions require. */
   readonly settings: SessionSettings;
 }
 

@@ -18,7 +18,7 @@ export interface Rebased {
 /** The opsets to try, newest first. */
 const OPSETS = [26, 25, 24, 23, 22, 21, 20, 19, 18];
 
-/** The model in the newest versions that the runtime loads; null if it loads none, or loads the original. */
+/** Returns the model in the newest versions that the runtime loads, or null if it loads none, or loads the original. */
 export async function rebased(given: Model, createSession: CreateSession): Promise<Rebased | null> {
   const { "ai.onnx": own = 0 } = given.opsets;
   for (const opset of OPSETS) {

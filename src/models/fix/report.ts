@@ -42,7 +42,8 @@ export interface Cure {
   /** Other changes and assumptions of the cure, a sentence each. */
   readonly notes: readonly string[];
   /**
-   * The number of runs of single faulty nodes on their real inputs, and the number of those that gave the exact bits.
+   * The number of runs of single faulty nodes on their real inputs, and the number of these runs that gave the exact
+   * bits.
    */
   readonly nodeRuns: number;
   readonly rightRuns: number;
@@ -52,7 +53,7 @@ export interface Cure {
   readonly ratio: number | null;
   /** The runtime's message if it failed; else null. */
   readonly problem: string | null;
-  /** True if every node run was exact and all runs of the model gave one result. */
+  /** True if every node run was exact and all runs of the model gave the same result. */
   readonly isRight: boolean;
 }
 
@@ -68,9 +69,9 @@ export interface FixReport {
   readonly faulty: readonly FaultyNodeReport[];
   /** The runs of the original model. */
   readonly plain: ModelRuns;
-  /** The cures tried, cheapest first. */
+  /** The cures tried, in order of increasing cost. */
   readonly cures: readonly Cure[];
-  /** The cheapest right cure; null if none is right. */
+  /** The chosen cure; null if no cure is correct. */
   readonly chosen: Cure | null;
   /** Settings that could not be tried, because `createSession` did not read them from its second parameter. */
   readonly ignored: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * Scatters expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
- * `Gather…` and `ScatterElements` to the specification. Shapes need not be known: the nodes read them at run time.
+ * `Gather…` and `ScatterElements` to the specification. Shapes may be unknown, because the nodes read them at run time.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";
@@ -79,7 +79,7 @@ function scatterer(words: Words, scatter: Scatter): Again {
 const wordOf = (reduction: Reduction): Readonly<Record<string, string>> =>
   reduction === "none" ? {} : { reduction };
 
-/** The same scatter, as ScatterElements if it may race. */
+/** Returns the same scatter, as ScatterElements if it may race. */
 export const plainScatter = (words: Words, scatter: Scatter): string =>
   scatterer(words, scatter)(scatter.data, scatter.updates, scatter.reduction);
 
@@ -147,8 +147,8 @@ const tensorAttribute = (dtype: DType, value: number): Attribute => ({
 });
 
 /**
- * Elements of `yes` where `mask` is true and of `no` elsewhere, gathered with all bits. Where in ONNX Runtime 1.30
- * turns some -0 into 0, and rejects bfloat16.
+ * Returns elements of `yes` where `mask` is true and of `no` elsewhere, gathered with all bits. Where in ONNX Runtime
+ * 1.30 turns some -0 into 0, and rejects bfloat16.
  */
 function chosen(words: Words, mask: string, yes: string, no: string): string {
   const front = words.list(0);

@@ -2,7 +2,7 @@
 
 import type { CreateSession, SessionSettings } from "../verify/session.ts";
 
-/** The settings to try, cheapest first. */
+/** The settings to try, in order of increasing cost. */
 export const SETTINGS: readonly { readonly title: string; readonly settings: SessionSettings }[] = [
   { title: "one thread", settings: { intraOpNumThreads: 1 } },
   { title: "one node at a time", settings: { executionMode: "sequential" } },

@@ -65,7 +65,7 @@ export class Words {
     return this.put("Constant", [], { value: { type: "tensor", value: constant("", value) } });
   }
 
-  /** A list of int64. */
+  /** Returns a list of int64. */
   list(...values: readonly number[]): string {
     return this.value(tensor("int64", [values.length], values.map(BigInt)));
   }
@@ -78,7 +78,7 @@ export class Words {
     return this.put("Cast", [value], { to: DTYPES[dtype].onnx.number });
   }
 
-  /** The elements of a list from `start` to `end`; `end` defaults to the end of the list. */
+  /** Returns the elements of a list from `start` to `end`; `end` defaults to the end of the list. */
   part(list: string, start: string, end = this.list(END)): string {
     return this.put("Slice", [list, start, end]);
   }
@@ -88,14 +88,14 @@ export class Words {
     return this.put("Reshape", [value, shape], { allowzero: 1 });
   }
 
-  /** The product of a list of sizes, as a list of one element; 1 for an empty list. */
+  /** Returns the product of a list of sizes, as a list of one element; 1 for an empty list. */
   product(sizes: string): string {
     return this.put("ReduceProd", [this.put("Concat", [this.list(1), sizes], { axis: 0 })], {
       keepdims: 1,
     });
   }
 
-  /** A body whose nodes `write` adds. The body sees the values of enclosing graphs. */
+  /** Returns a body whose nodes `write` adds. The body sees the values of enclosing graphs. */
   body(
     inputs: readonly (readonly [name: string, dtype: DType, shape: readonly (number | null)[]])[],
     write: (words: Words) => readonly string[],

@@ -7,7 +7,8 @@ import { readConstant, type Model } from "../model/model.ts";
 import { walkSources, type Visited } from "./sources.ts";
 
 /**
- * The integers that a model compares its inputs with by `Equal`, such as the sample rates that a speech model supports.
+ * Returns the integers that a model compares its inputs with by `Equal`, such as the sample rates that a speech model
+ * supports.
  *
  * Values are traced as in {@link indexedSizes}.
  *
@@ -45,8 +46,8 @@ export function comparedValues(model: Model): ReadonlyMap<string, readonly bigin
 }
 
 /**
- * The element of an integer constant with one element; null for other values, and for a constant in a file that is not
- * read here.
+ * Returns the element of an integer constant with one element, or null for other values or for a constant in a file
+ * that is not read here.
  */
 function integerOf({ scope }: Visited, name: string): bigint | null {
   const constant = scope.constantOf(name);

@@ -1,4 +1,4 @@
-/** The constants whose values are read: indices, axes, and small ones. All others stay unread. */
+/** The constants whose values are read: indices, axes and small constants. All others stay unread. */
 
 import { isTensorError } from "../../core/errors.ts";
 import { readConstant, type Constant } from "../model/model.ts";
@@ -7,7 +7,7 @@ import { product } from "../../core/tensor/shape.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** More indices are not read: as int64 they take 8 MB, and planning them takes 45 ms. */
+/** Maximum number of indices that are read: as int64 they take 8 MB, and planning them takes 45 ms. */
 const MAX_INDICES = 2 ** 20;
 
 /** Constant indices as a tensor, or a finding with the reason why they were not read. */
@@ -25,12 +25,12 @@ export function readIndexConstant(constant: Constant): Tensor | Finding {
 }
 
 /**
- * Elements; the limit for constants that are shown. Most axes, index tuples and shapes are as short, and weights are
- * longer.
+ * Maximum number of elements of a constant that is shown. Most axes, index tuples and shapes are as short, and weights
+ * are longer.
  */
 const MAX_SHOWN = 8;
 
-/** A constant small enough to show; undefined for other values, and for one that cannot be read. */
+/** Returns a constant small enough to show, or undefined for other values, and for one that cannot be read. */
 export function readSmallConstant(constant: Constant): Tensor | undefined {
   try {
     const { dtype, shape } = constant;
@@ -45,7 +45,7 @@ export function readSmallConstant(constant: Constant): Tensor | undefined {
   }
 }
 
-/** The finding for an error while reading a constant. */
+/** Returns the finding for an error while reading a constant. */
 export function unreadable(error: unknown): Finding {
   const isOutOfReach = isTensorError(error, "unsupported-model", "too-large");
   return findingOf(isOutOfReach ? "indices-not-checked" : "constant-unreadable", error);

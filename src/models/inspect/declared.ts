@@ -10,7 +10,7 @@ export const asRisky = (found: Finding): Finding =>
   found.severity === "wrong" ? { ...found, severity: "risky" } : found;
 
 /**
- * The findings of a node for which declarations add to the certain facts.
+ * Returns the findings of a node for which declarations add to the certain facts.
  *
  * @param certain findings from certain types alone
  * @param believed findings that trust declarations too
@@ -22,7 +22,7 @@ export function mergeViews(
   names: readonly string[],
 ): readonly Finding[] {
   const added = believed.filter((one) => !certain.some((other) => isSameFinding(one, other)));
-  // A check that needs more than the certain types may have been possible with the declared ones.
+  // A check that needs more than the certain types may be possible with the declared types.
   const stays = certain.filter(
     (one) => one.severity !== "note" || believed.some((other) => isSameFinding(one, other)),
   );

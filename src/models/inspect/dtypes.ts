@@ -56,7 +56,10 @@ export function inspectDTypes(
   return findings;
 }
 
-/** A data type that the version accepts for an input: that of a known input with the same constraint, else any. */
+/**
+ * Returns a data type that the version accepts for an input: the type of a known input with the same constraint,
+ * otherwise any type.
+ */
 function fittingType(
   version: OperatorVersion,
   { type }: ParameterSchema,

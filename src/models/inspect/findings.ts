@@ -4,13 +4,13 @@ import { isTensorError, sentenceOf, type ErrorCode, type ErrorFields } from "../
 
 /**
  * The severity of a finding. `wrong`: a rule of the specification is certainly violated, so that the node fails or
- * means something else. `risky`: allowed, but runtimes differ, or wrong according to declared types alone. `note`: not
- * checked, or not visible in the file.
+ * means something else. `risky`: the node is allowed, but runtimes differ, or it is wrong according to declared types
+ * alone. `note`: the node was not checked, or the file does not show the answer.
  */
 export type Severity = "wrong" | "risky" | "note";
 
 interface FindingRule {
-  /** The severity of a certain finding: one from declared types alone is `risky` instead of `wrong`. */
+  /** The severity of a certain finding. A finding from declared types alone is `risky` instead of `wrong`. */
   readonly severity: Severity;
   readonly meaning: string;
 }
@@ -20,7 +20,7 @@ const risky = (meaning: string): FindingRule => ({ severity: "risky", meaning })
 const note = (meaning: string): FindingRule => ({ severity: "note", meaning });
 
 /**
- * All ids. Ids never change, because builds search for them.
+ * All finding ids, which never change, because builds search for them.
  *
  * @example
  * ```ts

@@ -17,8 +17,8 @@ import type { Model } from "../model/model.ts";
 import { walkSources, type Visited } from "./sources.ts";
 
 /**
- * The sizes of the axes that model inputs index, if they follow from the model and the shapes of its inputs. Values
- * from 0 to size - 1 are valid indices.
+ * Returns the sizes of the axes that model inputs index, if they follow from the model and the shapes of its inputs.
+ * Values from 0 to size - 1 are valid indices.
  *
  * Values are traced into the bodies of If, Loop and Scan, and into each call of a function. An index into an axis of
  * unknown size counts as an index into an axis of size 1.
@@ -26,7 +26,7 @@ import { walkSources, type Visited } from "./sources.ts";
  * @param model of any format
  * @param shapes of inputs by name, which override those that the model declares
  * @returns by input name: one size for all elements, or a size per tuple component if the last axis holds index tuples.
- *   For an input that several nodes use as indices, the smallest of their sizes. Inputs that are not indices are
+ *   If several nodes use an input as indices, the smallest of their sizes counts. Inputs that are not indices are
  *   absent.
  * @throws TensorError `malformed-file` for a value that is not a model, `shape-mismatch` and `rank` for an invalid
  *   shape
@@ -63,7 +63,7 @@ export function indexedSizes(
 function withShapes(model: Model, shapes: Readonly<Record<string, readonly number[]>>): Model {
   const inputs = model.graph.inputs.map((one) => {
     if (one.type === null || !Object.hasOwn(shapes, one.name)) return one;
-    // The limit of memory is checked when the values are made.
+    // The memory limit is checked when the values are created.
     const shape = partialShapeOf(shapes[one.name], one.name, { input: one.name });
     return { ...one, type: { ...one.type, shape } };
   });
@@ -93,7 +93,7 @@ interface IndexUse {
   readonly areTuples: boolean;
 }
 
-/** The index uses of a scatter or gather; empty for an invalid node, and for other operators. */
+/** Returns the index uses of a scatter or gather, or empty for an invalid node, and for other operators. */
 function usesOf({ node, place, scope }: Visited): readonly IndexUse[] {
   const opset = findOpset(place.opsets, node);
   if (opset === null || !isOperator(node)) return [];

@@ -1,6 +1,6 @@
 /**
  * Checks constant indices against the known shape of data: outside their axis, negative without support for negatives,
- * repeated. The operator's own Plan makes the checks, with substitutes for unknown sizes.
+ * repeated. The operator's own Plan performs the checks, with substitutes for unknown sizes.
  */
 
 import { isTensorError } from "../../core/errors.ts";
@@ -28,7 +28,7 @@ import {
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import { finding, findingOf, type Finding } from "./findings.ts";
 
-/** Plans with more offsets, of 4 bytes each, are not made: a few indices may expand to any number of offsets. */
+/** Maximum number of offsets in a Plan, of 4 bytes each, because a few indices may expand to any number of offsets. */
 const MAX_OFFSETS = 2 ** 24;
 
 /** A call whose known shapes fit. */
@@ -42,11 +42,11 @@ export const inspectIndices = (call: IndexedCall, indices: Tensor): Finding[] =>
   ...planFindings(call, indices),
 ];
 
-/** The version's name for its indices. */
+/** Returns the version's name for its indices. */
 const indicesName = ({ version }: OperatorCall): string =>
   version.inputs.find((input) => roleOf(input) === "indices")?.name ?? "indices";
 
-/** The first negative index, if the version accepts none. */
+/** Returns a finding for the first negative index, if the version does not accept negative indices. */
 function negativeFindings(call: IndexedCall, { data, shape }: Tensor): Finding[] {
   const { negativeIndices, sinceVersion } = call.version;
   if (negativeIndices) return [];
@@ -105,7 +105,7 @@ function notChecked(call: IndexedCall, why: string): Finding {
 function planOf(call: IndexedCall, made: PlanInputs): Plan {
   const { data, updates } = call.shapes;
   const rules = {
-    // Negative indices that the version does not accept are reported by another finding.
+    // Another finding reports negative indices that the version does not accept.
     negative: true,
     bounds: "error",
     merge: false,
@@ -132,7 +132,7 @@ function repeatFinding(
     : finding("repeated-target-reduced", sentence, { input, at });
 }
 
-/** A shape of data with substitutes for unknown sizes. */
+/** A shape of data in which substitutes replace unknown sizes. */
 interface StandIn {
   readonly shape: readonly number[];
   /** The same shape with other substitutes: results that differ between the two are unknown. */
@@ -140,8 +140,9 @@ interface StandIn {
 }
 
 /**
- * Addressed axes of unknown size are made so long that no index is outside and no negative index repeats another's
- * target, because neither is certain. All others are as short as the shapes allow. Null if too little is known.
+ * Returns substitutes for unknown sizes, or null if too little is known. Addressed axes are so long that no index is
+ * out of range and no negative index repeats another index's target, because neither is certain. All other axes are as
+ * short as the shapes allow.
  */
 function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   const { updates } = call.shapes;
@@ -171,7 +172,7 @@ function standIn(call: IndexedCall, indices: Tensor): StandIn | null {
   return null;
 }
 
-/** The batch axes of data equal those of indices. */
+/** Copies the batch axes of indices to data, because they must be equal. */
 function withBatches(
   data: readonly Dim[],
   { settings: { batchDims } }: IndexedCall,
@@ -182,7 +183,8 @@ function withBatches(
 }
 
 /**
- * A shape for data of unknown rank: the lowest rank that the other shapes allow. Further axes do not change targets.
+ * Returns a shape for data of unknown rank: the lowest rank that the other shapes allow. Further axes do not change
+ * targets.
  */
 function smallestShape(call: IndexedCall, indices: readonly number[]): PartialShape {
   const { updates } = call.shapes;
@@ -203,7 +205,7 @@ function fits(call: IndexedCall, shapes: InputShapes): boolean {
   }
 }
 
-/** The largest distance of an index from 0. */
+/** Returns the largest distance of an index from 0. */
 function largest({ data }: Tensor): number {
   let most = 0;
   for (const index of data as Iterable<number | bigint>) {

@@ -18,9 +18,9 @@ import { inspectNode } from "./inspect-node.ts";
 
 /** An input or output of a node. */
 export interface InspectedValue {
-  /** Its name in the graph; `""` if it is left out. */
+  /** The value's name in the graph; `""` if an input is omitted. */
   readonly name: string;
-  /** The operator's name for it, such as `indices`; null if the operator has no such parameter. */
+  /** The operator's name for the value, such as `indices`; null if the operator has no such parameter. */
   readonly parameter: string | null;
   /** The known type, including declarations. */
   readonly type: TensorType | null;
@@ -31,7 +31,10 @@ export interface InspectedValue {
 
 /** A scatter or gather of a model, with its inputs and findings. */
 export interface InspectedNode {
-  /** The location of its graph: the enclosing nodes and attributes, or a function; empty for the model's own graph. */
+  /**
+   * The location of the node's graph: the enclosing nodes and attributes, or a function; empty for the model's own
+   * graph.
+   */
   readonly path: readonly string[];
   readonly name: string;
   readonly op: string;

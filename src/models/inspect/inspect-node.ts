@@ -62,12 +62,14 @@ export function inspectNode(node: ModelNode, opset: number | null, scope: Scope)
     ...inputFindings(node, operator, version, scope),
     ...contradictionOf(node, scope),
   ];
-  // An invalid node does not run as it is, so it does not race.
+  // An invalid node does not run, so it does not race.
   const isWrong = findings.some(({ severity }) => severity === "wrong");
   return { version, findings: isWrong ? findings : [...findings, ...raceOf(node, scope)] };
 }
 
-/** ONNX Runtime splits the updates of ScatterND among threads, and of no other operator. */
+/**
+ * Returns a finding for ScatterND with a reduction, the only scatter whose updates ONNX Runtime divides among threads.
+ */
 function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Finding[] {
   const { reduction } = attributes;
   const isReduced = reduction?.type === "string" && reduction.value !== "none";
@@ -79,7 +81,7 @@ function raceOf({ domain, op, inputs, attributes }: ModelNode, scope: Scope): Fi
   return [finding("may-race", sentence, { input: "indices" })];
 }
 
-/** Findings about the inputs, if the version accepts their number. */
+/** Returns findings about the inputs, if the version accepts their number. */
 function inputFindings(
   node: ModelNode,
   operator: Operator,
@@ -98,8 +100,8 @@ function inputFindings(
 }
 
 /**
- * A declared type that differs from the node's actual output. For an output of the model the promise to callers is
- * wrong; for an inner value the declaration is outdated, which runtimes treat differently.
+ * Returns a finding for a declared type that differs from the node's actual output. For a model output, the declaration
+ * misleads callers; for an inner value, it is outdated, and runtimes differ in how they treat it.
  */
 function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Finding[] {
   const declared = scope.declared(name);
@@ -118,7 +120,7 @@ function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Fin
 const printTensorType = ({ dtype, shape }: TensorType): string =>
   dtype + (shape === null ? "[...]" : printShape(shape));
 
-/** Data types, then shapes, then indices: each is checked only if the previous ones fit. */
+/** Checks data types, then shapes, then indices; each check requires that the previous ones passed. */
 function inspectInputs(
   operator: Operator,
   version: OperatorVersion,
@@ -152,7 +154,7 @@ function inspectInputs(
   return [...findings, ...more];
 }
 
-/** Findings about the numbers of inputs and outputs, and about a required one that is left out. */
+/** Returns findings about the numbers of inputs and outputs, and about a missing required input. */
 function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   const { name, inputs, outputs } = version;
   const findings: Finding[] = [];
@@ -173,7 +175,7 @@ function countFindings(node: ModelNode, version: OperatorVersion): Finding[] {
   return findings;
 }
 
-/** A finding if another operator has replaced this one in the opset. */
+/** Returns a finding if another operator has replaced this one in the opset. */
 function deprecation({ domain, deprecated }: OperatorVersion, opset: number): Finding[] {
   const successor = deprecated && findVersion({ domain, op: deprecated, opset });
   return successor ? [finding("operator-deprecated", `${successor.name} replaces it`)] : [];
@@ -185,7 +187,7 @@ const SHAPE_FINDINGS: Readonly<Partial<Record<ErrorCode, FindingId>>> = {
   "shape-mismatch": "shape-does-not-fit",
 };
 
-/** The reason why a call has no result shape: its shapes do not fit, or its axis cannot be read. */
+/** Returns the reason why a call has no result shape: its shapes do not fit, or its axis cannot be read. */
 function shapeFinding(error: unknown): Finding {
   const id = isTensorError(error) ? SHAPE_FINDINGS[error.code] : undefined;
   return id === undefined ? unreadable(error) : findingOf(id, error);

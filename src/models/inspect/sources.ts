@@ -1,4 +1,4 @@
-/** Traces values to the model inputs that they consist of, through operators that only move elements. */
+/** Traces values back to the model inputs whose elements they contain, through operators that only move elements. */
 
 import { calledGraph, functionOf } from "../model/bound-graph.ts";
 import type { Model, ModelFunction, ModelNode } from "../model/model.ts";
@@ -45,7 +45,7 @@ export function walkSources(model: Model, visit: (visited: Visited) => void): vo
   walkFrom(ownPlace(model), []);
 }
 
-/** The graph of a function in one of its calls. */
+/** Returns the graph of a function in one of its calls. */
 function placeOf(
   { opsets }: Model,
   called: ModelFunction,
@@ -65,7 +65,7 @@ function placeOf(
 /** A model input whose elements a value consists of. */
 export interface Source {
   readonly input: string;
-  /** True if the last axis is that of the input, with every component in its place. */
+  /** True if the last axis is the input's last axis, with every component in its place. */
   readonly isWhole: boolean;
 }
 
@@ -103,7 +103,7 @@ class Sources {
       this.#at(place).set(node.outputs[at] ?? "", this.of(body, name));
   }
 
-  /** A graph's own names hide those of enclosing graphs. */
+  /** Names of a graph's own values hide those of enclosing graphs. */
   #at(place: Place): Map<string, readonly Source[]> {
     const known = this.#known.get(place) ?? new Map(ownSources(place));
     this.#known.set(place, known);
@@ -111,7 +111,7 @@ class Sources {
   }
 }
 
-/** The sources of a graph's own values before its nodes: the inputs of the model. */
+/** Returns the sources of a graph's own values before its nodes: the inputs of the model. */
 function ownSources({ graph, kind }: Place): (readonly [string, readonly Source[]])[] {
   const inputs = graph.inputs.map(({ name }): [string, readonly Source[]] => [
     name,
@@ -131,7 +131,7 @@ const MOVED: ReadonlySet<string> = new Set(
   "Transpose Slice Gather GatherElements GatherND Compress ReverseSequence".split(" "),
 );
 
-/** The inputs of which a node's outputs consist, element by element; none for operators that compute. */
+/** Returns the inputs of which a node's outputs consist, element by element, or none for operators that compute. */
 function movedInputs({ domain, op, inputs }: ModelNode): readonly string[] {
   if (domain !== "ai.onnx") return [];
   if (IN_ORDER.has(op) || MOVED.has(op)) return inputs.slice(0, 1);
@@ -139,7 +139,7 @@ function movedInputs({ domain, op, inputs }: ModelNode): readonly string[] {
   return op === "Where" ? inputs.slice(1) : [];
 }
 
-/** True if an output has the same components along its last axis as the input that it consists of. */
+/** Returns true if an output has the same components along its last axis as the input that it consists of. */
 function keepsLastAxis(node: ModelNode, input: string, output: string, scope: Scope): boolean {
   const [from, to] = [input, output].map((name) => scope.typeOf(name)?.shape ?? []);
   const last = from.at(-1);

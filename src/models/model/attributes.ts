@@ -1,4 +1,4 @@
-/** A node's attributes as its operator takes them: all at once to run the node, or one by one to inspect it. */
+/** A node's attributes in the form of its operator: all at once to run the node, or one by one to inspect it. */
 
 import { isTensorError, TensorError } from "../../core/errors.ts";
 import type { AttributeSchema, OperatorVersion, Settings } from "../../core/operators/operator.ts";
@@ -7,7 +7,7 @@ import { quote } from "./graph.ts";
 import { isReference, type Attribute, type ModelNode } from "./model.ts";
 
 /**
- * The attributes as an argument of `run`.
+ * Returns the attributes as an argument of `run`.
  * @throws TensorError `attribute` for floats, because only the file distinguishes a float 1 from an int 1 and no
  *   operator has float attributes; and for an attribute that a function's caller sets
  */
@@ -33,7 +33,7 @@ const isFloat = ({ type }: Attribute): boolean => type === "float" || type === "
 export const hasAttribute = ({ attributes }: OperatorVersion, name: string): boolean =>
   attributes.some((schema) => schema.name === name);
 
-/** The reason why a version rejects an attribute of a node, null if it accepts it. */
+/** Returns the reason why a version rejects an attribute of a node, or null if it accepts it. */
 export function attributeError(
   name: string,
   attribute: Attribute,
@@ -41,7 +41,7 @@ export function attributeError(
   siblings: readonly OperatorVersion[],
 ): TensorError | null {
   const isKnown = hasAttribute(version, name);
-  // A reference's value is set by the caller; its name belongs to this node.
+  // The caller sets the value of a reference; its name belongs to this node.
   if (isReference(attribute) && isKnown) return null;
   if (isFloat(attribute) && isKnown) {
     return new TensorError(
@@ -58,12 +58,12 @@ export function attributeError(
   }
 }
 
-/** The required attributes that a node lacks. */
+/** Returns the required attributes that a node lacks. */
 export const missingAttributes = ({ attributes }: ModelNode, version: OperatorVersion): string[] =>
   Object.keys(required(version)).filter((name) => !Object.hasOwn(attributes, name));
 
 export interface KnownSettings {
-  /** The settings from the attributes that the version accepts, with defaults for the others. */
+  /** The settings from the attributes that the version accepts, with defaults for the remaining settings. */
   readonly settings: Settings;
   /**
    * Attributes that the settings cannot represent: invalid ones that another version may accept, missing ones, and
@@ -91,7 +91,7 @@ export function knownSettings(
   };
 }
 
-/** A value for each attribute without a default; an axis becomes the first. */
+/** Returns a value for each attribute without a default; an axis becomes the first. */
 const required = ({ attributes }: OperatorVersion): Attributes =>
   Object.fromEntries(
     attributes

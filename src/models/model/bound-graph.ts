@@ -16,7 +16,7 @@ export type Attributes = Readonly<Record<string, Attribute>>;
 export type OnBound = (node: ModelNode, bound: ModelNode) => void;
 
 /**
- * A function's graph with the attribute values of a call.
+ * Returns a function's graph with the attribute values of a call.
  * @param absent inputs that the call leaves out
  */
 export function boundGraph(
@@ -48,7 +48,7 @@ export function boundGraph(
   return { ...graph, nodes };
 }
 
-/** The function that a node calls, null for an operator. */
+/** Returns the function that a node calls, or null for an operator. */
 export const functionOf = (
   { functions = [] }: Model,
   { op, domain }: ModelNode,
@@ -56,7 +56,7 @@ export const functionOf = (
   functions.find((one) => one.name === op && one.domain === domain) ?? null;
 
 /**
- * A function's graph for one of its calls, with the call's attributes and input types.
+ * Returns a function's graph for one of its calls, with the call's attributes and input types.
  * @param typeOf returns the known type of an input of the call
  */
 export function calledGraph(

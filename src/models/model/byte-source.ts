@@ -5,14 +5,14 @@ import { isBytes, plainBytes } from "../../core/tensor/storage.ts";
 
 /** A file of any size, on disk, in memory or elsewhere. */
 export interface ByteSource {
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
   /** Returns exactly `length` bytes from `offset`; the range lies inside the file. */
   read(offset: number, length: number): Uint8Array;
 }
 
 /**
- * The bytes from `start` to `end`.
+ * Returns the bytes from `start` to `end`.
  * @throws TensorError `malformed-file` if the source returns anything else, `too-large` if memory does not suffice for
  *   the bytes
  */
@@ -32,7 +32,7 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
 }
 
 /**
- * Bytes in memory as a file. Their memory may have been released when a range is read, long after the file was opened.
+ * Returns bytes in memory as a file. The memory may be released before a range is read, long after the file was opened.
  */
 export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
   const whole = plainBytes(bytes, what);
@@ -42,7 +42,7 @@ export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
 }
 
 /**
- * A file supplied by the caller, whose size is read once.
+ * Returns a file supplied by the caller, whose size is read once.
  * @param must the requirement, as the beginning of a sentence
  * @throws TensorError `malformed-file` for other values
  */

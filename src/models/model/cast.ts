@@ -14,8 +14,8 @@ import { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
  * Truncates floats to integers and wraps integers around; everything but zero becomes true.
- * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, whose
- *   result neither document defines
+ * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, for
+ *   which neither specification defines a result
  */
 export function castTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
   if (source.dtype === dtype) return source;

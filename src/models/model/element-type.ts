@@ -6,7 +6,7 @@ const DTYPE_OF_NUMBER: ReadonlyMap<number, DType> = new Map(
   DTYPE_NAMES.map((dtype) => [DTYPES[dtype].onnx.number, dtype]),
 );
 
-/** The data type with this number in ONNX; null if this package lacks it. */
+/** Returns the data type with this number in ONNX, or null if this package lacks it. */
 export const dtypeOfNumber = (number: number): DType | null => DTYPE_OF_NUMBER.get(number) ?? null;
 
 /** OpenVINO's name of a data type, such as `f32`; null if OpenVINO lacks the type. */
@@ -22,7 +22,7 @@ const DTYPE_OF: ReadonlyMap<string | null, DType> = new Map(
   ]),
 );
 
-/** The data type of an OpenVINO name, written as `f32` or as `FP32`; null for an unknown name. */
+/** Returns the data type of an OpenVINO name, written as `f32` or as `FP32`, or null for an unknown name. */
 export function dtypeOfElementType(name: string): DType | null {
   const plain = name.toLowerCase().replace(/^fp(?=\d)/, "f");
   const elementType = plain === "bool" ? "boolean" : plain;

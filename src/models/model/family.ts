@@ -1,4 +1,4 @@
-/** A scatter or gather node as a call, with the facts known before the model runs. */
+/** A scatter or gather node as a call, with facts that are known before the model runs. */
 
 import type { ErrorFields } from "../../core/errors.ts";
 import { axisFrom } from "../../core/operators/settings.ts";
@@ -25,7 +25,9 @@ export interface KnownCall extends OperatorCall {
   readonly shapes: InputShapes;
 }
 
-/** The known facts about the inputs of a version, in order; `NOTHING_KNOWN` for one that the node lacks. */
+/**
+ * Returns the known facts about the inputs of a version, in order; `NOTHING_KNOWN` for an input that the node lacks.
+ */
 export const inputsOf = (version: OperatorVersion, given: readonly Known[]): readonly Known[] =>
   version.inputs.map((_, position) => given[position] ?? NOTHING_KNOWN);
 
@@ -58,30 +60,30 @@ export function knownCall(
 
 const knownShape = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shape ?? null;
 
-/** The value of an axis if it is a constant; null if unknown. */
+/** Returns the value of an axis if it is a constant, or null if unknown. */
 function axisValue({ type, constant }: Known, fields: ErrorFields): number | null {
   if (type === null) return null;
-  // The shape is checked first, so that no large constant is read.
+  // The shape is checked first, so that large constants are not read.
   const unread = axisFrom(type, fields);
   return constant === null || !mayBeIntegers(type)
     ? unread
     : axisFrom(readConstant(constant), fields);
 }
 
-/** True if a value may hold integers of any type, even one that the version rejects. */
+/** Returns true if a value may hold integers of any type, even one that the version rejects. */
 export const mayBeIntegers = (type: TensorType | null): boolean =>
   type === null || TIND_ANY.types.includes(type.dtype);
 
-/** The first required input that a node leaves out, null if none. */
+/** Returns the first required input that a node leaves out, or null if none. */
 export const missingParameter = (node: ModelNode, { inputs }: OperatorVersion): string | null =>
   inputs.find(({ optional }, position) => optional !== true && !node.inputs[position])?.name ??
   null;
 
-/** True if a node has no more inputs than its version accepts, and all required ones. */
+/** Returns true if a node has all required inputs and no more inputs than its version accepts. */
 export const hasItsInputs = (node: ModelNode, version: OperatorVersion): boolean =>
   node.inputs.length <= version.inputs.length && missingParameter(node, version) === null;
 
-/** The type of the node's single output, in a list. */
+/** Returns the type of the node's single output, in a list. */
 export function familyOutputs(
   node: ModelNode,
   opset: number | null,
@@ -102,7 +104,7 @@ export function familyOutputs(
   return [{ type: { dtype, shape }, constant: null, elements: null }];
 }
 
-/** The output's data type: that of any known input with the same type constraint. */
+/** Returns the output's data type: that of any known input with the same type constraint. */
 function outputDType(version: OperatorVersion, inputs: readonly Known[]): DType | null {
   const [{ type: constraint }] = version.outputs;
   const types = inputs.filter((_, position) => version.inputs[position].type === constraint);

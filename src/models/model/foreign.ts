@@ -2,7 +2,7 @@
 
 import { isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
 
-/** A copy of an object's own properties. */
+/** Returns a copy of an object's own properties. */
 export function recordFrom<T>(what: string, given: T): T {
   if (typeof given === "object" && given !== null && !isArray(given)) {
     return readForeign(() => ({ ...given }), "malformed-file", `${what} cannot be read`);
@@ -10,7 +10,7 @@ export function recordFrom<T>(what: string, given: T): T {
   throw malformed(`${what} must be an object, got ${printValue(given)}`);
 }
 
-/** A copy of a list without holes. A list with a false length ends after its entries. */
+/** Returns a copy of a list without holes. A list with a wrong length ends after its entries. */
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
   if (!isArray(given)) throw malformed(`${what} must be a list, got ${printValue(given)}`);
   const read = (): T[] => {
@@ -26,7 +26,7 @@ export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
   return readForeign(read, "malformed-file", `${what} cannot be read`);
 }
 
-/** A copy of a list of objects. */
+/** Returns a copy of a list of objects. */
 export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
   const list = listFrom<T>(what, given);
   const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
@@ -35,8 +35,8 @@ export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
 }
 
 /**
- * The first entry of a list that passes `test`, which may read any field of it. Nothing is copied. A list with a false
- * length ends after its entries, as in {@link listFrom}.
+ * Returns the first entry of a list that passes `test`, which may read any field of it. Nothing is copied. A list with
+ * a wrong length ends after its entries, as in {@link listFrom}.
  */
 export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | undefined =>
   readForeign(

@@ -1,9 +1,11 @@
-/** Checks on a graph that must hold before it runs, whatever its operators. Reading a model does not check it. */
+/**
+ * Checks on a graph that must hold before it runs, whatever its operators. Reading a model does not check its graph.
+ */
 
 import { malformed, printValue } from "../../core/errors.ts";
 import { nodeTitle, type Graph, type ModelFunction, type ModelNode } from "./model.ts";
 
-/** The operator set version of a node, null if none is imported for its domain. */
+/** Returns the operator set version of a node, or null if none is imported for its domain. */
 export function findOpset(
   opsets: ModelFunction["opsets"],
   { domain, opset }: ModelNode,
@@ -14,7 +16,7 @@ export function findOpset(
 }
 
 /**
- * The operator set version of a model's node.
+ * Returns the operator set version of a model's node.
  * @throws TensorError `malformed-file` if the model imports no version of the node's domain
  */
 export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNode): number {
@@ -28,7 +30,7 @@ export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNo
 }
 
 /**
- * Checks that every value is made exactly once, and before it is used.
+ * Checks that every value is computed exactly once, and before it is used.
  * @throws TensorError `malformed-file`, which names the value and the nodes
  */
 export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {

@@ -27,20 +27,21 @@ export type InlineOperator = (
   opset: number,
 ) => Tensor[];
 
-/** A function that runs a node without a Plan; null for all other operators. */
+/** Returns a function that runs a node without a Plan, or null for all other operators. */
 export function inlineOperator({ domain, op }: ModelNode): InlineOperator | null {
   if (domain === "openvino") return op === "Convert" ? openvinoConvert : null;
   return domain === "ai.onnx" && Object.hasOwn(ONNX_INLINE, op) ? ONNX_INLINE[op] : null;
 }
 
-/** True if a node's outputs depend on its own attributes alone, none of which a function's caller sets. */
+/** Returns true if a node's outputs depend on its own attributes alone, none of which a function's caller sets. */
 export const isConstantNode = (node: ModelNode): boolean =>
   inlineOperator(node) !== null &&
   node.inputs.length === 0 &&
   !Object.values(node.attributes).some(isReference);
 
 /**
- * The constant made by a `Constant` node, not yet read; null for other nodes and for values that are not tensors.
+ * Returns the constant made by a `Constant` node, not yet read, or null for other nodes and for values that are not
+ * tensors.
  * @throws TensorError `attribute` for a node that is invalid in its opset
  */
 export function constantOf(node: ModelNode, opset: number): Constant | null {
@@ -52,7 +53,7 @@ export function constantOf(node: ModelNode, opset: number): Constant | null {
   return isShort ? constant(output, constantNode(node, [], opset)[0]) : null;
 }
 
-/** The data type that a `Cast` or `Convert` node produces; null for other nodes and for unknown types. */
+/** Returns the data type that a `Cast` or `Convert` node produces, or null for other nodes and for unknown types. */
 export function destinationOf({ domain, op, attributes }: ModelNode): DType | null {
   if (domain === "ai.onnx" && op === "Cast") {
     const { to } = attributes;
@@ -79,7 +80,7 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
   return [inputs[0]];
 };
 
-/** `saturate` and `round_mode` only matter for floats narrower than 16 bits, which are not cast here. */
+/** `saturate` and `round_mode` only affect floats narrower than 16 bits, which this package does not cast. */
 const cast: InlineOperator = (node, inputs, opset) => {
   const { op, attributes } = node;
   const fields = { op, opset };

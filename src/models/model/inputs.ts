@@ -7,15 +7,15 @@ import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { listNames, quote } from "./graph.ts";
 import type { Graph } from "./model.ts";
 
-/** The size of a named dimension, and the first input that has it. */
+/** The size of a named dimension, and the first input with this dimension. */
 interface Binding {
   readonly size: number;
   readonly input: string;
 }
 
 /**
- * The given tensors by name. An input that is also a constant may be left out, because the constant is its default;
- * before IR version 4 of ONNX every constant had to be an input.
+ * Returns the given tensors by name. An input that is also a constant may be left out, because the constant is its
+ * default; IR versions of ONNX before 4 required every constant to be an input.
  * @throws TensorError `shape-mismatch` for missing and unknown names and for sizes that do not fit, `dtype` and `rank`
  *   for other tensors
  */

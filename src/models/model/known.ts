@@ -7,11 +7,11 @@ import { sameDims, sameType } from "./same-type.ts";
 
 export interface Known {
   readonly type: TensorType | null;
-  /** Read only when its values are needed. */
+  /** The constant, which is read only when its values are needed. */
   readonly constant: Constant | null;
   /**
    * The elements of an integer value of rank 0 or 1, if a rule has traced them: numbers, names of dimensions, and null
-   * for unknown ones. If all are numbers, the value is a constant as well.
+   * for unknown elements. If all elements are numbers, the value is a constant as well.
    */
   readonly elements: readonly Dim[] | null;
 }
@@ -19,7 +19,7 @@ export interface Known {
 /** A value about which nothing is known. */
 export const NOTHING_KNOWN: Known = { type: null, constant: null, elements: null };
 
-/** A constant; without a type if this package lacks its data type. */
+/** Returns a constant; without a type if this package lacks its data type. */
 export function knownConstant(constant: Constant): Known {
   const { dtype, shape } = constant;
   return { type: dtype && { dtype, shape }, constant, elements: null };
@@ -44,7 +44,7 @@ export const sameKnown = (a: Known, b: Known): boolean =>
     ? a.elements === b.elements && a.constant === b.constant
     : sameDims(a.elements, b.elements));
 
-/** The type that satisfies both `a` and `b`, or null if they contradict each other. */
+/** Returns the type that satisfies both `a` and `b`, or null if they contradict each other. */
 export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
   const { dtype } = a;
   if (dtype !== b.dtype) return null;
@@ -54,7 +54,7 @@ export function unifyTypes(a: TensorType, b: TensorType): TensorType | null {
   return { dtype, shape: a.shape.map((dim, axis) => unifyDims(dim, shape[axis])) };
 }
 
-/** The facts that hold for a value that is one of the two. */
+/** Returns the facts that are true of both values. */
 export function eitherKnown(a: Known, b: Known): Known {
   if (sameKnown(a, b)) return a;
   const [one, other] = [a.type, b.type];

@@ -1,10 +1,10 @@
 /**
- * A model as plain data, independent of formats: readers build it from files, writers make files from it. Every field
- * may be edited in place, and nodes may be written as literals.
+ * A model as plain data, independent of formats: readers create it from files, and writers create files from it. Every
+ * field may be edited in place, and nodes may be written as literals.
  *
- * Its fields cover what this package understands. The rest of its file (metadata, types of sequences, fields newer than
- * the package) is attached to the parts of the model under the symbol `SOURCE`. Object spread copies the attachment,
- * and a writer of the same format writes it back.
+ * The fields of a model cover the parts of a file that this package understands. The rest of its file (metadata, types
+ * of sequences, fields newer than the package) is attached to the parts of the model under the symbol `SOURCE`. Object
+ * spread copies the attachment, and a writer of the same format writes it back.
  */
 
 import { isDType, type DType } from "../../core/tensor/dtype.ts";
@@ -14,7 +14,7 @@ import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { listFrom, recordFrom } from "./foreign.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
 
-/** The key under which a part of a model keeps its file's data, for the writer of that format alone. */
+/** The key under which a part of a model keeps its file's data, for the writer of the same format. */
 export const SOURCE: unique symbol = Symbol("source");
 
 interface Sourced {
@@ -71,15 +71,16 @@ export interface ValueInfo extends Sourced {
 
 /** A node of a graph. */
 export interface ModelNode extends Sourced {
-  /** Possibly empty, and not necessarily unique. */
+  /** The node's name, possibly empty and not necessarily unique. */
   name: string;
   op: string;
   domain: string;
   /**
-   * Present in formats in which each node has its own (OpenVINO); otherwise the model's version for the domain applies.
+   * The node's own operator set version, in formats that have one (OpenVINO); otherwise the model's version for the
+   * domain applies.
    */
   opset?: number;
-  /** Names of values; `""` is an omitted optional input. */
+  /** Names of input values; `""` is an omitted optional input. */
   inputs: string[];
   outputs: string[];
   attributes: Record<string, Attribute>;
@@ -91,7 +92,7 @@ export type Attribute = Sourced &
     | { readonly type: "int"; readonly value: number | bigint }
     | { readonly type: "float"; readonly value: number }
     | { readonly type: "string"; readonly value: string }
-    /** Only in formats with booleans (OpenVINO). */
+    /** A boolean, only in formats with booleans (OpenVINO). */
     | { readonly type: "boolean"; readonly value: boolean }
     | { readonly type: "tensor"; readonly value: Constant }
     | { readonly type: "ints"; readonly value: readonly (number | bigint)[] }
@@ -106,12 +107,12 @@ export type Attribute = Sourced &
          * The graphs in the attribute: the bodies of If, Loop and Scan. Null if they are nested too deeply to be read.
          */
         readonly graphs?: readonly Graph[] | null;
-        /** In a function, the name of the caller's attribute that supplies the value. */
+        /** The name of the caller's attribute that supplies the value, in a function. */
         readonly reference?: string;
       }
   );
 
-/** True if the value is an attribute of the caller of the enclosing function. */
+/** Returns true if the value is an attribute of the caller of the enclosing function. */
 export const isReference = (
   attribute: Attribute,
 ): attribute is Attribute & { readonly reference: string } =>
@@ -120,7 +121,7 @@ export const isReference = (
 /** A named tensor that is decoded when it is read. */
 export interface Constant extends Sourced {
   readonly name: string;
-  /** Null for a data type that this package lacks. */
+  /** The data type; null if this package lacks it. */
   readonly dtype: DType | null;
   readonly shape: readonly number[];
   /**
@@ -131,7 +132,7 @@ export interface Constant extends Sourced {
 }
 
 /**
- * The tensor of a constant, from any maker.
+ * Returns the tensor of a constant, from any maker.
  * @throws TensorError as {@link Constant.read}, and `malformed-file` for a tensor that contradicts the constant. Other
  *   errors of `read`, such as those of an external file, are passed on.
  */
@@ -144,7 +145,7 @@ export function readConstant(one: Constant): Tensor {
   throw malformed(`${says}, but reads as ${value.dtype} of shape ${printShape(value.shape)}`);
 }
 
-/** A constant under another name. `read` is called as a method. */
+/** Returns a constant under another name. `read` is called as a method. */
 export const renamed = (one: Constant, name: string): Constant =>
   one.name === name ? one : { ...one, name, read: () => one.read() };
 
@@ -206,7 +207,9 @@ export interface ModelSpec {
   readonly producer?: string;
 }
 
-/** The IR version of ONNX 1.10 to 1.13. All runtimes in use read it, with operator sets of any age. */
+/**
+ * The IR version of ONNX 1.10 to 1.13. All runtimes in use read files of this version, with operator sets of any age.
+ */
 export const IR_VERSION = 8;
 
 /**
@@ -291,7 +294,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
   );
 }
 
-/** An attribute from a bare value. */
+/** Returns an attribute from a bare value. */
 function attributeFrom(value: AttributeInput, name: string): Attribute {
   if (value instanceof Tensor) return { type: "tensor", value: constant("", value) };
   if (typeof value === "string") return { type: "string", value };
@@ -317,21 +320,24 @@ function attributeFrom(value: AttributeInput, name: string): Attribute {
 const isWhole = (value: unknown): value is number | bigint =>
   typeof value === "bigint" || Number.isInteger(value);
 
-/** `""` and `ai.onnx` are the same domain. */
+/** Returns `ai.onnx` for its other name `""`, and other domains unchanged. */
 export const domainName = (domain: string): string => (domain === "" ? "ai.onnx" : domain);
 
-/** Operator set versions by domain. `fromEntries` also keeps a domain called `__proto__`, which an assignment loses. */
+/**
+ * Returns operator set versions by domain. `fromEntries` also keeps a domain called `__proto__`, which an assignment
+ * loses.
+ */
 export const byDomain = (entries: readonly (readonly [string, number])[]): Record<string, number> =>
   Object.fromEntries(entries.map(([domain, version]) => [domainName(domain), version]));
 
-/** `record` with every value mapped. */
+/** Returns `record` with every value mapped. */
 const mapValues = <T, U>(
   record: Readonly<Record<string, T>>,
   map: (value: T, key: string) => U,
 ): Record<string, U> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
 
-/** The name of a node in sentences: its own, or else one from its outputs. */
+/** Returns the name of a node in sentences: its own, or else one from its outputs. */
 export function nodeTitle({ name, op, outputs }: ModelNode): string {
   if (name !== "") return `node ${printValue(name)}`;
   return outputs.length > 0 ? `the ${op} that makes ${printValue(outputs[0])}` : `an unnamed ${op}`;

@@ -60,7 +60,7 @@ export class NodeIndex {
     return this.nodes.filter(({ node }) => isOperator(node));
   }
 
-  /** The graph that contains a node; the model's own for an unknown node. */
+  /** Returns the graph that contains a node; the model's own for an unknown node. */
   placeOf(node: ModelNode): Place {
     // The model's graph is searched first, because visiting all nodes takes a thousand times as long.
     if (findIn(this.model.graph.nodes, (one) => one === node) !== undefined) return this.#own;
@@ -68,9 +68,9 @@ export class NodeIndex {
   }
 
   /**
-   * The single node with a name, by the first of these that matches: its path, which for a node of the model's own
-   * graph is its name; its name; a value that it makes; its operator; a name that ONNX Runtime gave it or its value.
-   * The last part of a path may also be a value or an operator instead of the name.
+   * Returns the single node with a name, by the first of these that matches: its path, which for a node of the model's
+   * own graph is its name; its name; one of its outputs; its operator; a name that ONNX Runtime gave the node or an
+   * output. The last part of a path may also be a value or an operator instead of the name.
    * @throws TensorError `unsupported-model` if none or several match; the sentence lists paths
    */
   find(name: string): PlacedNode {
@@ -84,14 +84,14 @@ export class NodeIndex {
   }
 
   /**
-   * True if an input of a node is a constant of its graph or an enclosing one, so that the caller need not supply a
-   * tensor.
+   * Returns true if an input of a node is a constant of its graph or an enclosing one, so that the caller need not
+   * supply a tensor.
    */
   isConstant({ place }: PlacedNode, name: string): boolean {
     return constantSource(place, name) !== null;
   }
 
-  /** The path of a node, as {@link find} accepts it. */
+  /** Returns the path of a node, as {@link find} accepts it. */
   pathOf({ node, place }: PlacedNode): string {
     return [...place.path, calledOf(node)].join(" / ");
   }
@@ -125,7 +125,7 @@ export class NodeIndex {
     return firstOf(lists);
   }
 
-  /** The nodes of a path, whose last part is a name, a value or an operator, with or without quotes. */
+  /** Returns the nodes of a path, whose last part is a name, a value or an operator, with or without quotes. */
   #atPath(name: string): readonly PlacedNode[] {
     return this.#places().flatMap(({ path, place }) => {
       const prefix = `${path} / `;
@@ -144,7 +144,7 @@ export class NodeIndex {
     return [...places].map((place) => ({ place, path: place.path.join(" / ") }));
   }
 
-  /** The nodes that ONNX Runtime may have given this name when it inlined a body or a function. */
+  /** Returns the nodes that ONNX Runtime may have given this name when it inlined a body or a function. */
   #inlined(name: string): readonly PlacedNode[] {
     const places = this.#places().map(({ place }) => place);
     const found = inlinedFrom(name, places).flatMap(({ place, rest }) => {
@@ -183,7 +183,7 @@ const isOf =
   ({ node }: PlacedNode): boolean =>
     node.op === op;
 
-/** The first nonempty list. */
+/** Returns the first nonempty list. */
 function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly PlacedNode[] {
   for (const list of lists) {
     const found = list();
@@ -192,15 +192,16 @@ function firstOf(lists: readonly (() => readonly PlacedNode[])[]): readonly Plac
   return [];
 }
 
-/** The name of a node, or a value that it makes. */
+/** Returns the name of a node, or the name of an output. */
 const calledOf = ({ name, outputs, op }: ModelNode): string => name || outputs[0] || op;
 
-/** The path of a node. The name is quoted and complete, because the path is used to find the node. */
+/** Returns the path of a node. The name is quoted and complete, because the path is used to find the node. */
 const labelOf = ({ node, place }: PlacedNode, called = calledOf(node)): string =>
   [...place.path, JSON.stringify(called)].join(" / ");
 
 /**
- * Nodes separated by commas, at most 20: by name if names differ, else by path, and by a value if paths are equal too.
+ * Returns nodes separated by commas, at most 20: by name if names differ, else by path, and by a value if paths are
+ * equal too.
  *
  * @param nodes as {@link NodeIndex} has them
  *
@@ -226,7 +227,7 @@ export function listNodes(nodes: readonly PlacedNode[]): string {
   return shown.join(", ") + (more === 0 ? "" : ` and ${more} more`);
 }
 
-/** The number of nodes with each text. */
+/** Returns the number of nodes with each text. */
 function countOf(
   nodes: readonly PlacedNode[],
   textOf: (placed: PlacedNode) => string,
@@ -240,9 +241,9 @@ function countOf(
 }
 
 /**
- * The source of a value that depends on no input, as a node of the graph sees it: values of enclosing graphs are
- * visible unless the graph has a value of the same name.
- * @returns null for a value that depends on inputs, and for one that nothing makes
+ * Returns the source of a value that depends on no input, as a node of the graph sees it: values of enclosing graphs
+ * are visible unless the graph has a value of the same name.
+ * @returns null for a value that depends on inputs, and for a value that no node computes
  */
 export function constantSource(place: Place, name: string): ConstantSource | null {
   for (let at: Place | null = place; at !== null; at = at.outer) {

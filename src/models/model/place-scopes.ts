@@ -19,7 +19,7 @@ export class PlaceScopes {
     return scope;
   }
 
-  /** The values of a graph, from the nodes learned so far. */
+  /** Returns the values of a graph, from the nodes learned so far. */
   scopeOf(place: Place): Scope {
     const known = this.#scopes.get(place);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 /**
- * Places of the graphs in a model: its own, those of its functions, and bodies of nodes at any depth that was read. All
- * walks over graphs, and all paths of graphs, come from this file.
+ * Places of the graphs in a model: its main graph, the graphs of its functions, and the bodies of nodes. All walks over
+ * graphs, and all paths of graphs, come from this file.
  */
 
 import { MAX_BODY_DEPTH, type Graph, type Model, type ModelNode } from "./model.ts";
@@ -30,13 +30,13 @@ export interface PlacedNode {
 
 /** Callbacks of a walk through a model. */
 export interface Visitor {
-  /** Called for nodes in order; those of a body follow the node that contains it. */
+  /** Called for nodes in order; the nodes of a body follow the node that contains the body. */
   readonly node: (placed: PlacedNode) => void;
   /** Called with the path of graphs that are nested too deeply to have been read. */
   readonly tooDeep?: (path: readonly string[]) => void;
 }
 
-/** The model's own graph. */
+/** Returns the model's own graph. */
 export const ownPlace = ({ graph, opsets }: Pick<Model, "opsets" | "graph">): Place => ({
   graph,
   opsets,
@@ -83,7 +83,7 @@ function walk(place: Place, visitor: Visitor, depth: number): void {
 
 interface Bodies {
   readonly attribute: string;
-  /** Null if they are nested too deeply to have been read. */
+  /** The bodies; null if they are nested too deeply to have been read. */
   readonly graphs: readonly Graph[] | null;
 }
 
@@ -97,13 +97,13 @@ function attributeBodies({ attributes }: ModelNode): readonly Bodies[] {
   return bodies;
 }
 
-/** A title such as `If "x"`, from the node's name or an output. */
+/** Returns a title such as `If "x"`, from the node's name or an output. */
 function placeName({ op, name, outputs }: ModelNode): string {
   const called = name || outputs[0] || "";
   return called === "" ? op : `${op} ${JSON.stringify(called)}`;
 }
 
-/** A title that is unique among `titles`, so that a path identifies one place: nodes may share a name. */
+/** Returns a title that is unique among `titles`, so that a path identifies one place: nodes may share a name. */
 function uniqueTitle(title: string, titles: Set<string>): string {
   let unique = title;
   for (let count = 2; titles.has(unique); count++) unique = `${title} #${count}`;

@@ -36,8 +36,8 @@ export type Tensors = Readonly<Record<string, Tensor>>;
  * @param given a model of any format
  * @param inputs a tensor per input of the graph; an input with a default may be left out
  * @returns the outputs of the graph by name
- * @throws TensorError `malformed-file` for an inconsistent graph (a value made twice, by nothing, or after its use; a
- *   domain without an opset import), `unsupported-model` for nodes that cannot run here, up to 20 of them named,
+ * @throws TensorError `malformed-file` for an inconsistent graph (a value computed twice, by no node, or after its use;
+ *   a domain without an opset import), `unsupported-model` for nodes that cannot run here, up to 20 of them named,
  *   `shape-mismatch` for missing or unknown inputs and for sizes that differ from the declared ones (a dimension's name
  *   has one size), `dtype` and `rank` likewise; and the errors of nodes, with the node named at the end of the sentence
  *
@@ -158,7 +158,7 @@ export const callOfNode = (opsets: Opsets, node: ModelNode, inputs: Tensors): No
     ),
   );
 
-/** The given index, or one of the given model. */
+/** Returns the given index, or one of the given model. */
 const indexFrom = (given: Model | NodeIndex): NodeIndex =>
   readForeign(
     () => (given instanceof NodeIndex ? given : new NodeIndex(given)),
@@ -211,7 +211,7 @@ const valuesOf = (
 ): readonly (Tensor | undefined)[] =>
   node.inputs.map((name) => (name === "" ? undefined : valueOf(name)));
 
-/** The outputs of a node by name; an output without a name is dropped. */
+/** Returns the outputs of a node by name; an output without a name is dropped. */
 function runOne(
   opsets: Opsets,
   node: ModelNode,
@@ -247,7 +247,7 @@ function specOf(
   return { node: spec, inputs };
 }
 
-/** A node of a model as an argument of `run`, without its inputs. */
+/** Returns a node of a model as an argument of `run`, without its inputs. */
 export function nodeSpec(opsets: Opsets, node: ModelNode): NodeSpec {
   const { op, domain } = node;
   return { domain, op, opset: opsetOf({ opsets }, node), attributes: attributesOf(node) };
@@ -273,7 +273,7 @@ export function namingNode<T>(node: ModelNode, action: () => T): T {
   }
 }
 
-/** An error whose sentence ends with the title of its node. */
+/** Returns an error whose sentence ends with the title of its node. */
 export function withTitle(cause: TensorError, title: string): TensorError {
   const { code, op, opset, input, at, axis, got, expected } = cause;
   const fields = { op, opset, input, at, axis, got, expected };
@@ -281,7 +281,7 @@ export function withTitle(cause: TensorError, title: string): TensorError {
 }
 
 /**
- * The operators of a model that cannot run here, each with its opset, its first node and its number of nodes.
+ * Returns the operators of a model that cannot run here, each with its opset, its first node and its number of nodes.
  *
  * @param model of any format
  * @throws TensorError `malformed-file` for a node of a domain without an opset import

@@ -18,7 +18,7 @@ export interface InlinedName {
   readonly rest: string;
 }
 
-/** The places from which a runtime could have inlined a node or value with that name. */
+/** Returns the places from which a runtime could have inlined a node or value with that name. */
 export const inlinedFrom = (name: string, places: Iterable<Place>): readonly InlinedName[] =>
   [...places].flatMap((place) =>
     prefixesOf(place).flatMap((prefix) => {
@@ -41,10 +41,10 @@ function prefixesOf({ kind, graph }: Place): readonly string[] {
   }
 }
 
-/** A name without the number that made it unique. */
+/** Returns a name without the number that made it unique. */
 export const withoutToken = (name: string): string => name.replace(/_token_\d+$/, "");
 
-/** True if a node is in a place, or in a body of a node there. */
+/** Returns true if a node is in a place, or in a body of a node there. */
 export function isWithin({ place }: PlacedNode, outer: Place): boolean {
   for (let at: Place | null = place; at !== null; at = at.outer) if (at === outer) return true;
   return false;

@@ -4,7 +4,7 @@ import { TensorError } from "../../core/errors.ts";
 import { MAX_BODY_DEPTH, type Graph, type ModelNode } from "./model.ts";
 
 /**
- * The graphs of an attribute.
+ * Returns the graphs of an attribute.
  * @throws TensorError `too-large` for graphs nested too deeply to be read
  */
 export function bodiesOf(graphs: readonly Graph[] | null | undefined): readonly Graph[] {
@@ -18,14 +18,14 @@ export const tooDeep = (): TensorError =>
     `the model has graphs nested more than ${MAX_BODY_DEPTH} deep, which is too deep to read`,
   );
 
-/** The names that a graph uses, also in the bodies of its nodes. */
+/** Returns the names that a graph uses, also in the bodies of its nodes. */
 export function usesOf({ nodes, outputs }: Graph, uses = new Set<string>()): Set<string> {
   for (const { name } of outputs) uses.add(name);
   for (const node of nodes) nodeUses(node, uses);
   return uses;
 }
 
-/** The names that a node uses. Names used in its bodies may be those of the bodies' own values. */
+/** Returns the names that a node uses. Names used in its bodies may be those of the bodies' own values. */
 export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<string>()): Set<string> {
   for (const name of inputs) uses.add(name);
   for (const attribute of Object.values(attributes)) {
@@ -35,7 +35,7 @@ export function nodeUses({ inputs, attributes }: ModelNode, uses = new Set<strin
   return uses;
 }
 
-/** The names that a graph takes from enclosing graphs: those that it uses and does not make. */
+/** Returns the names that a graph uses from enclosing graphs, because it does not define them. */
 export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<string> {
   const own = new Set(
     [...inputs, ...constants].map(({ name }) => name).concat(nodes.flatMap((one) => one.outputs)),
@@ -44,7 +44,7 @@ export function freeNames({ inputs, constants, nodes, outputs }: Graph): Set<str
   return new Set(used.filter((name) => name !== "" && !own.has(name)));
 }
 
-/** The values of its graph and enclosing ones that a node needs, also in its bodies. */
+/** Returns the values of its graph and enclosing ones that a node needs, also in its bodies. */
 export function needsOf({ inputs, attributes }: ModelNode): Set<string> {
   const needs = new Set(inputs.filter((name) => name !== ""));
   for (const attribute of Object.values(attributes)) {

@@ -2,8 +2,8 @@
  * Types and constants of a graph's values before it runs: one walk over the nodes, shared by `inspect` and `convert`.
  *
  * Every value has two answers, because the types that a model declares may be outdated: runtimes do not enforce the
- * declared shape of a value between two nodes. Facts that follow from the model's inputs, its constants and the nodes
- * between are certain. Further declarations of the model are believed, and marked as such.
+ * declared shape of a value between two nodes. Facts are certain if they follow from the model's inputs, its constants
+ * and the nodes between. Other declarations of the model are believed, and marked as such.
  *
  * Rules in `types/` derive a node's outputs from its inputs. This file handles only the operator `If`, because its
  * branches are graphs.
@@ -36,10 +36,13 @@ export interface Value {
 
 const certainly = (known: Known): Value => ({ certain: known, believed: known });
 
-/** True if declarations add nothing to the certain facts. */
+/** Returns true if declarations add nothing to the certain facts. */
 export const isCertain = ({ certain, believed }: Value): boolean => certain === believed;
 
-/** Since this IR version of ONNX a constant need not be an input; a constant that is one is the input's default. */
+/**
+ * The first IR version of ONNX in which a constant need not be an input; a constant that is also an input is its
+ * default.
+ */
 export const DEFAULTS_SINCE = 4;
 
 /** The values of a graph, with access to those of enclosing graphs. */
@@ -75,7 +78,10 @@ export class Scope {
     }
   }
 
-  /** Only a model's own inputs enforce their types on callers: those of a body or a function come from other nodes. */
+  /**
+   * Returns the facts about an input. Only a model's own inputs enforce their types on callers, because other nodes
+   * supply the inputs of a body or a function.
+   */
   #inputValue(name: string, type: TensorType | null): Value {
     if (this.#outer === null && type !== null) return certainly({ ...NOTHING_KNOWN, type });
     return {
@@ -84,7 +90,7 @@ export class Scope {
     };
   }
 
-  /** The facts about a value; `""` is one that is left out. */
+  /** Returns the facts about a value; `""` is one that is left out. */
   get(name: string): Value {
     const known = this.#values.get(name);
     if (known !== undefined) return known;
@@ -92,22 +98,25 @@ export class Scope {
     return { certain: NOTHING_KNOWN, believed: withDeclared(NOTHING_KNOWN, this.declared(name)) };
   }
 
-  /** The believed type, null if unknown. */
+  /** Returns the believed type, or null if unknown. */
   typeOf(name: string): TensorType | null {
     return this.get(name).believed.type;
   }
 
-  /** The constant that the value certainly is; null for other values, and for a constant by declared types alone. */
+  /**
+   * Returns the constant that the value certainly is, or null for other values or for a constant by declared types
+   * alone.
+   */
   constantOf(name: string): Constant | null {
     return this.get(name).certain.constant;
   }
 
-  /** The type that this graph declares for a value that is not an input. */
+  /** Returns the type that this graph declares for a value that is not an input. */
   declared(name: string): TensorType | null {
     return this.#declared.get(name) ?? null;
   }
 
-  /** True if a value is an output of the model, not only of a body in it. */
+  /** Returns true if a value is an output of the model, not only of a body in it. */
   isModelOutput(name: string): boolean {
     return this.#outer === null && this.#outputs.has(name);
   }
@@ -145,7 +154,7 @@ export class Scope {
     for (const [position, name] of node.outputs.entries()) {
       if (name === "") continue;
       const { [position]: known = NOTHING_KNOWN } = certain;
-      // If declarations alone make the node invalid, the certain facts still hold.
+      // If only declarations make the node invalid, the certain facts are still valid.
       const { [position]: more = known } = believed;
       const inferred = sameKnown(more, known) ? known : more;
       const believedValue = withDeclared(inferred, this.declared(name));
@@ -153,7 +162,7 @@ export class Scope {
     }
   }
 
-  /** The outputs of a branch of a node. Versions of domains other than the node's are not known here. */
+  /** Returns the outputs of a branch of a node. The versions of other domains are unknown at this point. */
   #outputsOf(branch: Graph, { domain }: ModelNode, opset: number | null): readonly Value[] {
     const scope = new Scope(branch, this);
     for (const node of branch.nodes) {
@@ -163,7 +172,7 @@ export class Scope {
   }
 }
 
-/** The two branches of an `If` with equal numbers of outputs, null for other nodes. */
+/** Returns the two branches of an `If` with equal numbers of outputs, or null for other nodes. */
 function branchesOf({ domain, op, attributes }: ModelNode): readonly Graph[] | null {
   if (domain !== "ai.onnx" || op !== "If") return null;
   const branches = ["then_branch", "else_branch"].flatMap((name) => {

@@ -7,7 +7,7 @@ import { AttributeProtoSchema } from "./schema_pb.ts";
 /** The number of `GRAPH` among ONNX's attribute types. */
 const TYPE = 5;
 
-/** The attribute with `graph` as its value. */
+/** Returns the attribute with `graph` as its value. */
 export const bodyAttribute = (graph: Graph): Attribute => ({
   type: "other",
   value: "GRAPH",

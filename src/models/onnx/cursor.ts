@@ -54,7 +54,7 @@ export class FileCursor {
     throw this.#cutShort(length, end);
   }
 
-  /** The bytes from `start` to `end`. */
+  /** Returns the bytes from `start` to `end`. */
   between(start: number, end: number): Uint8Array {
     const from = start - this.#start;
     return from >= 0 && end - this.#start <= this.#window.length

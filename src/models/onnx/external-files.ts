@@ -6,8 +6,8 @@ import { externalRange } from "./external.ts";
 import { isHeader, tensorTitle } from "./tensor-proto.ts";
 
 /**
- * The paths of the external data files of a model read from an ONNX file, relative to its folder, without repeats.
- * `writeModel` keeps these references.
+ * Returns the paths of the external data files of a model read from an ONNX file, relative to its folder, without
+ * repeats. `writeModel` keeps these references.
  *
  * @param model as from {@link readModel}
  * @throws TensorError `malformed-file` for a path that leaves the model's folder

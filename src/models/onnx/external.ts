@@ -1,7 +1,7 @@
 /**
- * External data: tensors whose bytes are in another file beside the model. This module decides which paths a model may
- * name. Code that opens the files must refuse links that lead out of the model's folder, because a path does not reveal
- * them.
+ * External data: tensors whose bytes are in another file in the model's folder. This module decides which paths a model
+ * may name. Code that opens the files must refuse links that lead out of the model's folder, because a path does not
+ * reveal them.
  *
  * ONNX: "External Data" (docs/ExternalData.md).
  */
@@ -44,8 +44,8 @@ export interface ExternalRange {
 }
 
 /**
- * The range given by a tensor's `external_data` entries. Keys other than location, offset and length are ignored (ONNX
- * defines `checksum`, which no reader checks, and writes `basepath`).
+ * Returns the range given by a tensor's `external_data` entries. Keys other than location, offset and length are
+ * ignored (ONNX defines `checksum`, which no reader checks, and writes `basepath`).
  * @param what names the tensor in errors
  * @throws TensorError `malformed-file` for a path that is empty, absolute or leaves the folder, and for an offset or
  *   length that is not a decimal number
@@ -64,8 +64,8 @@ export function externalRange(entries: ReadonlyMap<string, string>, what: string
 }
 
 /**
- * The fault of a path, or null. Backslashes and drive letters are special on Windows alone but refused everywhere, so
- * that a model is either valid or invalid on all machines.
+ * Returns the fault of a path, or null. Backslashes and drive letters are special on Windows alone but refused
+ * everywhere, so that a model is either valid or invalid on all machines.
  */
 function pathFault(location: string): string | null {
   if (location === "") return "is empty";

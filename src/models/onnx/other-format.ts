@@ -1,4 +1,4 @@
-/** Recognizes files of other formats: users name a wrong file more often than a broken one. */
+/** Recognizes files of other formats, because users name a wrong file more often than a damaged file. */
 
 import { isTensorError, malformed } from "../../core/errors.ts";
 
@@ -9,7 +9,7 @@ const EXPORT = "export it as ONNX";
 
 const LFS = "version https://git-lfs";
 
-/** The first bytes of files by format, with what to do about such a file. */
+/** The first bytes of files by format, with advice for such files. */
 const MAGIC: readonly (readonly [what: string, at: number, start: string])[] = [
   ["a PNG image; name a model", 0, "\u0089PNG"],
   ["a JPEG image; name a model", 0, "\u00ff\u00d8\u00ff"],
@@ -42,13 +42,13 @@ export function namingFormat<T>(head: () => Uint8Array, read: () => T): T {
   }
 }
 
-/** The format of a file, null if it may be a broken model. */
+/** Returns the format of a file, or null if it may be a broken model. */
 function formatOf(head: Uint8Array): string | null {
   if (head.length === 0) return "an empty file; get it again";
   const text = String.fromCharCode(...head);
   const found = MAGIC.find(([, at, start]) => text.startsWith(start, at));
   if (found !== undefined) return found[0];
-  // Two bytes that are letters may be the rest of a model.
+  // Two bytes that are letters may also begin a truncated model.
   return head.length > 2 && isText(head) ? "text; name a model, or get the file again" : null;
 }
 

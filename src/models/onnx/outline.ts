@@ -29,10 +29,10 @@ import { isTypedField, printTensorType, readTensorHeader, tensorTitle } from "./
 /** Maximum bytes of a tensor's values that are copied: most index tensors are smaller, most weights larger. */
 const KEPT_VALUES = 2 ** 10;
 
-/** Bytes of a copied field. Names, and the attributes of scatters and gathers, are shorter. */
+/** Maximum bytes of a copied field. Names, and the attributes of scatters and gathers, are shorter. */
 const MAX_FIELD = 2 ** 16;
 
-/** Bytes of an outline. That of a graph of 10^5 nodes takes 20 MB. */
+/** Maximum bytes of an outline. The outline of a graph with 10^5 nodes takes 20 MB. */
 const MAX_OUTLINE = 2 ** 26;
 
 /**
@@ -115,12 +115,12 @@ function outlineOf(source: ByteSource, options: ReadOptions): Model {
   });
 }
 
-/** Bytes of a value. A value takes at most 16 bytes, or a tag and a varint of 10 bytes. */
+/** Maximum bytes of a value: 16 bytes, or a tag and a varint of 10 bytes. */
 const MAX_VALUE = 20;
 
 /**
- * The complete message of a tensor of which `part` is in the outline. The shape limits its length, so that a small
- * tensor is cheap to read whatever length its message claims. Text has no such limit.
+ * Returns the complete message of a tensor of which `part` is in the outline. The shape limits its length, so that a
+ * small tensor is cheap to read whatever length its message claims. Text has no such limit.
  */
 function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileRange): Uint8Array {
   const header = readTensorHeader(part);
@@ -165,7 +165,7 @@ class OutlineWriter {
       if (++this.#records > MAX_RECORDS) throw tooLargeModel(`more than ${MAX_RECORDS} records`);
       const begin = cursor.position;
       const tag = cursor.varint(end);
-      // The protobuf library refuses the same tags, so an outline accepts no other files.
+      // The protobuf library rejects the same tags, so outlines and whole models accept the same files.
       if (tag < 8 || tag >= 2 ** 32) throw malformed(`byte ${begin} of the file is an illegal tag`);
       const tagEnd = cursor.position;
       const field = schema.fields.find((one) => one.number === Math.floor(tag / 8));
@@ -238,8 +238,8 @@ const LENGTH_SPACE = new Uint8Array(5);
 const NO_TYPE = new Uint8Array([0xa0, 0x01, 0x00]);
 
 /**
- * Bytes of a record after its tag, or after its length if it has one. Advances the cursor past that length, or past a
- * varint.
+ * Returns bytes of a record after its tag, or after its length if it has one. Advances the cursor past that length, or
+ * past a varint.
  */
 function payloadLength(cursor: FileCursor, wireType: number, end: number): number {
   switch (wireType) {

@@ -42,8 +42,8 @@ import { decodeTensor, FILE } from "./tensor.ts";
 import { checkMessage, decodeUtf8, malformedAs, partsOf, type Parts } from "./wire.ts";
 
 /**
- * The model in `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes` must
- * not change while the model is in use.
+ * Reads the model in `bytes`, a serialized `ModelProto`. Constants are views of `bytes` until they are read, so `bytes`
+ * must not change while the model is in use.
  *
  * @param bytes the whole file
  * @param options `external` reads external data
@@ -70,7 +70,7 @@ export function readModel(bytes: Uint8Array, options: ReadOptions = {}): Model {
 
 /** Reads tensors of which an outline holds only a part. */
 export interface WholeTensors {
-  /** A reader for the complete message of `part`; null if `part` is complete. */
+  /** Returns a reader for the complete message of `part`, or null if `part` is complete. */
   wholeOf(part: Uint8Array): (() => Uint8Array) | null;
 }
 
@@ -105,7 +105,7 @@ export function decodeModel(
   };
 }
 
-/** The source data of a part of a model, kept for the writer of ONNX files; empty for an outline. */
+/** Returns the source data of a part of a model, kept for the writer of ONNX files, or empty for an outline. */
 const sourced = (source: unknown, { whole }: Reading): { [SOURCE]?: unknown } =>
   whole === null ? { [SOURCE]: source } : {};
 
@@ -133,7 +133,7 @@ function decodeFunction(bytes: Uint8Array, reading: Reading): ModelFunction {
 
 const untyped = (name: string): ValueInfo => ({ name, type: null });
 
-/** The graphs of an attribute, or null if they are nested too deeply. */
+/** Returns the graphs of an attribute, or null if they are nested too deeply. */
 function decodeBodies(
   sources: readonly Uint8Array[],
   reading: Reading,
@@ -190,7 +190,7 @@ function decodeNode(
     domain: domainName(domain),
     inputs: [...input],
     outputs: [...output],
-    // Not by assignment, because a file may name an attribute `__proto__`.
+    // `fromEntries` instead of assignments, because a file may name an attribute `__proto__`.
     attributes: Object.fromEntries(attributes),
     ...sourced(source, reading),
   };
@@ -281,7 +281,7 @@ const decodeValueInfo = (source: ValueInfoProto, reading: Reading): ValueInfo =>
 });
 
 /**
- * The type of a tensor; null for other types. A missing shape is an unknown rank, an empty one a scalar.
+ * Returns the type of a tensor, or null for other types. A missing shape is an unknown rank, an empty one a scalar.
  * @internal
  */
 export function decodeType(source: TypeProto | undefined): TensorType | null {

@@ -45,7 +45,7 @@ const TYPED_FIELDS: ReadonlySet<string> = new Set(
 
 export const isTypedField = (name: string): name is TypedField => TYPED_FIELDS.has(name);
 
-/** The title of a tensor in errors. */
+/** Returns the title of a tensor in errors. */
 export const tensorTitle = (name: string): string =>
   name === "" ? "the tensor" : `the tensor ${printValue(name)}`;
 
@@ -171,10 +171,10 @@ function checkDimension(dim: bigint, dims: readonly bigint[], name: string): num
   );
 }
 
-/** A text such as `float32[2, 3]`, or `type 17[2, 3]` for a data type that this package lacks. */
+/** Returns a text such as `float32[2, 3]`, or `type 17[2, 3]` for a data type that this package lacks. */
 export const printTensorType = ({ dtype, dataType, shape }: TensorHeader): string =>
   `${dtype ?? `type ${dataType}`}${printShape(shape)}`;
 
-/** True if the source of a constant is a tensor of an ONNX file. */
+/** Returns true if the source of a constant is a tensor of an ONNX file. */
 export const isHeader = (source: unknown): source is TensorHeader =>
   typeof source === "object" && source !== null && "bytes" in source && "counts" in source;

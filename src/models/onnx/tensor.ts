@@ -1,6 +1,6 @@
 /**
  * ONNX tensors (`TensorProto`): files that end in .pb, initializers and attributes of models. Field numbers and rules
- * come from ONNX's `onnx.proto` and its checker. Where neither has a rule, this file follows ONNX's own loader.
+ * come from ONNX's `onnx.proto` and its checker. If neither has a rule, this file follows ONNX's own loader.
  */
 
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -37,12 +37,12 @@ import { checkUtf8, decodeUtf8, encodedAs, encodeUtf8, visitRecords } from "./wi
 export const FILE = "a file is read from";
 
 /**
- * The tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data type
- * (packed or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or in
- * external data. The result has its own memory.
+ * Reads the tensor in `bytes`, a serialized `TensorProto`. Its values are in `raw_data`, in the typed field of its data
+ * type (packed or not; float16 and bfloat16 as bits in `int32_data`, where 16-bit types may be sign-extended or not) or
+ * in external data. The result has its own memory.
  *
- * Messages with more or fewer bytes or values than the shape needs are refused. ONNX's checker accepts extra ones; its
- * loader does not.
+ * Messages with more or fewer bytes or values than the shape needs are refused. ONNX's checker accepts extra bytes or
+ * values; its loader does not.
  *
  * @param bytes the whole message
  * @param options `external` reads external data
@@ -61,8 +61,8 @@ export function readTensor(bytes: Uint8Array, options: ReadOptions = {}): Tensor
 }
 
 /**
- * A serialized `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and the optional
- * name.
+ * Serializes a tensor as a `TensorProto` with the data type, the dimensions, `raw_data` (`string_data` for text) and
+ * the optional name.
  *
  * @param tensor of any data type of ONNX
  * @param name the name in the message
@@ -96,7 +96,7 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   if (dtype === null) {
     throw malformed(`${what} has data type ${dataType}, which this package does not know`);
   }
-  // A constant is read on demand, long after its file was.
+  // A constant is read on demand, long after its file was opened.
   if (header.bytes.length === 0) {
     throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`);
   }
@@ -256,8 +256,8 @@ function takeIntegers(
 }
 
 /**
- * The integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are written as
- * their bits.
+ * Returns the integer type of one value of `int32_data`. Small floats, and bytes that hold several elements, are
+ * written as their bits.
  */
 function integerOfCell(dtype: DType): DType {
   const { family, bytes, bits } = rowOf(dtype);
@@ -265,9 +265,7 @@ function integerOfCell(dtype: DType): DType {
   return bytes === 2 ? "uint16" : "uint8";
 }
 
-/**
- * Some writers sign-extend 8 or 16 bits, others do not; both encodings are accepted. A value that is wider is refused.
- */
+/** Some writers sign-extend 8 or 16 bits, others do not; both encodings are accepted. A wider value is rejected. */
 function fold(value: number, cell: DType): number {
   const bits = 8 * DTYPES[cell].bytes;
   if (value < -(2 ** (bits - 1)) || value >= 2 ** bits) return value;

@@ -10,10 +10,10 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { isTensorError, malformed, messageOf, printValue, TensorError } from "../../core/errors.ts";
 
 /**
- * Maximum number of messages, byte strings and unknown records in a model of `bytes` bytes. An empty one takes 2 bytes
- * of the file and some hundred bytes of memory, so a small file of nothing else could fill the memory. In real models
- * they take 12 bytes (an attribute) and more. The largest models in use have about 10^5 nodes; 2^21 parts are enough
- * for 20 times as many.
+ * Maximum number of messages, byte strings and unknown records in a model of `bytes` bytes. An empty message takes 2
+ * bytes of the file but hundreds of bytes of memory, so a small hostile file could fill the memory. In real models,
+ * these parts take at least 12 bytes (an attribute). The largest models in use have about 10^5 nodes; 2^21 parts are
+ * enough for 20 times as many.
  */
 const mostParts = (bytes: number): number => Math.min(2 ** 21, 2 ** 16 + Math.floor(bytes / 8));
 
@@ -75,7 +75,7 @@ export function visitRecords(bytes: Uint8Array, what: string, visit: Visit): voi
   });
 }
 
-/** The end of a number. The library's `skip` returns the number's bytes as a new array. */
+/** Returns the end of a number. The library's `skip` returns the number's bytes as a new array. */
 function endOfNumber(bytes: Uint8Array, start: number, wireType: WireType): number {
   if (wireType === WireType.Bit32) return start + 4;
   if (wireType === WireType.Bit64) return start + 8;
@@ -141,8 +141,9 @@ const isPart = (field: DescField): boolean =>
   field.message !== undefined || scalarOf(field) === ScalarType.BYTES;
 
 /**
- * The number of values of `field` in a record, or null if the record's encoding is wrong for `field`. A record of
- * packed numbers holds any number of values. Protobuf allows packing in every repeated field, regardless of the schema.
+ * Returns the number of values of `field` in a record, or null if the record's encoding is wrong for `field`. A record
+ * of packed numbers holds any number of values. Protobuf allows packing in every repeated field, regardless of the
+ * schema.
  */
 export function countValues(
   field: DescField,
@@ -163,7 +164,7 @@ export function countValues(
   return count;
 }
 
-/** The wire type of one value of a field. */
+/** Returns the wire type of one value of a field. */
 function wireTypeOf(field: DescField): WireType {
   switch (scalarOf(field)) {
     case undefined:
@@ -182,7 +183,7 @@ function wireTypeOf(field: DescField): WireType {
 const scalarOf = (field: DescField): ScalarType | undefined =>
   field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
 
-/** The text that `bytes` encode in UTF-8. A byte order mark is part of the text. */
+/** Returns the text that `bytes` encode in UTF-8. A byte order mark is part of the text. */
 export function decodeUtf8(bytes: Uint8Array, what: string): string {
   return malformedAs(what, () =>
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),

@@ -1,6 +1,6 @@
 /**
- * Writes the plain `Model` as ONNX's `ModelProto`. A model read from an ONNX file keeps that file's data, with the
- * fields of `Model` replaced.
+ * Writes the plain `Model` as ONNX's `ModelProto`. If the model was read from an ONNX file, the data of this file is
+ * kept, except for the fields of `Model`.
  */
 
 import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
@@ -52,9 +52,9 @@ import { checkUtf8, encodedAs, encodeUtf8 } from "./wire.ts";
 type Opsets = Readonly<Record<string, number>>;
 
 /**
- * A serialized `ModelProto`. A model read from an ONNX file is written with all data of its file, including fields
- * unknown to this package, and with the changes since. Unreplaced constants are written as their bytes, and external
- * data as a reference to the same file.
+ * Serializes a model as a `ModelProto`. A model that was read from an ONNX file is written with all data of the file,
+ * including fields unknown to this package, and with later changes. Constants that were not replaced are written with
+ * their original bytes, and external data as a reference to the same file.
  *
  * @param given a model of any format
  * @returns the bytes of an `.onnx` file
@@ -95,7 +95,8 @@ export function writeModel(given: Model): Uint8Array {
 }
 
 /**
- * The opset imports. Imports of the file keep their spelling, because ONNX's own domain has two: `""` and `ai.onnx`.
+ * Returns the opset imports. Imports of the file keep their spelling, because ONNX's own domain has two names: `""` and
+ * `ai.onnx`.
  */
 function opsetMessages(
   opsets: Opsets,
@@ -112,7 +113,7 @@ function opsetMessages(
   });
 }
 
-/** Most tools write ONNX's own domain as `""`. */
+/** Returns a domain's spelling in new files: most tools write ONNX's own domain as `""`. */
 const spelling = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
 function graphMessage(graph: Graph, opsets: Opsets): GraphProto {
@@ -172,7 +173,7 @@ function attributeMessage(
   }
   if (attribute.type === "boolean") throw wrong("is a boolean, which ONNX represents as an int");
   const type = ATTRIBUTE_TYPES.indexOf(attribute.type);
-  // The value replaces that of the file. If the attribute had another type, only unknown fields are kept.
+  // The new value replaces the file's value. If the attribute had another type, only unknown fields are kept.
   if (source?.type === type) Object.assign(message, source, { name });
   else if (source?.$unknown !== undefined) message.$unknown = source.$unknown;
   message.type = type;
@@ -180,7 +181,7 @@ function attributeMessage(
   return message;
 }
 
-/** Replaces the bodies of an attribute; {@link bodyBytes} keeps unchanged ones. */
+/** Replaces the bodies of an attribute; {@link bodyBytes} keeps unchanged bodies. */
 function setBodies(
   message: AttributeProto,
   source: AttributeProto,
@@ -257,11 +258,11 @@ function functionBytes(given: ModelFunction | undefined, before: Uint8Array): Ui
   return isSame(after, toBinary(FunctionProtoSchema, source)) ? before : after;
 }
 
-/** True if two encodings are equal. A message has several encodings, but both sides here use the same. */
+/** Returns true if two encodings are equal. A message has several encodings, but both arguments use the same one. */
 const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, at) => byte === b[at]);
 
-/** A `TensorProto` as in its file. A new name is appended, because the last name counts. */
+/** Returns the `TensorProto` of a constant's file. A new name is appended, because the last name counts. */
 function constantBytes(constant: Constant): Uint8Array {
   const { name } = constant;
   const header = constant[SOURCE];

@@ -1,6 +1,6 @@
 /**
  * Bodies of layers, for the writer. Parts of a layer refer to layers of its body by number, so a body is written as in
- * its file, and a change in it is refused rather than lost.
+ * its file, and a changed body is refused instead of being lost.
  */
 
 import { printValue, TensorError } from "../../core/errors.ts";
@@ -10,7 +10,7 @@ import { LayerSource, readBody } from "./read-ir.ts";
 import type { Element } from "./xml.ts";
 
 /**
- * The names of a node's attributes that are bodies of its layer.
+ * Returns the names of a node's attributes that are bodies of its layer.
  * @throws TensorError `unsupported-model` for a body that was changed, removed or replaced
  */
 export function keptBodies(node: ModelNode, source: LayerSource | null): ReadonlySet<string> {
@@ -37,8 +37,8 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
 const quoteLayer = ({ layerName }: LayerSource): string => `layer ${printValue(layerName)}`;
 
 /**
- * The contents of graphs as a text for comparison. A part from a layer includes a number for that layer from `numbers`,
- * so that a constant with other values differs.
+ * Returns the contents of graphs as a text for comparison. Parts from a layer include the layer's number in `numbers`,
+ * so that constants with different values differ.
  */
 function printGraphs(graphs: readonly Graph[], numbers: Map<Element, number>): string {
   const numberOf = (element: Element): number => {

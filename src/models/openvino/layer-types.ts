@@ -16,7 +16,7 @@ const VALUE_TYPES: ReadonlyMap<string, "Parameter" | "Const" | "Result"> = new M
   ["result", "Result"],
 ]);
 
-/** The kind of value that a layer represents, or null for an operator. */
+/** Returns the kind of value that a layer represents, or null for an operator. */
 export const valueKind = (type: string): "Parameter" | "Const" | "Result" | null =>
   VALUE_TYPES.get(type.toLowerCase()) ?? null;
 
@@ -30,26 +30,26 @@ const NAMES: ReadonlyMap<string, string> = new Map(
   [...ROWS.map(({ name }) => name), ...INLINE].map((name) => [name.toLowerCase(), name]),
 );
 
-/** An operator's name in the registry's spelling, or in the file's if the registry lacks the operator. */
+/** Returns an operator's name in the registry's spelling, or in the file's if the registry lacks the operator. */
 export const operatorName = (type: string): string => NAMES.get(type.toLowerCase()) ?? type;
 
 /**
- * The version of an operator that applies in an opset, if the registry has one. Its row has the types of attributes,
- * which an IR omits.
+ * Returns the version of an operator that applies in an opset, if the registry has one. Its row has the types of
+ * attributes, which an IR omits.
  */
 export const operatorRow = (op: string, opset: number | undefined): OperatorVersion | undefined =>
   ROWS.findLast(
     ({ name, sinceVersion }) => name === op && opset !== undefined && sinceVersion <= opset,
   );
 
-/** The domain and operator set of a layer's version: `opset15`, or a word such as `extension`. */
+/** Returns the domain and operator set of a layer's version: `opset15`, or a word such as `extension`. */
 export function readVersion(version: string): { domain: string; opset: number } {
   const [, number] = /^opset([1-9]\d{0,4})$/i.exec(version) ?? [];
   if (number !== undefined) return { domain: DOMAIN, opset: Number(number) };
   return { domain: `${DOMAIN}.${version}`, opset: 0 };
 }
 
-/** The reverse of {@link readVersion}; null for a domain that an IR cannot express. */
+/** Returns the reverse of {@link readVersion}, or null for a domain that an IR cannot express. */
 export function printVersion(op: string, domain: string, opset: number): string | null {
   if (domain.startsWith(`${DOMAIN}.`)) return domain.slice(DOMAIN.length + 1);
   if (domain !== DOMAIN) return null;

@@ -11,7 +11,7 @@ import { parseXml, type Element } from "./xml.ts";
 export interface Net {
   readonly element: Element;
   readonly version: number;
-  /** Layers in an executable order: those without inputs first, otherwise in file order where possible. */
+  /** Layers in an executable order: layers without inputs first, and otherwise in file order if possible. */
   readonly layers: readonly Layer[];
 }
 
@@ -35,7 +35,7 @@ export interface OutputPort {
   readonly port: number;
 }
 
-/** The title of a layer in errors. */
+/** Returns the title of a layer in errors. */
 export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
   `layer ${id}${name === "" ? "" : ` ${printValue(name)}`}`;
 
@@ -43,7 +43,7 @@ export const layerTitle = ({ id, name }: Pick<Layer, "id" | "name">): string =>
 export const NET_VERSIONS: readonly number[] = [10, 11];
 
 /**
- * The net in the text, or the UTF-8 bytes, of an `.xml`.
+ * Reads the net in the text, or the UTF-8 bytes, of an `.xml`.
  * @throws TensorError `malformed-file` for another document, `unsupported-model` for a version other than 10 and 11,
  *   `too-large` for text beyond the limits
  */
@@ -60,7 +60,7 @@ export function readNet(xml: string | Uint8Array): Net {
   return { element: root, version, layers: readLayers(root, "the net") };
 }
 
-/** The layers of a net or of a body, in an executable order. */
+/** Returns the layers of a net or of a body, in an executable order. */
 export function readLayers(parent: Element, who: string): readonly Layer[] {
   const list = childOf(parent, "layers", who);
   if (list === null) throw malformed(`${who} has no <layers>`);
@@ -75,7 +75,7 @@ export function readLayers(parent: Element, who: string): readonly Layer[] {
   return inOrder(layers);
 }
 
-/** The children of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
+/** Returns the children of a layer that are nets themselves: the bodies of TensorIterator, Loop and If. */
 export const bodyElements = ({ element }: Pick<Layer, "element">): readonly Element[] =>
   element.children.filter(({ children }) => children.some(({ name }) => name === "layers"));
 
@@ -151,9 +151,9 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
 }
 
 /**
- * The layers, each after the layers that feed it. Layers without inputs come first, so that parameters keep their order
- * in the file, by which OpenVINO numbers them. The depth-first search keeps its own stack, because nets are thousands
- * of layers deep.
+ * Returns the layers, each after the layers that feed it. Layers without inputs come first, so that parameters keep
+ * their order in the file, by which OpenVINO numbers them. The depth-first search keeps its own stack, because nets are
+ * thousands of layers deep.
  */
 function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
   const ordered = new Set<Layer>();
@@ -182,7 +182,7 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
 
 const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
 
-/** The only child with a name, or null. */
+/** Returns the only child with a name, or null. */
 function childOf(parent: Element, name: string, who: string): Element | null {
   const found = parent.children.filter((child) => child.name === name);
   if (found.length > 1) throw malformed(`${who} has ${found.length} parts <${name}>`);

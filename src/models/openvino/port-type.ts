@@ -7,7 +7,7 @@ import { parseDecimal } from "../model/decimal.ts";
 import { MAX_RANK, type Dim, type PartialShape } from "../../core/tensor/shape.ts";
 import { element, type Element } from "./xml.ts";
 
-/** The word in ports for a data type whose `element_type` is `name`: `FP32` for `f32`. */
+/** Returns the word in ports for a data type whose `element_type` is `name`: `FP32` for `f32`. */
 function precisionOf(name: string): string {
   const [, width] = /^f(\d+)$/.exec(name) ?? [];
   if (width !== undefined) return `FP${width}`;
@@ -16,17 +16,17 @@ function precisionOf(name: string): string {
 
 const NO_PRECISION = "UNSPECIFIED";
 
-/** The type that a port declares, or null if this package lacks its data type. */
+/** Returns the type that a port declares, or null if this package lacks its data type. */
 export function readPort(port: Element, who: string): TensorType | null {
   const dims = port.children.filter(({ name }) => name === "dim");
   checkDimCount(dims, who);
   const shape = dims.map(({ text }) => parseDimText(text, who));
   const dtype = dtypeOfElementType(port.attributes.get("precision") ?? NO_PRECISION);
-  // An IR writes scalars and unknown ranks alike: as ports without dimensions.
+  // An IR writes both scalars and values of unknown rank as ports without dimensions.
   return dtype === null ? null : { dtype, shape: shape.length === 0 ? null : shape };
 }
 
-/** A port with its number and the known part of its value's type. */
+/** Returns a port with its number and the known part of its value's type. */
 export function writePort(id: number, type: TensorType | null): Element {
   const name = type && elementTypeOf(type.dtype);
   const precision = name === null ? NO_PRECISION : precisionOf(name);
@@ -57,7 +57,7 @@ export function parseShapeText(text: string, who: string): PartialShape {
 export const printShapeText = (shape: PartialShape): string =>
   shape === null ? "..." : shape.map((dim) => printDim(dim, "?")).join(",");
 
-/** An IR has no names for dimensions. */
+/** Prints a dimension; names become `unknown`, because an IR has no dimension names. */
 const printDim = (dim: Dim, unknown: string): string =>
   typeof dim === "number" ? String(dim) : unknown;
 

@@ -62,10 +62,10 @@ export class NetSource {
 }
 
 /**
- * The model in an IR of version 10 or 11.
+ * Reads the model in an IR of version 10 or 11.
  * @param xml the text of the `.xml`, or its bytes in UTF-8
- * @param bin the `.bin`, as bytes or read by ranges. Constants stay in it until they are read, so it must not change
- *   while the model is in use. Without it, reading a constant throws `unsupported-model`.
+ * @param bin the `.bin`, as bytes or read by ranges. Constants stay in the `.bin` until they are read, so the `.bin`
+ *   must not change while the model is in use. Without a `.bin`, reading a constant throws `unsupported-model`.
  *
  * Operators unknown to the registry are kept, with their attributes as text. Each node has its own operator set
  * version. A layer whose version is not an opset gets a domain such as `openvino.extension`.
@@ -146,7 +146,7 @@ function asByteSource(bin: unknown): ByteSource {
     : sourceFrom(bin, "the .bin must be bytes, or { size, read }");
 }
 
-/** The names of the values that each layer makes, by port number. All names are distinct. */
+/** Returns the names of the values that each layer makes, by port number. All names are distinct. */
 function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
   const taken = new Set<string>();
   const names = new Map<Layer, Map<number, string>>();
@@ -167,7 +167,7 @@ function nameValues(layers: readonly Layer[]): Map<Layer, Map<number, string>> {
   return names;
 }
 
-/** The name of a value whose port has no names. */
+/** Returns the name of a value whose port has no names. */
 export const defaultName = (layer: string, position: number, outputs: number): string =>
   outputs > 1 ? `${layer}.${position}` : layer;
 
@@ -225,7 +225,7 @@ interface BinRange {
 }
 
 /**
- * The range of a constant in the `.bin`, in bytes, from the constant's attributes.
+ * Returns the range of a constant in the `.bin`, in bytes, from the constant's attributes.
  * @throws TensorError `malformed-file` if an attribute is missing or is not a number, or if the range exceeds the
  *   `.bin`
  */
@@ -330,7 +330,7 @@ function nodeOfLayer(
   };
 }
 
-/** The graph of a body of a layer; `who` names the layer. */
+/** Returns the graph of a body of a layer; `who` names the layer. */
 export const readBody = (body: Element, who: string, bin: ByteSource | null): Graph =>
   graphOfLayers(body.name, readLayers(body, `the ${body.name} of ${who}`), bin);
 

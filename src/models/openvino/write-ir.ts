@@ -42,13 +42,15 @@ export interface IR {
   readonly bin: Uint8Array;
 }
 
-/** Bytes. The widest element, so that readers can use every constant of the `.bin` in place. */
+/**
+ * Alignment of constants in the `.bin`, in bytes: the widest element, so that readers can use every constant in place.
+ */
 const BIN_ALIGNMENT = 8;
 
 /**
- * The text of an `.xml` and the bytes of its `.bin`. A model from `readIR` is written with the parts of its file that
- * `Model` does not represent, and with the changes since. Dimensions that were ranges stay ranges unless changed. The
- * producer and the names of dimensions are lost, because an IR has neither.
+ * Writes a model as the text of an `.xml` and the bytes of its `.bin`. A model from `readIR` is written with the parts
+ * of its file that `Model` does not represent, and with the changes since. Dimensions that were ranges stay ranges
+ * unless changed. The producer and dimension names are lost, because an IR cannot store them.
  *
  * @param given a model of OpenVINO, as from `readIR` or `convertModel`
  * @throws TensorError `malformed-file` for an inconsistent graph; `unsupported-model` for parts that an IR cannot
@@ -211,7 +213,7 @@ class IRWriter {
     );
   }
 
-  /** A type for an output without a declared one, from the operator's version. */
+  /** Returns a type for an output without a declared one, from the operator's version. */
   #guessType({ op, domain, inputs }: ModelNode, opset: number): TensorType | null {
     const row = domain === DOMAIN ? operatorRow(op, opset) : undefined;
     const position = row?.inputs.findIndex(({ type }) => type === row.outputs[0].type) ?? -1;
@@ -265,7 +267,7 @@ class IRWriter {
     this.#layers.push(element("layer", attributes, [...[...parts.values()].flat(), ...moved]));
   }
 
-  /** A child of a layer. The constants of its bodies are copied to the new `.bin`, at other offsets. */
+  /** Returns a child of a layer. The constants of its bodies are copied to the new `.bin`, at other offsets. */
   #moveBody(part: Element, source: LayerSource): Element {
     const data = dataAttributes(part);
     const isConst = valueKind(part.attributes.get("type") ?? "") === "Const";
@@ -326,11 +328,11 @@ function packConstant(one: Constant): Uint8Array {
   throw new TensorError("dtype", `the constant ${quote(one.name)} is text`, { input: one.name });
 }
 
-/** The attributes of a layer's `data`. */
+/** Returns the attributes of a layer's `data`. */
 const dataAttributes = (layer: Element): ReadonlyMap<string, string> | undefined =>
   layer.children.find(({ name }) => name === "data")?.attributes;
 
-/** The file's bytes of a constant of any data type. */
+/** Returns the file's bytes of a constant of any data type. */
 const keptBytes = (
   data: ReadonlyMap<string, string>,
   { bin }: LayerSource,
@@ -360,7 +362,8 @@ const portsOf = (layer: Element | undefined, side: string): readonly Element[] =
   layer?.children.find(({ name }) => name === side)?.children ?? [];
 
 /**
- * The port of the file if it declares the same type, because it may contain more than the type; otherwise a new port.
+ * Returns the port of the file if it declares the same type, because it may contain more than the type; otherwise a new
+ * port.
  */
 function portElement(id: number, type: TensorType | null, before: Element | undefined): Element {
   if (before === undefined || !declares(readPort(before, "a port"), type))
@@ -369,12 +372,12 @@ function portElement(id: number, type: TensorType | null, before: Element | unde
   return { ...before, attributes };
 }
 
-/** True if a port declares `type`. A port without dimensions means either a scalar or an unknown rank. */
+/** Returns true if a port declares `type`. A port without dimensions means either a scalar or an unknown rank. */
 const declares = (port: TensorType | null, type: TensorType | null): boolean =>
   sameType(port, type) ||
   (port !== null && port.shape === null && port.dtype === type?.dtype && type.shape?.length === 0);
 
-/** A port with the name of its value, unless the layer's name implies it. */
+/** Returns a port with the name of its value, unless the layer's name implies it. */
 function withName(port: Element, value: string, byDefault: string): Element {
   const [first = byDefault] = splitNames(port.attributes.get("names") ?? "");
   if (first === value || value === "") return port;

@@ -1,7 +1,7 @@
 /**
  * Reads and writes the XML that an IR needs: tags, attributes and text. Document types, CDATA, processing instructions
- * and entities other than XML's own five are refused: IRs do not use them, and only they can refer to other files or
- * expand beyond their length.
+ * and entities other than XML's own five are refused: IRs do not use these constructs, and only these constructs can
+ * refer to other files or expand beyond their length.
  */
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
@@ -24,22 +24,27 @@ export const element = (
   text = "",
 ): Element => ({ name, attributes: new Map(attributes), children, text });
 
-/** Characters of a document. The IR of a model of 7 billion parameters has 4 million. */
+/** Maximum characters of a document. The IR of a model with 7 billion parameters has 4 million. */
 const MAX_LENGTH = 2 ** 25;
 
-/** An IR has about 25 tags per layer. Parsing takes about 600 bytes per tag. */
+/** Maximum number of tags. An IR has about 25 tags per layer, and parsing takes about 600 bytes per tag. */
 const MAX_TAGS = 2 ** 20;
 
-/** Depth of nested elements. A dimension of a port of a body within a body is at depth 14. */
+/** Maximum depth of nested elements. A port's dimension in a body within a body is at depth 14. */
 const MAX_XML_DEPTH = 64;
 
-/** Characters in a run of blanks. The validator takes time quadratic in the run: 1.1 s for 50,000 spaces in a tag. */
+/**
+ * Maximum characters in a run of blanks. The validator's time is quadratic in the run: 1.1 s for 50,000 spaces in a
+ * tag.
+ */
 const MAX_BLANKS = 128;
 
-/** Characters between two tags. Attributes of 8 million characters overflow the stack. */
+/** Maximum characters between two tags. Attributes of 8 million characters overflow the stack. */
 const MAX_TAG_LENGTH = 2 ** 20;
 
-/** Attributes of a tag, counted by their signs of equality. 2.6 million in one tag take 32 s and 2.8 GB. */
+/**
+ * Maximum attributes of a tag, counted by their equality signs. 2.6 million attributes in one tag take 32 s and 2.8 GB.
+ */
 const MAX_ATTRIBUTES = 2 ** 14;
 
 const DECLARATION = new RegExp(
@@ -58,7 +63,7 @@ const FORBIDDEN = /[\0-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 const WRAPPER = "document";
 
 /**
- * The root element of a document.
+ * Parses a document and returns its root element.
  * @throws TensorError `malformed-file` for a document that is not well-formed or contains a construct foreign to IRs,
  *   `too-large` for more than 2^25 characters or 2^20 tags, and for more than 2^20 characters or 2^14 attributes in a
  *   tag
@@ -206,7 +211,7 @@ function decodeEntity(whole: string, name: string): string {
   );
 }
 
-/** A document with the element `root`, one element per line. */
+/** Returns a document with the element `root`, one element per line. */
 export function printXml(root: Element): string {
   const lines = ['<?xml version="1.0"?>'];
   const print = ({ name, attributes, children, text }: Element, indent: string): void => {

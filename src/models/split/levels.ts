@@ -1,6 +1,6 @@
 /**
- * Assigns the nodes of a graph to levels, between which the graph is cut. A level is the greatest number of cuts on any
- * path from the graph's inputs to a node, so no other division of the nodes has fewer parts.
+ * Assigns the nodes of a graph to levels, between which the graph is cut. A node's level is the greatest number of cuts
+ * on any path from the graph's inputs to the node, so that the number of parts is as small as possible.
  */
 
 import type { Graph, ModelNode } from "../model/model.ts";
@@ -11,7 +11,7 @@ export class GraphUses {
   readonly nodes: readonly ModelNode[];
   readonly makers = new Map<string, ModelNode>();
   readonly users = new Map<string, ModelNode[]>();
-  /** The values of the graph and its enclosing ones that each node needs. */
+  /** The values that each node needs, from its graph and enclosing graphs. */
   readonly needs = new Map<ModelNode, readonly string[]>();
 
   constructor(nodes: readonly ModelNode[]) {
@@ -39,7 +39,7 @@ export class GraphUses {
 
 export type Levels = Map<ModelNode, number>;
 
-/** Returns true if the graph is cut between the node that makes a value and one that uses it. */
+/** Returns true if the graph is cut between a value's maker and a user of the value. */
 export type IsCut = (name: string, maker: ModelNode, user: ModelNode) => boolean;
 
 /** @param uses of nodes in an executable order */
@@ -59,9 +59,9 @@ export function levelsOf(uses: GraphUses, isCut: IsCut): Levels {
 }
 
 /**
- * Moves nodes to the last level at which their values are in time, unless that requires passing further values between
- * levels: a node with only constants and graph inputs is better run where it is used. Otherwise its result would be
- * copied out of a session and into another.
+ * Moves nodes to the last possible level, unless more values would then pass between levels: a node with only constants
+ * and graph inputs is better run where its result is used. Otherwise the node's result would be copied from one session
+ * to another.
  */
 export function sinkNodes(
   graph: Graph,

@@ -1,4 +1,4 @@
-/** The part of a graph that makes some of its values. */
+/** The part of a graph that computes some of its values. */
 
 import { malformed, TensorError } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
@@ -6,10 +6,11 @@ import type { Graph, ModelNode } from "../model/model.ts";
 import { needsOf } from "../model/uses.ts";
 
 /**
- * The nodes that some values need, and all values between them.
+ * Returns the nodes that some values need, and all values between them.
  *
  * @param given the names of known values: inputs of the graph, and values of enclosing graphs
- * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that nothing makes
+ * @throws TensorError `shape-mismatch` for an input without a tensor, `malformed-file` for a value that no node
+ *   computes
  */
 export function neededNodes(
   graph: Graph,
@@ -37,7 +38,7 @@ export function neededNodes(
         const sentence = `the input ${quote(name)} of the model needs a tensor`;
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
-      // The runtime may not need a value that the caller does not want.
+      // The runtime may not require a value that the requested values do not need.
       if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`);
     }
   }

@@ -1,10 +1,10 @@
-/** A subset of a graph's nodes as a model of its own. */
+/** A subset of a graph's nodes as a separate model. */
 
 import type { Constant, Graph, Model, ModelNode, ValueInfo } from "../model/model.ts";
 
 /** The nodes and values of a part. Values keep their names. */
 export interface PartSpec {
-  /** The graph of the nodes; its declared types of values are dropped, because runtimes do not need them. */
+  /** The graph of the nodes; declared types of its values are dropped, because runtimes do not need them. */
   readonly graph: Graph;
   readonly opsets: Readonly<Record<string, number>>;
   /** Nodes, in an executable order. */

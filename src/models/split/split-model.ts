@@ -19,8 +19,8 @@ export interface SplitOptions {
 }
 
 /**
- * Cuts a model at some values. A part that uses these values has them as inputs, and the part that makes them has them
- * as outputs. The number of parts is the smallest possible. Each node is in one part, and weights are in the parts that
+ * Cuts a model at some values. The values become outputs of the part that computes them and inputs of the parts that
+ * use them. The number of parts is the smallest possible. Each node is in one part, and weights are in the parts that
  * use them. Other values that a later part uses become outputs and inputs too.
  *
  * @param model of any format, which stays unchanged
@@ -68,12 +68,12 @@ export function splitModel(
 }
 
 /**
- * The part of a model that makes some values, as a model that loads on its own: excludes the nodes, weights and inputs
- * that the values do not need.
+ * Returns the part of a model that makes some values, as a model that loads on its own: excludes the nodes, weights and
+ * inputs that the values do not need.
  *
  * @param model of any format, which stays unchanged
  * @param values names of values of the model's own graph, which become the part's outputs
- * @throws TensorError `malformed-file` for a value that nothing makes and for an inconsistent model
+ * @throws TensorError `malformed-file` for a value that no node computes, and for an inconsistent model
  *
  * @example
  * ```ts
@@ -109,7 +109,7 @@ const namesFrom = (values: readonly string[]): readonly string[] =>
     throw new TensorError("attribute", `a value must be a name, got ${printValue(name)}`);
   });
 
-/** An output as declared by the model; for other values, their known type. */
+/** Returns an output as declared by the model; for other values, their known type. */
 function declaredOutput(graph: Graph, name: string, known: TensorType | null): ValueInfo {
   const declared = graph.outputs.find((one) => one.name === name);
   if (declared !== undefined) return declared;
@@ -152,7 +152,7 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf }: 
     name !== "" &&
     (kept.has(name) || uses.usersOf(name).some((user) => levels.get(user) !== level));
   const outputs = nodes.flatMap((node) => node.outputs).filter(isOutput);
-  // Outputs of the model that no node makes, such as inputs, belong to the first part.
+  // Model outputs that no node computes, such as inputs, belong to the first part.
   const others = graph.outputs.filter(({ name }) => level === 0 && !uses.makers.has(name));
   const passed = graph.inputs.filter(
     (one) => !inputs.includes(one) && others.some(({ name }) => name === one.name),

@@ -10,19 +10,19 @@ import { isCertain, type Scope } from "../model/values.ts";
 /** The type of a value. Unknown sizes are null or names. */
 export interface InferredType extends TensorType {
   /**
-   * False if some of the type is only declared by the model: runtimes do not check that a value between two nodes has
-   * its declared type.
+   * False if a part of the type is only declared by the model: runtimes do not check the declared type of a value
+   * between two nodes.
    */
   readonly isCertain: boolean;
 }
 
 /**
- * The type of each value of a model, as in `inspectModel`: from the types of the model's inputs, its constants, rules
- * for ONNX operators, and declared types.
+ * Returns the type of each value of a model, as in `inspectModel`: from the types of the model's inputs, its constants,
+ * rules for ONNX operators, and declared types.
  *
  * @param model of any format, as from `readModel` or `readOutline`
- * @returns types by value name; for a value in a body or a function the path of its graph precedes the name, as in
- *   `If "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
+ * @returns types by value name; for a value in a body or a function the path of its graph precedes the name, as in `If
+ *   "choose" / then_branch / y`. Values of unknown type, sequences and optionals are left out.
  * @throws TensorError `malformed-file` for anything but a model
  *
  * @example
@@ -51,7 +51,7 @@ export function inferTypes(model: Model): ReadonlyMap<string, InferredType> {
   return types;
 }
 
-/** The known values of each graph in a model. */
+/** Returns the known values of each graph in a model. */
 export function scopesOf(model: Model): ReadonlyMap<Place, Scope> {
   const learned = new PlaceScopes(model.irVersion);
   const scopes = new Map<Place, Scope>();

@@ -32,9 +32,9 @@ export interface CaptureOptions {
 
 /** A node with the inputs that it has in its model. */
 export interface CapturedCall {
-  /** The node with the attributes of this run: a node in a function may have some from the function's call. */
+  /** The node with the attributes of this run: for a node in a function, the function's call may set attributes. */
   readonly node: ModelNode;
-  /** Its path, as `NodeIndex.find` accepts it. */
+  /** The node's path, as `NodeIndex.find` accepts it. */
   readonly path: string;
   /** The node and its inputs as arguments of `run` and `explain`; null if its inputs are unknown. */
   readonly call: NodeCall | null;
@@ -47,11 +47,11 @@ export interface CapturedCall {
   readonly inputs: Readonly<Record<string, Tensor>>;
   /** The runtime's outputs by name; null if it made none. */
   readonly outputs: Readonly<Record<string, Tensor>> | null;
-  /** False for a node that does not run with these feeds, such as one in a branch that is not taken. */
+  /** False for a node that does not run with these feeds, such as a node in a branch that is not taken. */
   readonly isRun: boolean;
   /**
    * The reason why inputs or outputs are missing: the runtime's message, or the reason why the node does not run. Null
-   * if none are missing.
+   * if nothing is missing.
    */
   readonly problem: string | null;
   /** The earlier node whose failure left inputs missing; null if no earlier node failed. */
@@ -173,7 +173,7 @@ async function knownOf(
   }
 }
 
-/** A node in the form in which it runs. */
+/** Returns a node in the form in which it runs. */
 const nodeIn = ({ graph }: Frame, { node, place }: PlacedNode): ModelNode =>
   graph.nodes[place.graph.nodes.indexOf(node)];
 
@@ -216,7 +216,7 @@ function capturedCall(
   }
 }
 
-/** The tensors of some names, and the first failure among them. */
+/** Returns the tensors of some names, and the first failure among them. */
 function tensorsOf(
   names: readonly string[],
   known: ReadonlyMap<string, Outcome>,

@@ -27,7 +27,7 @@ export function compare(actual: Tensor, exact: Tensor, tolerance: number): Compa
   const first = firstDifference(actual, exact);
   if (first === null) return { verdict: "equal", at: null, sentence: "" };
   const [a, b] = [reader(actual.dtype, actual.data), reader(exact.dtype, exact.data)];
-  // Elements that differ in their bits alone are different NaNs.
+  // Elements that differ only in their bits are different NaNs.
   let [verdict, at]: [Likeness, readonly number[]] = ["nan-or-zero", first];
   let isFound = false;
   const isFloat = exact.dtype.includes("float");

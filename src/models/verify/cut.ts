@@ -1,4 +1,4 @@
-/** Cuts out the part of a graph that computes some values from known tensors, as a model of its own. */
+/** Extracts the part of a graph that computes some values from known tensors, as a separate model. */
 
 import type { Graph, Model, ValueInfo } from "../model/model.ts";
 import { neededNodes } from "../split/needed.ts";
@@ -6,8 +6,8 @@ import { partOf } from "../split/part.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 
 /**
- * A model of the nodes that some values need; these values are its outputs. Its inputs are the values of `given` that
- * it uses, which it does not compute again.
+ * Returns a model of the nodes that some values need; these values are its outputs. Its inputs are the values of
+ * `given` that it uses, which it does not compute again.
  *
  * @param given, @throws as for {@link neededNodes}
  */

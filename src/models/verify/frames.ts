@@ -1,6 +1,6 @@
 /**
- * The inputs of each graph during a run of the model: for a body those from its node in one iteration of a loop, for a
- * function those of one of its calls that run. A graph with its inputs can be run as a model of its own.
+ * The inputs of each graph during a run of the model: for a body, its node's values in one loop iteration; for a
+ * function, the inputs of one call that runs. A graph with its inputs can run as a separate model.
  */
 
 import { malformed } from "../../core/errors.ts";
@@ -68,7 +68,7 @@ export function frameOf(place: Place, feeds: Values, around: Around): Promise<Fr
     : bodyFrame(place, outer, around);
 }
 
-/** The frame of a function: the inputs and attributes of the selected call. */
+/** Returns the frame of a function: the inputs and attributes of the selected call. */
 async function calledFrame(
   { graph, opsets }: Place,
   { name, domain }: { readonly name: string; readonly domain: string },
@@ -110,7 +110,7 @@ async function calledFrame(
 const isInFunction = ({ kind, outer }: Place): boolean =>
   kind.is === "function" || (outer !== null && isInFunction(outer));
 
-/** The inputs of a running node, and the node with its attributes at that time. */
+/** Returns the inputs of a running node, and the node with its attributes at that time. */
 async function inputsOf(
   { node, place }: PlacedNode,
   around: Around,
@@ -176,7 +176,7 @@ function given(
   return { given: values, failed };
 }
 
-/** A frame with further values. */
+/** Returns a frame with further values. */
 function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]): Frame {
   const more = given(entries);
   return {
@@ -186,7 +186,7 @@ function withMore(frame: Frame, entries: readonly (readonly [string, Found])[]):
   };
 }
 
-/** The node and attribute that contain a body, and the body's number among the attribute's graphs. */
+/** Returns the node and attribute that contain a body, and the body's number among the attribute's graphs. */
 export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, string, number] {
   for (const node of nodes) {
     for (const [name, attribute] of Object.entries(node.attributes)) {
@@ -197,7 +197,7 @@ export function ownerOf({ nodes }: Graph, body: Graph): readonly [ModelNode, str
   throw malformed("a body is in no node of the graph around it");
 }
 
-/** Values by name as a node sees them: of its own graph, or of the nearest enclosing one with the name. */
+/** Returns values by name as a node sees them: of its own graph, or of the nearest enclosing one with the name. */
 async function lookUp(
   names: readonly string[],
   from: Place,
@@ -235,11 +235,11 @@ function branchFrame({ owner, attribute, inputs, frame }: Bodied): Frame {
   throw new NotRun(`it is in the ${attribute} of ${nodeTitle(owner)}, and the ${taken} was taken`);
 }
 
-/** A runtime gives the iteration number and the condition of a Loop the shape [1] if the body declares it. */
+/** Returns the shape of a Loop's iteration number or condition: [1] if the body declares it, as in a runtime. */
 export const shapeOf = ({ type }: ValueInfo): readonly number[] =>
   type?.shape?.length === 1 ? [1] : [];
 
-/** The inputs of a Loop's body in the selected iteration. */
+/** Returns the inputs of a Loop's body in the selected iteration. */
 async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
   const [number, going, ...states] = frame.graph.inputs;
   if (going === undefined)
@@ -274,7 +274,7 @@ interface Scanned {
 }
 
 /**
- * At least one input, because only they determine the number of iterations of a Scan.
+ * Returns the scanned inputs, at least one, because they determine the number of iterations of a Scan.
  * @throws RuntimeFailure for an input that the runtime did not compute
  */
 export function scannedInputs(
@@ -296,7 +296,7 @@ export function scannedInputs(
   });
 }
 
-/** The inputs of a Scan's body in the selected iteration: states, and a slice of each scanned input. */
+/** Returns the inputs of a Scan's body in the selected iteration: states, and a slice of each scanned input. */
 async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
   const names = frame.graph.inputs.map(({ name }) => name);
   const scanned = scannedInputs(owner, inputs);
@@ -319,7 +319,7 @@ async function scanFrame({ owner, inputs, frame, around }: Bodied): Promise<Fram
   throw noIteration(owner, around);
 }
 
-/** The first outputs of a body, which are its states. */
+/** Returns the first outputs of a body, which are its states. */
 async function firstOutputs(frame: Frame, count: number, around: Around): Promise<Tensor[]> {
   for (const failure of frame.failed.values()) throw failure;
   const names = frame.graph.outputs.slice(0, count).map(({ name }) => name);
@@ -330,7 +330,7 @@ async function firstOutputs(frame: Frame, count: number, around: Around): Promis
 const noIteration = (owner: ModelNode, { iteration }: Around): NotRun =>
   new NotRun(`it is in ${nodeTitle(owner)}, which has no iteration ${iteration}`);
 
-/** The integers of an attribute; empty if the node lacks it. */
+/** Returns the integers of an attribute, or empty if the node lacks it. */
 export function integers({ attributes }: ModelNode, name: string): readonly (number | bigint)[] {
   const one = attributes[name];
   if (one?.type === "ints") return one.value;

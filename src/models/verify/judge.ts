@@ -61,11 +61,11 @@ export function judge(
   return compared(node.outputs, outputs, exact, { known, tolerance });
 }
 
-/** A node's title: its operator, and its name or else its first output. */
+/** Returns a node's title: its operator, and its name or else its first output. */
 export const titleOf = ({ op, name, outputs }: ModelNode): string =>
   `${op} ${name || (outputs[0] ?? "")}`.trim();
 
-/** The verdict on a node's outputs: that of the worst one. */
+/** Returns the verdict on a node's outputs: that of the worst one. */
 function compared(
   names: readonly string[],
   outputs: Readonly<Record<string, Tensor>>,
@@ -84,7 +84,7 @@ function compared(
   return worst;
 }
 
-/** The reasons for a wrong result; none if its type or shape differs from that of the exact result. */
+/** Returns the reasons for a wrong result, or none if its type or shape differs from that of the exact result. */
 export function reasonsOf(
   { call, result }: Judgement,
   options: DiagnoseOptions,

@@ -1,6 +1,6 @@
 /**
- * The values of a model running in the user's runtime: in its own graph, in bodies and in functions. Each graph is run
- * as a separate model, so that any of its values can be an output.
+ * The values of a model running in the user's runtime: in its own graph, in bodies and in functions. Each graph runs as
+ * a separate model, so that any of its values can be an output.
  */
 
 import type { Graph, Model, ModelNode } from "../model/model.ts";
@@ -48,9 +48,9 @@ export class PlaceValues implements Around {
   /** Places whose frames are being determined, which reveals a recursive function. */
   readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
-  /** Names that will be requested, so that one session computes all those of a graph. */
+  /** Names that will be requested, so that one session computes all requested values of a graph. */
   readonly #wanted: ReadonlyMap<Place, ReadonlySet<string>>;
-  /** Kept for the next iteration of a loop, whose body is the same model. */
+  /** The last session, kept for the next iteration of a loop, whose body is the same model. */
   #last: CutSession | null = null;
 
   /**
@@ -98,8 +98,8 @@ export class PlaceValues implements Around {
   }
 
   /**
-   * Values of a graph, computed in one session unless the runtime fails. In that case the failing node is located, and
-   * all values that do not depend on it are computed.
+   * Returns values of a graph, computed in one session unless the runtime fails. In that case the failing node is
+   * located, and all values that do not depend on it are computed.
    * @throws NotRun for a graph that does not run with these inputs, or is not traced
    */
   async valuesOf(place: Place, names: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
@@ -124,7 +124,7 @@ export class PlaceValues implements Around {
         open.delete(one);
       }
     }
-    // In the order in which nodes make them; names that nothing makes come last, and give errors of their own.
+    // In execution order; names that no node computes come last and cause separate errors.
     await this.#make(frame, [...made.filter((name) => open.delete(name)), ...open], known);
     return known;
   }
@@ -143,7 +143,7 @@ export class PlaceValues implements Around {
         if (!(error instanceof RuntimeFailure)) throw error;
         // oxlint-disable-next-line no-await-in-loop
         const { lost, failure } = await this.#lostBy(frame, open, error);
-        // If two nodes fail to load with the same message, neither is the cause.
+        // If two nodes fail to load with the same message, neither node is the cause.
         const isAll = failure.isLoad && failure.message === said;
         said = failure.message;
         for (const name of lost) known.set(name, failure);
@@ -159,7 +159,7 @@ export class PlaceValues implements Around {
     }
   }
 
-  /** The values lost because of the first failing node; if no node fails, the first value. */
+  /** Returns the values lost because of the first failing node; if no node fails, the first value. */
   async #lostBy(
     frame: Frame,
     names: readonly string[],
@@ -179,7 +179,10 @@ export class PlaceValues implements Around {
     return this.#lostBy(frame, names.slice(1), said);
   }
 
-  /** The failure of the first failing node, found by bisection; null if the values of all nodes can be computed. */
+  /**
+   * Returns the failure of the first failing node, found by bisection, or null if the values of all nodes can be
+   * computed.
+   */
   async #firstFailure(frame: Frame, inOrder: readonly ModelNode[]): Promise<RuntimeFailure | null> {
     let first: RuntimeFailure | null = null;
     let [low, high] = [0, inOrder.length];
@@ -198,7 +201,7 @@ export class PlaceValues implements Around {
     return new RuntimeFailure(first.message, first.isLoad, { cause: first }, inOrder[low]);
   }
 
-  /** The runtime's failure to compute values; null if it succeeds. */
+  /** Returns the runtime's failure to compute values, or null if it succeeds. */
   async #failureOf(frame: Frame, names: readonly string[]): Promise<RuntimeFailure | null> {
     try {
       await this.runGraph(frame, names);
@@ -231,10 +234,10 @@ export class PlaceValues implements Around {
   }
 }
 
-/** True if a node's values may be outputs: sequences, and operators that contain them, are excluded. */
+/** Returns true if a node's values may be outputs: sequences, and operators that contain them, are excluded. */
 const makesTensors = ({ op }: ModelNode): boolean => !/Sequence|Optional|^(If|Loop|Scan)$/.test(op);
 
-/** The `names` that depend on a value, including itself. */
+/** Returns the `names` that depend on a value, including itself. */
 const dependents = (
   graph: Graph,
   names: readonly string[],
@@ -243,7 +246,7 @@ const dependents = (
 ): readonly string[] =>
   names.filter((name) => name === value || neededNodes(graph, [name], given).names.has(value));
 
-/** The values that nodes take and make, and those that enclosing bodies take from each graph, by graph. */
+/** Returns the values that nodes take and make, and those that enclosing bodies take from each graph, by graph. */
 function namesOf(wanted: readonly PlacedNode[]): ReadonlyMap<Place, ReadonlySet<string>> {
   const names = new Map<Place, Set<string>>();
   const add = (place: Place, more: Iterable<string>): void => {

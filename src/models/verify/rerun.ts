@@ -1,6 +1,6 @@
 /**
- * Runs a suspect alone, many times in one session. A suspect is a node with two updates of one target, for which
- * threads may race. A single run proves little: with 40,000 rows added into 8, the first run was exact in 17 of 20
+ * Runs a suspect alone, many times in one session. A suspect is a node in which two updates have the same target, so
+ * that threads may race. A single run proves little: with 40,000 rows added into 8, the first run was exact in 17 of 20
  * sessions, but other results appeared within the first runs of each session.
  */
 
@@ -41,7 +41,7 @@ export interface Rerun {
   readonly other: { readonly outputs: Outputs; readonly run: string } | null;
 }
 
-/** True if two updates of a node have the same target, so that results may vary from run to run. */
+/** Returns true if two updates of a node have the same target, so that results may vary from run to run. */
 export const isSuspect = ({ call, outputs }: CapturedCall): boolean =>
   call !== null && outputs !== null && hasRepeats(call.node, call.inputs);
 
@@ -78,7 +78,10 @@ export async function rerun(
   return { reruns: { ...same, count, problem: null }, other: null };
 }
 
-/** True if several runs with one thread all give the exact outputs; null if the runtime cannot run the node alone. */
+/**
+ * Returns true if several runs with one thread all give the exact outputs, or null if the runtime cannot run the node
+ * alone.
+ */
 export async function isExactInOneThread(
   captured: CapturedCall,
   createSession: CreateSession,
@@ -131,7 +134,7 @@ async function untilOther(
   return { other: null, problem: null };
 }
 
-/** A model of a single node. All inputs of the node are inputs of the model. */
+/** Returns a model of a single node. All inputs of the node are inputs of the model. */
 function aloneModel({ node, call, inputs }: CapturedCall): Model {
   const { domain = "ai.onnx", opset = 1 } = call?.node ?? {};
   return {

@@ -25,8 +25,8 @@ export interface FailingIteration {
 const MOST_ITERATIONS = 2 ** 31;
 
 /**
- * The first failing iteration of the first failing loop. Loops inside the bodies of loops are not searched. Null if no
- * loop fails.
+ * Returns the first failing iteration of the first failing loop. Loops inside the bodies of loops are not searched.
+ * Null if no loop fails.
  */
 export async function findIteration(
   model: Model,
@@ -48,7 +48,7 @@ export async function findIteration(
     }
     return null;
   } catch (error) {
-    // The runtime does not load the model, so no iteration can be blamed.
+    // The runtime cannot load the model, so the failure is not due to an iteration.
     if (error instanceof RuntimeFailure && error.isLoad) return null;
     throw error;
   } finally {
@@ -139,7 +139,7 @@ async function limitedRuns(
   return Object.assign(limited, { most });
 }
 
-/** The name of a replaced input. Models do not use this name. */
+/** Returns the name of a replaced input. Models do not use this name. */
 const nameOf = (position: number): string => `ndscatter: input ${position}`;
 
 /** Makes the graph with the given inputs of one node renamed. */
@@ -158,7 +158,7 @@ function limitLoop([trips]: readonly (Outcome | undefined)[]): Limit {
   return [(count) => new Map([[0, tensor("int64", [], BigInt(count))]]), most];
 }
 
-/** The first `count` slices of each scanned input, or the last ones if it is scanned in reverse. */
+/** Returns the first `count` slices of each scanned input, or the last ones if it is scanned in reverse. */
 function limitScan(node: ModelNode, inputs: readonly (Outcome | undefined)[]): Limit {
   const scanned = scannedInputs(node, inputs);
   const first = inputs.length - scanned.length;

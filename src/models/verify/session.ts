@@ -89,7 +89,7 @@ export async function openSession(create: CreateSession, model: Uint8Array): Pro
   };
 }
 
-/** The result of an action; any error becomes a failure of the runtime. */
+/** Returns the result of an action; any error becomes a failure of the runtime. */
 export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Promise<T> {
   try {
     return await action();
@@ -98,7 +98,7 @@ export async function orFailure<T>(action: () => Promise<T>, isLoad = false): Pr
   }
 }
 
-/** The message of a value thrown by a runtime, which need not be an error. */
+/** Returns the message of a value thrown by a runtime, which need not be an error. */
 export function sentenceFrom(cause: unknown): string {
   try {
     if (cause instanceof Error) return cause.message.trim();
@@ -108,7 +108,7 @@ export function sentenceFrom(cause: unknown): string {
   return printValue(cause);
 }
 
-/** A tensor as a plain object, which onnxruntime accepts instead of its own class. */
+/** Returns a tensor as a plain object, which onnxruntime accepts instead of its own class. */
 export const sessionTensor = ({
   dtype,
   shape,

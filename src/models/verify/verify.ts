@@ -53,7 +53,7 @@ export interface VerifyProgress {
   readonly alone: { readonly path: string; readonly count: number } | null;
 }
 
-/** A node with its verdict, its first difference and the reasons for that. */
+/** A node with its verdict, its first difference, and the reasons for the difference. */
 export interface VerifiedNode {
   readonly path: string;
   readonly op: string;
@@ -64,7 +64,10 @@ export interface VerifiedNode {
   readonly sentence: string;
   /** The first element that differs, and its output; null if none differs. */
   readonly difference: { readonly output: string; readonly at: readonly number[] } | null;
-  /** Candidate reasons, best first, as {@link diagnose} returns them; empty if no known fault explains the result. */
+  /**
+   * Candidate reasons, most likely first, as {@link diagnose} returns them; empty if no known fault explains the
+   * result.
+   */
   readonly diagnoses: readonly Diagnosis[];
   /**
    * The node with its inputs, as arguments of `explain`; null for a node that is equal, and if its inputs are unknown.
@@ -102,13 +105,13 @@ export interface FailedNode {
 /** The result of {@link verifyModel}. */
 export interface VerifyReport {
   readonly nodes: readonly VerifiedNode[];
-  /** The nodes at which the runtime failed in the first run and on which other nodes depend. Each is listed once. */
+  /** Nodes at which the runtime failed in the first run and on which other nodes depend, each listed once. */
   readonly failures: readonly FailedNode[];
   /**
    * The runtime's message if it cannot run the whole model, although every node was right in the selected iteration and
    * call; null if the model runs. In this case `verifyModel` searches for the failing iteration of a loop or call of a
-   * function. If it finds one, the sentence begins with it, and nodes that are wrong there get the verdicts of that
-   * iteration or call.
+   * function. If the failing iteration or call is found, the sentence begins with it, and nodes that are wrong there
+   * get the verdicts of that iteration or call.
    */
   readonly problem: string | null;
   /** True if the model runs, and all nodes that ran are equal or near, and reproducible. */
@@ -218,7 +221,7 @@ function failuresOf(captured: readonly CapturedCall[]): readonly FailedNode[] {
 const isFine = ({ verdict }: Pick<VerifiedNode, "verdict">): boolean =>
   verdict === "equal" || verdict === "near" || verdict === "not-run";
 
-/** The limit of runs; each takes at least some milliseconds. */
+/** Maximum number of runs, each of which takes at least some milliseconds. */
 const MOST_RUNS = 10_000;
 
 /** Settings for judging and explaining a node. */
@@ -228,7 +231,7 @@ interface How {
   readonly dialect: DialectId;
 }
 
-/** The checked options. */
+/** Returns the checked options. */
 function optionsFrom(options: VerifyOptions): How & {
   readonly own: Partial<CaptureOptions>;
   readonly runtimes: readonly Runtime[];
@@ -285,7 +288,7 @@ function firstState(first: CapturedCall, tolerance: number): State {
   return { first, isCompared, judgement, isReproducible: true, otherRuns: [] };
 }
 
-/** A node after another run. Inputs that differ from the first run are the fault of an earlier node. */
+/** Returns a node after another run. Inputs that differ from the first run are the fault of an earlier node. */
 function again(state: State, captured: CapturedCall, run: string, tolerance: number): State {
   const { first, otherRuns } = state;
   const isSameInput = captured.isRun === first.isRun && isSame(captured.inputs, first.inputs);
@@ -298,11 +301,11 @@ function again(state: State, captured: CapturedCall, run: string, tolerance: num
   return isSameInput ? { ...worst, isReproducible: false, otherRuns: [...otherRuns, run] } : worst;
 }
 
-/** The worse of two judgements, or the earlier of two equally bad ones. */
+/** Returns the worse of two judgements, or the earlier of two equally bad ones. */
 const worse = (known: Judgement, now: Judgement): Judgement =>
   isWorse(now.verdict, known.verdict) ? now : known;
 
-/** True if two records have the same names with the same bits. */
+/** Returns true if two records have the same names with the same bits. */
 function isSame(a: Readonly<Record<string, Tensor>>, b: Readonly<Record<string, Tensor>>): boolean {
   const names = Object.keys(a);
   return (
@@ -318,8 +321,8 @@ interface Finish extends How {
 }
 
 /**
- * The report on a node after all runs. A suspect is first run alone. The reason is searched once, in the first of the
- * worst results.
+ * Returns the report on a node after all runs. A suspect is first run alone. The reason is searched once, in the first
+ * of the worst results.
  */
 async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   const { first } = state;
@@ -359,7 +362,9 @@ async function finish(state: State, how: Finish): Promise<VerifiedNode> {
   };
 }
 
-/** True if threads decide the result of a node, false if they do not; undefined if its runs prove neither. */
+/**
+ * Returns true if threads decide the result of a node, or false if they do not, or undefined if its runs prove neither.
+ */
 function raceShown(reruns: Reruns | null, isReproducible: boolean): boolean | undefined {
   if (reruns === null) return undefined;
   if (!isReproducible) return reruns.isExactInOneThread ?? true;

@@ -30,8 +30,8 @@ export interface WholeRun {
 }
 
 /**
- * Runs the whole model; null if that succeeds. A model without bodies and functions has already run, and is not run
- * again.
+ * Runs the whole model; null if that succeeds. A model without bodies and functions is not run again, because it has
+ * already run.
  */
 export async function runWhole(whole: WholeRun): Promise<WholeFailure | null> {
   const { graph, functions = [] } = whole.model;
@@ -70,7 +70,7 @@ async function inIteration(whole: WholeRun): Promise<WholeFailure | null> {
   return { message, where: `iteration ${iteration} of ${nodeTitle(node)}`, captured };
 }
 
-/** Tries the calls of functions. A function has at most as many calls to try as nodes that call it. */
+/** Tries the calls of functions. A function has at most one call to try for each node that calls it. */
 async function inCall(whole: WholeRun): Promise<WholeFailure | null> {
   const { model, options } = whole;
   const { nodes } = new NodeIndex(model);
@@ -89,7 +89,7 @@ async function inCall(whole: WholeRun): Promise<WholeFailure | null> {
   return null;
 }
 
-/** The nodes that are wrong in another iteration or call. */
+/** Returns the nodes that are wrong in another iteration or call. */
 async function wrongNodes(
   { bytes, feeds, options, isFine }: WholeRun,
   elsewhere: Pick<CaptureOptions, "iteration" | "call">,

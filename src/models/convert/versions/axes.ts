@@ -1,5 +1,6 @@
 /**
- * `axes`, which became an input: for Squeeze, Unsqueeze and ReduceSum in version 13, for the other reductions in 18.
+ * The attribute `axes`, which became an input in version 13 for Squeeze, Unsqueeze and ReduceSum, and in version 18 for
+ * the other reductions.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -47,7 +48,7 @@ export function listToAttribute(
   return withAttribute(withInputs(node, { [position]: "" }), name, ints(known(step, input, name)));
 }
 
-/** The axis of a DFT. Its default changed from the first after the batch axis to the last of the signal. */
+/** The axis of a DFT, whose default changed from the first axis after the batch to the last axis of the signal. */
 export const signalAxis: Part = {
   up(node, step) {
     const axis = tensor("int64", [], BigInt(intOf(node, "axis", 1)));
@@ -77,7 +78,7 @@ const SAME_WITHOUT_AXES = new Set([
   "ReduceSum",
 ]);
 
-/** The axes of a reduction, and the meaning of an empty list, which always meant all axes before. */
+/** The axes of a reduction. Earlier versions always treated an empty list as all axes. */
 export const reducedAxes: Part = {
   up: (node, step) => listToInput(node, step, "axes", 1),
   down(node, step) {
@@ -93,7 +94,7 @@ export const reducedAxes: Part = {
   },
 };
 
-/** Negative axes are now allowed. They count from the rank of the first input plus `added(node)` axes. */
+/** An attribute whose axes may now be negative, relative to the rank of the first input plus `added(node)` axes. */
 export const fromBack = (name: string, added: (axes: number) => number = () => 0): Part => ({
   down(node, step) {
     const value = attributeValue(node, name);

@@ -1,9 +1,9 @@
 /**
  * The changes between consecutive versions of ONNX operators, in both directions. Most changes need no rewriting: the
  * version accepts more data types, or has a new attribute whose default keeps the old meaning. Nodes of the older
- * version then stay unchanged, and so do nodes of the newer one that use nothing new. A change that may need rewriting
- * but cannot be decided, for example because a data type is unknown, is refused: a conversion that is right for most
- * models is wrong for some.
+ * version then stay unchanged, and so do nodes of the newer version that use no new feature. A change that may need
+ * rewriting but cannot be decided, for example because a data type is unknown, is refused: a conversion that is right
+ * for most models is wrong for some.
  */
 
 import type { ModelNode } from "../../model/model.ts";
@@ -21,20 +21,20 @@ type Rewrite = (node: ModelNode, step: Step) => ModelNode;
 
 /** A part of a change; an absent direction needs no rewriting. */
 export interface Part {
-  /** Converts to the version that made the change. */
+  /** Converts a node to the version that introduced the change. */
   readonly up?: Rewrite;
-  /** Converts to the version before. */
+  /** Converts a node to the version before the change. */
   readonly down?: Rewrite;
 }
 
 export interface Change {
-  /** The version that made the change: the first opset with it. */
+  /** The version that introduced the change, which is also its first opset. */
   readonly since: number;
   readonly up: Rewrite;
   readonly down: Rewrite;
 }
 
-/** The change of a version. A part that replaces the node by others must be last. */
+/** Returns the change of a version. A part that replaces the node with other nodes must be last. */
 export function at(since: number, ...parts: readonly Part[]): Change {
   const all =
     (direction: keyof Part): Rewrite =>
@@ -43,7 +43,7 @@ export function at(since: number, ...parts: readonly Part[]): Change {
   return { since, up: all("up"), down: all("down") };
 }
 
-/** Runs a check that leaves the node as it is. */
+/** Runs a check that leaves the node unchanged. */
 const check =
   (test: (node: ModelNode, step: Step) => void): Rewrite =>
   (node, step) => {
@@ -102,7 +102,9 @@ export const oneType = (...positions: readonly number[]): Part => ({
 /** A list of ones of the required length. */
 export const ONES = "ones";
 
-/** A new attribute whose default keeps the old meaning; null if only omitting it does. */
+/**
+ * A new attribute whose default keeps the old meaning; `standard` is null if the attribute must be omitted to keep it.
+ */
 export const option = (name: string, standard: Plain | null): Part => ({
   down: (node, { title }) => {
     const value = attributeValue(node, name);
@@ -121,7 +123,7 @@ export const meaningless = (name: string): Part => ({
   down: (node) => withoutAttributes(node, name),
 });
 
-/** An attribute whose default changed, or that had none. */
+/** An attribute whose default changed, or that had no default before. */
 export const standardWas = (name: string, before: Plain): Part => ({
   up: (node) => {
     if (attributeValue(node, name) !== undefined) return node;
@@ -142,7 +144,7 @@ export const newMeaning = (name: string, before: string): Part => ({
   },
 });
 
-/** A removed attribute. `standard` is the value that all nodes now mean, `before` the old default. */
+/** A removed attribute. `standard` is the only remaining meaning, and `before` the old default. */
 export const gone = (name: string, standard: number, before = standard): Part => ({
   up: (node, { title }) => {
     const value = intOf(node, name, before);
@@ -156,12 +158,12 @@ export const useless = (...names: readonly string[]): Part => ({
   up: (node) => withoutAttributes(node, ...names),
 });
 
-/** New words of an attribute. */
+/** New values of a string attribute. */
 export const newWords = (name: string, ...words: readonly string[]): Part => ({
   down: check((node, { title }) => refuseWords(node, name, words, title)),
 });
 
-/** Words of an attribute that the version removed. */
+/** Values of a string attribute that the version removed. */
 export const lostWords = (name: string, ...words: readonly string[]): Part => ({
   up: check((node, { title }) => refuseWords(node, name, words, title)),
 });
@@ -172,7 +174,7 @@ function refuseWords(node: ModelNode, name: string, words: readonly string[], ti
     throw refusal(`${title} has no ${name} ${quote(value)}`);
 }
 
-/** Words of an attribute that were renamed. The first was the default, and its new name is the new default. */
+/** Renamed values of a string attribute. The first pair has the old and the new default. */
 export function otherWords(name: string, pairs: Readonly<Record<string, string>>): Part {
   const reverse = Object.fromEntries(Object.entries(pairs).map(([a, b]) => [b, a]));
   const reworded =
@@ -232,7 +234,8 @@ export const axesFromBack = (name: string): Part => ({
 });
 
 /**
- * Inputs are now broadcast as in NumPy. Before, broadcasting was requested by an attribute and could follow other axes.
+ * Inputs are now broadcast as in NumPy. Earlier versions requested broadcasting with an attribute and could align other
+ * axes.
  */
 export const broadcasting: Part = {
   up: (node, { title }) => {
@@ -259,7 +262,7 @@ export function onlyFirstOutput(): Part {
 /** A new meaning that the other version cannot express. */
 export const otherMeaning = (why: string): Part => ({ ...newer(why), up: refuse(why) });
 
-/** A feature that the version before cannot express. */
+/** A feature that the previous version cannot express. */
 export const newer = (why: string): Part => ({ down: refuse(why) });
 
 const refuse = (why: string): Rewrite =>

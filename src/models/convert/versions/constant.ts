@@ -1,4 +1,4 @@
-/** Constant, which holds bare numbers, texts and lists since version 12. */
+/** Constant, which accepts plain numbers, strings and lists since version 12. */
 
 import { constantOf, SHORT_VALUES } from "../../model/inline.ts";
 import { refusal } from "../meaning.ts";

@@ -61,7 +61,10 @@ function historyOf(op: string): (typeof HISTORIES)[string] {
   throw refusal(`this package does not know the versions of ${op}`);
 }
 
-/** The operator version in an opset, such as `Softmax-11`; only the name for an operator that is not in the table. */
+/**
+ * Returns the operator version in an opset, such as `Softmax-11`; only the name for an operator that is not in the
+ * table.
+ */
 function versionName(op: string, opset: number): string {
   if (!Object.hasOwn(HISTORIES, op)) return op;
   const [first, ...changes] = HISTORIES[op];

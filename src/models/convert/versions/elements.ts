@@ -29,7 +29,7 @@ const BOUNDS = [
   ["max", 1],
 ] as const;
 
-/** Bounds became inputs; without them the bounds are those of the data type, which infinity exceeds. */
+/** Bounds became inputs. The default bounds are the data type's limits, which are less than infinity. */
 export const clipInputs: Part = {
   up(node, step) {
     const isSame = step.dtypeOf(inputOf(node, 0)) === "float32";
@@ -68,7 +68,7 @@ function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   throw refusal(`the mask of ${title} is of another data type`);
 }
 
-/** The ratio became an input, and another input enables training; by default nothing is dropped. */
+/** The ratio became an input, and a new input enables training; by default no elements are dropped. */
 export const dropoutInputs: Part = {
   up(node, step) {
     const ratio = numberOf(node, "ratio", null);
@@ -88,7 +88,7 @@ export const dropoutInputs: Part = {
   },
 };
 
-/** The region and the scales may be left out; before, they were empty tensors. */
+/** The region and the scales are optional; earlier versions used empty tensors instead. */
 export const resizeInputs: Part = {
   down(node, step) {
     const empty = (position: number): string =>
@@ -98,7 +98,7 @@ export const resizeInputs: Part = {
   },
 };
 
-/** The version of QuantizeLinear whose scale may be of another data type than its input. */
+/** The version of QuantizeLinear that allows different data types for scale and input. */
 const SCALES_APART = 23;
 
 /** The axis of quantization, which has no effect for a scalar scale. */
@@ -111,8 +111,8 @@ export const quantizedAxis: Part = {
 };
 
 /**
- * The scale must have the data type of the input. Before, it was float32 for integers too, as it may be again since
- * version 23.
+ * The scale must have the data type of the input. Earlier versions used float32 for integers too, which version 23
+ * allows again.
  */
 export const scaleOfInput: Part = {
   up(node, step) {
@@ -123,7 +123,7 @@ export const scaleOfInput: Part = {
   },
 };
 
-/** The floored remainder of floats; older versions of Mod have only the truncated one, `fmod` 1. */
+/** The floored remainder of floats; older versions of Mod have only the truncated remainder, `fmod` 1. */
 export const flooredFloats: Part = {
   down(node, step) {
     const dtype = step.dtypeOf(inputOf(node, 0)) ?? step.dtypeOf(inputOf(node, 1)) ?? "";
@@ -143,7 +143,7 @@ export const shiftsWithin: Part = {
   },
 };
 
-/** Data types were words: the names of ONNX's type numbers. */
+/** Names of ONNX's data types, which older versions used instead of numbers. */
 const WORDS: Readonly<Record<string, number>> = {
   FLOAT: 1,
   UINT8: 2,

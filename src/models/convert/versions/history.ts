@@ -1,10 +1,10 @@
 /**
- * The notation of the table's rows: data types by the version that added them, and changes that many operators share.
+ * Notation for the rows of the table: data types by the version that added them, and changes shared by many operators.
  */
 
 import { at, takes, useless, type Change } from "./change.ts";
 
-/** The first version of an operator, and the changes of later ones. */
+/** The first version of an operator, and the changes in later versions. */
 export type History = readonly [first: number, ...changes: readonly Change[]];
 
 /** Rows of operators with the same changes. */
@@ -27,7 +27,7 @@ export const FLOAT8E8M0 = ["float8e8m0"];
 export const INT2 = ["uint2", "int2"];
 /** Every data type added after `ALL`. */
 export const LATER = [...BFLOAT16, ...FLOAT8, ...INT4, ...FLOAT4, ...FLOAT8E8M0, ...INT2];
-/** Data types that this package lacks, lists and optionals: values of these count as of unknown type. */
+/** Data types that this package lacks, lists and optionals; their values count as values of unknown type. */
 export const FLOAT6: readonly string[] = [];
 export const SEQUENCES: readonly string[] = [];
 
@@ -53,5 +53,5 @@ export const smallSince19 = (where?: string): readonly Change[] => [
 export const bfloat16 = (since: number, where?: string): Change =>
   at(since, takes(BFLOAT16, where));
 
-/** A leftover from the time when outputs could reuse the memory of inputs. */
+/** An obsolete attribute from versions in which outputs could reuse the memory of inputs. */
 export const consumed = useless("consumed_inputs");

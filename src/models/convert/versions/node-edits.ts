@@ -1,4 +1,4 @@
-/** Reads attributes of a node for a change, and makes changed copies of nodes. */
+/** Reads attributes of a node, and returns changed copies of nodes. */
 
 import { malformed } from "../../../core/errors.ts";
 import { isReference, type Attribute, type ModelNode } from "../../model/model.ts";
@@ -16,7 +16,7 @@ function attributeOf({ attributes }: ModelNode, name: string): Attribute | undef
 type Value = number | string | boolean | readonly (number | bigint | string)[];
 
 /**
- * The value of an attribute, undefined if the node lacks it.
+ * Returns the value of an attribute, or undefined if the node lacks it.
  * @throws TensorError `malformed-file` for a tensor or a graph
  */
 export function attributeValue(node: ModelNode, name: string): Value | undefined {
@@ -38,7 +38,7 @@ export function numberOf<T>(node: ModelNode, name: string, absent: T): number | 
 }
 
 /**
- * An integer; one beyond 2^53 is rounded.
+ * Returns an integer attribute; an integer beyond 2^53 is rounded.
  * @throws TensorError `malformed-file` for an attribute that is not an integer
  */
 export function intOf<T>(node: ModelNode, name: string, absent: T): number | T {
@@ -57,7 +57,7 @@ export function exactIntOf<T>(node: ModelNode, name: string, absent: T): bigint 
 }
 
 /**
- * A list of integers, undefined if the node lacks it.
+ * Returns a list of integers, or undefined if the node lacks it.
  * @throws TensorError `malformed-file` for an attribute that is not a list of integers
  */
 export function intsOf(node: ModelNode, name: string): readonly bigint[] | undefined {
@@ -72,7 +72,7 @@ const isWhole = (value: number | bigint): boolean =>
   typeof value === "bigint" || Number.isInteger(value);
 
 /**
- * An axis counted from the front.
+ * Returns an axis counted from the front.
  * @throws TensorError `malformed-file` for an axis outside the rank
  */
 export function fromFront(axis: number, rank: number): number {
@@ -99,10 +99,10 @@ export function withoutAttributes(node: ModelNode, ...names: readonly string[]):
   return kept.length === entries.length ? node : { ...node, attributes: Object.fromEntries(kept) };
 }
 
-/** The name of an input, empty if it is left out. */
+/** Returns the name of an input, or empty if it is left out. */
 export const inputOf = ({ inputs }: ModelNode, position: number): string => inputs[position] ?? "";
 
-/** The node with other inputs at some positions; `""` leaves an input out. */
+/** Returns the node with other inputs at some positions; `""` leaves an input out. */
 export function withInputs(node: ModelNode, changed: Readonly<Record<number, string>>): ModelNode {
   const last = Math.max(node.inputs.length - 1, ...Object.keys(changed).map(Number));
   const inputs = Array.from(
@@ -112,7 +112,7 @@ export function withInputs(node: ModelNode, changed: Readonly<Record<number, str
   return trimmed({ ...node, inputs });
 }
 
-/** The node without empty names at the end of its inputs, which older versions may not allow. */
+/** Returns the node without empty names at the end of its inputs, which older versions may not allow. */
 export function trimmed(node: ModelNode): ModelNode {
   const last = node.inputs.findLastIndex((name) => name !== "");
   return last + 1 === node.inputs.length

@@ -1,4 +1,4 @@
-/** Operators that take parts of a tensor, or extend it: Split, Slice, Pad and TopK. */
+/** Operators that select parts of a tensor or extend a tensor: Split, Slice, Pad and TopK. */
 
 import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { malformed } from "../../../core/errors.ts";
@@ -23,7 +23,7 @@ import {
 import type { Step } from "./step.ts";
 
 /**
- * `num_outputs` is required if no sizes are given; the last output is smaller if it does not divide the axis. The
+ * `num_outputs` is required without sizes; the last output is smaller if the number does not divide the axis. The
  * specification does not define sizes that end before the last output.
  */
 export const splitCount: Part = {
@@ -86,7 +86,7 @@ export const sliceAxesFromBack: Part = {
       throw refusal(`${step.title} needs nonnegative axes, and ${what}`);
     }
     const counted = values.map((axis) => (axis < 0n ? axis + BigInt(rank) : axis));
-    // All of its lists must share one data type.
+    // All lists of a Slice must have the same data type.
     const list =
       step.dtypeOf(axes) === "int32"
         ? step.constant(node, "axes", tensor("int32", [counted.length], counted.map(Number)))
@@ -95,7 +95,7 @@ export const sliceAxesFromBack: Part = {
   },
 };
 
-/** `paddings` was renamed. */
+/** `paddings` was renamed to `pads`. */
 export const padWord: Part = {
   up: (node) => renamed(node, "paddings", "pads"),
   down: (node) => renamed(node, "pads", "paddings"),
@@ -108,7 +108,7 @@ function renamed(node: ModelNode, from: string, to: string): ModelNode {
     : withAttribute(withoutAttributes(node, from), to, ints(values));
 }
 
-/** The padding value became an input too. */
+/** The pads and the padding value became inputs. */
 export const padInputs: Part = {
   up(node, step) {
     const plain = withoutAttributes(listToInput(node, step, "pads", 1), "value");
@@ -123,7 +123,7 @@ export const padInputs: Part = {
   },
 };
 
-/** A scalar of the data type of the first input. */
+/** Returns a scalar of the data type of the first input. */
 export function likeData(node: ModelNode, step: Step, value: number): Tensor {
   const dtype = step.dtypeOf(inputOf(node, 0));
   if (dtype === null) {
@@ -133,7 +133,7 @@ export function likeData(node: ModelNode, step: Step, value: number): Tensor {
   return tensor(dtype, [], value);
 }
 
-/** A constant as a float attribute, which has 32 bits. */
+/** Returns a constant as a float attribute, which has 32 bits. */
 export function floatOf(
   step: Step,
   name: string,

@@ -22,7 +22,7 @@ export const reshapeInput: Part = {
   },
 };
 
-/** A 0 may now mean no elements; before, it always copied the input's dimension. */
+/** A 0 may now be an empty dimension; earlier versions always copied the input's dimension. */
 export const reshapeZero: Part = {
   down(node, step) {
     const plain = withoutAttributes(node, "allowzero");
@@ -32,7 +32,7 @@ export const reshapeZero: Part = {
   },
 };
 
-/** A part of the shape. For older versions it becomes a slice of the whole shape. */
+/** A range of the shape, which becomes a Slice of the whole shape in older versions. */
 export const shapeBounds: Part = {
   down(node, step) {
     const start = exactIntOf(node, "start", 0n);

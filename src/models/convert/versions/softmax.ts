@@ -15,7 +15,7 @@ import type { Step } from "./step.ts";
 const ABSENT_BEFORE = 1;
 const ABSENT_NOW = -1;
 
-/** The first opset in which Reshape accepts 0 for an axis without elements; before, 0 copies the input's dimension. */
+/** The first opset in which Reshape accepts 0 for an empty axis; in earlier opsets, 0 copies the input's dimension. */
 const ALLOWS_ZERO = 14;
 
 export const alongOneAxis: Part = {
@@ -44,7 +44,7 @@ export const alongOneAxis: Part = {
         `${step.title} normalizes along the last axes, and the rank of its input is unknown`,
       );
     }
-    // Swaps the axis with the last one, and swaps back afterwards.
+    // The axis is swapped with the last axis, and swapped back afterwards.
     const order = Array.from({ length: rank }, (_, at) => at);
     const counted = fromFront(axis, rank);
     [order[counted], order[rank - 1]] = [rank - 1, counted];
@@ -55,7 +55,7 @@ export const alongOneAxis: Part = {
   },
 };
 
-/** True if a 0 in the shape might not copy the matrix's rows, which come first. */
+/** Returns true if a 0 in the shape might not copy the matrix's rows, which come first. */
 function mayBeEmpty(input: string, axis: number, step: Step): boolean {
   const shape = step.shapeOf(input);
   const isSize = (dim: Dim, at: number): boolean =>

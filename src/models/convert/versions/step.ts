@@ -11,7 +11,7 @@ import { certainShape, onlyDeclared } from "../meaning.ts";
 /** Values added for a node are named after its first output. */
 const baseOf = ({ op, outputs }: ModelNode): string => outputs.find((name) => name !== "") ?? op;
 
-/** Lists of sizes, axes and the like have the length of a shape, or twice that. */
+/** Maximum length of lists such as sizes and axes: the largest rank, or twice that for pads. */
 const LONGEST = 2 * MAX_RANK;
 
 export class Step {
@@ -32,7 +32,7 @@ export class Step {
     this.#context = context;
   }
 
-  /** The opset that the model is converted to, possibly several steps away. */
+  /** The target opset of the conversion, possibly several steps away. */
   get target(): number {
     return this.#context.target.opset;
   }
@@ -41,7 +41,7 @@ export class Step {
     return this.#context.scope.typeOf(name)?.dtype ?? null;
   }
 
-  /** The shape of a value, null if not even its rank is known. */
+  /** Returns the shape of a value, or null if not even its rank is known. */
   shapeOf(name: string): PartialShape {
     const { scope } = this.#context;
     const shape = scope.typeOf(name)?.shape ?? null;
@@ -51,7 +51,7 @@ export class Step {
     return shape;
   }
 
-  /** The rank of a value, null if unknown. */
+  /** Returns the rank of a value, or null if unknown. */
   rankOf(name: string): number | null {
     const { scope } = this.#context;
     const rank = scope.typeOf(name)?.shape?.length ?? null;
@@ -60,7 +60,7 @@ export class Step {
     return rank;
   }
 
-  /** The integers of a constant of rank 0 or 1; null for other values and longer constants. */
+  /** Returns the integers of a constant of rank 0 or 1, or null for other values and longer constants. */
   integersOf(name: string): readonly bigint[] | null {
     const found = this.constantOf(name);
     const isList = found !== null && found.shape.length <= 1 && found.size <= LONGEST;
@@ -68,7 +68,7 @@ export class Step {
     return Array.from(found.data as Iterable<number | bigint>, BigInt);
   }
 
-  /** The element of a constant with one element; null for other values. */
+  /** Returns the element of a constant with one element, or null for other values. */
   scalarOf(name: string): Scalar | null {
     const found = this.constantOf(name);
     return found === null || found.size !== 1 ? null : reader(found.dtype, found.data)(0);

@@ -3,8 +3,8 @@
  * a row. ONNX: Operator Changelog; the adapters of its version converter (`onnx/version_converter`) explain changes
  * too. Scatters and gathers are in the registry, not here.
  *
- * Versions before 7 had different broadcasting rules, and training attributes that no runtime in use accepts; only the
- * simple ones of those changes are here.
+ * Versions before 7 had different broadcasting rules, and training attributes that no runtime in use accepts; the table
+ * has only the simple changes of those versions.
  */
 
 import { maskOfOneColumn } from "./attention.ts";
@@ -74,7 +74,7 @@ const axesFrom13 = (added?: (axes: number) => number): History => [
   ...small(),
 ];
 const RECURRENT = [at(7, useless("output_sequence")), at(14, option("layout", 0)), bfloat16(22)];
-/** Data types of the outputs of bodies. */
+/** Returns the changes in the data types that bodies may output. */
 const bodyTypes = (where: string): readonly Change[] => [
   bfloat16(16, where),
   ...smallSince19(where),

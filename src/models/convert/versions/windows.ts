@@ -1,4 +1,4 @@
-/** Pooling and transposed convolution: the positions of their windows. */
+/** Window positions of pooling and transposed convolution. */
 
 import type { ModelNode } from "../../model/model.ts";
 import { refusal } from "../meaning.ts";
@@ -7,8 +7,8 @@ import { attributeValue, inputOf, intOf, intsOf } from "./node-edits.ts";
 import type { Step } from "./step.ts";
 
 /**
- * Windows that begin beyond the input and its leading padding are dropped since version 22; earlier versions do not
- * define them. Only `ceil_mode` creates them, and only if a stride exceeds the window.
+ * Version 22 drops windows that begin after the input and its leading padding; earlier versions do not define such
+ * windows. Only `ceil_mode` creates them, and only if a stride exceeds the window.
  */
 export const ignoredWindows: Part = { up: refuseBehind, down: refuseBehind };
 
@@ -29,7 +29,7 @@ function refuseBehind(node: ModelNode, { title }: Step): ModelNode {
 
 /**
  * Padding computed from the size of the output: if it is odd, versions 1 and 11 of ConvTranspose put the larger half on
- * opposite sides. They also disagree about this size if only `auto_pad` is given.
+ * opposite sides. The two versions also disagree about the output size if only `auto_pad` is given.
  */
 export const oddPadding: Part = { up: refuseOdd, down: refuseOdd };
 

@@ -10,21 +10,21 @@ import { tensor, type Tensor } from "../../../core/tensor/tensor.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
 import { readConstant, type Constant } from "../model.ts";
 
-/** Shapes have at most 64 dimensions. */
+/** Maximum number of traced elements: shapes have at most 64 dimensions. */
 export const MAX_ELEMENTS = 64;
 
-/** True if values of a data type are traced: integers, and booleans as 0 and 1. */
+/** Returns true if values of a data type are traced: integers, and booleans as 0 and 1. */
 const isFollowed = (dtype: DType): boolean =>
   integerRange(dtype) !== null || DTYPES[dtype].family === "bool";
 
-/** True if a data type can represent a number. */
+/** Returns true if a data type can represent a number. */
 function holds(dtype: DType, value: number): boolean {
   const [low, high] = integerRange(dtype) ?? [0n, 1n];
   return Number.isSafeInteger(value) && value >= low && value <= high;
 }
 
 /**
- * A value of rank 0 or 1 with partly known elements. If all of them are numbers, the value is a constant.
+ * Returns a value of rank 0 or 1 with partly known elements. If all elements are numbers, the value is a constant.
  * @param rank 0 or 1
  * @param elements a number outside of the data type makes its element unknown
  */
@@ -46,14 +46,14 @@ export function knownElements(
   return { type, constant: { name: "", dtype, shape, read }, elements: held };
 }
 
-/** The elements of a value, read from its constant if it is one; null if they are not traced. */
+/** Returns the elements of a value, read from its constant if it is one, or null if they are not traced. */
 export function elementsOf(known: Known): readonly Dim[] | null {
   if (known.elements !== null) return known.elements;
   const values = integersOf(known);
   return values?.map((one) => (Number.isSafeInteger(Number(one)) ? Number(one) : null)) ?? null;
 }
 
-/** The elements of a constant, with numbers beyond the safe integers clamped to them. */
+/** Returns the elements of a constant, with numbers beyond the safe integers clamped to them. */
 export function clampedIntegers(known: Known): readonly number[] | null {
   const low = Number.MIN_SAFE_INTEGER;
   const high = Number.MAX_SAFE_INTEGER;
@@ -63,11 +63,11 @@ export function clampedIntegers(known: Known): readonly number[] | null {
 const integersOf = ({ constant }: Known): readonly (number | bigint)[] | null =>
   constant?.dtype && isFollowed(constant.dtype) ? valuesOf(constant) : null;
 
-/** The floats of a constant of rank 0 or 1, such as the scales of a Resize; null if unknown. */
+/** Returns the floats of a constant of rank 0 or 1, such as the scales of a Resize, or null if unknown. */
 export const floatsOf = ({ constant }: Known): readonly number[] | null =>
   constant?.dtype === "float32" ? (valuesOf(constant)?.map(Number) ?? null) : null;
 
-/** The elements of a constant of rank 0 or 1; null for a higher rank, and for one that cannot be read. */
+/** Returns the elements of a constant of rank 0 or 1, or null for a higher rank or for one that cannot be read. */
 function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
   const { shape } = constant;
   if (shape.length > 1 || product(shape) > MAX_ELEMENTS) return null;
@@ -80,7 +80,10 @@ function valuesOf(constant: Constant): readonly (number | bigint)[] | null {
   }
 }
 
-/** A function of two or more integers; null if the result is not certain. Names are sizes, so they are not negative. */
+/**
+ * A function of two or more integers, which returns null if the result is uncertain. Names are sizes, so they are not
+ * negative.
+ */
 export type Fold = (...elements: readonly Dim[]) => Dim;
 
 const broadcastElement = (list: readonly Dim[] | null, position: number): Dim =>
@@ -112,7 +115,7 @@ const ofNumbers =
 const add = ofNumbers((a, b) => a + b);
 const multiply = ofNumbers((a, b) => a * b);
 const equal = ofNumbers((a, b) => a === b);
-/** Documents differ about the rounding of inexact negative quotients. */
+/** Divides two numbers. Inexact negative quotients are unknown, because documents differ about their rounding. */
 const divide = ofNumbers((a, b) =>
   b !== 0 && (a % b === 0 || (a >= 0 && b > 0)) ? Math.trunc(a / b) : Number.NaN,
 );

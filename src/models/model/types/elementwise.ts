@@ -26,7 +26,10 @@ export const likeInput: TypeRule = (view) => [
 /** The first output is like the first input; other outputs are unknown. */
 export const firstLikeInput: TypeRule = (view) => [output(view.dtype(0), view.shape(0))];
 
-/** Since version 7 of the arithmetic operators both inputs are broadcast; before, only the second to the first. */
+/**
+ * The version of the arithmetic operators that broadcasts both inputs; earlier versions broadcast only the second input
+ * to the first.
+ */
 const BROADCAST_SINCE = 7;
 
 const positionsOf = (view: NodeView): readonly number[] => view.node.inputs.map((_, at) => at);
@@ -62,7 +65,9 @@ export const where: TypeRule = (view) => {
   return [folded(view, [0, 1, 2], output(view.sharedDType([1, 2]), shape))];
 };
 
-/** `Sum`, `Mean`, `Max` and `Min` broadcast since version 8; before, inputs had one shape. */
+/**
+ * `Sum`, `Mean`, `Max` and `Min`, which broadcast since version 8; in earlier versions all inputs have the same shape.
+ */
 export const variadic: TypeRule = (view) => {
   if (view.opset >= 8) return broadcast(view);
   const dtype = view.sharedDType(positionsOf(view));
@@ -72,14 +77,14 @@ export const variadic: TypeRule = (view) => {
   return [output(dtype, shape)];
 };
 
-/** `Dropout`: the output is like data, and so is the mask, of bool since version 10. */
+/** `Dropout`: the output and the mask have the shape of data; the mask is boolean since version 10. */
 export const dropout: TypeRule = (view) => {
   const dtype = view.dtype(0);
   const shape = view.shape(0);
   return [output(dtype, shape), output(view.opset >= 10 ? "bool" : dtype, shape)];
 };
 
-/** An output, with its elements if the operator's results are traced. */
+/** Returns an output, with its elements if the operator's results are traced. */
 function folded(view: NodeView, positions: readonly number[], known: Known): Known {
   const { op } = view.node;
   const { type } = known;

@@ -31,7 +31,7 @@ export const cast: TypeRule = (view) => {
   return [{ type: { dtype, shape }, constant, elements: null }];
 };
 
-/** Elements that another integer type can represent; others wrap around, which is not traced. */
+/** Returns the elements that another integer type can represent; other elements wrap around, which is not traced. */
 function castElements({ type }: Known, elements: readonly Dim[], dtype: DType): Known {
   const shape = type?.shape ?? null;
   if (DTYPES[dtype].family === "bool") {

@@ -5,7 +5,7 @@ import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import { broadcastShapes, givenDim, productDims, sameDim, unknownDims, wrongNode } from "./dims.ts";
 import { output, type NodeView, type TypeRule } from "./node-view.ts";
 
-/** `MatMul` as in NumPy: a vector gets an axis of 1, which is removed afterwards. */
+/** `MatMul` as in NumPy: a vector gets an axis of size 1, which is removed afterwards. */
 export function productShape(a: PartialShape, b: PartialShape): PartialShape {
   if (a === null || b === null) return null;
   if (a.length === 0 || b.length === 0)
@@ -101,7 +101,7 @@ export const recurrent =
     const all =
       layout === 0 ? [length, directions, batch, hidden] : [batch, length, directions, hidden];
     const last = layout === 0 ? [directions, batch, hidden] : [batch, directions, hidden];
-    // Version 1 may omit the sequence of outputs by an attribute.
+    // In version 1 an attribute can omit the sequence of outputs.
     const sequence = view.opset < 7 ? null : all;
     return [output(dtype, sequence), ...Array.from({ length: states }, () => output(dtype, last))];
   };

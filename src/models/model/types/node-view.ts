@@ -1,6 +1,6 @@
 /**
- * A node as type rules see it: its attributes and the known facts about its inputs. An attribute of the wrong type, or
- * one that a function's caller sets, is unknown, which differs from absent.
+ * A node as type rules see it: its attributes and the known facts about its inputs. An attribute is unknown, which
+ * differs from absent, if its type is wrong or a function's caller sets it.
  */
 
 import type { DType } from "../../../core/tensor/dtype.ts";
@@ -14,7 +14,7 @@ import { clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
 
 /**
  * Returns the known facts about the outputs of a node, in order; unknown ones at the end may be left out. A rule throws
- * a TensorError for a node that is certainly wrong, whose outputs are unknown.
+ * a TensorError if a node is certainly wrong, so that its outputs are unknown.
  */
 export type TypeRule = (view: NodeView) => readonly Known[];
 
@@ -34,7 +34,7 @@ export class NodeView {
     return this.node.inputs.length;
   }
 
-  /** True if the node has an input at a position and does not leave it out. */
+  /** Returns true if the node has an input at a position and does not leave it out. */
   has(position: number): boolean {
     return (this.node.inputs[position] ?? "") !== "";
   }
@@ -55,14 +55,14 @@ export class NodeView {
     return this.input(position).type?.shape ?? null;
   }
 
-  /** The data type that inputs share, if any of them is known. */
+  /** Returns the common data type of inputs, if the data type of any of them is known. */
   sharedDType(positions: readonly number[]): DType | null {
     const known = positions.map((position) => this.dtype(position)).filter((one) => one !== null);
     if (new Set(known).size > 1) throw wrongNode(`data types differ: ${known.join(", ")}`);
     return known[0] ?? null;
   }
 
-  /** The elements of an input; nulls if only their number is known, null if not even that. */
+  /** Returns the elements of an input; nulls if only their number is known, or null if not even that. */
   elements(position: number): readonly Dim[] | null {
     const known = this.input(position);
     const [length = null, ...others] = known.type?.shape ?? [null, null];
@@ -70,13 +70,13 @@ export class NodeView {
     return elementsOf(known) ?? (isList ? unknownDims(length) : null);
   }
 
-  /** The integers of an input if all are known, else null. */
+  /** Returns the integers of an input if all are known, or null otherwise. */
   integers(position: number): readonly number[] | null {
     const elements = elementsOf(this.input(position));
     return elements?.every((one) => typeof one === "number") === true ? elements : null;
   }
 
-  /** The integer of an input of rank 0 or of one element. */
+  /** Returns the integer of an input of rank 0 or of one element. */
   integer(position: number): Dim {
     const elements = elementsOf(this.input(position));
     return elements?.length === 1 ? elements[0] : null;
@@ -127,7 +127,7 @@ export class NodeView {
     return attribute.type === "floats" ? attribute.value : null;
   }
 
-  /** The data type that an attribute gives by ONNX's number; null if this package lacks it. */
+  /** Returns the data type that an attribute gives by ONNX's number, or null if this package lacks it. */
   dtypeOf(name: string, absent: DType | null): DType | null {
     if (!this.hasAttribute(name)) return absent;
     const number = this.int(name, null);
@@ -144,6 +144,6 @@ const clamped = (value: number | bigint): number =>
 
 export const typeOnly = (type: TensorType): Known => ({ type, constant: null, elements: null });
 
-/** An output with a fully, partly or not known shape; nothing is known without a data type. */
+/** Returns an output whose shape is known, partly known or unknown. Without a data type, nothing is known. */
 export const output = (dtype: DType | null, shape: PartialShape): Known =>
   dtype === null ? NOTHING_KNOWN : typeOnly({ dtype, shape });

@@ -1,5 +1,5 @@
 /**
- * Derives the known facts about a node's outputs from those about its inputs, by the rule of its operator: a row of
+ * Derives known facts about a node's outputs from facts about its inputs, with the rule of its operator: a row of
  * `table.ts`, or the common rule for scatters and gathers. Outputs of an operator without a rule are unknown.
  *
  * Outputs of an invalid node are unknown too, so `outputsOf` throws no TensorError. `inspect/` finds out why a node is

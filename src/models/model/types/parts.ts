@@ -1,4 +1,4 @@
-/** Rules for operators that take parts of axes, join them, repeat them or pad them. */
+/** Rules for operators that slice, join, repeat or pad tensors. */
 
 import type { Dim, PartialShape } from "../../../core/tensor/shape.ts";
 import { NOTHING_KNOWN, type Known } from "../known.ts";
@@ -52,7 +52,7 @@ interface Taken {
   readonly positions: readonly number[] | null;
 }
 
-/** The elements that a slice takes of an axis: their number and, if few, their positions. */
+/** Returns the elements that a slice takes of an axis: their number and, if few, their positions. */
 function take(dim: Dim, { start, end, step }: Bounds): Taken {
   const nothingKnown = { dim: null, positions: null };
   if (step === 0) throw wrongNode("a step is 0");
@@ -62,7 +62,7 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
     const isWhole = start === 0 && step === 1 && end >= END;
     return isWhole ? { dim, positions: null } : nothingKnown;
   }
-  // The document clamps such a start to the first element, and NumPy to none.
+  // For such a start, the specification includes the first element, and NumPy includes no element.
   if (step < 0 && start < -dim) return nothingKnown;
   const [low, high] = step > 0 ? [0, dim] : [-1, dim - 1];
   const counted = (bound: number): number =>
@@ -75,7 +75,7 @@ function take(dim: Dim, { start, end, step }: Bounds): Taken {
   return { dim: sizeDim(count), positions };
 }
 
-/** `Slice`; bounds are attributes before version 10 and inputs since. */
+/** `Slice`; bounds are attributes before version 10 and inputs since then. */
 export const slice: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -115,7 +115,7 @@ export const slice: TypeRule = (view) => {
   ];
 };
 
-/** `Split`; sizes are an attribute before version 13 and an input since (in version 1, either). */
+/** `Split`; sizes are an attribute before version 13 and an input since then (in version 1, either). */
 export const split: TypeRule = (view) => {
   const dims = view.shape(0);
   const dtype = view.dtype(0);
@@ -210,7 +210,7 @@ export const pad: TypeRule = (view) => {
   return [output(dtype, padded)];
 };
 
-/** The dimension after padding; negative pads remove elements. */
+/** Returns the dimension after padding; negative pads remove elements. */
 function added(dim: Dim, before: Dim, after: Dim): Dim {
   if (typeof before !== "number" || typeof after !== "number") return null;
   if (before === 0 && after === 0) return dim;
@@ -234,7 +234,7 @@ export const compress: TypeRule = (view) => {
   ];
 };
 
-/** The elements that a `Gather` takes from a value with partly known elements. */
+/** Returns the elements that a `Gather` takes from a value with partly known elements. */
 export function gathered(view: NodeView, made: readonly Known[]): readonly Known[] {
   const elements = elementsOf(view.input(0));
   const indices = view.elements(1);

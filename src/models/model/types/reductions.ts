@@ -76,7 +76,10 @@ export const oneHot: TypeRule = (view) => {
   return [output(dtype, [...dims.slice(0, at), added, ...dims.slice(at)])];
 };
 
-/** `NonZero`: the number of results depends on values. For a scalar, runtimes return one row and the document none. */
+/**
+ * `NonZero`: the number of results depends on values. For a scalar, runtimes return one row, but the specification
+ * defines no row.
+ */
 export const nonZero: TypeRule = (view) => [output("int64", [view.shape(0)?.length || null, null])];
 
 /** `Unique`: the number of results depends on values. */

@@ -34,7 +34,7 @@ export const size: TypeRule = (view) => {
 };
 
 /**
- * The input with another shape; its elements are kept if the result has at most one axis and the same number of
+ * Returns the input with another shape; its elements are kept if the result has at most one axis and the same number of
  * elements.
  */
 function reshaped(view: NodeView, dims: PartialShape): Known {
@@ -92,7 +92,10 @@ export const flatten: TypeRule = (view) => {
   return [output(view.dtype(0), [productDims(dims.slice(0, at)), productDims(dims.slice(at))])];
 };
 
-/** Axes, which are an attribute before version `since` and the input at `position` since; null if unknown. */
+/**
+ * Returns the axes, which are an attribute before version `since` and the input at `position` since then; null if
+ * unknown.
+ */
 export function axesOf(
   view: NodeView,
   since: number,
@@ -102,7 +105,7 @@ export function axesOf(
   return view.has(position) ? view.integers(position) : undefined;
 }
 
-/** The number of axes that an input lists, which may be known even if the axes are not. */
+/** Returns the number of axes that an input lists, which may be known even if the axes are not. */
 const axisCount = (view: NodeView): number | null =>
   view.opset < 13 ? null : (view.elements(1)?.length ?? null);
 
@@ -193,7 +196,7 @@ export const expand: TypeRule = (view) => {
   return [output(view.dtype(0), dims)];
 };
 
-/** `ConstantOfShape`: float32 zeros unless an attribute has the value. */
+/** `ConstantOfShape`: float32 zeros unless an attribute gives another value. */
 export const constantOfShape: TypeRule = (view) => {
   const dims = shapeFrom(view, 0);
   const isGiven = view.hasAttribute("value");
@@ -225,7 +228,7 @@ export const range: TypeRule = (view) => {
   return [knownElements(dtype, 1, elements)];
 };
 
-/** An attribute holds the shape, another the data type. */
+/** Operators with one attribute for the shape and another for the data type. */
 export const shapeAttribute: TypeRule = (view) => {
   const dims = view.ints("shape");
   return [output(view.dtypeOf("dtype", "float32"), dims?.map(sizeDim) ?? null)];

@@ -48,7 +48,7 @@ function windowsOf(view: NodeView, axes: number, weights: PartialShape): Windows
   return { kernel, strides, dilations, pads, autoPad };
 }
 
-/** The number of positions of a window along an axis. */
+/** Returns the number of positions of a window along an axis. */
 function places(dim: Dim, at: number, windows: Windows, isCeil: boolean): Dim {
   const { kernel, strides, dilations, pads, autoPad } = windows;
   const { [at]: size } = kernel;
@@ -163,7 +163,7 @@ export const resize: TypeRule = (view) => {
   if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
   const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
-  // A cropped region has its own size.
+  // A cropped region has a different size.
   const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
   const scales = isCropped ? null : scalesOf(view);
   const resized = dims.map((dim, axis): Dim => {
