@@ -34,7 +34,7 @@ testRows(folder, [
   ),
   fails(
     "convert large.onnx -o no.xml",
-    /^large\.onnx: to openvino only this package's operators are converted, but the model has Relu 2; choose another --opset, or convert a single node with --node$/,
+    /^large\.onnx: only models with this package's operators can be converted to openvino, but the model has Relu 2; choose another --opset, or convert a single node with --node$/,
   ),
   refuses(
     "convert add.onnx --opset 16 -o no.npy",
@@ -94,7 +94,7 @@ testRows(folder, [
   ),
   fails(
     "convert elements.onnx --opset 10 -o none.onnx",
-    /^elements\.onnx: 2 nodes cannot be converted to opset 10 of ai\.onnx: the Other that makes "r": which versions/,
+    /^elements\.onnx: 2 nodes cannot be converted to opset 10 of ai\.onnx: the Other that makes "r": this package does not know the versions/,
   ),
   prints("convert in.ONNX --opset 16 -o OUT.ONNX", /^OUT\.ONNX: [01] nodes? changed\n/),
   // Without data in other files a model may go anywhere.

@@ -111,7 +111,7 @@ testRows(folder, [
   prints("inspect --all models/b10 large.onnx", /ScatterND-18 {2}middle[^]*ScatterND-18 {2}middle/),
   fails(
     "inspect large.onnx cut.onnx risky.onnx",
-    /^cut\.onnx: the file is cut short/,
+    /^cut\.onnx: the file is truncated/,
     inOrder(
       new RegExp(`^large\\.onnx: ${LINE}\\n\\nrisky\\.onnx: `),
       /\n\n2 models, 1 with findings, 2 scatter\/gather nodes, 1 not read: 0 wrong, 1 risky\n$/,
@@ -192,7 +192,7 @@ test("--json of one file is an object, of several files and of a folder a list",
     "nodes",
   ]);
   assert.deepEqual(Object.keys(bad), ["file", "error"]);
-  assert.match(String(bad["error"]), /^cut\.onnx: the file is cut short/);
+  assert.match(String(bad["error"]), /^cut\.onnx: the file is truncated/);
 });
 
 test("--json has the values of small constants, and no field where there is none", async () => {

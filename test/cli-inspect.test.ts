@@ -77,7 +77,7 @@ testRows(folder, [
   ),
   prints(
     "inspect bare.xml",
-    /note: indices-not-checked: .*pass that to readIR[\s\S]*\n0 wrong, 0 risky, 1 note\n$/,
+    /note: indices-not-checked: .*pass the \.bin to readIR[\s\S]*\n0 wrong, 0 risky, 1 note\n$/,
   ),
   fails(
     "inspect cut.onnx",

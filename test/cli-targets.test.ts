@@ -148,7 +148,7 @@ testRows(folder, [
   refuses("run places.onnx --node t1", /needs files for x, i; add x=FILE$/),
   fails(
     "run places.onnx --node second q=d.npy I=one.npy",
-    /"axis" is not known: it is the attribute "where" of each call/,
+    /"axis" is unknown, because each call of the function sets it with its attribute "where"/,
   ),
 ]);
 

@@ -303,7 +303,7 @@ for (const [title, code, says, make] of [
   [
     "a model of 2^40 calls",
     "too-large",
-    /functions and bodies of the model are more than 10000 graphs/,
+    /the model has more than 10000 graphs in functions and bodies/,
     () => createExactSession(nestedCalls(40, false), localRuntime()),
   ],
   [

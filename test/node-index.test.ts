@@ -149,7 +149,7 @@ test("an attribute that a function's caller decides is not known", () => {
     (error) =>
       isTensorError(error, "attribute") &&
       error.message ===
-        'Gather: attribute "axis" is not known: it is the attribute "where" of each call of the function (node "second")',
+        'Gather: attribute "axis" is unknown, because each call of the function sets it with its attribute "where" (node "second")',
   );
 });
 

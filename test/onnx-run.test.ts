@@ -261,7 +261,7 @@ const FAULTS: readonly Fault[] = [
   { name: "an output of nothing", code: "malformed-file", nodes: [], spec: NONE, inputs: {},
     says: /no node computes the graph's output "y"/ },
   { name: "a use before its making", code: "malformed-file", nodes: [identity("b", "y"), identity("x", "b")],
-    says: /needs "b" before the Identity that makes "b" makes it/ },
+    says: /needs "b" before the Identity that makes "b" computes it/ },
   { name: "a ring", code: "malformed-file", nodes: [identity("y", "y")], spec: NONE, inputs: {},
     says: /needs "y" before/ },
   { name: "a value made twice", code: "malformed-file", nodes: [identity("x", "y", "a"), identity("x", "y", "b")],
@@ -271,7 +271,7 @@ const FAULTS: readonly Fault[] = [
   // The version.
   { name: "no opset import", code: "malformed-file", nodes: [node("Foo", [], { name: "n", domain: "my.domain" })],
     spec: NONE, inputs: {},
-    says: /imports no version of the domain my\.domain, which node "n" is of; it imports ai\.onnx/ },
+    says: /imports no version of the domain my\.domain, to which node "n" belongs; it imports ai\.onnx/ },
   { name: "a domain called as a method", code: "malformed-file", nodes: [node("Foo", [], { domain: "toString" })],
     spec: NONE, inputs: {}, says: /imports no version of the domain toString/ },
   { name: "an operator before its time", code: "unsupported-model", nodes: [{ ...scatter, inputs: ["x", "x", "x"] }],
@@ -305,10 +305,10 @@ const FAULTS: readonly Fault[] = [
     nodes: [node("Identity", ["x"], { attributes: { axis: 1 } })], says: /"axis"/ },
   // Nodes.
   { name: "an input left out", code: "malformed-file", nodes: [{ ...scatter, inputs: ["x", "", "x"] }],
-    says: /input 1 is left out/ },
+    says: /the required input 1 is missing/ },
   { name: "too many outputs", code: "malformed-file", nodes: [node("Identity", ["x"], { outputs: ["y", "z"] })],
     says: /has 2 outputs, but Identity makes 1/ },
-  { name: "an axis that is a float", code: "attribute", says: /"axis" is of floats/,
+  { name: "an axis that is a float", code: "attribute", says: /"axis" is a list of floats/,
     nodes: [node("GatherElements", ["x", "x"], { attributes: { axis: { type: "float", value: 1 } } })] },
 ];
 
@@ -340,7 +340,7 @@ test("all operators that are not run are in one error", () => {
   assertThrows(
     () => runModel(model(nodes), {}),
     "unsupported-model",
-    /not run here: Relu at opset 18 \(2 nodes, first "first"\), my\.domain\.Relu at opset 2 \(node "o"\)$/,
+    /this package does not run: Relu at opset 18 \(2 nodes, first "first"\), my\.domain\.Relu at opset 2 \(node "o"\)$/,
   );
   assertThrows(
     () => runModel(model([scatter, ...many]), {}),

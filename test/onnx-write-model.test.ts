@@ -288,7 +288,7 @@ const UNWRITABLE: readonly (readonly [name: string, code: ErrorCode, says: RegEx
   ["an int of -2^63 - 1", "attribute", /does not fit in 64 bits/, () => foo({ a: -(2n ** 63n) - 1n })],
   ["ints of which one is none", "attribute", /must hold integers, got NaN/, () => foo({ a: { type: "ints", value: [1, NaN] } })],
   ["true", "attribute", /is a boolean, which ONNX represents as an int/, () => foo({ a: true })],
-  ["an attribute from nowhere", "attribute", /of type GRAPH, which can only be kept/, () => foo({ a: other })],
+  ["an attribute from nowhere", "attribute", /of type GRAPH, which writeModel can keep but not create/, () => foo({ a: other })],
   ["an attribute of nothing", "attribute", /"a" has a value that no attribute can/, () => foo({ a: null as never })],
   ["an unknown data type", "dtype", /the data type of "\w" is unknown: float8/, () => declaring("float8", [])],
   ["a data type that every object has", "dtype", /the data type of "\w" is unknown: toString/,

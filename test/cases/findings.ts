@@ -100,7 +100,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
   { ids: ["attribute-invalid"], of: tensorScatter({ attributes: { mode: "ring" } }),
     says: /mode must be one of linear, circular, got "ring"/ },
   // Inputs and outputs.
-  { ids: ["input-count"], of: scatterND({ updates: null }), says: /updates is left out/, fields: { input: "updates" } },
+  { ids: ["input-count"], of: scatterND({ updates: null }), says: /the required input updates is missing/, fields: { input: "updates" } },
   { ids: ["input-count"], of: scatterND({ indices: null }), fields: { input: "indices" } },
   { ids: ["input-count"], of: gatherND({ updates: F32(1) }), fields: { got: 3 },
     says: /the node has 3 inputs, but GatherND has 2: data, indices/ },

@@ -94,7 +94,7 @@ const TO_OPENVINO: readonly Refusal[] = [
   { of: scatterND({ ...ND, data: TEXT(4), updates: TEXT(2) }), to: OPENVINO,
     says: "ScatterNDUpdate-15 does not accept string" },
   { of: tensorScatter({ indices: null }), to: OPENVINO,
-    says: "openvino has no operator that does what TensorScatter does" },
+    says: "openvino has no operator equivalent to TensorScatter" },
   { of: scatterND({ ...ND, attributes: { reduction: "add" } }), to: { ...OPENVINO, opset: 14 },
     says: 'ScatterNDUpdate-3 has no reduction "add"; opset 15 supports it' },
   { of: gatherND({ data: F32(2, 2, 4), ...BATCHES }), to: { ...OPENVINO, opset: 7 },
@@ -102,7 +102,7 @@ const TO_OPENVINO: readonly Refusal[] = [
   { of: gatherElements({ data: F32(4), indices: I64(2) }), to: OPENVINO,
     says: /GatherElements-6 does not accept negative indices, and the values of "indices" are unknown/ },
   { of: onnxModel(13, OTHERS), to: OPENVINO,
-    says: "to openvino only this package's operators are converted, but the model has Relu 1, Conv 1" },
+    says: "only models with this package's operators can be converted to openvino, but the model has Relu 1, Conv 1" },
   { of: cast({ attributes: { to: 99 } }), to: OPENVINO, says: 'the data type to which it converts "data" is unknown' },
 ];
 

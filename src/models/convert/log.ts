@@ -100,7 +100,7 @@ export class ConversionLog {
     }
     const all = [...groups.values()].map(({ node, message, count }) => {
       const which =
-        count > 1 ? `${count} ${node.op}nodes, first ${nodeTitle(node)}` : nodeTitle(node);
+        count > 1 ? `${count} ${node.op} nodes, first ${nodeTitle(node)}` : nodeTitle(node);
       return `${which}: ${message}`;
     });
     const rest = all.length > MAX_NAMES ? `; and ${all.length - MAX_NAMES} more reasons` : "";
