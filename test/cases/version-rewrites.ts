@@ -193,7 +193,7 @@ const ELEMENTS: readonly VersionRewrite[] = [
   { from: 13, to: 10, node: "Dropout x - t", inputs: { ...X, t: { dtype: "bool", shape: [] } },
     becomes: /this node may drop elements/ },
   { from: 9, to: 10, node: "Dropout x", inputs: X, outputs: ["y", "mask"],
-    becomes: /the mask of Dropout-10 is of another data type$/ },
+    becomes: /the mask of Dropout-10 has another data type$/ },
   { from: 10, to: 9, node: "Dropout x", inputs: X, outputs: ["y", ""], becomes: ["Dropout x"] },
   { from: 5, to: 13, node: "Cast x", inputs: X, attributes: { to: "INT64" },
     becomes: [`Cast x | to=${DTYPES.int64.onnx.number}`] },

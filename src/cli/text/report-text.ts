@@ -124,7 +124,7 @@ const INDENT = "  ";
 const titleOf = ({ op, version }: InspectedNode): string =>
   version === null ? op : `${op}-${version}`;
 
-// Escaped before the widths of columns are computed.
+// Cells are escaped before the column widths are computed.
 const rowOf = ({ name, parameter, type, isConstant, value }: InspectedValue): string[] =>
   [
     parameter ?? "-",

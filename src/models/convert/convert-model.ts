@@ -150,5 +150,5 @@ function domainOf({ opsets, graph }: Model): Domain {
   if (Object.hasOwn(opsets, "ai.onnx")) return "ai.onnx";
   const isOpenvino = graph.nodes.every(({ domain }) => domain.split(".")[0] === "openvino");
   if (isOpenvino) return "openvino";
-  throw malformed("the model must import an opset of ai.onnx, or be of openvino");
+  throw malformed("the model must import an opset of ai.onnx, or be an OpenVINO model");
 }

@@ -40,8 +40,8 @@ export class Names {
 }
 
 /**
- * Returns the constants of a converted graph: the original ones that are still used or were unused before, and the used
- * ones of `added`.
+ * Returns the constants of a converted graph: original constants that are still used or were already unused, and the
+ * used constants of `added`.
  */
 export function withoutUnused(added: readonly Constant[], before: Graph, after: Graph): Constant[] {
   const were = usesOf(before);

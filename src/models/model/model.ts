@@ -63,7 +63,7 @@ export interface Graph extends Sourced {
  */
 export const MAX_BODY_DEPTH = 16;
 
-/** A value and its type; null if undeclared, and for anything but a tensor of a known data type. */
+/** A value and its type. The type is null if undeclared, and for values other than tensors of a known data type. */
 export interface ValueInfo extends Sourced {
   name: string;
   type: TensorType | null;

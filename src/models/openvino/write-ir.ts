@@ -189,7 +189,7 @@ class IRWriter {
     const version = printVersion(op, domain, opset);
     if (version === null) {
       throw unsupported(
-        `${nodeTitle(node)} is of ${domain}, but an IR holds operators of openvino`,
+        `${nodeTitle(node)} belongs to ${domain}, but an IR contains only operators of openvino`,
       );
     }
     const source = node[SOURCE] instanceof LayerSource ? node[SOURCE] : null;

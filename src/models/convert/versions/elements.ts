@@ -65,7 +65,7 @@ export const dropoutMask: Part = {
 
 function withoutMask(node: ModelNode, { title }: Step): ModelNode {
   if ((node.outputs[1] ?? "") === "") return node;
-  throw refusal(`the mask of ${title} is of another data type`);
+  throw refusal(`the mask of ${title} has another data type`);
 }
 
 /** The ratio became an input, and a new input enables training; by default no elements are dropped. */

@@ -13,7 +13,7 @@ import { unknownDims, wrongNode } from "./dims.ts";
 import { clampedIntegers, elementsOf, MAX_ELEMENTS } from "./elements.ts";
 
 /**
- * Returns the known facts about the outputs of a node, in order; unknown ones at the end may be left out. A rule throws
+ * Returns the known facts about the outputs of a node, in order; trailing unknown outputs may be omitted. A rule throws
  * a TensorError if a node is certainly wrong, so that its outputs are unknown.
  */
 export type TypeRule = (view: NodeView) => readonly Known[];
