@@ -27,7 +27,9 @@ export const rulesBeside = (
   shapes: readonly DerivedShape[],
   faults: readonly Fault[],
 ): readonly DerivedShape[] =>
-  shapes.filter((rule) => rule.fits || !faults.some((one) => one.sentence.endsWith(rule.sentence)));
+  shapes.filter(
+    (rule) => rule.fits || !faults.some((one) => one.sentence.includes(` ${rule.of}.shape must `)),
+  );
 
 /** Returns the element of a fault; for leading coordinates, the first element of their slice. */
 export const elementAt = (at: readonly number[], shape: readonly number[]): number =>
