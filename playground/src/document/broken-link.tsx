@@ -66,7 +66,7 @@ function wrongPart({ text, error }: BrokenLink): readonly [begin: number, end: n
     const begin = part === "" ? -1 : text.indexOf(part);
     if (begin !== -1) return [begin, begin + part.length];
   } catch {
-    // The message quotes nothing.
+    // If the message quotes nothing, the end of the link is selected.
   }
   return [text.length, text.length];
 }

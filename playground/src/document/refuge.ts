@@ -31,7 +31,7 @@ export function leave(left: Left): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(left));
   } catch {
-    // Only the address then holds the state.
+    // If storage fails, only the address holds the state.
   }
 }
 

@@ -51,8 +51,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "k, the length of a tuple: 2",
     question: "What do two indices address in rank-3 data?",
     note:
-      "k = 2 axes of data are addressed, and the third is copied whole. q - 1 = 1 axis of indices counts the " +
-      "tuples. updates is [2] ++ [3].",
+      "k = 2 axes of data are addressed, and the third is copied whole. q - 1 = 1 axis of indices counts the tuples. updates is [2] ++ [3].",
     inputs: [f32(BOX), i64([[0, 1], [1, 0]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {
@@ -60,8 +59,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "q - 1, the axes that count tuples: 2",
     question: "Why does updates have four axes?",
     note:
-      "k = 1 axis of data is addressed, and two are copied whole. q - 1 = 2 axes of indices count the tuples. " +
-      "updates is [1, 2] ++ [2, 3].",
+      "k = 1 axis of data is addressed, and two are copied whole. q - 1 = 2 axes of indices count the tuples. updates is [1, 2] ++ [2, 3].",
     inputs: [f32(BOX), i64([[[0], [1]]]), f32([[[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]]])],
   },
   {
@@ -91,8 +89,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "Duplicates: what ONNX leaves open",
     question: "Which update of row 1 stays?",
     note:
-      "Without a reduction ONNX forbids repeats, so a runtime may let either update of row 1 stay. TensorFlow on the " +
-      "CPU and NumPy keep the last one, as here.",
+      "Without a reduction ONNX forbids repeats, so a runtime may let either update of row 1 stay. TensorFlow on the CPU and NumPy keep the last one, as here.",
     inputs: [f32([0, 0, 0, 0]), i64([[1], [2], [1]]), f32([10, 20, 30])],
   },
   {
@@ -108,8 +105,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "batch_dims 1: each batch has its own tuple",
     question: "Why does each tuple pick only one number?",
     note:
-      "The indices are the same, but tuple b addresses only data[b]. So each tuple picks one element of its own " +
-      "batch.",
+      "The indices are the same, but tuple b addresses only data[b]. So each tuple picks one element of its own batch.",
     inputs: [i32(PAIRS), i64([[0, 1], [1, 0]])],
   },
   {
@@ -134,8 +130,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "GatherElements: an index picks one element",
     question: "Why did I get one number for each index?",
     note:
-      "The output has the shape of indices. Each index picks the row of one element, and the index's own column is " +
-      "the column.",
+      "The output has the shape of indices. Each index picks the row of one element, and the index's own column is the column.",
     inputs: [f32(TABLE), i64([[0, 2, 1]])],
   },
   {
@@ -159,8 +154,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "torch.scatter is ScatterElements",
     question: "Which ONNX operator is torch.scatter?",
     note:
-      "torch.scatter reads the same indices differently: each of the four selects the row of one update, which stays in " +
-      "the index's column.",
+      "torch.scatter reads the same indices differently: each of the four selects the row of one update, which stays in the index's column.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1], [2, 0]]), f32([[10, 20], [30, 40]])],
   },
   {
@@ -175,8 +169,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "Negative indices count from the back",
     question: "Which row is -4?",
     note:
-      "-1 is the last of four rows, and -4 the first. -5 would be out of range. The specification says nothing about " +
-      "bounds. Valid indices are -s to s - 1, as in the other operators.",
+      "-1 is the last of four rows, and -4 the first. -5 would be out of range. The specification says nothing about bounds. Valid indices are -s to s - 1, as in the other operators.",
     inputs: [f32(GRID), i64([[-1], [-4]]), f32([[1, 2, 3, 4], [5, 6, 7, 8]])],
   },
   {
@@ -191,8 +184,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     title: "An index out of range",
     question: "Why is [0, 5] refused among 16 elements?",
     note:
-      "Each index is checked against its own axis. As a flat offset [0, 5] would lie within the 16 elements, but " +
-      "axis 1 has only 4.",
+      "Each index is checked against its own axis. As a flat offset [0, 5] would lie within the 16 elements, but axis 1 has only 4.",
     inputs: [f32(GRID), i64([[1, 1], [0, 5]]), f32([1, 2])],
   },
   {

@@ -36,13 +36,9 @@ export const i32 = maker("int32");
 export const i64 = maker("int64");
 export const u8 = maker("uint8");
 
-// Tensors that illustrate slices in the documents of both domains. prettier-ignore
-const ONE = [
-  [1, 2, 3, 4],
-  [5, 6, 7, 8],
-  [8, 7, 6, 5],
-  [4, 3, 2, 1],
-];
+// Tensors that illustrate slices in the documents of both domains.
+// prettier-ignore
+const ONE = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]];
 // prettier-ignore
 const TWO = [[8, 7, 6, 5], [4, 3, 2, 1], [1, 2, 3, 4], [5, 6, 7, 8]];
 export const CUBE = [ONE, ONE, TWO, TWO];

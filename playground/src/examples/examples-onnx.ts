@@ -5,8 +5,7 @@
 import { CUBE, f32, i32, i4, i64, SLICES, type Examples } from "./example.ts";
 
 const THIRD_BLOCK =
-  "The specification prints the third block of the output as [[1, 1, 1, 1], …]; no update writes data[2], so it keeps " +
-  "its value.";
+  "The specification prints the third block of the output as [[1, 1, 1, 1], …]; no update writes data[2], so it keeps its value.";
 
 // prettier-ignore
 export const ONNX_EXAMPLES: readonly Examples[] = [
@@ -15,8 +14,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 1: four elements",
       question: "How do four numbers find their targets?",
       note:
-        "The specification writes output[indices[idx]]. The index is a tuple, so NumPy needs " +
-        "output[tuple(indices[idx])].",
+        "The specification writes output[indices[idx]]. The index is a tuple, so NumPy needs output[tuple(indices[idx])].",
       opset: 18,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5, 6, 7, 8]), i64([[4], [3], [1], [7]]), f32([9, 10, 11, 12])],
@@ -25,8 +23,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 2: two slices",
       question: "Where do two whole slices go?",
       note:
-        "The specification says updates.shape = indices.shape[0:q-1] ++ data.shape[k:r-1]. The second part should be " +
-        "data.shape[k:], with the last axis.",
+        "The specification says updates.shape = indices.shape[0:q-1] ++ data.shape[k:r-1]. The second part should be data.shape[k:], with the last axis.",
       opset: 18,
       attributes: {},
       inputs: [f32(CUBE), i64([[0], [2]]), f32(SLICES)],
@@ -35,8 +32,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "scatternd_add",
       question: "Do two updates of one slice add up?",
       note:
-        `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction they may, as [[0], ` +
-        "[0]] does.",
+        `${THIRD_BLOCK} Versions 16 and 18 say that indices must not repeat. With a reduction they may, as [[0], [0]] does.`,
       opset: 18,
       attributes: { reduction: "add" },
       inputs: [f32(CUBE), i64([[0], [0]]), f32(SLICES)],
@@ -71,8 +67,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 1: without axis",
       question: "Why does each update stay in its column?",
       note:
-        "The specification prints the output without commas between its rows. From version 16 on it says that indices " +
-        "must not repeat. In fact targets must not: here the index 0 appears in two columns.",
+        "The specification prints the output without commas between its rows. From version 16 on it says that indices must not repeat. In fact targets must not: here the index 0 appears in two columns.",
       opset: 18,
       attributes: {},
       inputs: [
@@ -101,8 +96,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "with_duplicate_indices",
       question: "Do two updates of column 1 both count?",
       note:
-        "ScatterElements-18 writes output[…] += f(output[…], updates[…]). The sign is =, because f has added " +
-        "already.",
+        "ScatterElements-18 writes output[…] += f(output[…], updates[…]). The sign is =, because f has added already.",
       opset: 18,
       attributes: { axis: "1", reduction: "add" },
       inputs: [f32([[1, 2, 3, 4, 5]]), i64([[1, 1]]), f32([[1.1, 2.1]])],
@@ -145,8 +139,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 3: two slices of rank 1",
       question: "What does a pair of indices pick from three axes?",
       note:
-        "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The specification calls " +
-        "GatherND the inverse of ScatterND. That holds without batches and for distinct targets, as here.",
+        "A tuple of two indices addresses two of three axes, and the third axis is copied whole. The specification calls GatherND the inverse of ScatterND. That holds without batches and for distinct targets, as here.",
       opset: 13,
       attributes: {},
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[0, 1], [1, 0]])],
@@ -163,9 +156,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 5: batch_dims 1",
       question: "Which batch does each tuple read from?",
       note:
-        "The specification prints `indices = [,]`. The indices are [[1], [0]]. It bounds index i by data_shape[i], but " +
-        "the axis is batch_dims + i. It gives the output the rank q + r - k - 1, which leaves out the batches: the " +
-        "rank is 2 + 3 - 1 - 1 - 1 = 2. The specification also addresses data[0:b-1, …], but each tuple addresses only its own batch.",
+        "The specification prints `indices = [,]`. The indices are [[1], [0]]. It bounds index i by data_shape[i], but the axis is batch_dims + i. It gives the output the rank q + r - k - 1, which leaves out the batches: the rank is 2 + 3 - 1 - 1 - 1 = 2. The specification also addresses data[0:b-1, …], but each tuple addresses only its own batch.",
       opset: 13,
       attributes: { batch_dims: "1" },
       inputs: [i32([[[0, 1], [2, 3]], [[4, 5], [6, 7]]]), i64([[1], [0]])],
@@ -194,8 +185,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Example 1: rows",
       question: "Why does row 1 appear twice?",
       note:
-        "Gather replaces the axis by the whole shape of indices. Version 1 says that indices are within bounds, and " +
-        "means 0 to s - 1. From version 11 on, valid indices are -s to s - 1.",
+        "Gather replaces the axis by the whole shape of indices. Version 1 says that indices are within bounds, and means 0 to s - 1. From version 11 on, valid indices are -s to s - 1.",
       opset: 13,
       attributes: {},
       inputs: [f32([[1, 1.2], [2.3, 3.4], [4.5, 5.7]]), i32([[0, 1], [1, 2]])],
@@ -260,8 +250,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
       title: "Circular: positions wrap",
       question: "What happens to a position beyond the end?",
       note:
-        "In circular mode the specification takes the remainder of every coordinate. In fact only the coordinate of the sequence " +
-        "wraps; otherwise sample 2 would be written into sample 0.",
+        "In circular mode the specification takes the remainder of every coordinate. In fact only the coordinate of the sequence wraps; otherwise sample 2 would be written into sample 0.",
       opset: 24,
       attributes: { axis: "1", mode: "circular" },
       inputs: [f32([[1, 2], [3, 4], [5, 6]]), f32([[9, 10], [11, 12], [13, 14]]), i64([1, -1, 4])],

@@ -123,8 +123,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
       title: "Example 6: version 5 fuses the batch axes",
       question: "Where did the second batch axis go?",
       note:
-        "The specification gives the output shape without batches only. With batches, the batch axes become one axis " +
-        "of size 2 · 3.",
+        "The specification gives the output shape without batches only. With batches, the batch axes become one axis of size 2 · 3.",
       opset: 5,
       attributes: { batch_dims: "2" },
       inputs: [
@@ -168,8 +167,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
       title: "Example 1: along axis 0",
       question: "Which row does each element come from?",
       note:
-        "The specification says that indices must match data's shape except along the axis. In fact they may be smaller, as in its " +
-        "own example 3.",
+        "The specification says that indices must match data's shape except along the axis. In fact they may be smaller, as in its own example 3.",
       opset: 6,
       attributes: { axis: "0" },
       inputs: [f32([[1, 2], [3, 4]]), i32([[0, 1], [0, 0]])],

@@ -5,8 +5,7 @@
 import { bool, CUBE, f16, f32, i32, i8, u8, SLICES, type Examples } from "./example.ts";
 
 const ONE_TUPLE =
-  "The specification prints indices of shape [5], which would be one tuple of 5 indices, more than data has axes. Here " +
-  "they are [5, 1].";
+  "The specification prints indices of shape [5], which would be one tuple of 5 indices, more than data has axes. Here they are [5, 1].";
 
 // prettier-ignore
 export const OPENVINO_SCATTERS: readonly Examples[] = [
@@ -15,9 +14,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "First example: from both ends",
       question: "Which two updates hit element 4?",
       note:
-        "The specification prints output[4] as 4. On an axis of size 8 the index -4 means 4 and writes 14 there, over the " +
-        "9 of the first update. The specification counts a negative index as len(data.shape[j] + index). It is " +
-        "data.shape[j] + index.",
+        "The specification prints output[4] as 4. On an axis of size 8 the index -4 means 4 and writes 14 there, over the 9 of the first update. The specification counts a negative index as len(data.shape[j] + index). It is data.shape[j] + index.",
       opset: 15,
       attributes: {},
       inputs: [f32([1, 2, 3, 4, 5, 6, 7, 8]), i32([[4], [3], [1], [7], [-2], [-4]]), f32([9, 10, 11, 12, 13, 14])],
@@ -26,8 +23,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Second example: two slices",
       question: "Where do two whole slices go?",
       note:
-        "A tuple of k indices is (i_0, …, i_{k-1}). The specification writes one more, i_k. Its snippet calls Python's " +
-        "max and min on slices, which does not work: the functions are np.maximum and np.minimum.",
+        "A tuple of k indices is (i_0, …, i_{k-1}). The specification writes one more, i_k. Its snippet calls Python's max and min on slices, which does not work: the functions are np.maximum and np.minimum.",
       opset: 15,
       attributes: {},
       inputs: [f32(CUBE), i32([[0], [2]]), f32(SLICES)],
@@ -36,8 +32,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 1: none, the last update wins",
       question: "Where did 10 and 30 go?",
       note:
-        `${ONE_TUPLE} It prints [50, 20, 20, 4]. Elements 0 and 1 are written twice, and the last update wins: [50, ` +
-        "40, 20, 4].",
+        `${ONE_TUPLE} It prints [50, 20, 20, 4]. Elements 0 and 1 are written twice, and the last update wins: [50, 40, 20, 4].`,
       opset: 15,
       attributes: {},
       inputs: [f32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f32([10, 20, 30, 40, 50])],
@@ -54,8 +49,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 3: sub",
       question: "What happens when two updates are subtracted?",
       note:
-        `${ONE_TUPLE} It writes the type ScatterNdUpdate, and reduction on <layer>. The type is ScatterNDUpdate, ` +
-        "and reduction belongs on <data>.",
+        `${ONE_TUPLE} It writes the type ScatterNdUpdate, and reduction on <layer>. The type is ScatterNDUpdate, and reduction belongs on <data>.`,
       opset: 15,
       attributes: { reduction: "sub" },
       inputs: [i32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), i32([10, 20, 30, 40, 50])],
@@ -159,8 +153,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 4: sum along axis 1",
       question: "What does row 0 collect in column 1?",
       note:
-        "The specification reads the old value at output[indices[i][j]][j]. For axis 1 the old value is at " +
-        "output[i][indices[i][j]], where the result is written.",
+        "The specification reads the old value at output[indices[i][j]][j]. For axis 1 the old value is at output[i][indices[i][j]], where the result is written.",
       opset: 12,
       attributes: { reduction: "sum" },
       inputs: [
@@ -203,8 +196,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: min is AND",
       question: "What is the minimum of booleans?",
       note:
-        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
-        "is OR.",
+        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max is OR.",
       opset: 12,
       attributes: { reduction: "min" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],
@@ -213,8 +205,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: max is OR",
       question: "What is the maximum of booleans?",
       note:
-        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max " +
-        "is OR.",
+        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max is OR.",
       opset: 12,
       attributes: { reduction: "max" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],
@@ -225,8 +216,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 2: columns",
       question: "How do I write whole columns?",
       note:
-        "In updates, the axes of indices replace the axis. Example 1 of the specification has 38 million elements, more " +
-        "than the page shows.",
+        "In updates, the axes of indices replace the axis. Example 1 of the specification has 38 million elements, more than the page shows.",
       opset: 3,
       attributes: {},
       inputs: [

@@ -14,8 +14,7 @@ const FIRST: Preset = {
   title: "Rows added to rows",
   question: "Where did my row go?",
   note:
-    "Each tuple of indices has a letter, and each target a colour. A and C have the colour of row 1, because both name " +
-    "it. -1 counts from the end.",
+    "Each tuple of indices has a letter, and each target a colour. A and C have the colour of row 1, because both name it. -1 counts from the end.",
   state: {
     domain: "ai.onnx",
     op: "ScatterND",

@@ -116,7 +116,7 @@ class Cache {
   }
 
   /**
-   * Returns the write index in the part. An index out of range misses the part by the same distance, up to 99. In a
+   * Returns the write index in the cropped part. An index out of range misses the part by the same distance, up to 99. In a
    * ring buffer, an index that wraps around stays negative or beyond the end.
    * @param begin write index in the whole cache
    * @param start position in the whole cache at which the piece begins

@@ -124,8 +124,8 @@ function withBlock(
   if (needs[0] > (rank < 2 ? 1 : shape[rank - 2]) || needs[1] > columns) {
     const block = printShape([rows.length, width]);
     const sentence =
-      `a block ${block} from ${printShape(at)} on does not fit in ${printShape(shape)}: ` +
-      "make the tensor larger, or paste it in brackets to replace the tensor";
+      `the block ${block} at ${printShape(at)} does not fit into ${printShape(shape)}: ` +
+      "enlarge the tensor, or paste the block in brackets to replace the tensor";
     throw new TensorError("shape-mismatch", sentence);
   }
   const next = [...values];

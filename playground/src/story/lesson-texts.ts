@@ -212,7 +212,7 @@ function twinsOf(scene: Scene): string | null {
   const [first, second] = twins(scene) ?? [];
   if (first === undefined || second === undefined) {
     const plural = noun === "tuple" ? "Tuples" : "Indices";
-    return `${plural} of two batches never have the same target: each addresses only its own batch.`;
+    return `${plural} in two batches never have the same target: each addresses only its own batch.`;
   }
   const text = tuples[first].given.join(", ");
   const index = noun === "tuple" ? `[${text}]` : text;

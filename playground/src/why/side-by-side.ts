@@ -31,7 +31,7 @@ export interface SideBySide {
   readonly verdict: string;
   /** Reason why the cells differ; empty if unknown. */
   readonly reason: string;
-  /** Sentences about cells that show the reason. */
+  /** Sentences about some of these cells, as evidence for the reason. */
   readonly evidence: readonly string[];
   readonly columns: readonly Column[];
   /** Cells in which the user's output differs. */

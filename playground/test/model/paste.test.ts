@@ -358,13 +358,13 @@ for (const [input, element, text, shape, values] of PASTES) {
 
 // prettier-ignore
 const PASTES_REFUSED: readonly (readonly [TensorText, number, string, RegExp])[] = [
-  [SQUARE, 1, "7,8,9", /^a block \[1, 3\] from \[0, 1\] on does not fit in \[2, 3\]: make the tensor larger, or/],
-  [SQUARE, 3, "7\n8", /^a block \[2, 1\] from \[1, 0\] on does not fit/],
-  [CUBE, 2, "8 9\n10 11", /^a block \[2, 2\] from \[0, 1, 0\] on does not fit in \[2, 2, 2\]/],
+  [SQUARE, 1, "7,8,9", /^the block \[1, 3\] at \[0, 1\] does not fit into \[2, 3\]: enlarge the tensor, or/],
+  [SQUARE, 3, "7\n8", /^the block \[2, 1\] at \[1, 0\] does not fit/],
+  [CUBE, 2, "8 9\n10 11", /^the block \[2, 2\] at \[0, 1, 0\] does not fit into \[2, 2, 2\]/],
   [SQUARE, 0, "7 8\n9", /^line 2, column 1: expected a list of shape \[2\]/],
   [SQUARE, 0, "7 x", /^line 1, column 3: "x" is not a value of int32$/],
   [SQUARE, 0, "", /expected a value/],
-  [ONE, 0, "1 2", /does not fit in \[\]/],
+  [ONE, 0, "1 2", /does not fit into \[\]/],
 ];
 
 for (const [input, element, text, sentence] of PASTES_REFUSED) {
