@@ -3,10 +3,10 @@ import { defineConfig } from "vite";
 import { ENTRIES, REPOSITORY, ROOT, VERSION } from "./scripts/entries.js";
 import { siteAround } from "./scripts/site.js";
 
-/** The page may load its own files and pictures that it makes itself. It may send nothing anywhere. */
+/** Content security policy: the page may load only its own files and pictures that it creates, and must not send any data. */
 const POLICY = [
   "default-src 'none'",
-  // The preview of a frame.
+  // Allows the preview of an embedded frame.
   "frame-src 'self'",
   "script-src 'self'",
   "style-src 'self'",
@@ -15,7 +15,7 @@ const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
-/** Only the build has the policy: while Vite serves the page, it reloads the page through a socket. */
+/** Adds the policy to the build only, because Vite's development server reloads the page through a socket. */
 const policy = {
   name: "policy",
   apply: "build",
@@ -30,7 +30,7 @@ const policy = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Relative addresses, so that the files work from any path.
+  // Relative addresses let the files work from any path.
   base: "./",
   plugins: [policy, siteAround],
   define: { REPOSITORY: JSON.stringify(REPOSITORY), VERSION: JSON.stringify(VERSION) },
@@ -43,8 +43,8 @@ export default defineConfig({
   server: { host: "127.0.0.1", fs: { allow: [ROOT] } },
   build: {
     target: "es2022",
-    // The parts of the page's own script are loaded with it. Readers of files are loaded when one is dropped; to preload
-    // their parts would cost more code than time.
+    // Parts of the page's own script are preloaded with it. File readers are loaded when a file is dropped; preloading
+    // their parts would add more code than it saves time.
     modulePreload: {
       polyfill: false,
       resolveDependencies: (_, parts, { hostType }) => (hostType === "html" ? parts : []),

@@ -115,7 +115,7 @@ export function Examples({ chosen, onPreset, onOwn, onClose }: ExamplesProps): J
           ))}
         </ul>
         {rest.length > 0 && <Rest examples={rest} isOpen={words !== ""} common={common} />}
-        {/* The status stays in the page, because screen readers announce only changes of its text. */}
+        {/* The status element always stays in the page, because screen readers announce only changes of its text. */}
         <p class="no-example" role="status">
           {found.length === 0 && "No example contains these words. Try fewer or other words."}
         </p>

@@ -132,9 +132,9 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
           >
             {isOpen ? "▾" : "▴"}
           </button>
-          {/* This element is always present, because screen readers announce what is added to it. */}
+          {/* This element is always present, because screen readers announce only text that is added to an existing element. */}
           <div class="said" role="status">
-            {/* One paragraph, so that remarks leave space for the story and for errors. */}
+            {/* All remarks are in one paragraph, which leaves space for the story and for errors. */}
             {remarks.length > 0 && <p>{inOneParagraph(remarks)}</p>}
           </div>
           <Story session={session} />

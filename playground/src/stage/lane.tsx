@@ -48,7 +48,7 @@ function ShortLines(props: LaneProps & { readonly head: ShortHead }): JSX.Elemen
     return (
       <div class="short" title={title}>
         <h2>{name}</h2>
-        {/* In a low header the remark replaces the data type, which is that of data. */}
+        {/* In a low header, the remark replaces the output's data type, which is the same as the type of data. */}
         {(remark === "" || head === "short") && type}
         {remark !== "" && (
           <span class="dtype">
