@@ -164,7 +164,7 @@ function Side({ session, asked, isFrame, onAsk }: SideProps): JSX.Element {
   );
 }
 
-/** Links from a frame to the whole page, next to the operator's name, which a frame shows nowhere else. */
+/** Shows the operator's name, which a frame shows nowhere else, and a link from the frame to the full page. */
 const Whole = ({ op }: { readonly op: string }): JSX.Element => (
   <a
     class="whole"
