@@ -320,7 +320,7 @@ test("frozen text is copied, because a tensor can be written to", () => {
     ],
   );
   Object.freeze(one.data);
-  throws("dtype", "out must have elements that can be written", () =>
+  throws("dtype", "out must be writable, got a frozen list", () =>
     scatterND(one, [[0]], ["d"], { out: one }),
   );
   throws("dtype", "values that would be converted", () =>

@@ -29,7 +29,7 @@ export function checkOut(
   checkLike(out, dtype, shape, "out", who);
   // JavaScript cannot freeze a typed array with elements, so only lists are checked.
   if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
-    throw wrongOut("dtype", "must have elements that can be written, got a frozen list", who);
+    throw wrongOut("dtype", "must be writable, got a frozen list", who);
   }
   const memory = Tensor.memoryOf(out);
   for (let position = 0; position < inputs.length; position++) {

@@ -67,7 +67,7 @@ export function policiesOf(
     const words = isSequence ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
       const why = isSequence ? "the operator has its own rule" : "a gather has no targets";
-      throw new TensorError("attribute", `${name} is not an option here, because ${why}`, fields);
+      throw new TensorError("attribute", `${name} is not an option here: ${why}`, fields);
     }
     if (!words.includes(given)) {
       const must = words.map((word) => JSON.stringify(word)).join(", ");

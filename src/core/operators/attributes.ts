@@ -56,7 +56,7 @@ const reduction = (values: readonly string[]): AttributeSchema => ({
   type: "string",
   default: "none",
   values,
-  description: `Operation that combines an update with the value at its target: one of ${values.join(", ")}.`,
+  description: `Operation that combines an update with its target: one of ${values.join(", ")}.`,
 });
 
 export const REDUCTION_16 = /* @__PURE__ */ reduction(["none", "add", "mul"]);

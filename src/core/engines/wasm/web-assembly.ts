@@ -44,6 +44,6 @@ export function whyUnsupported(): string | null {
     Reflect.construct(webAssembly().Instance, [new (webAssembly().Module)(VECTOR_PROBE)]);
     return null;
   } catch (error) {
-    return `WebAssembly with vectors does not compile (${String(error)})`;
+    return `WebAssembly SIMD does not compile (${String(error)})`;
   }
 }
