@@ -289,7 +289,7 @@ test("values and shapes that do not fit are refused, and so is an array that has
   await store.put(".ndscatter/job", [new Uint8Array(1)]);
   await assertRejected(
     "attribute",
-    /^a job is changing memory, so its shape stays until the job ends/,
+    /^a job is changing memory, so its shape cannot change until the job ends/,
     () => resize(array, [5, 3]),
   );
   await store.remove(".ndscatter/job");
@@ -359,7 +359,7 @@ test("arrays of v2 and larger ones in files grow too", { skip: WITHOUT_NODE_ITSE
     /s\.zarr is compressed with snappy, which can be read but not written/,
     () => append(read, tensor("int8", [1], [1])),
   );
-  await assertRejected("attribute", /compressed by snappy/, () =>
+  await assertRejected("attribute", /compressed with snappy/, () =>
     read.write(tensor("int8", [1], [1])),
   );
 });

@@ -98,7 +98,7 @@ const QUESTIONS: readonly (readonly [
   [
     "Why does the result change from run to run?",
     "race",
-    /^docs\/(diagnose|known-faults|my-model-fails)\.html/,
+    /^(docs\/(known-faults|my-model-fails)|reference\/other-systems)\.html/,
     /race/,
   ],
   [
@@ -129,7 +129,12 @@ const QUESTIONS: readonly (readonly [
   ["Which files are refused?", "NPY files", /^docs\/files\.html/, /malformed-file/],
   ["What does a word of the documents mean?", "glossary", /^docs\/glossary\.html/, /index tuple/],
   ["How fast is it?", "performance", /^docs\/performance\.html/, /onnxruntime-node/],
-  ["What do PyTorch and JAX do differently?", "dialects", /other-systems\.html/, /JAX/],
+  [
+    "What do PyTorch and JAX do differently?",
+    "other systems dialects",
+    /other-systems\.html/,
+    /JAX/,
+  ],
   ["What does an install bring?", "dependencies", /^docs\/dependencies\.html/, /numcodecs/],
 ];
 
@@ -180,6 +185,9 @@ test("a search reads a word by its stem, and words that mean the same", async ()
       .slice(0, 3)
       .some((address) => address.startsWith("docs/onnxruntime.html")),
   );
-  assert.match(pages("why is my output wrong")[0], /^docs\/(diagnose|my-model-fails)\.html/);
+  assert.match(
+    pages("why is my output wrong")[0],
+    /^(docs\/my-model-fails|reference\/other-systems)\.html/,
+  );
   assert.deepEqual(pages("zebra xyzzy"), []);
 });
