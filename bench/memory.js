@@ -15,7 +15,7 @@ const SELF = fileURLToPath(import.meta.url);
  * @param {import("./workloads.js").Workload} row
  * @param {number} scale
  * @returns {{ peak: number, limit: number }} in bytes. `peak` excludes the memory of the process before it made any
- * tensor. `limit` is inputs + output + one randomly accessed tensor + 4 bytes per update + 32 MB.
+ *   tensor. `limit` is inputs + output + one randomly accessed tensor + 4 bytes per update + 32 MB.
  */
 export function measureMemory(row, scale) {
   const text = execFileSync(process.execPath, [SELF, row.name, String(scale)], {

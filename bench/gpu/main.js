@@ -67,7 +67,7 @@ function valuesOf() {
 
 /**
  * @returns {Promise<number>} the exit status: 1 if a result of the library is wrong, 2 for a wrong option, 3 if nothing
- * can be measured
+ *   can be measured
  */
 async function main({ serve, scale, only, peers, samples, flags, minutes, publish, out }) {
   for (const [name, value] of Object.entries({ scale, samples, minutes })) {

@@ -92,7 +92,7 @@ export async function watchTests(workspaces, names, sources, mutants) {
  * Tests the mutants.
  * @param seconds the limit for one mutant: test files run whose clean times add up to this, and at least one file
  * @param onVerdict gets each mutant with `noticed` (the file and the failing test; or null), the names of the test
- * files that `ran`, and of those that were `leftOut` because they are slow
+ *   files that `ran`, and of those that were `leftOut` because they are slow
  */
 export async function testMutants(workspaces, mutants, observations, seconds, onVerdict) {
   const records = new Records();

@@ -123,7 +123,7 @@ export class Workspace {
   /**
    * Compiles a mutant.
    * @returns the files of build/ that it changes, with their contents: none if the code is the same; null if the
-   * compiler refuses the mutant
+   *   compiler refuses the mutant
    */
   async compile(mutant) {
     const { file } = mutant;

@@ -61,7 +61,7 @@ export function targetsOf(
 /**
  * Converts a Plan's offsets on the host to targets.
  * @param positions the number of slices on the sequential side, which exceeds the number of offsets if positions are
- * skipped
+ *   skipped
  */
 export function targetsFrom(plan: Plan, positions: number): Uint32Array {
   const { offsets, source, slice } = plan;

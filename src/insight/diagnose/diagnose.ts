@@ -63,10 +63,10 @@ export interface DiagnoseOptions {
  * @param node the node: operator, opset, domain and attributes
  * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
  * @param actual the runtime's result, with the data type and shape of the node's output, or with a shape that another
- * axis of a gather produces
+ *   axis of a gather produces
  * @param options known facts about the runtime
  * @throws TensorError like `run`, except for an index outside its axis and a reduction that the version does not have;
- * also `dtype` and `shape-mismatch` for `actual`
+ *   also `dtype` and `shape-mismatch` for `actual`
  *
  * @example
  * ```ts

@@ -79,7 +79,7 @@ export interface GradientTerm {
  * @param inputs tensors in the order of the version's inputs; `undefined` for an omitted optional input
  * @param outputGradient a tensor with data's type and the output's shape
  * @param options `ties`, which determines the operands that receive the gradient of a `max` or `min` if several
- * operands equal the result
+ *   operands equal the result
  * @throws TensorError `attribute` for an unknown option
  *
  * @example
