@@ -118,8 +118,7 @@ async function explainTask(
         expected?.text ?? "",
       ];
   for (const part of parts) {
-    // The loop waits for the reader, because all parts together may exceed memory. oxlint-disable-next-line
-    // no-await-in-loop
+    // oxlint-disable-next-line no-await-in-loop -- the loop waits for the reader: all parts may exceed memory
     await io.stdout.write(part);
   }
   const sentence = error === null ? expected?.sentence : `${title}${error.message}`;
