@@ -72,7 +72,7 @@ export const INDEX_ROWS: readonly FindingRow[] = [
   { ids: ["negative-index-not-taken", "index-out-of-range"],
     of: scatterNDUpdate({ opset: 4, data: F32(8), indices: i32([2, 1], -1, 9) }) },
   { ids: ["negative-index-not-taken"], of: gather({ opset: 10, data: UNRANKED, indices: i32([], -1) }),
-    says: /indices\[\] is -1, but version 1 takes no negative/ },
+    says: /indices\[\] is -1, but version 1 does not accept negative/ },
   { ids: ["negative-index-not-taken"], fields: { got: INT64_MIN },
     of: gather({ opset: 10, data: UNRANKED, indices: tensor("int64", [1], [INT64_MIN]) }) },
   { ids: ["negative-index-not-taken"], fields: { at: [1] },

@@ -72,7 +72,7 @@ export const FINDING_ROWS: readonly FindingRow[] = [
     says: /unknown attribute "axis"; its attributes are reduction/ },
   { ids: ["attribute-invalid"], of: gatherElements({ attributes: { axis: "1" } }), says: /axis must be an integer/ },
   { ids: ["attribute-invalid"], of: gatherElements({ attributes: { axis: { type: "float", value: 1 } } }),
-    says: /axis must not be of floats/ },
+    says: /axis must not contain floats/ },
   { ids: ["attribute-invalid"], of: gatherElements({ attributes: { axis: { type: "floats", value: [1] } } }) },
   { ids: ["attribute-unknown"], of: gatherElements({ attributes: { way: { type: "float", value: 1 } } }) },
   { ids: ["attribute-invalid"], of: gatherND({ attributes: { batch_dims: -1 } }), says: /at least 0, got -1/,
@@ -145,11 +145,11 @@ export const FINDING_ROWS: readonly FindingRow[] = [
     of: scatterUpdate({ data: F32(2, 3), indices: I64(4), updates: F32(2, 3), axis: i64([1], 1) }) },
   // The declared type of the model's output.
   { ids: ["declared-type-differs"], of: scatterND({ declared: F32("N", 5) }), fields: { severity: "wrong" },
-    says: /"y" is declared to be float32\[N, 5\], but the inputs make float32\[8, 4\]/ },
+    says: /"y" is declared to be float32\[N, 5\], but the inputs imply float32\[8, 4\]/ },
   { ids: ["declared-type-differs"], of: scatterND({ declared: F16(8, 4) }) },
   { ids: ["declared-type-differs"], of: scatterND({ declared: F32(8) }) },
   { ids: ["declared-type-differs"], of: scatterND({ data: UNRANKED, declared: F16(8, 4) }),
-    says: /but the inputs make float32\[\.\.\.\]/ },
+    says: /but the inputs imply float32\[\.\.\.\]/ },
   { ids: [], of: scatterND({ declared: F32("N", null) }) },
   { ids: [], of: scatterND({ declared: UNRANKED }) },
   // Several at once.

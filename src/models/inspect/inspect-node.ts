@@ -112,7 +112,7 @@ function contradictionOf({ outputs: [name = ""] }: ModelNode, scope: Scope): Fin
     type === null || unifyTypes(type, declared) !== null ? [] : [type],
   );
   if (made === undefined) return [];
-  const sentence = `${quote(name)} is declared to be ${printTensorType(declared)}, but the type of the inputs implies ${printTensorType(made)}`;
+  const sentence = `${quote(name)} is declared to be ${printTensorType(declared)}, but the inputs imply ${printTensorType(made)}`;
   const found = finding("declared-type-differs", sentence);
   return [made === certain.type && scope.isModelOutput(name) ? found : asRisky(found)];
 }
