@@ -204,7 +204,7 @@ test("a value without a type can be cut where the caller tells it", () => {
     opsets: { "ai.onnx": 18, d: 1 },
     outputs: { y: null },
   });
-  assertRefused("unsupported-model", /the data type of the value "h" is not known/, () =>
+  assertRefused("unsupported-model", /the data type of the value "h" is unknown/, () =>
     splitModel(odd, ["h"]),
   );
   const [, second] = splitModel(odd, ["h"], { types: { h: F32(4) } });

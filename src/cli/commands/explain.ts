@@ -118,7 +118,8 @@ async function explainTask(
         expected?.text ?? "",
       ];
   for (const part of parts) {
-    // oxlint-disable-next-line no-await-in-loop -- the loop waits for the reader: all parts may exceed memory
+    // The loop waits for the reader, because all parts together may exceed memory.
+    // oxlint-disable-next-line no-await-in-loop
     await io.stdout.write(part);
   }
   const sentence = error === null ? expected?.sentence : `${title}${error.message}`;
