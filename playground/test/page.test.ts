@@ -269,13 +269,13 @@ test("a version takes away what it does not have, and says why", async () => {
   await version.selectOption("11");
   assert.match(
     (await said.allInnerTexts()).join("\n"),
-    /ScatterND-11.*bfloat16.*version 13 takes it/,
+    /ScatterND-11.*bfloat16.*version 13 accepts it/,
   );
   const dtypes = page.getByLabel("data type of data");
   assert.notEqual(await dtypes.inputValue(), "bfloat16");
   const option = dtypes.locator("option[value=bfloat16]");
   assert.equal(await option.isDisabled(), true);
-  assert.equal(await option.innerText(), "bfloat16 (version 13 takes it)");
+  assert.equal(await option.innerText(), "bfloat16 (version 13 accepts it)");
 });
 
 test("attributes and data types are chosen, and the errors of attributes are beside them", async () => {

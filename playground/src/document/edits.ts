@@ -70,7 +70,7 @@ function dtypeChoices(version: OperatorVersion, position: number): DTypeChoice[]
       continue;
     for (const name of dtypesOf(other, same)) {
       if (choices.some((one) => one.name === name)) continue;
-      choices.push({ name, reason: `version ${other.sinceVersion} takes it` });
+      choices.push({ name, reason: `version ${other.sinceVersion} accepts it` });
     }
   }
   return choices;

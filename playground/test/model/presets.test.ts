@@ -90,7 +90,7 @@ const ERRATA: readonly RegExp[] = [
   /one tuple of 5 indices, more than data has axes/,
   /\[50, 40, 20, 4\]/,
   /The products are/,
-  /It is func\(out\[tuple/,
+  /instead of func\(out\[tuple/,
   /np\.maximum and np\.minimum/,
   /writes the type ScatterNdUpdate, and reduction on <layer>/,
   /The type is ScatterNDUpdate/,

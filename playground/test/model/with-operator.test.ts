@@ -59,7 +59,7 @@ test("an older version without the data type: data and updates change together",
   assert.equal(remarks.length, 1);
   assert.match(
     remarks[0],
-    /^ScatterND-11: data must be one of .*, got bfloat16; version 13 takes it, so it becomes float32$/,
+    /^ScatterND-11: data must be one of .*, got bfloat16; version 13 accepts it, so it becomes float32$/,
   );
 });
 
