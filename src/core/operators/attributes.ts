@@ -25,7 +25,7 @@ export const BATCH_DIMS: AttributeSchema = {
   default: 0,
   minimum: 0,
   description:
-    "Number of leading axes of data and indices that are batch axes; index tuples address the axes after them.",
+    "Number of leading axes of data and indices that are batch axes; index tuples address later axes.",
 };
 
 /** Schema of a batch attribute like {@link BATCH_DIMS}, but with negative values allowed. */
@@ -49,7 +49,7 @@ export const USE_INIT_VAL: AttributeSchema = {
 
 /** Extends the summary of an operator without a reduction to a version with a reduction. */
 export const reduced = (summary: string, and = ""): string =>
-  `${summary} With a reduction, updates are instead combined with the values at their targets${and}.`;
+  `${summary} With a reduction, updates are combined with their targets${and}.`;
 
 const reduction = (values: readonly string[]): AttributeSchema => ({
   name: "reduction",

@@ -27,9 +27,9 @@ import { joinTerms, outputLikeData, printTerms } from "./terms.ts";
 import { T15, T16 } from "./types.ts";
 
 const SUMMARY =
-  "Copies data and writes updates into the copy. Each index tuple in the last axis of indices addresses an element, " +
-  "or, if shorter than data's rank, a slice. updates.shape = indices.shape[:-1] ++ data.shape[k:], " +
-  "where k = indices.shape[-1]. Updates are applied in row-major order: the last update of a target wins.";
+  "Copies data and writes updates into the copy. Each index tuple in the last axis of indices addresses a slice, " +
+  "or an element if k is data's rank. updates.shape = indices.shape[:-1] ++ data.shape[k:], where " +
+  "k = indices.shape[-1]. Updates are applied in row-major order: the last update of a target wins.";
 
 const COMMON = {
   name: "ScatterND",

@@ -96,8 +96,7 @@ export class WorkerPool {
    */
   run(lists: CallLists, meanwhile: () => void = () => {}): boolean {
     const crew = this.#crew;
-    if (crew === null)
-      throw new Error("the worker pool is not ready; check isReady before calling run");
+    if (crew === null) throw new Error("the worker pool is not ready");
     postRound(crew, lists.slice(1), false);
     try {
       meanwhile();
@@ -269,5 +268,5 @@ function postRound({ words }: Crew, lists: CallLists, byMessage: boolean): void 
 const dead = (): TensorError =>
   new TensorError(
     "engine",
-    "a worker of the engine died or hung, so the result is only partly written; the engine remains usable",
+    "a worker of the engine died or hung; the result is incomplete, but the engine remains usable",
   );
