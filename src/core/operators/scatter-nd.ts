@@ -149,7 +149,7 @@ function checkUpdates(
       joinTerms(terms),
       updates,
       fields,
-      flatAdvice(indices),
+      updates?.length === data?.length ? flatAdvice(indices) : "",
     );
   }
   if (lead !== null && !compatibleFrom(0, updates, lead.shape)) {
