@@ -113,7 +113,7 @@ test("a text of which nothing is understood changes nothing", async () => {
   const dialog = page.locator("dialog[open]");
   await dialog.locator("mark").first().waitFor();
   await dialog.getByRole("heading", { name: "Nothing to show in the text" }).waitFor();
-  await dialog.getByText(/The page stays as it was\. Paste the call/).waitFor();
+  await dialog.getByText(/Nothing has changed\. Paste the call/).waitFor();
   await dialog.getByText("Close", { exact: true }).click();
   assert.deepEqual(await cellsOf(page, "output"), before);
 });
