@@ -242,7 +242,7 @@ const PLACES: readonly (readonly [entries: Readonly<Record<string, string>>, cal
   [{ location: "w" }, ["w", 0, 8]],
   [{ location: "w", offset: "9007199254740991" }, ["w", 2 ** 53 - 1, 8]],
   [{ location: "w", offset: "0000000000000007" }, ["w", 7, 8]],
-  // No path leaves the folder by dots in a name.
+  // No path leads out of the model's folder by dots in a name.
   [{ location: "..w" }, ["..w", 0, 8]],
   [{ location: "w.." }, ["w..", 0, 8]],
   [{ location: "a/...b/.w" }, ["a/...b/.w", 0, 8]],
@@ -319,7 +319,7 @@ test("external data in parts that are bad, or end early", () => {
         external: (_, offset, length) => values.subarray(offset, offset + length),
       }),
     );
-    assertRefused("malformed-file", /needs 9 bytes, but 8/, () =>
+    assertRefused("malformed-file", /needs 9 bytes, got 8/, () =>
       readTensor(bool, { external: early }),
     );
   } finally {
@@ -340,10 +340,12 @@ test("external data that are bad, or not as long as was asked", () => {
   const longer = () => new Uint8Array(9);
   const full = part({ location: "w" });
   const far = part({ location: "../w" });
-  assertRefused("malformed-file", /leaves the folder/, () => readTensor(far, { external: asked }));
+  assertRefused("malformed-file", /leads out of the model's folder/, () =>
+    readTensor(far, { external: asked }),
+  );
   for (const [external, says] of [
-    [shorter, /needs 8 bytes, but 7/],
-    [longer, /needs 8 bytes, but 9/],
+    [shorter, /needs 8 bytes, got 7/],
+    [longer, /needs 8 bytes, got 9/],
     [
       () => [0, 0, 0, 0, 0, 0, 0, 0] as never,
       /from \{ external \}, for "w", a Uint8Array, got a list/,

@@ -92,9 +92,9 @@ const XML: readonly Row[] = [
   [/a "<" in the attribute name of <layer>/, calling("<x")],
   [/a "<" in the attribute name of <layer>/, calling("x<y")],
   [/Attribute 'name' is repeated/, but('name="data"', 'name="a" name="data"')],
-  [/one root and nothing beside it/, `${GOOD}<net/>`],
+  [/it must have a single root element/, `${GOOD}<net/>`],
   [/not well-formed: Extra text/, `${GOOD}text`],
-  [/one root and nothing beside it/, "<net/>text"],
+  [/it must have a single root element/, "<net/>text"],
   [/not well-formed/, "<!-- nothing -->"],
   [/in UTF-16, but an IR is in UTF-8/, declaring('<?xml version="1.0" encoding="UTF-16"?>')],
   [/in utf-80, but an IR is in UTF-8/, declaring("<?xml version='1.0' encoding='utf-80'?>")],
@@ -310,7 +310,7 @@ test("names of JavaScript are names like any other", () => {
     const back = readIR(writeIR(model).xml);
     assert.deepEqual(Object.keys(back.graph.nodes[0].attributes), [name]);
     assert.deepEqual(back.graph.outputs[0].name, name);
-    assertRefused("unsupported-model", /operators that are not run here/, () =>
+    assertRefused("unsupported-model", /operators that this package does not run/, () =>
       runModel(model, { data: DATA }),
     );
   }

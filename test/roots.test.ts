@@ -300,7 +300,7 @@ test("a worker of a queue on another machine needs roots, before it connects", a
   const options = { threads: 1, memory: MEMORY };
   for (const connection of ["redis://user:secret@queue:6379", { host: "queue" }]) {
     const says =
-      /^a worker of the queue at queue:6379 needs roots, .*--root FOLDER\): whoever can write/;
+      /^a worker of the queue at queue:6379 needs roots, .*--root FOLDER\), because anyone who can write/;
     await assertRejected("attribute", says, () => createWorker({ ...options, connection }));
   }
   const roots = ["/nowhere/at/all"];
