@@ -217,7 +217,7 @@ const REFUSED: readonly (readonly [FeedOptions, string, typeof PLAIN?])[] = [
   ],
   [
     { ...SIZES, value: ["ids=1,2,3"] },
-    "--value ids must have 1 value, or a value for each of the 512 elements, got 3",
+    "--value ids must have 1 value or 512 values (one per element), got 3",
   ],
   [{ ...SIZES, value: ["ids=one"] }, '--value ids takes int32, got "one"'],
   [

@@ -318,7 +318,7 @@ testRows(folder, [
   refuses(`${CALL} --gradient --cell data`, "--cell data: data [4, 2] has no element []"),
   refuses(
     "explain ScatterND d.npy - u3.npy --gradient --output-gradient -",
-    "standard input is one file, but - stands for 2 of them; name the others",
+    "standard input is one file, but - is given for 2 files; name the others",
   ),
   fails(`${CALL} --gradient --output-gradient u3.npy`, `u3.npy is float32[3, 2], ${MUST}`),
   fails(
@@ -328,9 +328,12 @@ testRows(folder, [
   refuses(`${CALL} --gradient --output-gradient none.txt`, /^none\.txt must end in \.npy or \.pb/),
   fails(
     "explain Gather cube.npy i0.npy --gradient",
-    /^Gather-\d+: data must be one of float16, .* to have a gradient, got int32; cast it, in NumPy: data\.astype\("float32"\)$/,
+    /^Gather-\d+: data must be one of float16, .* to have a gradient, got int32; convert its data type, in NumPy with data\.astype\("float32"\)$/,
   ),
-  fails("explain GatherND text.pb i0.npy --gradient", /to have a gradient, got string; cast it/),
+  fails(
+    "explain GatherND text.pb i0.npy --gradient",
+    /to have a gradient, got string; convert its data type/,
+  ),
   // The call itself fails, so it is explained as without --gradient.
   fails(
     "explain ScatterND d.npy far.npy u.npy --gradient",

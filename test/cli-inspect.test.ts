@@ -34,7 +34,7 @@ ScatterND-18  1 node  float32
 `;
 
 const REPEATED =
-  "1 of 2 updates go where another one went; the first is that of indices[1], after indices[0]";
+  "1 of 2 updates repeat the target of an earlier update; the first is indices[1], which repeats indices[0]";
 
 const FAULTY = `\
 faulty.onnx: ai.onnx 16, com.example 1, 3 nodes, 2 scatter/gather

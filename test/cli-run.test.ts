@@ -155,7 +155,7 @@ testRows(folder, [
     "run GatherND model/huge.pb i1.npy",
     /weights\.bin ends at byte 12, but its data end at byte 34359738360; the file is truncated/,
   ),
-  fails("run GatherND model/dots.pb i1.npy", /^model\/dots\.pb: .*leaves the folder/),
+  fails("run GatherND model/dots.pb i1.npy", /^model\/dots\.pb: .*leads out of the model's folder/),
   prints("run net.xml data=d.npy updates=u.npy", `y: float32[4, 2]\n${ADDED}\n`),
   prints(
     "run net.xml --node scatter d.npy u.pb indices=i32.npy --expect y.npy",

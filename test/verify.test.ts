@@ -176,7 +176,7 @@ test("a node in a function has the inputs and attributes of the first call that 
   };
   const others = {
     // The functions of a runtime that runs models here cannot be called.
-    "function d.Twice / again": /operators that are not run here: d\.Column/,
+    "function d.Twice / again": /operators that this package does not run: d\.Column/,
     "function d.Alone / alone": /^it is in the function "Alone", which no node calls$/,
     "function d.Never / never": /^it is in the function "Never", whose calls do not run$/,
   };
@@ -1038,6 +1038,6 @@ test("a runtime that cannot make a session is a problem of every node", async ()
   assert.equal(nodes[1].sentence, "the runtime says: no such opset");
   assert.equal(
     nodes[2].sentence,
-    "its inputs are not known, because the runtime says: no such opset",
+    "its inputs are unknown, because the runtime says: no such opset",
   );
 });

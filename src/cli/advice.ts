@@ -57,7 +57,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
     op === undefined ? null : `ndscatter ops ${printName(op)} lists its attributes`,
   reduction: ({ error: { op } }) =>
     op === undefined ? null : `ndscatter ops ${printName(op)} lists the reductions of its versions`,
-  // The command passes no output memory to a call, and a job's message names the array to copy.
+  // No advice is needed: the command never passes `out` to a call, and a job's message already says what to do.
   overlap: null,
   // The command keeps its tensors until it ends.
   disposed: null,

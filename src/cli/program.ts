@@ -91,7 +91,8 @@ export async function main(argv: readonly string[], io: Io): Promise<Status> {
     await program.parseAsync(argv, { from: "user" });
     return status;
   } catch (error) {
-    // Commander throws after --help and --version too. Its exit code may be that of the process.
+    // Commander throws after --help and --version too. The error's exit code may be copied from `process.exitCode`, so
+    // success is recognized by the collected help text instead.
     if (error instanceof CommanderError && help !== "") {
       await io.stdout.write(help);
       return SUCCESS;

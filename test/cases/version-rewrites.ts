@@ -428,7 +428,7 @@ const SHAPES: readonly VersionRewrite[] = [
   { from: 20, to: 16, node: "GridSample x g", inputs: { x: F32(1, 1, 4, 4, 4), g: F32(1, 2, 2, 2, 3) },
     becomes: /GridSample-16 accepts only inputs of rank 4; opset 20 supports it$/ },
   { from: 9, to: 10, node: "Upsample x s", inputs: X, constants: { s: tensor("float32", [3], [1, 1, 2]) },
-    becomes: /Upsample-10 has another meaning: Resize replaces it$/ },
+    becomes: /Upsample-10 has another meaning: Resize replaced Upsample in version 10$/ },
   { from: 14, to: 13, node: "LSTM x w r", inputs: { x: F32(1, 1, 2), w: F32(1, 8, 2), r: F32(1, 8, 2) },
     attributes: { hidden_size: 2, layout: 1 }, becomes: /LSTM-7 has no layout, which is 1; opset 14 supports it$/ },
   { from: 9, to: 8, node: "BatchNormalization x s b m v",

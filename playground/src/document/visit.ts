@@ -269,8 +269,8 @@ export class Visit implements Page {
 }
 
 /**
- * Listens for Back and links, and saves unwritten changes when the page is left. Returns a function that stops
- * listening.
+ * Listens for Back, Forward and followed links, and saves unwritten changes when the user leaves the page. Returns a
+ * function that stops listening.
  */
 export function lived(visit: Visit): () => void {
   const { address } = visit;

@@ -72,7 +72,7 @@ export const CONFUSIONS: readonly Confusion[] = [
   {
     ...scatterND,
     attributes: { reduction: "add" },
-    title: "Duplicates: add, all updates count",
+    title: "Duplicates: with add, all updates count",
     question: "Do three updates of one row all count?",
     note: "The same three updates of row 1 are now added to the row, one after the other.",
     inputs: [f32([[1, 1], [1, 1], [1, 1]]), i64([[1], [1], [1]]), f32([[10, 20], [30, 40], [50, 60]])],

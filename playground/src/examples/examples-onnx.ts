@@ -232,7 +232,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
   { op: "TensorScatter", examples: [
     {
       title: "Each sample has its own start position",
-      question: "Where does each sample begin to write?",
+      question: "Where does writing begin in each sample?",
       note: "write_indices holds one start position per batch sample (axis 0).",
       opset: 24,
       attributes: { axis: "1" },
@@ -258,7 +258,7 @@ export const ONNX_EXAMPLES: readonly Examples[] = [
     {
       title: "4-bit integers, two heads",
       question: "Which axis is the sequence?",
-      note: "By default the sequence is the second-to-last axis. 4-bit integers are only moved.",
+      note: "By default, the sequence runs along the second-to-last axis. 4-bit integers are copied unchanged.",
       opset: 24,
       attributes: {},
       inputs: [i4([[[[1, 1], [2, 2]], [[3, 3], [4, 4]]]]), i4([[[[-8, 7]], [[5, -1]]]]), i64([1])],

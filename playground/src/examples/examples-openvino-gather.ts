@@ -123,7 +123,7 @@ export const OPENVINO_GATHERS: readonly Examples[] = [
       title: "Example 6: version 5 fuses the batch axes",
       question: "Where did the second batch axis go?",
       note:
-        "The specification gives the output shape without batches only. With batches, the batch axes become one axis of size 2 · 3.",
+        "The specification gives the output shape only for calls without batches. With batches, the batch axes are merged into one axis of size 2 · 3.",
       opset: 5,
       attributes: { batch_dims: "2" },
       inputs: [

@@ -196,7 +196,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: min is AND",
       question: "What is the minimum of booleans?",
       note:
-        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max is OR.",
+        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. ndscatter uses AND for min and OR for max.",
       opset: 12,
       attributes: { reduction: "min" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],
@@ -205,7 +205,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Booleans: max is OR",
       question: "What is the maximum of booleans?",
       note:
-        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. min is AND, max is OR.",
+        "Neither this specification nor that of ScatterNDUpdate says what min and max of booleans are. ndscatter uses AND for min and OR for max.",
       opset: 12,
       attributes: { reduction: "max" },
       inputs: [bool([false, true, true, false]), i32([0, 1, 2, 3]), bool([false, true, false, true]), i32(0)],

@@ -29,7 +29,7 @@ const WRITTEN: readonly (readonly [by: string, one: Written, other: Written])[] 
   [
     "reduction",
     ["none", "Duplicates: without a reduction, the last one wins"],
-    ["add", "Duplicates: add, all updates count"],
+    ["add", "Duplicates: with add, all updates count"],
   ],
   [
     "system",

@@ -29,8 +29,9 @@ const lastOf = (name: string): string => name.replace(/^.*[/\\]/s, "");
 const RUNTIME = "runtime.0";
 
 /**
- * Returns the nodes of the model, with tensors from the files as inputs, and with the runtime's output. Never throws,
- * whatever bytes the files contain. Unused files are named in the remarks.
+ * Returns the nodes of the model, with tensors from the files as their inputs. If the model has a single node, this
+ * node also gets the runtime's output. Never throws, whatever bytes the files contain. Unused files are named in the
+ * remarks.
  */
 export async function fromCase(files: readonly NamedFile[]): Promise<FileContent> {
   const model = files.find(({ name }) => MODEL.test(name));

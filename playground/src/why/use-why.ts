@@ -184,7 +184,8 @@ function find(
   if (source === null) return nothing;
   const output = outputTypeOf(reading);
   if ("error" in output) return { ...nothing, error: output.error };
-  // Reading a large text takes longest, and most edits do not change the type of the output.
+  // For a large text, reading is the slowest step. Most edits do not change the type of the output, so the text is read
+  // again only if the type changes.
   const known = before?.source === source ? before.actual : null;
   const actual = known !== null && isOfType(known.text, output) ? known : source.read(output);
   const { unfit } = actual;

@@ -32,7 +32,9 @@ function applied(facts: CallFacts, data: string, at: string, updates: string): L
     return { no: `TensorFlow has no tensor_scatter_nd function for a ${what}.` };
   }
   if (isFresh && reduction !== "none")
-    return { no: "TensorFlow reductions cannot start with the first update of a target." };
+    return {
+      no: "TensorFlow's reductions always include the value in data; they cannot start with the first update of a target.",
+    };
   if (reduction !== "none" && (given.dtype === "bool" || given.dtype.startsWith("complex")))
     return { no: `TensorFlow's ${FUNCTIONS[reduction]} does not do this for ${given.dtype}.` };
   return [`${names.output} = tf.${FUNCTIONS[reduction]}(${data}, ${at}, ${updates})`];

@@ -185,7 +185,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
     [50, 60],
     [1, 1],
   ],
-  "Duplicates: add, all updates count": [
+  "Duplicates: with add, all updates count": [
     [1, 1],
     [91, 121],
     [1, 1],

@@ -85,7 +85,7 @@ export function addInspectCommand(program: Command, io: Io, fail: (status: Statu
     .addHelpText("after", HELP)
     .action(async (files: readonly string[], options: InspectOptions) => {
       checkOneInput(files);
-      // An empty name comes from an unset variable; as a path it would be the process's folder.
+      // An empty name usually comes from an unset shell variable. Resolved as a path, it would mean the current folder.
       if (files.includes(""))
         throw wrongUsage("a file name is empty; give a model, a folder, or - for standard input");
       const [file] = files;

@@ -59,7 +59,11 @@ export function addJobCommand(program: Command, io: Io): void {
     .description("Run the remaining tasks of a job on this machine.")
     .argument("<folder>", "the job's folder")
     .option("--threads <count>", "the number of chunks at once", wholeOption("--threads", 1))
-    .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
+    .option(
+      "--memory <size>",
+      "the memory for all chunks that are processed at once (default: 1G)",
+      parseMemory,
+    )
     .addHelpText("after", "\nExamples:\n  ndscatter job resume job/ --threads 8 --memory 4G")
     .action((folder: string, options: LocalRun) => resumeJob(io, folder, options));
   job
@@ -249,7 +253,11 @@ function addTask(job: Command, io: Io): void {
       "the number of tasks that run at once (default: 1)",
       wholeOption("--threads", 1),
     )
-    .option("--memory <size>", "the memory for all of them together (default: 1G)", parseMemory)
+    .option(
+      "--memory <size>",
+      "the memory for all tasks that run at once (default: 1G)",
+      parseMemory,
+    )
     .option(
       "--wait <seconds>",
       "how long to wait for results of the previous stage, if network listings are outdated (default: 0)",

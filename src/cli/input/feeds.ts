@@ -66,7 +66,7 @@ export const addFeedOptions = (command: Command): Command =>
       "the size of a named dimension; use ? for unnamed dimensions",
       collect,
     )
-    .option("--shape <name=sizes>", "the shape of a generated input, as in x=1,512", collect)
+    .option("--shape <name=sizes>", "the shape of a generated input, such as x=2,3,64", collect)
     .option(
       "--value <name=value>",
       "the value of all elements of an input, or a list of values: sr=16000",

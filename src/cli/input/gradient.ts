@@ -45,7 +45,7 @@ export const addGradientOptions = (command: Command): Command =>
     )
     .option(
       "--ties <word>",
-      "which of several equal values get the gradient of a max or min: even (an equal share each, the default), " +
+      "how equal values share the gradient of a max or min: even (an equal share each, the default), " +
         "first, last, or all (the whole gradient each)",
     );
 

@@ -18,10 +18,8 @@ export function valueTensor(name: string, text: string, { dtype, shape }: SizedT
   const values = text.split(",").map((one) => parseValue(one.trim(), dtype, option));
   const count = shape.reduce((size, dim) => size * dim, 1);
   if (values.length !== 1 && values.length !== count) {
-    const elements = `${count} element${count === 1 ? "" : "s"}`;
-    throw wrongUsage(
-      `${option} must have 1 value, or a value for each of the ${elements}, got ${values.length}`,
-    );
+    const all = count === 1 ? "" : ` or ${count} values (one per element)`;
+    throw wrongUsage(`${option} must have 1 value${all}, got ${values.length}`);
   }
   return asOption(option, () =>
     values.length === 1

@@ -72,7 +72,7 @@ export const addRuntimeOptions = (command: Command): Command =>
     )
     .option(
       "--call <number>",
-      "use only this call of a function, counting from 0 (default: 0)",
+      "for nodes in a function of the model: use only this call of the function, counting from 0 (default: 0)",
       wholeOption("--call", 0),
     );
 
@@ -127,8 +127,8 @@ export async function makeSessions(
 }
 
 /**
- * Returns the settings that a runtime supports per session: onnxruntime-web sets the threads for all its sessions at
- * once.
+ * Returns the settings to pass to a session. If they set the thread count, onnxruntime-web gets none of them, because
+ * it has one thread count for all its sessions.
  */
 function settingsFor({ name }: Runtime, settings: SessionSettings = {}): SessionSettings {
   if (name === "onnxruntime-node" || !("intraOpNumThreads" in settings)) return { ...settings };

@@ -10,8 +10,8 @@ import { T_OPENVINO, TIND } from "./types.ts";
 
 const SUMMARY =
   "Copies data, and replaces the elements or slices that index tuples address in the copy with updates. " +
-  "updates.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1]; if this shape is a " +
-  "scalar's, any tensor with one element is accepted.";
+  "updates.shape = indices.shape[:-1] ++ data.shape[k:], where k = indices.shape[-1]; if this is the " +
+  "shape of a scalar, updates may be any tensor with one element.";
 
 const COMMON = {
   name: "ScatterNDUpdate",

@@ -3,7 +3,10 @@
 import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
 import { isFloat16Array, isList } from "./values.ts";
 
-/** An object that may be a tensor, or an array. */
+/**
+ * The object that holds the elements: the given object, which may be a tensor, or `{ data }` around a bare
+ * Float16Array.
+ */
 interface Holder {
   readonly data?: unknown;
   /** Location of an onnxruntime tensor's elements. */

@@ -93,7 +93,7 @@ export function clear(data: Storage): void {
   if (!isNumericStorage(data)) return void data.fill("");
   const block = 32_768;
   const bytes = bytesOf(data).fill(0, 0, block);
-  // V8 fills shared memory byte by byte: 20 MB take 36 ms, copies of a cleared block take 4 ms.
+  // V8 fills shared memory byte by byte, which takes 36 ms for 20 MB; copying a cleared block repeatedly takes 4 ms.
   for (let at = block; at < bytes.length; at += block) bytes.copyWithin(at, 0, block);
 }
 

@@ -62,7 +62,7 @@ export function combineInAnyOrder(
 
 function atomicKernel(dtype: DType, step: CombineStep, lookup: Lookup): Kernel {
   const isSigned = isNative(dtype, step) && !isUnsigned(dtype);
-  return kernelOf(`${dtype} ${step} at once ${lookup.name}`, () => ({
+  return kernelOf(`${dtype} ${step}, atomic, ${lookup.name}`, () => ({
     isGuarded: true,
     params: ["slice", ...lookup.params],
     buffers: { targets: "read", updates: "read", out: isSigned ? "atomic signed" : "atomic" },

@@ -69,7 +69,7 @@ export function copyData(
   { data, out, result }: Omit<Operands, "updates">,
   guard: Guard,
 ): void {
-  // A new result holds data even if the call has failed.
+  // A new result gets a copy of `data` even if the call has failed.
   if (result === "new") recording.copy(data, out);
   else if (result === "given") copyOnGpu(recording, data, out, guard);
 }

@@ -82,8 +82,12 @@ export const FLOATS: readonly Hypothesis[] = [
     return [[`sums were kept in ${wide} and rounded to ${dtype} once`, { round: rounderOf(wide) }]];
   }),
   floats("signed-zero", compares, () => [
-    ["for 0 and -0, the value of data was kept", each(forOthers, COMPARISONS.first), "data-stays"],
-    ["for 0 and -0, the update was kept", each(forOthers, COMPARISONS.second), "update-stays"],
+    [
+      "between 0 and -0, the value of data was kept",
+      each(forOthers, COMPARISONS.first),
+      "data-stays",
+    ],
+    ["between 0 and -0, the update was kept", each(forOthers, COMPARISONS.second), "update-stays"],
   ]),
   floats("signed-zero", isReduced, ({ dtype }) => {
     const round = rounderOf(dtype);
@@ -94,14 +98,18 @@ export const FLOATS: readonly Hypothesis[] = [
   ]),
   floats("nan-one-operand", compares, () => [
     ["NaNs were ignored: the other operand was kept", each(ignoringNaN, EXACT)],
-    ["for a NaN and a number, the value of data was kept", each(forNaN, COMPARISONS.first)],
-    ["for a NaN and a number, the update was kept", each(forNaN, COMPARISONS.second)],
+    ["between a NaN and a number, the value of data was kept", each(forNaN, COMPARISONS.first)],
+    ["between a NaN and a number, the update was kept", each(forNaN, COMPARISONS.second)],
     [
-      "comparisons with NaN, and of 0 with -0, kept the value of data",
+      "in comparisons with NaN, and of 0 with -0, the value of data was kept",
       COMPARISONS.first,
       "data-stays",
     ],
-    ["comparisons with NaN, and of 0 with -0, kept the update", COMPARISONS.second, "update-stays"],
+    [
+      "in comparisons with NaN, and of 0 with -0, the update was kept",
+      COMPARISONS.second,
+      "update-stays",
+    ],
   ]),
   floats("subnormals-flushed", always, ({ dtype }) => {
     const least = leastNormal(dtype);

@@ -281,7 +281,7 @@ async function exactCure(bench: Bench): Promise<Cure> {
     ? "all"
     : candidates.map(({ verified }) => verified.path);
   const title = "an exact session";
-  // An exact session that cannot be made, or does not run, is a failed cure.
+  // If the exact session cannot be created or does not run, the cure has failed.
   const open = async (): Promise<Runnable> => {
     const own = { createSession, nodes, ...(external && { external }) };
     const session = await orFailure(() => createExactSession(bytes, own));

@@ -122,7 +122,7 @@ const REPAIRS: readonly Repair[] = [
     kind: "repair",
     id: "unknown-reduction",
     fault:
-      "ScatterND and ScatterElements treat a reduction that no version has, such as sum, as none: the model loads, and its updates replace the values that they should be added to.",
+      "ScatterND and ScatterElements treat a reduction that no version defines (such as sum) like none: the model loads, and its updates replace values to which they should be added.",
     seen: CPU_AND_WASM,
     specification:
       "ScatterND-16: “reduction: Type of reduction to apply: none (default), add, mul.” ScatterND-18 adds max and min. Another word is an error.",

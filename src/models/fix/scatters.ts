@@ -1,6 +1,7 @@
 /**
  * Scatters expressed by other ONNX operators, with the same bits in every runtime that implements `Where`, `Cast`,
- * `Gather…` and `ScatterElements` to the specification. Shapes may be unknown, because the nodes read them at run time.
+ * `Gather…` and `ScatterElements` to the specification. Shapes need not be known in advance, because the replacement
+ * nodes read them at run time.
  */
 
 import { tensor } from "../../core/tensor/tensor.ts";

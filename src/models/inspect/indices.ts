@@ -125,8 +125,8 @@ function repeatFinding(
     indexAt(coordinatesOf(position, positions)),
   );
   const input = indicesName(call);
-  const where = `the first is that of ${input}${printShape(at)}, after ${input}${printShape(earlier)}`;
-  const sentence = `${count} go where another one went; ${where}`;
+  const where = `the first is ${input}${printShape(at)}, which repeats ${input}${printShape(earlier)}`;
+  const sentence = `${count} repeat the target of an earlier update; ${where}`;
   return call.settings.reduction === "none"
     ? finding("repeated-target", sentence, { code: "duplicate-index", input, at })
     : finding("repeated-target-reduced", sentence, { input, at });

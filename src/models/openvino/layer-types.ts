@@ -53,6 +53,7 @@ export function readVersion(version: string): { domain: string; opset: number } 
 export function printVersion(op: string, domain: string, opset: number): string | null {
   if (domain.startsWith(`${DOMAIN}.`)) return domain.slice(DOMAIN.length + 1);
   if (domain !== DOMAIN) return null;
-  // A node may carry the operator's own version number, which can be below the opset that introduced it.
+  // `opset` may be the operator's own version number, which can be lower than the opset that introduced this version:
+  // ScatterNDUpdate-3 came with opset 4.
   return `opset${Math.max(opset, operatorRow(op, opset)?.opset ?? opset)}`;
 }

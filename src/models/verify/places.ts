@@ -48,7 +48,10 @@ export class PlaceValues implements Around {
   /** Places whose frames are being determined, which reveals a recursive function. */
   readonly #open = new Set<Place>();
   readonly #known = new Map<Place, Map<string, Outcome>>();
-  /** Names that will be requested, so that one session computes all requested values of a graph. */
+  /**
+   * Names that will be requested. They are known in advance, so that one session can compute all requested values of a
+   * graph.
+   */
   readonly #wanted: ReadonlyMap<Place, ReadonlySet<string>>;
   /** The last session, kept for the next iteration of a loop, whose body is the same model. */
   #last: CutSession | null = null;

@@ -103,7 +103,8 @@ export async function markComplete(folder: string): Promise<void> {
     const handle = await fs.open(specFile(folder), O_APPEND | O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       await handle.writeFile("\n");
-      // The mark is synced, because after a crash, an array without a claim must be either complete or never begun.
+      // The mark is synced to disk: after a crash, an array without a claim must be either complete or untouched by the
+      // job.
       await handle.datasync();
     } finally {
       await handle.close();

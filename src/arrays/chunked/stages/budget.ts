@@ -127,7 +127,10 @@ export function taskBytes(parts: JobParts, hasWholeSlices: boolean): TaskBytes {
   };
 }
 
-/** Returns the memory for reading and writing chunks, in addition to the chunks, in the most expensive stage. */
+/**
+ * Returns the memory that reading and writing chunks takes in the stage that needs most, not counting the chunks
+ * themselves.
+ */
 export const heldBy = (parts: Omit<JobParts, "resolved">, out: HeldBytes): number => {
   const { data, indices, updates } = parts;
   const lanes = Math.min(CHUNKED.reads, chunksAtOnce(parts));

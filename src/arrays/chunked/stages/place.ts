@@ -16,8 +16,8 @@ export async function placeBlock(job: JobContext, block: number, memory: Workspa
   const at = job.blocks.at(block);
   const count = product(job.blocks.box(block).shape);
   const pieces = address.pieces.size;
-  // Chunks of an NPY file hold whole slices. Chunks of other outputs hold one piece of each slice, or have the
-  // requested shape.
+  // Chunks of an NPY file hold whole slices. In other outputs, a chunk holds one piece of each slice, unless another
+  // chunk shape was requested.
   const isWhole = pieces > 1 && (isCut || out.location.format === "npy");
   const whole = memory.bytes("whole", isWhole ? count * product(address.slice) * elementBytes : 0);
   for (let piece = 0; piece < pieces; piece++) {

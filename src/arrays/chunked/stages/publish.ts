@@ -50,7 +50,7 @@ export async function isPublished(job: JobContext, task: number): Promise<boolea
   if (changed === null) return false;
   if (await checkChanged(job, task)) return true;
   await inGroups(changed, async ({ chunk, name, before }) => {
-    // The chunk is checked before the staged file, because another run may be renaming the chunk.
+    // The chunk is checked before the staged file, because another run may be renaming the staged file to the chunk.
     if (markedState(await stateOfChunk(job, chunk)) === before) return;
     if (await job.out.isStaged(job.chunks.at(chunk), name)) throw changedSince(job, "data");
   });

@@ -14,7 +14,10 @@ export interface KernelJob {
   readonly isGather?: boolean | undefined;
   /** The random side: data of a gather, the result of a scatter. */
   readonly random: NumericStorage;
-  /** What the random side contains at first: the array itself, an array to copy, or null for zeros. */
+  /**
+   * The initial contents of the random side: `random` itself if it already holds them, an array to copy into it, or
+   * null for zeros.
+   */
   readonly data: NumericStorage | null;
   /** The sequential side: updates, or the result of a gather. */
   readonly sequential: NumericStorage;

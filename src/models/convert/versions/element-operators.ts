@@ -171,7 +171,7 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
   PRelu: [
     1,
     at(6, consumed),
-    at(7, otherMeaning("its slope is aligned with the last axis")),
+    at(7, otherMeaning("the slope is aligned with the last axis since version 7")),
     at(9, takes(WIDE)),
     bfloat16(16),
   ],
@@ -205,7 +205,11 @@ export const ELEMENT_OPERATORS: Readonly<Record<string, History>> = {
     at(28, takes(FLOAT6, "2 >0")),
   ],
   Relu: [1, at(6, consumed), bfloat16(13), at(14, takes(SIGNED))],
-  Selu: [1, at(6, otherMeaning("alpha and gamma have other defaults")), bfloat16(22)],
+  Selu: [
+    1,
+    at(6, otherMeaning("alpha and gamma have other defaults since version 6")),
+    bfloat16(22),
+  ],
   Where: [9, bfloat16(16, "1 2 >0")],
   ReduceSum: reduction(at(13, takes(BFLOAT16), reducedAxes)),
 };

@@ -163,7 +163,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   Expand: [8, bfloat16(13)],
   EyeLike: [9, bfloat16(22, "* >*")],
   Flatten: [1, at(9, takes(OTHERS)), at(11, fromBack("axis")), bfloat16(13), ...small()],
-  GRU: [1, at(3, otherMeaning("linear_before_reset was added")), ...RECURRENT],
+  GRU: [1, at(3, otherMeaning("linear_before_reset was added in version 3")), ...RECURRENT],
   Gemm: [
     1,
     at(6),
@@ -172,13 +172,16 @@ export const HISTORIES: Readonly<Record<string, History>> = {
     at(11, optionalInput(2, "C")),
     bfloat16(13),
   ],
-  GlobalLpPool: [1, at(2, otherMeaning("p must be an integer")), bfloat16(22)],
+  GlobalLpPool: [1, at(2, otherMeaning("p must be an integer since version 2")), bfloat16(22)],
   GridSample: [
     16,
     at(20, ofRank(4), otherWords("mode", { bilinear: "linear", bicubic: "cubic" })),
     bfloat16(22, "* >*"),
   ],
-  GroupNormalization: [18, at(21, otherMeaning("scale and bias have an element per channel"))],
+  GroupNormalization: [
+    18,
+    at(21, otherMeaning("scale and bias have an element per channel since version 21")),
+  ],
   If: [
     1,
     at(11, newer("its branches may have different output shapes")),
@@ -194,7 +197,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   LpPool: [
     1,
-    at(2, otherMeaning("p must be an integer")),
+    at(2, otherMeaning("p must be an integer since version 2")),
     at(11),
     at(18, option("ceil_mode", 0), option("dilations", ONES)),
     at(22, takes(BFLOAT16), ignoredWindows),
@@ -250,7 +253,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   Resize: [
     10,
-    at(11, otherMeaning("it has coordinate and rounding modes")),
+    at(11, otherMeaning("Resize has coordinate and rounding modes since version 11")),
     at(
       13,
       takes(BFLOAT16),
@@ -272,7 +275,7 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   ],
   Scan: [
     8,
-    at(9, otherMeaning("it has no batch axis")),
+    at(9, otherMeaning("Scan has no batch axis since version 9")),
     at(11, axesFromBack("scan_input_axes"), axesFromBack("scan_output_axes")),
     ...bodyTypes("* >*"),
   ],
@@ -283,14 +286,14 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   SpaceToDepth: [1, bfloat16(13), at(28, option("mode", "DCR"))],
   Split: [
     1,
-    at(2, otherMeaning("its sizes are an attribute")),
+    at(2, otherMeaning("the sizes are an attribute since version 2")),
     at(11, fromBack("axis")),
     at(13, takes(BFLOAT16), listInput("split", 1)),
     at(18, splitCount),
   ],
   SplitToSequence: [11, bfloat16(24, "0")],
   Squeeze: axesFrom13(),
-  Tile: [1, at(6, otherMeaning("it repeats along all axes")), bfloat16(13)],
+  Tile: [1, at(6, otherMeaning("Tile repeats along all axes since version 6")), bfloat16(13)],
   TopK: [
     1,
     at(10, topKInput),
@@ -301,8 +304,8 @@ export const HISTORIES: Readonly<Record<string, History>> = {
   Unsqueeze: axesFrom13((axes) => axes),
   Upsample: [
     1,
-    at(7, otherMeaning("its scales are for all axes")),
-    at(9, otherMeaning("its scales are an input")),
-    at(10, otherMeaning("Resize replaces it")),
+    at(7, otherMeaning("the scales apply to all axes since version 7")),
+    at(9, otherMeaning("the scales are an input since version 9")),
+    at(10, otherMeaning("Resize replaced Upsample in version 10")),
   ],
 };

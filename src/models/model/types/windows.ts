@@ -163,7 +163,7 @@ export const resize: TypeRule = (view) => {
   if (axes === null || policy !== "stretch") return [output(dtype, unknownDims(dims.length))];
   const named = countedAxes(axes ?? dims.map((_, axis) => axis), dims.length);
   const sizes = view.opset >= 11 && view.has(3) ? view.elements(3) : undefined;
-  // A cropped region has a different size.
+  // With cropping, the output size also depends on the region, so the scales alone do not determine the size.
   const isCropped = view.string("coordinate_transformation_mode", "") === "tf_crop_and_resize";
   const scales = isCropped ? null : scalesOf(view);
   const resized = dims.map((dim, axis): Dim => {
