@@ -171,7 +171,7 @@ const Whole = ({ op }: { readonly op: string }): JSX.Element => (
     href={`./${location.hash}`}
     target="_blank"
     rel="noopener"
-    aria-label="open in ndscatter"
+    aria-label={`${op} ↗ open in ndscatter`}
     title="open in ndscatter"
   >
     <b>{op}</b> ↗<span> open in ndscatter</span>
