@@ -131,7 +131,7 @@ test("the command submits, and goes on after Ctrl-C", { skip }, async () => {
   assert.equal(status, 1);
   assert.match(
     first.output,
-    /ndscatter: stopped, .* the same command goes on with what is left of/,
+    /ndscatter: stopped, .* run the same command again to finish the job in/,
   );
   addWorkers(2);
   const second = run();

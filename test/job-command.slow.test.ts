@@ -122,7 +122,8 @@ test("Ctrl-C takes a job back, and says how to go on", { skip }, async () => {
   await assert.rejects(result, {
     name: "Failure",
     status: 1,
-    message: /^stopped, and the job is taken back .* goes on with what is left of \S+$/,
+    message:
+      /^stopped, and the job was removed from the queue; run the same command again to finish the job in \S+$/,
   });
   // A worker that comes now finds nothing.
   const worker = surroundings();

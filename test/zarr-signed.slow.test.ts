@@ -133,9 +133,9 @@ test("an object that changes while it is read is noticed by its tag", { skip }, 
 /** What is wrong with the keys, and what the error says. */
 const WRONG: readonly (readonly [S3Options, RegExp, offset?: number])[] = [
   [{ accessKeyId: "OTHER" }, /status 403; the server does not know the access key id$/],
-  [{ secretAccessKey: "other" }, /computes another signature; check the secret access key/],
+  [{ secretAccessKey: "other" }, /computes a different signature; check the secret access key/],
   [{ region: "us-west-2" }, /status 403; check the region and the access key$/],
-  [{ sessionToken: "other" }, /computes another signature/],
+  [{ sessionToken: "other" }, /computes a different signature/],
   [
     {},
     /the local clock is 60 minutes ahead of the server's clock; set the local clock$/,
@@ -199,7 +199,7 @@ describe("a presigned URL", () => {
 
   test("of another key is refused", { skip }, async () => {
     const url = await presigned("a%20b.npy", "other");
-    await assertRejected("engine", /computes another signature/, () => openArray(url));
+    await assertRejected("engine", /computes a different signature/, () => openArray(url));
   });
 });
 

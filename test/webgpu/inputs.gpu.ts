@@ -102,7 +102,7 @@ test("tensors of onnxruntime on the GPU that do not fit", () => {
   }
   // Elements on the GPU are no elements of the host.
   const upload = (): unknown => engine.upload(onRuntime("float32", [3, 2], updates.buffer));
-  assertRefused("dtype", /getData\(\), or give its buffer to fromBuffer/, upload);
+  assertRefused("dtype", /must be in CPU memory, got a GPU tensor; await its getData\(\)/, upload);
 });
 
 test("tensors of the heap at every address, and in shared memory", async () => {

@@ -104,7 +104,7 @@ const ERRATA: readonly RegExp[] = [
   /In fact it is the mean of all values/,
   /It should be data\.shape\[axis\] \+ index/,
   /puts reduction and use_init_val on <layer>/,
-  /the batch axes become one axis/,
+  /the batch axes are merged into one axis/,
   /batch axes may be broadcast/,
   /In fact they may be smaller, as in its own example 3/,
 ];
