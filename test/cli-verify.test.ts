@@ -195,7 +195,7 @@ testRows(folder, [
   prints(
     "capture m.onnx --node again --feed x=x.npy --feed i=good.npy -o case",
     "again: Gather, with data float32[2], indices int64[2]\n" +
-      "ndscatter explain case/node.onnx case/data.npy case/indices.npy\n",
+      "ndscatter explain case/node.onnx case/data.npy case/indices.npy --expect case/runtime.0.npy\n",
   ),
   prints("explain case/node.onnx case/data.npy case/indices.npy", /Gather-13/),
   prints(

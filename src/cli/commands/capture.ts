@@ -110,10 +110,12 @@ async function writeCase(
       bytes: writeNpy(tensor),
     })),
   ]);
+  const files = [at("node.onnx"), ...given.map(({ name }) => at(`${name}.npy`))];
+  const expected = made.length === 0 ? [] : ["--expect", at("runtime.0.npy")];
   const lines = [
     `${place}: ${node.op}, with ${given.map(({ name, tensor }) => `${name} ${printType(tensor)}`).join(", ")}`,
     ...(problem === null ? [] : [`the runtime says: ${problem}`]),
-    `ndscatter explain ${[at("node.onnx"), ...given.map(({ name }) => at(`${name}.npy`))].join(" ")}`,
+    `ndscatter explain ${[...files, ...expected].join(" ")}`,
   ];
   await io.stdout.write(`${lines.map(escapeControls).join("\n")}\n`);
 }
