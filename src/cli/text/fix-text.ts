@@ -58,9 +58,10 @@ const modelRuns = ({ results, runs }: FixReport["plain"]): string =>
     : `the model gave ${results} different results in ${printCount(runs, "run")}`;
 
 function faultyLines(node: FaultyNodeReport): string[] {
-  const { path, op, isReproducible, sentence, faults, uncured } = node;
+  const { path, op, verdict, isReproducible, sentence, faults, uncured } = node;
   const runs = isReproducible ? "" : "; not reproducible";
-  const ids = faults.map(({ id }) => id).join(", ") || "unknown fault";
+  const unknown = verdict === "wrong" ? "invalid call" : "unknown fault";
+  const ids = faults.map(({ id }) => id).join(", ") || unknown;
   return [
     `  ${ids}: ${op} ${path}: ${cut(sentence, LONGEST)}${runs}`,
     ...(uncured === null ? [] : [`    the node was not rewritten as equivalent nodes: ${uncured}`]),
