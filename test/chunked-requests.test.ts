@@ -499,7 +499,9 @@ test("a mark that a late run writes into a removed job's folder is removed with 
   await storeInputs(home);
   const out = { format: "zarr", path: path.join(home, "out.zarr") } as const;
   const request = await requestIn(home, add, { out });
-  const { folder, spec } = await beginJob(request);
+  const job = await beginJob(request);
+  await job.close();
+  const { folder, spec } = job;
   await runJob(folder, { threads: 0, memory: MEMORY });
   await removeJob(folder, spec.id);
   assert.ok(!fs.existsSync(folder));
