@@ -114,7 +114,7 @@ const buildProgram = (io: Io, writeOut: (text: string) => void): Command =>
   new Command("ndscatter")
     .description(manifest.description)
     .version(manifest.version, "-v, --version", "print the version")
-    // Commander's default name for the version option, which users of other commands may try.
+    // Commander calls the version option -V by default, so users of other tools may try it.
     .addOption(new Option("-V").hideHelp())
     .on("option:V", () => {
       writeOut(`${manifest.version}\n`);

@@ -113,7 +113,10 @@ type ScatterNDIndicesVerdict<S extends Shape, DI extends DType, I extends Shape,
     : unknown
   ] : never : never : never : never;
 
-/** Rules for ScatterND updates: data's data type, and the shape `indices.shape[:-1] ++ data.shape[k:]`. */
+/**
+ * Rules for the updates of ScatterND: they have the data type of data, and the shape `indices.shape[:-1] ++
+ * data.shape[k:]`.
+ */
 export type ScatterNDUpdatesMust<
   D extends DType,
   S extends Shape,

@@ -132,7 +132,7 @@ function* indexFixes(input: number, bad: BadIndex, broken: Broken): Iterable<Fix
   const got = Number(bad.got);
   const [least, most] = bad.expected;
   const length = state.inputs[data]?.shape[bad.axis] ?? 0;
-  // In a version without negative indices, a negative index most likely counts from the end.
+  // If the version does not accept negative indices, the user most likely meant a negative index to count from the end.
   if (least === 0 && got < 0 && got + length >= 0) {
     yield { label: `use ${got + length} instead of ${got}`, state: valued(got + length) };
   }
@@ -187,7 +187,8 @@ function* attributeFixes(name: string, { state, version, explanation }: Broken):
       : schema?.type === "boolean"
         ? ["false", "true"]
         : []);
-  // A newer version that accepts the value keeps the user's intent, so it precedes other values.
+  // Switching to a newer version that accepts the value keeps what the user intended, so this fix comes before fixes
+  // that change the value.
   if (!isAxis) yield* newerVersions({ state, version });
   for (const value of new Set(values)) {
     if (value === text) continue;

@@ -33,7 +33,7 @@ const MOST_CHANGES = 16;
 
 export const historyOf = (present: Document): History => ({ past: [], present, future: [] });
 
-/** Returns the history with a new document. Undone documents are dropped. */
+/** Returns the history with a new document. Changes that were undone before can no longer be redone. */
 export function pushed({ past, present }: History, next: Document): History {
   if (next === present) return { past, present, future: [] };
   return { past: [...past, pack(present, next)].slice(-MOST), present: next, future: [] };

@@ -120,7 +120,7 @@ export const CONFUSIONS: readonly Confusion[] = [
     attributes: { axis: "1" },
     title: "Axis 1: an index is a column",
     question: "How do I make an index a column?",
-    note: "The tensors are the same. Each update stays in its row, and its index selects the column.",
+    note: "The tensors are those of the example with axis 0. Each update stays in its row, and its index selects the column.",
     inputs: [f32(GRID.slice(1).map((row) => row.slice(1))), i64([[0, 1, 2], [2, 0, 1]]), f32([[1, 2, 3], [4, 5, 6]])],
   },
   {

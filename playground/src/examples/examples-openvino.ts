@@ -1,5 +1,6 @@
 /**
- * Examples of scatters from OpenVINO's documentation. Errata are corrected, and the note says what the document prints.
+ * Examples of scatters from OpenVINO's documentation. Errors in the documentation are corrected here, and the example's
+ * note quotes what the documentation says.
  */
 
 import { bool, CUBE, f16, f32, i32, i8, u8, SLICES, type Examples } from "./example.ts";
@@ -49,7 +50,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
       title: "Example 3: sub",
       question: "What happens when two updates are subtracted?",
       note:
-        `${ONE_TUPLE} It writes the type ScatterNdUpdate, and reduction on <layer>. The type is ScatterNDUpdate, and reduction belongs on <data>.`,
+        `${ONE_TUPLE} The specification writes the type ScatterNdUpdate, and reduction on <layer>. The type is ScatterNDUpdate, and reduction belongs on <data>.`,
       opset: 15,
       attributes: { reduction: "sub" },
       inputs: [i32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), i32([10, 20, 30, 40, 50])],
@@ -57,7 +58,7 @@ export const OPENVINO_SCATTERS: readonly Examples[] = [
     {
       title: "Example 4: prod",
       question: "Which elements are multiplied twice?",
-      note: `${ONE_TUPLE} It prints [500, 3600, 40, 4]. The products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.`,
+      note: `${ONE_TUPLE} The specification also prints the result [500, 3600, 40, 4]. Its two middle values are wrong: the products are 2 · 30 · 40 = 2400 and 3 · 20 = 60.`,
       opset: 15,
       attributes: { reduction: "prod" },
       inputs: [f32([1, 2, 3, 4]), i32([[0], [2], [-3], [-3], [0]]), f32([10, 20, 30, 40, 50])],

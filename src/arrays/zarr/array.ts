@@ -336,7 +336,7 @@ export class ZarrArray implements PendingArray {
   }
 
   #staging(name: string): Staging {
-    // Staged names become file names, and may come from another machine.
+    // The names of staged chunks become file names and may come from another machine, so they are checked.
     if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
       const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
       throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`);

@@ -82,7 +82,7 @@ function inferScatterElements(
     const must = printTerms([wholeShape("indices", indices)]);
     throw wrongUpdates(`be ${must}`, indices, updates, fields);
   }
-  // Updates have the shape of indices, so updates are checked if the shape of indices is not known.
+  // Updates have the shape of indices, so if the shape of indices is unknown, the shape of updates is checked instead.
   checkIndicesFit(data, indices ?? updates, axis, fields);
   return data;
 }

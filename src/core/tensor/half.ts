@@ -18,7 +18,7 @@ export const BFLOAT16: HalfFormat = { fractionBits: 7, minExponent: -126 };
 // A value as a double and as its bits. Each call writes the value before reading it, so no state is kept between calls.
 const scratch = new Float64Array(1);
 const words = new Uint32Array(scratch.buffer);
-// The whole package assumes a little-endian platform, as are all that run JavaScript today.
+// The whole package assumes a little-endian platform, like all current browsers and the common platforms of Node.
 const LOW = 0;
 const HIGH = 1;
 

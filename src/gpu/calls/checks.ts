@@ -73,8 +73,8 @@ export class CallCheck {
     this.#parts = null;
     this.#reports = reports;
     const lacking = parts.inputs.find(({ outcome }) => outcome.lack !== null)?.outcome.lack ?? null;
-    // If the device could not make an input, it refuses the calls that use this input, so the input's error is the
-    // reason.
+    // If the device could not create an input, it refuses every call that uses the input. Such a call therefore reports
+    // the input's error.
     const found = failure === null || failure === "input" ? null : parts.errorOf?.(failure);
     const error = lacking ?? refusal ?? found ?? null;
     if (error === null) return;

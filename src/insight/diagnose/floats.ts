@@ -83,11 +83,15 @@ export const FLOATS: readonly Hypothesis[] = [
   }),
   floats("signed-zero", compares, () => [
     [
-      "between 0 and -0, the value of data was kept",
+      "when 0 was compared with -0, the value of data was kept",
       each(forOthers, COMPARISONS.first),
       "data-stays",
     ],
-    ["between 0 and -0, the update was kept", each(forOthers, COMPARISONS.second), "update-stays"],
+    [
+      "when 0 was compared with -0, the update was kept",
+      each(forOthers, COMPARISONS.second),
+      "update-stays",
+    ],
   ]),
   floats("signed-zero", isReduced, ({ dtype }) => {
     const round = rounderOf(dtype);
@@ -98,15 +102,21 @@ export const FLOATS: readonly Hypothesis[] = [
   ]),
   floats("nan-one-operand", compares, () => [
     ["NaNs were ignored: the other operand was kept", each(ignoringNaN, EXACT)],
-    ["between a NaN and a number, the value of data was kept", each(forNaN, COMPARISONS.first)],
-    ["between a NaN and a number, the update was kept", each(forNaN, COMPARISONS.second)],
     [
-      "in comparisons with NaN, and of 0 with -0, the value of data was kept",
+      "when a NaN was compared with a number, the value of data was kept",
+      each(forNaN, COMPARISONS.first),
+    ],
+    [
+      "when a NaN was compared with a number, the update was kept",
+      each(forNaN, COMPARISONS.second),
+    ],
+    [
+      "when an operand was NaN, or 0 was compared with -0, the value of data was kept",
       COMPARISONS.first,
       "data-stays",
     ],
     [
-      "in comparisons with NaN, and of 0 with -0, the update was kept",
+      "when an operand was NaN, or 0 was compared with -0, the update was kept",
       COMPARISONS.second,
       "update-stays",
     ],

@@ -142,7 +142,7 @@ const REPAIRS: readonly Repair[] = [
     seen: CPU_AND_WASM,
     specification:
       "ScatterND and ScatterElements have the attribute reduction since version 16, and its values max and min since version 18. GatherND has batch_dims since version 12.",
-    cure: "The whole model at opset 18, with every other node converted bit-identically.",
+    cure: "The whole model at opset 18; every other node is converted so that its results keep the same bits.",
     applies: (call) => {
       const word = reductionWord(call);
       const since = word === undefined ? null : sinceOf(word);

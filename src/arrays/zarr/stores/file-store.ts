@@ -269,7 +269,8 @@ class FileStaging implements Staging {
   async copy(from: Store, key: string, name: string, most = Infinity): Promise<boolean> {
     if (!(from instanceof FileStore)) return false;
     const [source, file] = [await from.fileToRead(key), await this.#file(name)];
-    // The chunk, or the folder of the copy, may be missing.
+    // If the source chunk does not exist, nothing is copied. If the target's folder does not exist, the write below
+    // creates it.
     const stat = await ifThere(() => files.stat(source));
     if (stat === null || stat.size > most) return false;
     if (stat.size <= FILES.short) {
