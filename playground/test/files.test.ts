@@ -100,7 +100,7 @@ test("a node of an .onnx model, and of an .xml with its .bin, is shown", async (
 test("a file that cannot be read is refused, and changes nothing", async (t) => {
   const broken = writeNpy(tensor("float32", [4, 3], Array(12).fill(1))).slice(0, 90);
   const files = [
-    { name: "picture.gif", bytes: new Uint8Array(9), says: /endings/ },
+    { name: "picture.gif", bytes: new Uint8Array(9), says: /must end in one of/ },
     { name: "broken.npy", bytes: broken, says: /./ },
     { name: "empty.onnx", bytes: new Uint8Array(0), says: /./ },
     { name: "noise.xml", bytes: new TextEncoder().encode("<a><b>"), says: /./ },
