@@ -67,7 +67,7 @@ const QUESTIONS: readonly (readonly [
     /A scatter may have data itself as/,
   ],
   ["When must I dispose of a result?", "dispose memory", /^docs\/tour\.html/, /dispose/],
-  ["Are there gradients?", "gradients", /semantics\.html/, /ties/],
+  ["Are there gradients?", "gradients", /api\.html/, /vjp/],
   ["Does it run on a GPU?", "tensors GPU", /^docs\/webgpu\.html/, /createGpuEngine/],
   [
     "Can the array be larger than memory?",
