@@ -300,7 +300,10 @@ testRows(folder, [
     `${CALL} --output-gradient d.npy`,
     "--output-gradient needs --gradient; give --gradient too",
   ),
-  refuses(`${CALL} --gradient --ties none`, '--ties takes even, first, last, all, got "none"'),
+  refuses(
+    `${CALL} --gradient --ties none`,
+    '--ties: ScatterND-18: ties must be one of "even", "first", "last", "all", got "none"',
+  ),
   ...["data[x]", "[1]", "data[1", "data[1][2]", "data[1.5]"].map((cell) =>
     refuses(
       `${CALL} --gradient --cell ${cell}`,

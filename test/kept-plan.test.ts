@@ -93,6 +93,7 @@ test("what does not fit a plan is an error", () => {
     ["shape-mismatch", () => engine.planScatterND([-1], [[0]])],
     ["dtype", () => engine.planScatterND([3], zeros("float32", [1, 1]))],
     ["attribute", () => engine.planScatterND([3], [[0]], { axis: 0 as never })],
+    ["attribute", () => engine.planScatterND([3], [[0]], { reduction: "add" } as never)],
     ["shape-mismatch", () => plan.gather(zeros("float32", [4, 3]))],
     ["shape-mismatch", () => plan.scatter(data, zeros("float32", [4]))],
     ["dtype", () => plan.scatter(data, zeros("float64", [1, 4]))],

@@ -40,7 +40,7 @@ export interface RuleChoice {
   readonly why: DialectComparison["why"];
   readonly name: string;
   readonly sentence: string;
-  /** Rule whose result the stage can show; null if there is no result. */
+  /** Rule whose result the stage can show; null if the stage can show none. */
   readonly rule: Rule | null;
 }
 

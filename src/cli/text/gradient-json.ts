@@ -4,7 +4,7 @@ import type { GradientCell, GradientExplanation, Tensor } from "../../entries/in
 import { gradientsOf, type ExplainedGradient, type InputGradient } from "../input/gradient.ts";
 import { valuesOf } from "./cells.ts";
 
-/** The facts of gradients, and the elements whose terms are listed one by one. */
+/** Facts about gradients for JSON, and the elements whose terms are listed. */
 export interface GradientFacts {
   readonly facts: object;
   readonly cells: Iterable<GradientCell>;
@@ -25,7 +25,7 @@ const factsOf = (tensor: Tensor): object => {
   return { dtype, shape, values: valuesOf(tensor) };
 };
 
-/** The elements that are explained without --cell. */
+/** Yields the elements that the command explains if --cell is not given. */
 function* cellsOf(
   { cell }: GradientExplanation,
   gradients: readonly InputGradient[],

@@ -1,4 +1,4 @@
-/** Explained gradients as text: pictures of small gradients, and where each of their elements comes from. */
+/** Explained gradients as text: pictures of small gradients, and tables of the terms of their elements. */
 
 import type {
   Explanation,
@@ -14,7 +14,7 @@ import { drawTensor, isSmall, type Canvas } from "./drawing.ts";
 import { printTable } from "./layout.ts";
 import { cellName, first, indexText, namesOf, type Names } from "./explanation-text.ts";
 
-// The text is cut after these numbers of each; --json has all.
+// Maximum numbers of items in the text; --json has all items.
 const MOST_CELLS = 50;
 const MOST_TERMS = 20;
 
@@ -39,7 +39,7 @@ export function gradientText(asked: ExplainedGradient, canvas: Canvas): string {
     .join("");
 }
 
-/** The elements of an input that are explained without --cell. */
+/** Prints the elements of an input that the command explains if --cell is not given. */
 function elementsText(asked: ExplainedGradient, input: InputGradient): string {
   const { name, gradient, count } = input;
   if (count === 0) return "";
@@ -56,7 +56,7 @@ function elementsText(asked: ExplainedGradient, input: InputGradient): string {
 
 const HEAD = ["element", "gradient", "factor * gradient of output"] as const;
 
-/** A table of elements: a line for each element of the output that a gradient comes from. */
+/** Prints a table with a line for each element of the output that a gradient comes from. */
 function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): string {
   const { explained, outputGradient } = asked;
   const { call } = explained;
@@ -77,7 +77,7 @@ function cellsText(asked: ExplainedGradient, cells: readonly GradientCell[]): st
   return rows.length === 0 ? "" : printTable([HEAD, ...rows]);
 }
 
-/** The reason for a factor: in a gather, the index. */
+/** Prints the reason for a factor; in a gather, the index. */
 function whyText({ story }: Explanation, { output, reason }: GradientTerm, names: Names): string {
   if (story?.kind !== "gather") return ` (${reason})`;
   return `, ${indexText(story.cell(output).index, names)}`;

@@ -114,6 +114,10 @@ export function keptParts(
   const version = plainVersionOf(operator);
   const fields = { op: version.name };
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields, []);
+  if (settings.reduction !== "none") {
+    const sentence = "reduction is an option of the plan's scatter; give it there";
+    throw new TensorError("attribute", sentence, fields);
+  }
   const call = { operator, version, signature: signatureOf(version), settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
   const types = ["int32", "int64"];

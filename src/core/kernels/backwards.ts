@@ -18,10 +18,10 @@ import { halfFormat } from "../tensor/scalar.ts";
 import { nanWriter } from "./combine.ts";
 import { divider } from "./divide.ts";
 
-/** Rule that selects which operands equal to the maximum or minimum receive its gradient. */
-export type Ties = "even" | "first" | "last" | "all";
+export const TIES = ["even", "first", "last", "all"] as const;
 
-export const TIES: readonly Ties[] = ["even", "first", "last", "all"];
+/** Rule that selects which operands equal to the maximum or minimum receive its gradient. */
+export type Ties = (typeof TIES)[number];
 
 /** Storage of float32, float64 and complex numbers. */
 type Floats = Float32Array | Float64Array;

@@ -127,6 +127,7 @@ export function explainGradient(
   }
 }
 
+/** Returns a tensor of ones, from which factors are computed. */
 const onesLike = ({ dtype, shape }: Tensor): Tensor =>
   full(dtype, shape, DTYPES[dtype].lanes === 2 ? [1, 0] : 1) as Tensor;
 

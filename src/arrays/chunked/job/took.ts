@@ -51,8 +51,8 @@ export async function noteTook(
 }
 
 /**
- * Returns the totals of the tasks so far, or for a finished job, the totals that its last task recorded; null if there
- * are no records.
+ * Returns the totals of the tasks so far, or for a finished job, the totals that its last task recorded; null without
+ * any record.
  */
 export async function tookOf(job: Job): Promise<Took | null> {
   const done = await findText(fileOf.done(job.folder)).catch(() => null);

@@ -30,7 +30,7 @@ export interface Address {
   readonly tuple: readonly AxisSteps[];
   /** The axes of data that tuples address, in tuple order. */
   readonly tupleAxes: readonly number[];
-  /** For each axis of positions, the steps of the data axis with the same coordinate; null if there is no such axis. */
+  /** For each axis of positions, the steps of the data axis with the same coordinate; null if data has no such axis. */
   readonly own: readonly (AxisSteps | null)[];
   readonly addressed: number;
   /** The grid over the addressed axes. */

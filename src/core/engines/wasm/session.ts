@@ -274,7 +274,7 @@ export class WasmSession implements Session<void>, IndexReader {
     const { limits, trace } = this.#parts;
     const { memory } = arena;
     if (plan.batches * plan.count * plan.slice === 0) {
-      copy(data, random);
+      if (data !== random) copy(data, random);
     } else if (memory.has(random) && memory.has(sequential)) {
       const rounds = this.roundsOf(arena, plan, job, (bytes) => this.#poolFor(bytes));
       for (const lists of rounds) this.run(memory, lists);
