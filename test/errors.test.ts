@@ -12,6 +12,7 @@ import {
 } from "../src/core/errors.ts";
 import { receiveError, sendError } from "../src/arrays/chunked/run/sent-error.ts";
 import { scatterND } from "../src/core/functions.ts";
+import { nearestName } from "../src/core/operators/nearest.ts";
 import { resolve } from "../src/core/operators/registry.ts";
 import { infer } from "../src/core/call/infer.ts";
 import { run } from "../src/core/call/run.ts";
@@ -328,4 +329,13 @@ test("a message quotes the beginning of long text", () => {
     () => Reflect.apply(zeros, undefined, ["x".repeat(1e6), [1]]),
     (error) => isTensorError(error, "dtype") && error.message.endsWith(quote),
   );
+});
+
+test("a name is offered if at most two letters and at most a third of the letters differ", () => {
+  const names = ["ScatterElements", "Gather", "d.npy"];
+  assert.equal(nearestName("ScttrElements", names), "ScatterElements");
+  assert.equal(nearestName("SctrElements", names), null);
+  assert.equal(nearestName("gathr", names), "Gather");
+  assert.equal(nearestName("gtr", names), null);
+  assert.equal(nearestName("x".repeat(10_000), names), null);
 });

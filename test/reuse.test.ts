@@ -6,10 +6,12 @@ import {
   createEngine,
   equals,
   explain,
+  full,
   gatherND,
   planScatterND,
   scatterND,
   tensor,
+  vjp,
   zeros,
   type DType,
   type Tensor,
@@ -203,6 +205,36 @@ test("results that were disposed of leave nothing in later ones", () => {
     assert.deepEqual([next.data[0], next.data[1500], next.data[2999]], [7, 0, 8]);
     assert.ok(old.length === 0 || old[1500] === 1);
     gatherND(ones, at).dispose();
+  }
+});
+
+test("memory that is used again, of any length, has been cleared", () => {
+  const engine = createEngine({ kind: "wasm" });
+  after(() => engine.dispose());
+  // Memory is cleared in blocks of 32,768 bytes.
+  for (const bytes of [1, 32_767, 32_768, 32_769, 65_537, 98_303, 200_000]) {
+    for (let round = 0; round < 3; round++) {
+      const own = engine.alloc("uint8", [bytes]);
+      assert.equal(
+        own.data.findIndex((value) => value !== 0),
+        -1,
+        `${bytes} bytes, round ${round}`,
+      );
+      own.data.fill(7);
+      own.dispose();
+    }
+    const out = full("float32", [bytes], 7);
+    const gradient = tensor("float32", [1], [5]);
+    vjp({ function: "gather" }, [zeros("float32", [bytes]), [0]], gradient, {
+      out: [out, null],
+      engine,
+    });
+    const [first, ...rest] = out.data;
+    assert.equal(first, 5);
+    assert.ok(
+      rest.every((value) => value === 0),
+      String(bytes),
+    );
   }
 });
 

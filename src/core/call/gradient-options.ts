@@ -42,6 +42,8 @@ export interface Differentiated {
   readonly gradient: Tensor;
 }
 
+const DEFAULT_TIES: Ties = "even";
+
 /** Checked options of a gradient. */
 export interface ChosenGradients {
   readonly ties: Ties;
@@ -66,7 +68,7 @@ export interface ReadGradientOptions {
  * @throws TensorError `attribute`
  */
 export function readGradientOptions(
-  { argnums, ties = "even", out }: Readonly<Record<string, unknown>>,
+  { argnums, ties = DEFAULT_TIES, out }: Readonly<Record<string, unknown>>,
   signature: Differentiated["signature"],
   fields: ErrorFields,
 ): ReadGradientOptions {
@@ -108,7 +110,7 @@ export function chooseGradients(
   const { data, updates } = signature.positions;
   if (given["argnums"] === undefined && given["ties"] === undefined && given["out"] === undefined) {
     const outs = { dataOut: undefined, updatesOut: undefined };
-    return { ties: "even", wantsData: true, wantsUpdates: updates >= 0, ...outs };
+    return { ties: DEFAULT_TIES, wantsData: true, wantsUpdates: updates >= 0, ...outs };
   }
   const { ties, wanted, outs } = readGradientOptions(given, signature, fields);
   const others: (Tensor | undefined)[] = [...tensors, call.gradient];
