@@ -1,6 +1,6 @@
 /** Sorts the faults of a call by their place on the page. */
 
-import type { DerivedShape } from "ndscatter";
+import type { DerivedShape, Explanation } from "ndscatter";
 import type { Fault } from "./read-state.ts";
 
 export interface Faults {
@@ -22,14 +22,13 @@ export function sortFaults(faults: readonly Fault[]): Faults {
   return { attributes, whole, inputs };
 }
 
-/** Returns the shape rules that no fault repeats, so that a wrong shape is reported only once. */
-export const rulesBeside = (
-  shapes: readonly DerivedShape[],
-  faults: readonly Fault[],
-): readonly DerivedShape[] =>
-  shapes.filter(
-    (rule) => rule.fits || !faults.some((one) => one.sentence.includes(` ${rule.of}.shape must `)),
-  );
+/** Returns the shape rules of a call, except a broken rule that the call's error reports. */
+export function rulesBeside(explanation: Explanation | null): readonly DerivedShape[] {
+  const { shapes = [], error = null } = explanation ?? {};
+  const isReported = (of: string): boolean =>
+    error?.code === "shape-mismatch" && error.input === of;
+  return shapes.filter(({ of, fits }) => fits || !isReported(of));
+}
 
 /** Returns the element of a fault; for leading coordinates, the first element of their slice. */
 export const elementAt = (at: readonly number[], shape: readonly number[]): number =>

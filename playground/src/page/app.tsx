@@ -179,8 +179,8 @@ const Whole = ({ op }: { readonly op: string }): JSX.Element => (
 );
 
 function ShapeRules({ session }: { readonly session: Session }): JSX.Element | null {
-  const { explanation, version, edits, fixes, call } = session;
-  const shapes = rulesBeside(explanation?.shapes ?? [], call.faults);
+  const { explanation, version, edits, fixes } = session;
+  const shapes = rulesBeside(explanation);
   const unfit = shapes.find(({ fits }) => !fits);
   const isOffered = fixes.some(({ label }) => label.startsWith(`make ${unfit?.of} `));
   return (

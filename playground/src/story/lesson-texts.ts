@@ -135,7 +135,7 @@ export function restText(scene: Scene): string {
     : `No ${noun} names ${names}, so ${count === 1 ? "it is" : "they are"} not in the output.`;
 }
 
-/** How each reduction combines several updates of one target: the verb in two forms, and its object. */
+/** For each reduction, the verb, in two forms, and the object for several updates of the same target. */
 const AGREEMENTS: Readonly<
   Record<Reduction, readonly [does: string, wouldDo: string, what: string]>
 > = {

@@ -32,7 +32,7 @@ export function sceneOf(
   return {
     title: titleOf({ ...state, opset: version?.sinceVersion ?? state.opset }),
     sentences: [
-      ...rulesBeside(explanation?.shapes ?? [], call.faults).map(({ sentence }) => sentence),
+      ...rulesBeside(explanation).map(({ sentence }) => sentence),
       ...new Set(call.faults.map(({ sentence }) => sentence)),
     ],
     // On a phone the lanes are in tiers; a saved picture shows them side by side.

@@ -58,7 +58,7 @@ function probesFrom(version: OperatorVersion, example: Example): Probes | null {
   return { example, axis, size, probes };
 }
 
-/** What the registry says about a version's indices. */
+/** Rules of a version for its indices, according to the registry. */
 export interface Bounds {
   readonly negative: string;
   readonly outOfRange: string;
