@@ -308,7 +308,7 @@ const FAULTS: readonly Fault[] = [
     says: /the required input 1 is missing/ },
   { name: "too many outputs", code: "malformed-file", nodes: [node("Identity", ["x"], { outputs: ["y", "z"] })],
     says: /has 2 outputs, but Identity makes 1/ },
-  { name: "an axis that is a float", code: "attribute", says: /"axis" is a list of floats/,
+  { name: "an axis that is a float", code: "attribute", says: /"axis" contains floats/,
     nodes: [node("GatherElements", ["x", "x"], { attributes: { axis: { type: "float", value: 1 } } })] },
 ];
 

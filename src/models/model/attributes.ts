@@ -16,7 +16,7 @@ export function attributesOf({ op, attributes }: ModelNode): Record<string, unkn
   const fail = (name: string, what: string): TensorError =>
     new TensorError("attribute", `attribute ${quote(name)} ${what}`, { op });
   for (const [name, attribute] of entries) {
-    if (isFloat(attribute)) throw fail(name, `is a list of floats, which ${op} does not have`);
+    if (isFloat(attribute)) throw fail(name, `contains floats, but no attribute of ${op} does`);
     if (isReference(attribute)) {
       const from = quote(attribute.reference);
       throw fail(
