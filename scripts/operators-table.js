@@ -1,6 +1,6 @@
 /**
  * Writes the table of docs/operators.md from the registry. Run by hand: `npm run build && node
- * scripts/operators-table.js`; `test/tour.test.ts` fails until the table is up to date.
+ * scripts/operators-table.js`; `test/documents/tour.test.ts` fails until the table is up to date.
  */
 
 import fs from "node:fs";

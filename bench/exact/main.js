@@ -1,6 +1,6 @@
 /**
  * Exact sessions beside the plain sessions of onnxruntime-node that they replace, both with one thread, in turn in one
- * process: `node bench/exact/main.js`, with `dist/` built and the packages of `bench/` and `test/onnxruntime`
+ * process: `node bench/exact/main.js`, with `dist/` built and the packages of `bench/` and `test/nightly/onnxruntime`
  * installed.
  *
  *   --only TEXT    rows whose name contains TEXT
@@ -50,7 +50,9 @@ async function measureRow({ name, model, feeds: feedsOf, goal }) {
   const random = randomsOf(name);
   const bytes = model(random);
   if (bytes === null) {
-    console.log(`${name.padEnd(20)}left out: its package is not in test/onnxruntime/node_modules`);
+    console.log(
+      `${name.padEnd(20)}left out: its package is not in test/nightly/onnxruntime/node_modules`,
+    );
     return true;
   }
   const feeds = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
  * The models for measuring exact sessions, with feeds: two made here, and real ones from the packages of
- * test/onnxruntime.
+ * test/nightly/onnxruntime.
  */
 
 import fs from "node:fs";
@@ -9,7 +9,9 @@ import { fileURLToPath } from "node:url";
 import { tensor, zeros } from "../../dist/entries/index.js";
 import { buildModel, writeModel } from "../../dist/entries/onnx.js";
 
-const PACKAGES = fileURLToPath(new URL("../../test/onnxruntime/node_modules", import.meta.url));
+const PACKAGES = fileURLToPath(
+  new URL("../../test/nightly/onnxruntime/node_modules", import.meta.url),
+);
 
 /** Numbers in [0, 1) from a linear congruential generator, seeded by the name of the row. */
 function randomsOf(name) {

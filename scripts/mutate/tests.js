@@ -11,7 +11,7 @@ import { run } from "./process.js";
 const PRELOADED = fileURLToPath(new URL("reached.cjs", import.meta.url));
 
 /** Loads a test file, fills released memory with a pattern, and checks at the end for open resources. */
-const SEVERAL = "build/test/runtimes/several.js";
+const SEVERAL = "build/test/runners/several.js";
 
 /** Time limit of a clean run of one file, in milliseconds. */
 const CLEAN_LIMIT = 300_000;
@@ -21,12 +21,16 @@ const limitOf = (cleanTime) => 15_000 + 5 * cleanTime;
 
 const namesIn = (folder, ending) =>
   fs
-    .readdirSync(folder)
+    .readdirSync(folder, { recursive: true })
+    .map((name) => name.replaceAll(path.sep, "/"))
     .filter((name) => name.endsWith(ending))
     .map((name) => name.slice(0, -ending.length));
 
-/** Returns the names of the test files of a workspace that `npm test` has, without their folder and ending. */
-export const testFiles = (folder) => namesIn(path.join(folder, "build/test"), ".test.js");
+/** Returns the test files of a workspace that `npm test` has, by room and name. */
+export const testFiles = (folder) =>
+  namesIn(path.join(folder, "build/test"), ".test.js").filter(
+    (name) => !name.startsWith("nightly/"),
+  );
 
 /** Returns the names of test files that test sources of the area `gpu`. */
 export function testFilesBesideGpu(folder) {
@@ -35,8 +39,8 @@ export function testFilesBesideGpu(folder) {
 }
 
 /** Returns the path of a test file. Tests that need WebGPU have a folder of their own. */
-const fileOf = (name) => `build/test/${name}${isOfGpu(name) ? ".gpu" : ".test"}.js`;
-const isOfGpu = (name) => name.startsWith("webgpu/");
+const fileOf = (name) => `build/test/${isOfGpu(name) ? name : `${name}.test`}.js`;
+const isOfGpu = (name) => name.endsWith(".gpu");
 
 /** Options of Node for a test file. */
 const plain = { args: [], env: {} };
@@ -47,7 +51,7 @@ let onGpu = plain;
  * @returns a sentence with the reasons if no driver is installed
  */
 export async function gpuTestFiles(folder) {
-  const module = path.join(folder, "build/test/webgpu/drivers.js");
+  const module = path.join(folder, "build/test/gpu/drivers.js");
   const { DRIVERS, NODE_ARGS, findDriver } = await import(pathToFileURL(module).href);
   const reasons = [];
   for (const driver of DRIVERS) {
@@ -55,7 +59,7 @@ export async function gpuTestFiles(folder) {
     if (typeof found !== "string") {
       onGpu = { args: [...NODE_ARGS, "--test-force-exit"], env: found.env };
       const names = namesIn(path.dirname(module), ".gpu.js");
-      return names.map((name) => `webgpu/${name}`);
+      return names.map((name) => `gpu/${name}.gpu`);
     }
     reasons.push(`${driver.name}: ${found}`);
   }

@@ -62,7 +62,7 @@ export function copyProject(folder) {
     fs.mkdirSync(path.dirname(to), { recursive: true });
     fs.copyFileSync(from, to);
   }
-  for (const packages of ["node_modules", "test/webgpu/node_modules"]) {
+  for (const packages of ["node_modules", "test/gpu/node_modules"]) {
     const from = path.join(ROOT, packages);
     if (fs.existsSync(from)) fs.symlinkSync(from, path.join(folder, packages));
   }

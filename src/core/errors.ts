@@ -158,8 +158,8 @@ export function isTensorError<C extends ErrorCode = ErrorCode>(
  *
  * Each kind of value is read in a single place: shapes by `shapeOf`, bytes by `plainBytes`, options in
  * `tensor/options.ts`, rows in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in
- * `model/foreign-model.ts`, constants by `readConstant`. `test/hostile-values.test.ts` and
- * `test/foreign-models.test.ts` pass hostile values to every function.
+ * `model/foreign-model.ts`, constants by `readConstant`. `test/core/hostile-values.test.ts` and
+ * `test/models/foreign-models.test.ts` pass hostile values to every function.
  */
 export function readForeign<T>(
   read: () => T,

@@ -1,6 +1,6 @@
 /** ONNX files with graphs inside nodes, byte by byte, with documentation and an unknown field. */
 
-import { bytes, file, int, text } from "../onnx-encoder.ts";
+import { bytes, file, int, text } from "./onnx-encoder.ts";
 
 /** A graph `then` with a Scatter on values of the graph around it. */
 export const BODY = [

@@ -1,6 +1,6 @@
 /**
  * The number of random cases in a suite: a quarter in every runtime and browser, and all of them once, in Node, by
- * `random-cases.slow.test.ts`.
+ * `test/nightly/random-cases.test.ts`.
  */
 
 const HAS_ALL = typeof process !== "undefined" && process.env["CASES"] === "all";

@@ -3,7 +3,7 @@
 import { tensor, type TensorType } from "../../src/entries/index.ts";
 import { buildModel, writeModel, type Model } from "../../src/entries/onnx.ts";
 import { writeIR } from "../../src/entries/openvino.ts";
-import { bytes, file, float, int, text } from "../onnx-encoder.ts";
+import { bytes, file, float, int, text } from "./onnx-encoder.ts";
 
 export const F32 = (...shape: (number | string)[]): TensorType => ({ dtype: "float32", shape });
 export const I64 = (...shape: (number | string)[]): TensorType => ({ dtype: "int64", shape });

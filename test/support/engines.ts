@@ -1,6 +1,6 @@
 /**
  * All engines that the suite runs on. A new engine is one line here. Starting many threads takes most of the time of
- * their tests, so only `many-threads.slow.test.ts` has engines with more than a few threads.
+ * their tests, so only `test/nightly/many-threads.test.ts` has engines with more than a few threads.
  */
 
 import { after } from "node:test";

@@ -1,7 +1,7 @@
 /** ONNX messages assembled by hand: the fields of `onnx.proto` by name, without the schema under test. */
 
 import { DTYPES, type DType } from "../../src/core/tensor/dtype.ts";
-import { bytes, file, int, text, type Bytes } from "../onnx-encoder.ts";
+import { bytes, file, int, text, type Bytes } from "./onnx-encoder.ts";
 
 // prettier-ignore
 export const MODEL = {

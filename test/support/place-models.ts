@@ -1,6 +1,6 @@
 /** ONNX files with scatters and gathers in bodies and functions, assembled by hand. */
 
-import { bytes, file, int, text, type Bytes } from "../onnx-encoder.ts";
+import { bytes, file, int, text, type Bytes } from "./onnx-encoder.ts";
 import {
   attribute,
   ATTRIBUTE,

@@ -5,7 +5,7 @@
 
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { writeTensor } from "../../src/entries/onnx.ts";
-import { bytes, file, int, text, type Bytes } from "../onnx-encoder.ts";
+import { bytes, file, int, text, type Bytes } from "./onnx-encoder.ts";
 import { attribute, ATTRIBUTE, dim, FUNCTION, GRAPH, MODEL, NODE } from "./onnx-parts.ts";
 import { nodeMessage, opset, tensorType, valueInfo } from "./onnx-parts.ts";
 import type { Random } from "./random.ts";

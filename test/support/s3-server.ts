@@ -34,7 +34,7 @@ export interface Secrets {
   readonly sessionToken?: string;
 }
 
-const PLACE = fileURLToPath(new URL("../../../test/s3/package.json", import.meta.url));
+const PLACE = fileURLToPath(new URL("../../../test/nightly/s3/package.json", import.meta.url));
 
 export function loadSigner(): Smithy | null {
   try {

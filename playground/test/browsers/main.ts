@@ -1,14 +1,14 @@
 /**
  * The built page in Chromium, Firefox and WebKit: `npm run test:playground-browsers`, or in some of them by name. The
- * browsers are those of `test/browser`, and need no driver. What Chromium's driver can do besides is in the other tests.
+ * browsers are those of `test/runners/browser`, and need no driver. What Chromium's driver can do besides is in the other tests.
  */
 
 import assert from "node:assert/strict";
 import { equals, explain, run, type Tensor } from "ndscatter";
-import { BROWSERS, type Browser } from "../../../test/browser/browsers.ts";
-import { findBrowser, open, type Installed } from "../../../test/browser/launch.ts";
-import { close, closeUnavailable, secondsSince } from "../../../test/runtimes/outcome.ts";
-import { exitOnSignals } from "../../../test/runtimes/process-group.ts";
+import { BROWSERS, type Browser } from "../../../test/runners/browser/browsers.ts";
+import { findBrowser, open, type Installed } from "../../../test/runners/browser/launch.ts";
+import { close, closeUnavailable, secondsSince } from "../../../test/runners/outcome.ts";
+import { exitOnSignals } from "../../../test/runners/process-group.ts";
 import { fromHash, toHash } from "../../src/document/hash.ts";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readState } from "../../src/document/read-state.ts";

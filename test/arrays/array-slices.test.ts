@@ -1,0 +1,496 @@
+/** Parts of arrays: what they read and write is what a list of coordinates says, also when a job changes them in place. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { AxisRange, ChunkedArray } from "../../src/arrays/boxes/array.ts";
+import { SlicedArray } from "../../src/arrays/boxes/slice.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
+import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
+import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
+import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
+import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
+import { product } from "../../src/core/tensor/shape.ts";
+import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { gatherChunked, scatterChunked } from "../../src/entries/chunked.ts";
+import { gatherND, scatterND } from "../../src/entries/index.ts";
+import { writeNpy } from "../../src/entries/npy.ts";
+import { createArray, createPending, openArray } from "../../src/entries/zarr.ts";
+import { makeHome, MEMORY } from "../support/job-files.ts";
+import { MemoryArray } from "../support/memory-array.ts";
+import { arrayInMemory } from "../support/memory-store.ts";
+import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
+import { randomFrom } from "../support/random.ts";
+import { assertRejected, assertRefused } from "../support/refusal.ts";
+
+const upTo = (dim: number): number[] => [...Array(dim).keys()];
+
+/** The coordinates that a range takes: JavaScript's own `slice` counts and clips as Python's does. */
+function coordinates(range: AxisRange, dim: number): number[] {
+  if (typeof range === "number") return [upTo(dim).at(range) ?? assert.fail()];
+  const [start, stop, step] = range ?? [];
+  return upTo(dim)
+    .slice(start ?? undefined, stop ?? undefined)
+    .filter((_, i) => i % (step ?? 1) === 0);
+}
+
+/** The numbers of the elements that ranges take, row-major. */
+function places(shape: readonly number[], ranges: readonly AxisRange[]): number[] {
+  return shape.reduce<number[]>(
+    (before, dim, axis) =>
+      before.flatMap((at) => coordinates(ranges[axis] ?? null, dim).map((one) => at * dim + one)),
+    [0],
+  );
+}
+
+const shapeAfter = (shape: readonly number[], ranges: readonly AxisRange[]): number[] =>
+  shape.flatMap((dim, axis) =>
+    typeof ranges[axis] === "number" ? [] : [coordinates(ranges[axis] ?? null, dim).length],
+  );
+
+const numbered = (shape: readonly number[]): Tensor =>
+  tensor("int32", shape, Int32Array.from(upTo(product(shape))));
+
+const end = fc.option(fc.integer({ min: -15, max: 15 }), { nil: null });
+const range: fc.Arbitrary<{ at: number; ends: (number | null)[]; kind: number }> = fc.record({
+  at: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  ends: fc
+    .tuple(end, end, fc.option(fc.integer({ min: 1, max: 5 }), { nil: null }))
+    .map((all) => [...all]),
+  kind: fc.nat(6),
+});
+
+/** Arrays and what is taken of them. Half of the coordinates count from the end. */
+const cases = fc
+  .array(fc.record({ dim: fc.nat(12), chunk: fc.integer({ min: 1, max: 6 }), range }), {
+    maxLength: 3,
+  })
+  .map((axes) => ({
+    shape: axes.map(({ dim }) => dim),
+    chunkShape: axes.map(({ chunk }) => chunk),
+    ranges: axes.map(({ dim, range: { at, ends, kind } }): AxisRange => {
+      if (kind === 0) return null;
+      if (kind === 1 && dim > 0) return Math.floor(at * dim) - (at > 0.5 ? dim : 0);
+      return ends.slice(0, kind % 4);
+    }),
+  }));
+
+test("a part reads and writes the elements that its ranges take", async () => {
+  await fc.assert(
+    fc.asyncProperty(cases, fc.boolean(), fc.nat(), async (one, isZarr, seed) => {
+      const { shape, chunkShape, ranges } = one;
+      const values = numbered(shape);
+      const make = async (): Promise<ChunkedArray> => {
+        if (!isZarr) return new MemoryArray(values, chunkShape);
+        const { array } = arrayInMemory({ dtype: "int32", shape, chunkShape, codecs: ["crc32c"] });
+        await array.write(values);
+        return array;
+      };
+      const array = await make();
+      const model = [...values.data] as number[];
+      const part = array.slice(...ranges);
+      const own = places(shape, ranges);
+      assert.deepEqual(part.shape, shapeAfter(shape, ranges));
+      assert.deepEqual([...(await part.read()).data], own);
+      // A box of the part.
+      const random = randomFrom(seed);
+      const start = part.shape.map((dim) => random(dim + 1));
+      const box = part.shape.map((dim, axis) => random(dim - start[axis] + 1));
+      const boxRanges = start.map((from, axis) => [from, from + box[axis]]);
+      const inner = places(part.shape, boxRanges);
+      const read = await part.read(start, box);
+      assert.deepEqual(
+        [...read.data],
+        inner.map((at) => own[at]),
+      );
+      // A part of the part.
+      const half = part.slice(...box.map((): AxisRange => [1, null, 2]));
+      const halves = places(
+        part.shape,
+        box.map((): AxisRange => [1, null, 2]),
+      );
+      assert.deepEqual(
+        [...(await half.read()).data],
+        halves.map((at) => own[at]),
+      );
+      // What is written changes nothing else.
+      const fresh = Int32Array.from(inner, (at) => -1 - at);
+      await part.write(tensor("int32", box, fresh), start);
+      for (const [i, at] of inner.entries()) model[own[at]] = fresh[i];
+      assert.deepEqual([...(await array.read()).data], model);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("each chunk of an exclusive part is in chunks of the array that no other has", async () => {
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ shape, chunkShape, ranges }) => {
+      const array = new MemoryArray(numbered(shape), chunkShape);
+      const part = array.slice(...ranges) as SlicedArray;
+      const own = part.exclusive();
+      const taken = new Map<string, string>();
+      const grid = own.shape.map((dim, axis) => Math.ceil(dim / own.chunkShape[axis]));
+      const model = [...array.tensor.data] as number[];
+      const all = places(shape, ranges);
+      for (const number of upTo(product(grid))) {
+        const at = grid.reduceRight<number[]>(
+          (rest, count, axis) => [
+            Math.floor(number / product(grid.slice(axis + 1))) % count,
+            ...rest,
+          ],
+          [],
+        );
+        const ends = at.map((one, axis): AxisRange => {
+          const from = one * own.chunkShape[axis];
+          return [from, from + own.chunkShape[axis]];
+        });
+        const inner = places(own.shape, ends).map((place) => all[place]);
+        for (const place of inner) {
+          let rest = place;
+          const chunk = shape
+            .map((dim, axis) => {
+              const stride = product(shape.slice(axis + 1));
+              const coordinate = Math.floor(rest / stride) % Math.max(1, dim);
+              rest %= stride;
+              return Math.floor(coordinate / chunkShape[axis]);
+            })
+            .join();
+          assert.equal(taken.get(chunk) ?? String(at), String(at), `chunk ${chunk}`);
+          taken.set(chunk, String(at));
+        }
+        const fresh = Int32Array.from(inner, (place) => -1 - place);
+        await own.stageChunk(at, new Uint8Array(fresh.buffer), `name${number}`);
+        assert.deepEqual([...array.tensor.data], model, "nothing is seen before it is published");
+        assert.equal(await own.publishChunk(at, `name${number}`), true);
+        for (const place of inner) model[place] = -1 - place;
+        assert.deepEqual([...array.tensor.data], model);
+      }
+      assert.equal(array.staged.size, 0);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("what is discarded leaves nothing staged, and what is published in part is published again", async () => {
+  const array = new MemoryArray(numbered([20]), [4]);
+  const part = (array.slice([2, 15]) as SlicedArray).exclusive();
+  assert.deepEqual(part.chunkShape, [13]);
+  const bytes = new Uint8Array(Int32Array.from(upTo(13), (at) => -at).buffer);
+  await part.stageChunk([0], bytes, "a");
+  assert.equal(array.staged.size, 4);
+  await part.discard("a");
+  assert.equal(array.staged.size, 0);
+  await part.stageChunk([0], bytes, "b");
+  // A process that ends in the middle has published the first of four chunks; another one goes on.
+  await array.publishChunk([0], "b");
+  const other = (array.slice([2, 15]) as SlicedArray).exclusive();
+  assert.equal(await other.publishChunk([0], "b"), true);
+  assert.equal(await other.publishChunk([0], "b"), false);
+  const expected = [0, 1, ...upTo(13).map((at) => (at === 0 ? 0 : -at)), ...upTo(20).slice(15)];
+  assert.deepEqual([...array.tensor.data], expected);
+});
+
+test("ranges that are none are refused", () => {
+  const array = new MemoryArray(numbered([4, 3]), [2, 2]);
+  const refuse = (code: ErrorCode, sentence: RegExp, ...ranges: unknown[]): void => {
+    assertRefused(code, sentence, () => array.slice(...(ranges as AxisRange[])));
+  };
+  refuse(
+    "rank",
+    /^a slice must have at most 2 ranges, one per axis of \[4, 3\], got 3$/,
+    null,
+    null,
+    null,
+  );
+  refuse("index-out-of-range", /^a coordinate of axis 0 must be from -4 to 3, got 4$/, 4);
+  refuse("index-out-of-range", /^a coordinate of axis 1 must be from -3 to 2, got -4$/, null, -4);
+  refuse("index-out-of-range", /got 0.5$/, 0.5);
+  for (const range of [[0, 2, 0], [0, 2, -1], [0, 1, 1, 1], [0.5], "0:2", {}, ["0"], [undefined]]) {
+    refuse(
+      "attribute",
+      /^the range of axis 0 must be a coordinate, or \[start, stop, step\]/,
+      range,
+    );
+  }
+});
+
+const JOBS = { skip: WITHOUT_NODE_ITSELF };
+
+/** Data, indices and updates in files, and what is expected of the part. */
+async function makeCall(home: string, seed: number) {
+  const random = randomFrom(seed);
+  const shape = [5 + random(8), 4 + random(8)];
+  const chunkShape = [1 + random(5), 1 + random(5)];
+  const ranges: AxisRange[] = shape.map((dim) => {
+    const start = random(dim - 1);
+    return [start, start + 1 + random(dim - start), 1 + random(3)];
+  });
+  const values = tensor(
+    "float32",
+    shape,
+    Float32Array.from(upTo(product(shape)), () => random(9)),
+  );
+  const data = await createArray(path.join(home, "data.zarr"), {
+    dtype: "float32",
+    shape,
+    chunkShape,
+    attributes: { unit: "m" },
+    dimensionNames: ["y", "x"],
+  });
+  await data.write(values);
+  const part = data.slice(...ranges);
+  const [rows, columns] = part.shape;
+  const count = 6;
+  const indices = tensor(
+    "int64",
+    [count, 1],
+    upTo(count).map(() => random(2 * rows) - rows),
+  );
+  const updates = tensor(
+    "float32",
+    [count, columns],
+    Float32Array.from(upTo(count * columns), () => random(9)),
+  );
+  fs.writeFileSync(path.join(home, "i.npy"), writeNpy(indices));
+  fs.writeFileSync(path.join(home, "u.npy"), writeNpy(updates));
+  const open = (name: string) => openArray(path.join(home, name));
+  return {
+    values,
+    ranges,
+    data,
+    part,
+    indices: { tensor: indices, array: await open("i.npy") },
+    updates: { tensor: updates, array: await open("u.npy") },
+  };
+}
+
+const OPTIONS = { memory: MEMORY, threads: 0 };
+
+test(
+  "a part that a job changes in place becomes what a scatter makes of it, and the rest stays",
+  JOBS,
+  async () => {
+    for (const seed of upTo(12)) {
+      const home = makeHome();
+      const { values, ranges, data, part, indices, updates } = await makeCall(home, seed);
+      const own = places(values.shape, ranges);
+      const old = tensor(
+        "float32",
+        part.shape,
+        own.map((at) => Number(values.data[at])),
+      );
+      const expected = scatterND(old, indices.tensor, updates.tensor, { reduction: "add" });
+      const made = await scatterChunked(part, indices.array, updates.array, {
+        ...OPTIONS,
+        out: part,
+        reduction: "add",
+      });
+      assert.deepEqual([...(await made.read()).data], [...expected.data], `seed ${seed}`);
+      const model = [...values.data];
+      for (const [i, at] of own.entries()) model[at] = expected.data[i] as number;
+      assert.deepEqual([...(await data.read()).data], model, `seed ${seed}`);
+      assert.ok(!fs.existsSync(path.join(home, "data.zarr", ".ndscatter")));
+    }
+  },
+);
+
+test(
+  "a job gathers and scatters from a part into a new array, which has its attributes",
+  JOBS,
+  async () => {
+    for (const seed of [20, 21, 22]) {
+      const home = makeHome();
+      const { values, ranges, part, indices, updates } = await makeCall(home, seed);
+      const old = tensor(
+        "float32",
+        part.shape,
+        places(values.shape, ranges).map((at) => Number(values.data[at])),
+      );
+      const out = path.join(home, "out.zarr");
+      const options = { ...OPTIONS, out };
+      const gathered = await gatherChunked(part, indices.array, options);
+      assert.deepEqual([...(await gathered.read()).data], [...gatherND(old, indices.tensor).data]);
+      fs.rmSync(out, { recursive: true });
+      const made = await scatterChunked(part, indices.array, updates.array, {
+        ...options,
+        reduction: "max",
+      });
+      const expected = scatterND(old, indices.tensor, updates.tensor, { reduction: "max" });
+      assert.deepEqual([...(await made.read()).data], [...expected.data]);
+      const { attributes, dimensionNames } = made as Awaited<ReturnType<typeof createArray>>;
+      assert.deepEqual([{ ...attributes }, dimensionNames], [{ unit: "m" }, ["y", "x"]]);
+    }
+  },
+);
+
+test(
+  "a task of a part in place that is run again after it was marked changes nothing twice",
+  JOBS,
+  async () => {
+    const home = makeHome();
+    const data = await createArray(path.join(home, "d.zarr"), {
+      dtype: "int32",
+      shape: [12],
+      chunkShape: [4],
+    });
+    await data.write(numbered([12]));
+    const stored = async (name: string, values: Tensor): Promise<ChunkedArray> => {
+      fs.writeFileSync(path.join(home, name), writeNpy(values));
+      return openArray(path.join(home, name));
+    };
+    const folder = path.join(home, "job");
+    await createJob({
+      folder,
+      call: { function: "scatterND", options: { reduction: "add" } },
+      data: data.slice([1, 11]),
+      indices: await stored("i.npy", tensor("int64", [10, 1], upTo(10))),
+      updates: await stored(
+        "u.npy",
+        tensor(
+          "int32",
+          [10],
+          upTo(10).map(() => 100),
+        ),
+      ),
+      out: null,
+      memory: MEMORY,
+      threads: 0,
+    });
+    const spec = await readSpec(folder);
+    const memory = { workspace: new Workspace(), allowance: 2 ** 20 };
+    const job = await openContext(folder, spec);
+    await runTask(job, "partition", 0, memory);
+    // The first run of the task is cut off when it has published the first chunk of the array.
+    const publishChunk = job.out.publishChunk.bind(job.out);
+    const cut = new Error("cut off");
+    job.out.publishChunk = async (_, name) => {
+      await data.publishChunk([0], name);
+      throw cut;
+    };
+    await assert.rejects(() => runTask(job, "apply", 0, memory), cut);
+    job.out.publishChunk = publishChunk;
+    assert.deepEqual(await remainingTasks(await openJob(folder), "finish"), [0]);
+    await runJob(folder, { threads: 0, memory: MEMORY });
+    const expected = upTo(12).map((at) => (at >= 1 && at < 11 ? at + 100 : at));
+    assert.deepEqual([...(await data.read()).data], expected);
+  },
+);
+
+test(
+  "a part in place may get updates of another part of its array, also when the job goes on",
+  JOBS,
+  async () => {
+    const home = makeHome();
+    const place = path.join(home, "d.zarr");
+    const data = await createArray(place, { dtype: "int32", shape: [12, 2], chunkShape: [4, 2] });
+    await data.write(numbered([12, 2]));
+    const file = path.join(home, "i.npy");
+    fs.writeFileSync(file, writeNpy(tensor("int64", [4, 1], [5, 0, 3, 4])));
+    const indices = await openArray(file);
+    const folder = path.join(home, "job");
+    const request = (part: ChunkedArray, updates: ChunkedArray) => ({
+      folder,
+      call: { function: "scatterND", options: { reduction: "add" } } as const,
+      data: part,
+      indices,
+      updates,
+      out: null,
+      memory: MEMORY,
+      threads: 0,
+    });
+    const shared =
+      /^updates and data share elements of \S+d\.zarr, which the job changes in place; copy one/;
+    for (const [part, updates] of [
+      [data.slice([0, 6]), data.slice([5, 9])],
+      [data.slice([0, 6]), data.slice([2, 6])],
+      [data.slice([0, 12, 2]), data.slice([1, 9, 2])],
+      [data, data.slice([0, 4])],
+    ] as const) {
+      await assertRejected("overlap", shared, () => createJob(request(part, updates)));
+    }
+    // Elements 4 to 7 are one chunk, of which the job changes the first half and reads the other.
+    await createJob(request(data.slice([0, 6]), data.slice([6, 10])));
+    const spec = await readSpec(folder);
+    const memory = { workspace: new Workspace(), allowance: 2 ** 20 };
+    const job = await openContext(folder, spec);
+    await runTask(job, "partition", 0, memory);
+    await runTask(job, "apply", 1, memory);
+    await createJob(request(data.slice([0, 6]), data.slice([6, 10])));
+    await runJob(folder, { threads: 0, memory: MEMORY });
+    const expected = upTo(24);
+    for (const [i, row] of [5, 0, 3, 4].entries())
+      for (const column of [0, 1]) expected[2 * row + column] += 2 * (6 + i) + column;
+    assert.deepEqual([...(await data.read()).data], expected);
+  },
+);
+
+test(
+  "a job's file that names a part beyond its array is refused, and so is another part in place",
+  JOBS,
+  async () => {
+    const home = makeHome();
+    const { part, indices, updates } = await makeCall(home, 3);
+    const folder = path.join(home, "job");
+    await createJob({
+      folder,
+      call: { function: "scatterND", options: {} },
+      data: part,
+      indices: indices.array,
+      updates: updates.array,
+      out: null,
+      ...OPTIONS,
+    });
+    const file = path.join(folder, "job.json");
+    const spec = JSON.parse(fs.readFileSync(file, "utf8"));
+    for (const [slice, code, sentence] of [
+      [
+        [[0, 1, 9999], 0],
+        "index-out-of-range",
+        /^the slice of \S+data.zarr must lie within its shape/,
+      ],
+      [[0], "index-out-of-range", /must lie within its shape/],
+      [[[0, 0, 1], 0], "index-out-of-range", /must lie within/],
+      [[-1, [0, 1, 1]], "index-out-of-range", /must lie within/],
+      ["x", "malformed-file", /^job.json must describe a job of this ndscatter version/],
+      [[null], "malformed-file", /^job.json must describe a job of this ndscatter version/],
+    ] as const) {
+      fs.writeFileSync(file, JSON.stringify({ ...spec, data: { ...spec.data, slice } }));
+      await assertRejected(code, sentence, async () => openContext(folder, await readSpec(folder)));
+    }
+    fs.writeFileSync(file, JSON.stringify({ ...spec, out: { ...spec.out, slice: undefined } }));
+    assert.deepEqual((await readSpec(folder)).out, spec.data);
+  },
+);
+
+test("a copy of a part is an array of its own, of one axis less too", JOBS, async () => {
+  const home = makeHome();
+  const data = await createArray(path.join(home, "d.zarr"), {
+    dtype: "int32",
+    shape: [4, 6],
+    chunkShape: [2, 3],
+    codecs: [{ name: "transpose", configuration: { order: [1, 0] } }, "zstd"],
+    fillValue: 7,
+    dimensionNames: ["y", "x"],
+  });
+  await data.write(numbered([4, 6]));
+  const copy = await createPending(path.join(home, "c.zarr"), { like: data.slice(1) });
+  const { shape, chunkShape, codecs, fillValue, dimensionNames } = copy as typeof data;
+  assert.deepEqual(
+    { shape, chunkShape, fillValue, dimensionNames },
+    {
+      shape: [6],
+      chunkShape: [3],
+      fillValue: 7,
+      dimensionNames: ["x"],
+    },
+  );
+  assert.deepEqual(
+    codecs.map(({ name }) => name),
+    ["bytes", "zstd"],
+  );
+});

@@ -1,0 +1,127 @@
+/** A job is known by its id: another job in the same folder is another job, for whoever worked on the first one. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { test } from "node:test";
+import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
+import { openContext, openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
+import { startPool, type TaskPool } from "../../src/arrays/chunked/run/pool.ts";
+import { readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
+import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
+import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
+import {
+  add,
+  makeHome,
+  makeJob,
+  max,
+  MEMORY,
+  readAll,
+  ROWS,
+  storeInputs,
+} from "../support/job-files.ts";
+import { assertRejected } from "../support/refusal.ts";
+
+async function runAll(pool: TaskPool, folder: string): Promise<void> {
+  const job = await openJob(folder);
+  for (const { name } of job.stages) {
+    for (const task of await remainingTasks(job, name)) await pool.run(folder, name, task);
+  }
+}
+
+const filled = (value: number): number[] => Array.from({ length: ROWS }, () => value);
+
+const removeBoth = (home: string): void => {
+  for (const name of ["job", "out.zarr"]) fs.rmSync(path.join(home, name), { recursive: true });
+};
+
+test("a pool that lives on knows a job from its successor in the same folder", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  for (const [call, value] of [
+    [add, 6],
+    [max, 5],
+    [add, 6],
+  ] as const) {
+    await runAll(pool, await makeJob(home, call));
+    assert.deepEqual(await readAll(path.join(home, "out.zarr")), filled(value));
+    removeBoth(home);
+  }
+  await pool.end();
+});
+
+test("a task of a removed job leaves its successor in the same folder alone", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const memory = { workspace: new Workspace(), allowance: 2 ** 20 };
+  const folder = await makeJob(home, max);
+  const old = await openContext(folder, await readSpec(folder));
+  await runTask(old, "partition", 0, memory);
+  removeBoth(home);
+  await makeJob(home, add);
+  const listing = (): string[] =>
+    fs.readdirSync(home, { recursive: true, encoding: "utf8" }).sort();
+  const before = listing();
+  const refused = (stage: "partition" | "apply"): Promise<unknown> =>
+    assertRejected("engine", /^job [0-9a-f]{16} was removed, and .*job now holds job/, () =>
+      runTask(old, stage, 0, memory),
+    );
+  await refused("partition");
+  const next = await openContext(folder, await readSpec(folder));
+  await runTask(next, "partition", 0, memory);
+  await refused("apply");
+  const after = listing().filter((name) => !/^job.shuffle.0(?:\.seen)?$/.test(name));
+  assert.deepEqual(after, before);
+  await assertRejected("engine", /was removed, and/, () =>
+    remainingTasks({ folder, id: old.spec.id, stages: old.spec.stages }, "apply"),
+  );
+});
+
+test("a task of a removed job changes nothing in place", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const memory = { workspace: new Workspace(), allowance: 2 ** 20 };
+  const folder = await makeJob(home, max, { out: null });
+  const old = await openContext(folder, await readSpec(folder));
+  await removeJob(folder);
+  await makeJob(home, add, { out: null });
+  const next = await openContext(folder, await readSpec(folder));
+  await runTask(next, "partition", 0, memory);
+  await assertRejected(
+    "engine",
+    /^job [0-9a-f]{16} was removed, and \S+job now holds job [0-9a-f]{16}; begin the removed job again in another folder$/,
+    () => runTask(old, "apply", 0, memory),
+  );
+  assert.deepEqual(await readAll(path.join(home, "data.zarr")), filled(1));
+  assert.deepEqual(fs.readdirSync(path.join(folder, "applied")), []);
+  await runTask(next, "apply", 0, memory);
+  assert.deepEqual(await readAll(path.join(home, "data.zarr")), [6, 1, 1, 1]);
+});
+
+test("a job that could not be opened once is opened again for the next task", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  const [file, aside] = ["data.zarr", "aside.zarr"].map((name) => path.join(home, name));
+  fs.renameSync(file, aside);
+  await assertRejected("malformed-file", /data\.zarr/, () => pool.run(folder, "partition", 0));
+  fs.renameSync(aside, file);
+  await runAll(pool, folder);
+  await pool.end();
+  assert.deepEqual(await readAll(path.join(home, "out.zarr")), filled(6));
+});
+
+test("a job in a moved folder is another one for its tasks", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  const moved = path.join(home, "moved");
+  fs.renameSync(folder, moved);
+  await runAll(pool, moved);
+  await pool.end();
+  assert.deepEqual(await readAll(path.join(home, "out.zarr")), filled(6));
+});

@@ -1,0 +1,509 @@
+/** Arrays that a job has changed in part: every use says so, and nobody applies updates twice. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { syncBuiltinESMExports } from "node:module";
+import { test } from "node:test";
+import {
+  checkUnclaimed,
+  claim,
+  claimOf,
+  endClaim,
+  isClaimed,
+  readClaim,
+} from "../../src/arrays/chunked/job/claim.ts";
+import { createJob } from "../../src/arrays/chunked/job/create-job.ts";
+import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
+import { openContext } from "../../src/arrays/chunked/job/job.ts";
+import { markedState } from "../../src/arrays/chunked/stages/marks.ts";
+import { startPool } from "../../src/arrays/chunked/run/pool.ts";
+import { runJob } from "../../src/arrays/chunked/run/run-job.ts";
+import { markComplete, readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
+import { runTask } from "../../src/arrays/chunked/run/tasks.ts";
+import { Workspace } from "../../src/arrays/chunked/stages/workspace.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
+import { createArray, openArray } from "../../src/entries/zarr.ts";
+import {
+  add,
+  makeHome,
+  makeJob,
+  MEMORY,
+  readAll,
+  requestIn,
+  store,
+  storeInputs,
+} from "../support/job-files.ts";
+import { setLimits } from "../support/limits.ts";
+import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
+import { assertRejected } from "../support/refusal.ts";
+
+/** A job in place of whose four chunks two are changed. */
+async function makeHalf(): Promise<{ home: string; folder: string; array: string }> {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add, { out: null });
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  for (const chunk of [1, 3]) await pool.run(folder, "apply", chunk);
+  await pool.end();
+  const array = path.join(home, "data.zarr");
+  assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  return { home, folder, array };
+}
+
+const run = (folder: string): Promise<void> => runJob(folder, { threads: 0, memory: MEMORY });
+
+test("an array that is changed in part is refused, with how much, and the way back is finishing the job", async () => {
+  const { home, folder, array } = await makeHalf();
+  const other = path.join(home, "other");
+  const says = new RegExp(
+    String.raw`^another job is changing \S+data\.zarr in place: 2 of 4 chunks are changed; ` +
+      String.raw`finish it \(ndscatter job resume \S+job\), ` +
+      String.raw`or give it up \(ndscatter job remove \S+job\), which leaves the array partly changed$`,
+  );
+  const inputs = await requestIn(home, add, { folder: other });
+  for (const request of [
+    { ...inputs, out: null },
+    inputs,
+    { ...inputs, data: inputs.updates ?? inputs.data, updates: inputs.data },
+  ]) {
+    await assertRejected("attribute", says, () => createJob(request));
+  }
+  assert.ok(!fs.existsSync(other) && !fs.existsSync(path.join(home, "out.zarr")));
+  // The folder of the job does not take another one, and does not advise to remove it.
+  const gather = { function: "gatherND", options: {} };
+  const sentence =
+    /holds another job.*finish that job \(ndscatter job resume .*or give another folder$/;
+  await assertRejected("attribute", sentence, () =>
+    createJob({ ...inputs, call: gather, updates: undefined, folder }),
+  );
+  await createJob({ ...inputs, out: null, folder });
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  await createJob(inputs);
+});
+
+test("a run that ended between giving the array back and its last mark is completed by the next", async () => {
+  const { home, folder, array } = await makeHalf();
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  for (const chunk of [0, 2]) await pool.run(folder, "apply", chunk);
+  await pool.end();
+  const { id } = await readSpec(folder);
+  await markComplete(folder);
+  // A crash may leave zeros in place of the last byte that was appended.
+  const file = path.join(folder, "job.json");
+  const text = fs.readFileSync(file, "utf8");
+  for (const end of ["\0", "\0\n", "\0\n\n"]) {
+    fs.writeFileSync(file, text.replace(/\n$/, end));
+    assert.equal((await readSpec(folder)).id, id);
+  }
+  fs.writeFileSync(file, text);
+  await endClaim(array, { id });
+  const request = await requestIn(home, add, { out: null });
+  await createJob(request);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  assert.deepEqual(fs.readdirSync(folder).toSorted(), ["done", "job.json"]);
+});
+
+test("an array whose job's folder was removed is not changed again", async () => {
+  const { home, folder, array } = await makeHalf();
+  fs.rmSync(folder, { recursive: true });
+  const request = await requestIn(home, add, { out: null });
+  const says =
+    /data\.zarr in place: 2 of 4 chunks are changed, and this machine cannot find its folder \S+job; finish the job on a machine that can, or restore the array from a copy$/;
+  await assertRejected("attribute", says, () => createJob(request));
+  assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  assert.ok(!fs.existsSync(folder));
+});
+
+test("a job whose array has lost its claim says how much is changed", async () => {
+  const { home, folder, array } = await makeHalf();
+  fs.rmSync(path.join(array, ".ndscatter"), { recursive: true });
+  const request = await requestIn(home, add, { out: null });
+  const says =
+    /^the job in \S+ has changed 2 of 4 chunks of \S+data\.zarr, but .* restore the array from a copy, then remove/;
+  await assertRejected("attribute", says, () => createJob(request));
+  assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  assert.ok(fs.existsSync(folder));
+});
+
+test("of several jobs that claim an array at once one has it, and it may claim the array again", async () => {
+  const array = path.join(makeHome(), "a.zarr");
+  const staging = path.join(array, ".ndscatter");
+  assert.equal(await readClaim(array), null);
+  const folder = path.join(array, "..", "job");
+  const claims = ["aa", "bb", "cc"].map((id) => ({ id, inPlace: true, folder, chunks: 7 }));
+  const results = await Promise.allSettled(claims.map((one) => claim(array, one)));
+  const winner = results.findIndex(({ status }) => status === "fulfilled");
+  const own = claims[winner];
+  const others = claims.filter((one) => one !== own);
+  assert.deepEqual(await readClaim(array), own);
+  assert.deepEqual([await isClaimed(array, own), await isClaimed(array, others[0])], [true, false]);
+  await claim(array, own);
+  await checkUnclaimed(array, own.id);
+  const says =
+    /^another job is changing \S+a\.zarr in place: 0 of 7 chunks are changed, and this machine cannot find its folder \S+job; finish the job on a machine that can, or remove \S+\.ndscatter if the folder is gone$/;
+  for (const other of others) {
+    await assertRejected("attribute", says, () => claim(array, other));
+    await assertRejected("attribute", says, () => checkUnclaimed(array, other.id));
+  }
+  await assertRejected("attribute", says, () => checkUnclaimed(array, null));
+  assert.deepEqual(fs.readdirSync(staging).toSorted(), ["changed", "job"]);
+  await endClaim(array, own);
+  assert.ok(!fs.existsSync(staging));
+
+  // A new array is the business of its own job alone.
+  await claim(array, { ...own, inPlace: false });
+  assert.deepEqual(fs.readdirSync(staging), ["job"]);
+  await checkUnclaimed(array, "dd");
+});
+
+test("what does not say whose claim it is belongs to an older version", async () => {
+  const array = path.join(makeHome(), "a.zarr");
+  fs.mkdirSync(path.join(array, ".ndscatter"), { recursive: true });
+  for (const text of [
+    "0123456789abcdef",
+    "{}",
+    '{"id": 4, "folder": "x"}',
+    '{"id": "x"}',
+    "null",
+  ]) {
+    fs.writeFileSync(path.join(array, ".ndscatter", "job"), text);
+    const expected = { id: text, inPlace: true, folder: null, chunks: 0 };
+    assert.deepEqual(await readClaim(array), expected);
+    await assert.rejects(checkUnclaimed(array, null), {
+      code: "attribute",
+      message: `another job is changing ${array} in place (job ${text})`,
+    });
+  }
+  // One that says nothing of how it changes the array is taken to change it in place.
+  const claimed = { id: "x", folder: "f", chunks: 2 };
+  fs.writeFileSync(path.join(array, ".ndscatter", "job"), JSON.stringify(claimed));
+  assert.deepEqual(await readClaim(array), { ...claimed, inPlace: true });
+});
+
+test("the claim says how many chunks the array has", async () => {
+  const { folder } = await makeHalf();
+  const spec = await readSpec(folder);
+  assert.deepEqual(claimOf("f", spec), { id: spec.id, inPlace: true, folder: "f", chunks: 4 });
+});
+
+test("a chunk without updates does not count as changed", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const one = path.join(home, "one.zarr");
+  await store(one, tensor("int64", [1, 1], [2]), [1, 1]);
+  const update = path.join(home, "update.zarr");
+  await store(update, tensor("float32", [1], [5]), [1]);
+  const [indices, updates] = await Promise.all([openArray(one), openArray(update)]);
+  const folder = await makeJob(home, add, { out: null, indices, updates });
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  for (const chunk of [1, 2]) await pool.run(folder, "apply", chunk);
+  await pool.end();
+  const array = path.join(home, "data.zarr");
+  assert.deepEqual(await readAll(array), [1, 1, 6, 1]);
+  fs.rmSync(path.join(array, ".ndscatter"), { recursive: true });
+  const request = await requestIn(home, add, { out: null, indices, updates });
+  await assertRejected(
+    "attribute",
+    /^the job in \S+ has changed 1 of 4 chunks of \S+data\.zarr/,
+    () => createJob(request),
+  );
+});
+
+test("an array without changes is free again when its job is given up", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const folder = await makeJob(home, add, { out: null });
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  await removeJob(folder);
+  const array = path.join(home, "data.zarr");
+  assert.deepEqual(fs.readdirSync(array).sort(), ["c", "zarr.json"]);
+  await run(await makeJob(home, add, { out: null }));
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  await pool.end();
+});
+
+test("giving a job up marks the array as changed in part, and every later use says so", async () => {
+  const { home, folder, array } = await makeHalf();
+  const open = await openArray(array);
+  await removeJob(folder);
+  assert.ok(!fs.existsSync(folder));
+  const says =
+    /data\.zarr is partly changed: job [0-9a-f]{16} changed 2 of 4 chunks and was abandoned; restore the array from a copy$/;
+  await assertRejected("malformed-file", says, () => openArray(array));
+  const files = await Promise.all(
+    ["indices.zarr", "updates.zarr"].map((name) => openArray(path.join(home, name))),
+  );
+  const [indices, updates] = files;
+  const request = { folder, call: add, data: open, indices, updates, memory: MEMORY, threads: 1 };
+  // An array that was opened before is no way around it.
+  await assertRejected("malformed-file", says, () => createJob({ ...request, out: null }));
+  const out = { format: "zarr", path: path.join(home, "out.zarr") } as const;
+  await assertRejected("malformed-file", says, () => createJob({ ...request, out }));
+  // What replaces the array is whole.
+  const { dtype, shape, chunkShape } = open;
+  await createArray(array, { dtype, shape, chunkShape, overwrite: true });
+  assert.deepEqual(await readAll(array), [0, 0, 0, 0]);
+});
+
+test("a job that is given up leaves nothing of a new array", async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const before = fs.readdirSync(home).sort();
+  for (const name of ["out.zarr", "out.npy"]) {
+    const format = name.endsWith("npy") ? "npy" : "zarr";
+    const folder = await makeJob(home, add, { out: { format, path: path.join(home, name) } });
+    const pool = startPool({ threads: 0, memory: MEMORY });
+    await pool.run(folder, "partition", 0);
+    await pool.run(folder, "apply", 2);
+    await pool.end();
+    await removeJob(folder);
+    assert.deepEqual(fs.readdirSync(home).sort(), before);
+  }
+});
+
+test("the mark of a chunk names a chunk of this job, and that chunk", async () => {
+  const { folder, array } = await makeHalf();
+  const marker = (chunk: number): string => path.join(folder, "applied", String(chunk));
+  const own = fs.readFileSync(marker(1), "utf8");
+  const other = own.replace(/^[0-9a-f]{16}-1-/, (text) => text.replace("-1-", "-0-"));
+  const [id] = own.split("-");
+  for (const text of [own, `${"0".repeat(16)}-0-abc`, `${id}-0-../../x`, "nothing", ""]) {
+    fs.writeFileSync(marker(0), text);
+    await assertRejected("malformed-file", /applied.0 does not name the chunks of its task$/, () =>
+      run(folder),
+    );
+  }
+  assert.deepEqual(await readAll(array), [1, 6, 6, 6]);
+  // A chunk that was renamed when the run ended is not looked for.
+  fs.writeFileSync(marker(0), other);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [1, 6, 6, 6]);
+});
+
+/** A job in place whose tasks take two of the four chunks each; the second chunk gets no update. */
+async function makePairs(): Promise<{ home: string; folder: string; array: string }> {
+  const home = makeHome();
+  await storeInputs(home);
+  const three = path.join(home, "three.zarr");
+  await store(three, tensor("int64", [3, 1], [0, 2, 3]), [3, 1]);
+  const update = path.join(home, "update.zarr");
+  await store(update, tensor("float32", [3], [5, 6, 7]), [3]);
+  const [indices, updates] = await Promise.all([openArray(three), openArray(update)]);
+  const restore = setLimits({ CHUNKED: { groups: 2 } });
+  const folder = await makeJob(home, add, { out: null, indices, updates });
+  restore();
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "partition", 0);
+  await pool.end();
+  return { home, folder, array: path.join(home, "data.zarr") };
+}
+
+test("the mark of a task that has changed its chunks must be there, otherwise its updates would be added again", async () => {
+  const { folder, array } = await makeHalf();
+  const mark = path.join(folder, "applied", "3");
+  fs.renameSync(mark, `${mark}-`);
+  const says =
+    /applied\/3 is gone, but 3\.seen beside it shows that the task has changed its chunks; restore the file/;
+  await assertRejected("malformed-file", says, () => run(folder));
+  assert.deepEqual((await readAll(array))[3], 6);
+  fs.renameSync(`${mark}-`, mark);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+});
+
+test("a task of several small chunks changes those that have updates, once each", async () => {
+  const { folder, array } = await makePairs();
+  const spec = await readSpec(folder);
+  assert.deepEqual([spec.chunks, spec.chunksPerTask], [4, 2]);
+  assert.equal(spec.stages.find(({ name }) => name === "apply")?.tasks, 2);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  for (let again = 0; again < 2; again++) {
+    await pool.run(folder, "apply", 0);
+    assert.deepEqual(await readAll(array), [6, 1, 1, 1]);
+  }
+  await pool.end();
+  const lines = fs.readFileSync(path.join(folder, "applied", "0"), "utf8").split("\n");
+  assert.match(lines[0], new RegExp(`^${spec.id}-0-[0-9a-f]{12} c/0 4 \\d+$`));
+  assert.deepEqual(lines.slice(1), ["-"]);
+  assert.deepEqual(fs.readdirSync(path.join(array, ".ndscatter", "changed")), ["0.1"]);
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 1, 7, 8]);
+  assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
+});
+
+test("a run that ended between the mark of several chunks and their renaming is completed by the next", async () => {
+  const { folder, array } = await makePairs();
+  const { id } = await readSpec(folder);
+  const staging = path.join(array, ".ndscatter");
+  const staged = (chunk: number, value: number): void =>
+    fs.writeFileSync(path.join(staging, `${id}-${chunk}-ab`), Float32Array.of(value));
+  // One of both was renamed before the end: its name is gone.
+  staged(3, 40);
+  const own = await openArray(array);
+  const lines = [2, 3].map(
+    async (chunk) => `${id}-${chunk}-ab ${markedState(await own.stateOf([chunk], [1]))}`,
+  );
+  fs.writeFileSync(path.join(folder, "applied", "1"), (await Promise.all(lines)).join("\n"));
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 1, 1, 40]);
+});
+
+test("how much of an array is changed counts chunks, whatever tasks changed them", async () => {
+  const { home, folder, array } = await makePairs();
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "apply", 1);
+  await pool.end();
+  const request = await requestIn(home, add, { folder: path.join(home, "other") });
+  await assertRejected("attribute", /data\.zarr in place: 2 of 4 chunks are changed;/, () =>
+    createJob(request),
+  );
+  await removeJob(folder);
+  await assertRejected("malformed-file", /data\.zarr .*2 of 4 chunks/, () => openArray(array));
+});
+
+test("the mark of several chunks has a line for each, in their order", async () => {
+  const { folder, array } = await makePairs();
+  const { id } = await readSpec(folder);
+  const [first, second] = [0, 1].map((chunk) => `${id}-${chunk}-ab ${markedState("any")}`);
+  for (const lines of [
+    [first],
+    [`${id}-0-ab`, second],
+    [first, `${id}-1-ab`],
+    [second, first],
+    [first, second, "-"],
+    [first, ""],
+    [first, "--"],
+  ]) {
+    fs.writeFileSync(path.join(folder, "applied", "0"), lines.join("\n"));
+    await assertRejected("malformed-file", /applied.0 does not name the chunks of its task$/, () =>
+      run(folder),
+    );
+  }
+  assert.deepEqual(await readAll(array), [1, 1, 7, 8]);
+});
+
+test(
+  "the claim goes last, so that what a killed process leaves is removed by the next one",
+  { skip: WITHOUT_NODE_ITSELF },
+  async (t) => {
+    const { folder, array } = await makeHalf();
+    const removed: string[] = [];
+    const { rm } = fs.promises;
+    t.mock.method(fs.promises, "rm", async (file: string, options: fs.RmOptions) => {
+      if (path.basename(path.dirname(file)) === ".ndscatter") removed.push(path.basename(file));
+      await rm(file, options);
+    });
+    syncBuiltinESMExports();
+    t.after(syncBuiltinESMExports);
+    await run(folder);
+    t.mock.restoreAll();
+    assert.deepEqual(removed.toSorted(), ["changed", "job"]);
+    assert.equal(removed.at(-1), "job");
+    assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
+  },
+);
+
+test("a task that runs late leaves nothing in an array that its job has changed", async () => {
+  const { folder, array } = await makeHalf();
+  const job = await openContext(folder, await readSpec(folder));
+  const { out } = job;
+  const stageChunk = out.stageChunk.bind(out);
+  out.stageChunk = async (...args) => {
+    await run(folder);
+    // Makes the folder for staged chunks again, which the end of the job has removed.
+    await stageChunk(...args);
+    assert.ok(fs.existsSync(path.join(array, ".ndscatter")));
+  };
+  await runTask(job, "apply", 0, { workspace: new Workspace(), allowance: 2 ** 20 });
+  assert.ok(!fs.existsSync(path.join(array, ".ndscatter")));
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+});
+
+test("a run that finds another run of its task first finishes what that run left", async () => {
+  const { folder, array } = await makeHalf();
+  const spec = await readSpec(folder);
+  const [job, other] = await Promise.all([openContext(folder, spec), openContext(folder, spec)]);
+  const memory = () => ({ workspace: new Workspace(), allowance: 2 ** 20 });
+  // The other run ends between its mark and the rename.
+  other.out.publishChunk = () => Promise.reject(new Error("killed"));
+  const stageChunk = job.out.stageChunk.bind(job.out);
+  job.out.stageChunk = async (...args) => {
+    await stageChunk(...args);
+    await assert.rejects(runTask(other, "apply", 0, memory()), { message: "killed" });
+    assert.deepEqual(await readAll(array), [1, 6, 1, 6]);
+  };
+  await runTask(job, "apply", 0, memory());
+  assert.deepEqual(await readAll(array), [6, 6, 1, 6]);
+  assert.deepEqual(fs.readdirSync(path.join(array, ".ndscatter")).toSorted(), ["changed", "job"]);
+});
+
+test("whoever comes to a job that is done removes what a task staged late and was killed before it could remove", async () => {
+  const { folder, array } = await makeHalf();
+  const { id } = await readSpec(folder);
+  await run(folder);
+  const staging = path.join(array, ".ndscatter");
+  const stageLate = (names: readonly string[]): void => {
+    fs.mkdirSync(staging, { recursive: true });
+    for (const name of names) fs.writeFileSync(path.join(staging, name), "bytes");
+  };
+  stageLate([`${id}-0-0a1b2c3d4e5f`]);
+  await run(folder);
+  assert.ok(!fs.existsSync(staging));
+
+  // What another job has there stays, and so does a job whose id begins with this one's.
+  const others = ["0123456789abcdef-0-0a1b2c3d4e5f", `${id}0-0-0a1b2c3d4e5f`].toSorted();
+  stageLate([`${id}-3-0a1b2c3d4e5f`, ...others]);
+  const pool = startPool({ threads: 0, memory: MEMORY });
+  await pool.run(folder, "apply", 3);
+  await pool.end();
+  assert.deepEqual(fs.readdirSync(staging).toSorted(), others);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+});
+
+test("an array whose job was being given up is changed in part, whatever the claim that is left says", async () => {
+  const { home, array } = await makeHalf();
+  // Opened before the job was given up, by a process that ended before it had removed the claim.
+  const request = await requestIn(home, add, { folder: path.join(home, "other") });
+  const staging = path.join(array, ".ndscatter");
+  fs.writeFileSync(
+    path.join(staging, "partial"),
+    JSON.stringify({ job: "x", changed: 2, chunks: 4 }),
+  );
+  fs.rmSync(path.join(staging, "changed"), { recursive: true });
+  const says = /data\.zarr is partly changed: job x changed 2 of 4 chunks and was abandoned/;
+  await assertRejected("malformed-file", says, () => createJob(request));
+});
+
+test("an array of Zarr v2 is changed in place too", { skip: WITHOUT_NODE_ITSELF }, async () => {
+  const home = makeHome();
+  await storeInputs(home);
+  const array = path.join(home, "data.zarr");
+  fs.rmSync(array, { recursive: true });
+  fs.mkdirSync(array);
+  const v2 = { zarr_format: 2, shape: [4], chunks: [1], dtype: "<f4", fill_value: 1, order: "C" };
+  const metadata = JSON.stringify({ ...v2, compressor: { id: "zlib", level: 1 }, filters: null });
+  fs.writeFileSync(path.join(array, ".zarray"), metadata);
+  const folder = await makeJob(home, add, { out: null });
+  await run(folder);
+  assert.deepEqual(await readAll(array), [6, 6, 6, 6]);
+  assert.deepEqual(fs.readdirSync(array).toSorted(), [".zarray", "0", "1", "2", "3"]);
+  // What is compressed by snappy is refused before there is a job.
+  const snappy = { id: "blosc", cname: "snappy", clevel: 5, shuffle: 1, blocksize: 0 };
+  fs.writeFileSync(path.join(array, ".zarray"), JSON.stringify({ ...v2, compressor: snappy }));
+  const other = path.join(home, "other");
+  const request = await requestIn(home, add, { out: null, folder: other });
+  await assertRejected(
+    "attribute",
+    /compressed with snappy, which can be read but not written/,
+    () => createJob(request),
+  );
+  const ofPart = { ...request, data: request.data.slice([1, 3]) };
+  await assertRejected("attribute", /compressed with snappy/, () => createJob(ofPart));
+  assert.ok(!fs.existsSync(other) && !fs.existsSync(path.join(array, ".ndscatter")));
+});

@@ -1,0 +1,238 @@
+/**
+ * NPY files that are read, and those that are written. `NUMPY_FILES` come from NumPy, so both directions are compared
+ * with its very bytes. Files that are refused are in `npy-hostile.test.ts`.
+ */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dtypesWhere, rowOf, type NumericStorage } from "../../src/core/tensor/dtype.ts";
+import { readNpy, writeNpy } from "../../src/entries/npy.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import { equals, tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { fileOf, NUMPY_FILES } from "../fixtures/npy-files.ts";
+import { hexBytes, npyDictionary, npyFile } from "../support/npy-file.ts";
+import { randomFrom } from "../support/random.ts";
+import { assertRefused } from "../support/refusal.ts";
+
+const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
+
+for (const one of NUMPY_FILES) {
+  const { numpy, dtype, shape, values, canonical } = one;
+  test(`NumPy's file of ${numpy}`, () => {
+    const file = fileOf(one);
+    const read = readNpy(file);
+    assert.equal(read.dtype, dtype);
+    assert.deepEqual(read.shape, shape);
+    assert.deepEqual(read.toArray(), values);
+    assert.ok(equals(readNpy(writeNpy(read)), read));
+    if (canonical) assert.deepEqual(writeNpy(read), file);
+  });
+}
+
+test("every data type is among NumPy's files", () => {
+  assert.deepEqual(
+    new Set(NUMPY_FILES.map(({ dtype }) => dtype)),
+    new Set(dtypesWhere(({ npy }) => npy !== undefined)),
+  );
+});
+
+for (const dtype of dtypesWhere(({ npy }, name) => npy !== undefined && name !== "string")) {
+  test(`bits of ${dtype} survive each byte order and each order of axes`, () => {
+    const random = randomFrom(1);
+    const shape = [3, 1, 4, 2];
+    const data = zeros(dtype, shape);
+    const bits = bytesOf(data.data as NumericStorage);
+    for (let i = 0; i < bits.length; i++) bits[i] = dtype === "bool" ? random(2) : random(256);
+    const { npy: name, bytes, lanes } = rowOf(dtype);
+    // Two NaNs with payloads, one of them signalling, in whatever float this is.
+    if (bytes > 1) bits.set([1, 0, 0, 0, 0, 0, 0xf0, 0x7f].slice(-bytes));
+    if (bytes > 1) bits.set([1, 0, 0x80, 0x7f], bytes);
+    assert.ok(equals(readNpy(writeNpy(data)), data));
+
+    const unit = bytes / lanes;
+    for (const order of ["<", ">", "=", "|", ""]) {
+      for (const fortran of [false, true]) {
+        const payload: number[] = [];
+        for (let position = 0; position < data.size; position++) {
+          // The coordinates of the position-th element, the first axis running fastest when in Fortran order.
+          const [a, b, c] = fortran
+            ? [position % 3, Math.floor(position / 3) % 4, Math.floor(position / 12)]
+            : [Math.floor(position / 8), Math.floor(position / 2) % 4, position % 2];
+          const start = (a * 8 + b * 2 + c) * bytes;
+          for (let lane = start; lane < start + bytes; lane += unit) {
+            const cell = [...bits.subarray(lane, lane + unit)];
+            payload.push(...(order === ">" ? cell.reverse() : cell));
+          }
+        }
+        const header = npyDictionary(order + name, "(3, 1, 4, 2)", fortran ? "True" : "False");
+        assert.ok(equals(readNpy(npyFile(header, payload)), data), `${header} gives other bits`);
+      }
+    }
+  });
+}
+
+const HEADERS: readonly string[] = [
+  `{"descr":"<i2","fortran_order":False,"shape":(2,)}`,
+  "{'shape': (2L,), 'descr': '<i2', 'fortran_order': False}",
+  " \t{ 'shape' : ( 2 , ) , 'fortran_order' : True , 'descr' : 'i2' } \r\n\n",
+  "{'descr': '|i2', 'fortran_order': False, 'shape': (2,),}",
+  "{'descr': '=i2', 'fortran_order': False, 'shape': (002,)}",
+];
+
+for (const header of HEADERS) {
+  test(`the header ${JSON.stringify(header)} is read`, () => {
+    for (const version of [1, 2, 3]) {
+      const read = readNpy(npyFile(header, [1, 0, 2, 0], version));
+      assert.deepEqual(read, tensor("int16", [2], new Int16Array([1, 2])));
+    }
+  });
+}
+
+interface Accepted {
+  readonly what: string;
+  readonly descr: string;
+  /** In Python. */
+  readonly shape: string;
+  readonly fortranOrder?: boolean;
+  readonly bytes?: string;
+  readonly values: unknown;
+}
+
+/** The last of what is read; `npy-hostile.test.ts` has the first of what is not. */
+// prettier-ignore
+const ACCEPTED: readonly Accepted[] = [
+  { what: "a shape without spaces", descr: "|u1", shape: "(1,2)", bytes: "07 08", values: [[7, 8]] },
+  { what: "a comma behind two dimensions", descr: "|u1", shape: "(1, 2,)", bytes: "07 08", values: [[7, 8]] },
+  { what: "the greatest code point", descr: "<U1", shape: "()", bytes: "ffff1000", values: "\u{10ffff}" },
+  { what: "a low surrogate in front of a high one", descr: "<U2", shape: "()", bytes: "00dc0000 00d80000",
+    values: "\udc00\ud800" },
+  { what: "the last high surrogate alone", descr: "<U2", shape: "()", bytes: "ffdb0000 00e00000",
+    values: "\udbff\ue000" },
+  { what: "half of a character at the end of one text and the other half in the next", descr: "<U1", shape: "(2,)",
+    bytes: "00d80000 00dc0000", values: ["\ud800", "\udc00"] },
+  { what: "text of no characters in Fortran order", descr: "<U0", shape: "(2, 1, 2)", fortranOrder: true,
+    values: [[["", ""]], [["", ""]]] },
+  { what: "no elements in Fortran order", descr: "<U3", shape: "(2, 0, 3)", fortranOrder: true, values: [[], []] },
+  { what: "strings of no characters", descr: "<U0", shape: "(2, 1)", values: [[""], [""]] },
+  { what: "a dimension of 2^53 - 1", descr: "<f4", shape: "(0, 9007199254740991)", values: [] },
+  { what: "64 dimensions", descr: "|u1", shape: `(${"0, ".repeat(64)})`, values: [] },
+  { what: "a byte order on one byte", descr: ">u1", shape: "(2,)", bytes: "07 08", values: [7, 8] },
+  { what: "a scalar in Fortran order", descr: "<i2", shape: "()", fortranOrder: true, bytes: "0700", values: 7 },
+  { what: "one element in Fortran order", descr: "|i1", shape: "(1, 1)", fortranOrder: true, bytes: "07",
+    values: [[7]] },
+  { what: "one axis of many in Fortran order", descr: "|i1", shape: "(1, 2, 1)", fortranOrder: true, bytes: "07 08",
+    values: [[[7], [8]]] },
+  { what: "bool as ?", descr: "?", shape: "(2,)", bytes: "01 00", values: [true, false] },
+  { what: "the longest text there is, of no elements", descr: "<U536870911", shape: "(0,)", values: [] },
+];
+
+for (const { what, descr, shape, fortranOrder = false, bytes = "", values } of ACCEPTED) {
+  test(`read: ${what}`, () => {
+    const dictionary = npyDictionary(descr, shape, fortranOrder ? "True" : "False");
+    const read = readNpy(npyFile(dictionary, hexBytes(bytes)));
+    assert.deepEqual(read.toArray(), values);
+  });
+}
+
+test("a file may hold as many empty strings as it has bytes, and no more", () => {
+  const file = (count: number): Uint8Array => npyFile(npyDictionary("<U0", `(${count},)`));
+  const { length } = file(100);
+  assert.equal(file(length - 1).length, length - 1);
+  assert.equal(readNpy(file(length - 1)).size, length - 1);
+  assertRefused("malformed-file", /empty strings, more than it has bytes/, () =>
+    readNpy(file(length + 1)),
+  );
+});
+
+test("bfloat16 is <V2 and is read from |V2", () => {
+  const half = tensor("bfloat16", [2], new Uint16Array([0x7fc1, 0x3f80]));
+  assert.match(String.fromCharCode(...writeNpy(half)), /'descr': '<V2'/);
+  const file = npyFile(npyDictionary("|V2", "(2,)"), hexBytes("c17f 803f"));
+  assert.ok(equals(readNpy(file), half));
+});
+
+test("the elements are a copy, whatever the bytes lie in and whatever follows them", () => {
+  const file = [...npyFile(npyDictionary("<i4", "(1,)"), [7, 0, 0, 0]), 1, 2, 3];
+  const odd = new Uint8Array(file.length + 1).subarray(1);
+  // Neither is everywhere in browsers.
+  const shared =
+    typeof SharedArrayBuffer === "function"
+      ? [new Uint8Array(new SharedArrayBuffer(file.length))]
+      : [];
+  const nodes = typeof Buffer === "function" ? [Buffer.from(file)] : [];
+  for (const bytes of [Uint8Array.from(file), odd, ...shared, ...nodes]) {
+    bytes.set(file);
+    const read = readNpy(bytes);
+    bytes.fill(0xff);
+    assert.deepEqual(read, tensor("int32", [1], new Int32Array([7])));
+    assert.ok(read.data instanceof Int32Array && read.data.buffer instanceof ArrayBuffer);
+  }
+});
+
+test("an onnxruntime tensor is written as ours is", () => {
+  const data = new Float32Array([1, 2]);
+  const foreign = { type: "float32", dims: [2], data };
+  assert.deepEqual(writeNpy(foreign), writeNpy(tensor("float32", [2], data)));
+});
+
+test("long text, lone surrogates and NULs within survive", () => {
+  const texts = [
+    "x\u{1F600}".repeat(5000),
+    "\ud800",
+    "\udc00\ud800",
+    "a\0b",
+    "\0a",
+    "",
+    "\u{10000}b",
+    "\uffff",
+  ];
+  const written = tensor("string", [texts.length], texts);
+  assert.ok(equals(readNpy(writeNpy(written)), written));
+});
+
+test("text is as long as its longest element in code points", () => {
+  const width = (texts: string[]): string | undefined =>
+    /<U(\d+)/.exec(String.fromCharCode(...writeNpy(tensor("string", [texts.length], texts))))?.[1];
+  assert.equal(width(["\u{1F600}\u{1F600}", "abc"]), "3");
+  assert.equal(width(["abc", "\u{1F600}\u{1F600}"]), "3");
+  // Halves of characters are code points where they are not a pair.
+  assert.equal(width(["\udc00\ud800\udc00"]), "2");
+  assert.equal(width(["\ud83d\ud83d"]), "2");
+  // The last character of one unit and the first of two.
+  assert.equal(width(["\uffff\u{10000}"]), "2");
+  assert.equal(width([]), "1");
+});
+
+/** Shapes without elements, and at which byte NumPy's headers of them in int8 end: just below a limit, at it and above. */
+const HEADER_ENDS: readonly (readonly [shape: readonly number[], end: number])[] = [
+  [[0, ...ones(12), 10], 128],
+  [[0, ...ones(12), 100], 192],
+  [[0, ...ones(33), 100], 192],
+  [[0, ...ones(33), 1000], 256],
+  [[0, ...ones(54), 1000], 256],
+  [[0, ...ones(56)], 256],
+  [[0, ...ones(55), 10], 320],
+  [[1000, ...ones(11), 10, 0], 128],
+  [[1000, ...ones(11), 100, 0], 192],
+];
+
+for (const [shape, end] of HEADER_ENDS) {
+  test(`the header of [${shape.slice(-3)}], of ${shape.length} dimensions, ends at byte ${end}`, () => {
+    assert.equal(writeNpy(zeros("int8", shape)).length, end);
+  });
+}
+
+test("400,000 texts without characters are read in a moment", () => {
+  const file = npyFile(npyDictionary("<U1", "(400000,)"), new Uint8Array(4 * 400_000));
+  assert.ok(readNpy(file).data.every((text) => text === ""));
+});
+
+test("a header of more than 512 bytes has its length in both bytes, and ends at a multiple of 64", () => {
+  const shape = [0, ...Array<number>(63).fill(2 ** 40)];
+  const file = writeNpy(zeros("int8", shape));
+  assert.deepEqual(readNpy(file).shape, shape);
+  // 10 bytes in front; a comma, a blank and 13 digits for each of 63 dimensions, 56 characters around them;
+  // 20 blanks for the first dimension to grow, and a line break: 1032.
+  assert.equal(file.length, 1088);
+  assert.deepEqual([file[8], file[9]], [(1088 - 10) & 255, (1088 - 10) >> 8]);
+});

@@ -1,0 +1,625 @@
+/** zarr.json and .zarray: what is read, in all forms that the specification has, and what is refused. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DTYPE_NAMES, DTYPES, storedRange, type DType } from "../../src/core/tensor/dtype.ts";
+import { arrayOf as open, arrayInMemory } from "../support/memory-store.ts";
+import { hexBytes } from "../support/npy-file.ts";
+import { assertRefused } from "../support/refusal.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
+import {
+  parseDataType,
+  parseFillValue,
+  printDataType,
+  printFillValue,
+} from "../../src/arrays/zarr/data-types.ts";
+import {
+  parseJson,
+  printJson,
+  type Json,
+  type JsonObject,
+  withMember,
+} from "../../src/arrays/zarr/json.ts";
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const parse = (text: string): JsonObject => parseJson(utf8(text), "zarr.json");
+const valueOf = (text: string): Json => parse(`{"value": ${text}}`)["value"];
+
+const LITTLE: JsonObject = { name: "bytes", configuration: { endian: "little" } };
+
+/** An array's metadata, as the specification's example has them. */
+const V3: JsonObject = {
+  zarr_format: 3,
+  node_type: "array",
+  shape: [10000, 1000],
+  dimension_names: ["rows", null],
+  data_type: "float64",
+  chunk_grid: { name: "regular", configuration: { chunk_shape: [1000, 100] } },
+  chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
+  codecs: [LITTLE],
+  fill_value: "NaN",
+  attributes: { foo: 42, bar: "apples", baz: [1, 2, 3, 4] },
+};
+
+const V2: JsonObject = {
+  zarr_format: 2,
+  shape: [20, 20],
+  chunks: [10, 10],
+  dtype: "<i4",
+  compressor: null,
+  fill_value: 42,
+  order: "C",
+  filters: null,
+};
+
+const shards = (configuration: JsonObject): JsonObject => ({
+  name: "sharding_indexed",
+  configuration: {
+    chunk_shape: [500, 50],
+    codecs: [LITTLE],
+    index_codecs: [LITTLE, "crc32c"],
+    ...configuration,
+  },
+});
+
+test("the example of the specification is read", () => {
+  const array = open(V3);
+  assert.deepEqual(
+    [array.dtype, array.shape, array.chunkShape, array.version],
+    ["float64", [10000, 1000], [1000, 100], 3],
+  );
+  assert.deepEqual(array.dimensionNames, ["rows", null]);
+  assert.deepEqual(array.attributes, V3["attributes"]);
+  assert.ok(Number.isNaN(array.fillValue));
+  assert.equal(array.innerChunkShape, null);
+});
+
+test("an array of Zarr v2 is read, with its codecs in the words of v3", () => {
+  const compressor = { id: "blosc", cname: "lz4", clevel: 5, shuffle: 1, blocksize: 0 };
+  const array = open({ ...V2, dtype: ">f8", order: "F", compressor, dimension_separator: "/" });
+  assert.equal(array.dtype, "float64");
+  assert.equal(array.version, 2);
+  assert.deepEqual(array.codecs, [
+    { name: "transpose", configuration: { order: [1, 0] } },
+    { name: "bytes", configuration: { endian: "big" } },
+    {
+      name: "blosc",
+      configuration: { cname: "lz4", clevel: 5, shuffle: "shuffle", typesize: 8, blocksize: 0 },
+    },
+  ]);
+  assert.equal(open(V2).fillValue, 42);
+  assert.equal(open({ ...V2, fill_value: null }).fillValue, 0);
+});
+
+const BLOSC = { id: "blosc", cname: "zstd", clevel: 3, shuffle: -1 };
+const blosc = (configuration: JsonObject): JsonObject => ({
+  name: "blosc",
+  configuration: { cname: "zstd", clevel: 3, ...configuration },
+});
+
+/** What arrays of Zarr v2 have beside the codec bytes. Shuffle -1 is by bits for one byte, else by bytes (numcodecs). */
+// prettier-ignore
+const OF_V2: readonly (readonly [string, JsonObject, readonly JsonObject[]])[] = [
+  ["a level", { compressor: { id: "zstd", level: 3 } }, [{ name: "zstd", configuration: { level: 3 } }]],
+  ["no level", { compressor: { id: "gzip" } }, [{ name: "gzip", configuration: {} }]],
+  ["a shuffle that is left open", { compressor: BLOSC }, [blosc({ shuffle: "shuffle", typesize: 4 })]],
+  ["one of two bytes", { compressor: BLOSC, dtype: "<i2" }, [blosc({ shuffle: "shuffle", typesize: 2 })]],
+  ["one of single bytes", { compressor: BLOSC, dtype: "|u1" }, [blosc({ shuffle: "bitshuffle", typesize: 1 })]],
+  ["no shuffle", { compressor: { ...BLOSC, shuffle: 0 } }, [blosc({ shuffle: "noshuffle", typesize: 4 })]],
+  ["one axis in the other order", { shape: [20], chunks: [10], order: "F" }, []],
+];
+
+for (const [name, changes, expected] of OF_V2) {
+  test(`an array of Zarr v2 with ${name} is read`, () => {
+    const codecs = open({ ...V2, ...changes }).codecs.filter((one) => one.name !== "bytes");
+    assert.deepEqual(codecs, expected);
+  });
+}
+
+test("an array of Zarr v2 may lack what has no effect", () => {
+  const { zarr_format, shape, chunks, dtype } = V2;
+  const array = open({ zarr_format, shape, chunks, dtype } as JsonObject);
+  assert.deepEqual(array.codecs, [LITTLE]);
+  assert.equal(array.fillValue, 0);
+});
+
+const codecs = (...list: Json[]): JsonObject => ({ ...V3, codecs: list });
+
+// prettier-ignore
+const TAKEN: readonly (readonly [string, JsonObject])[] = [
+  ["extensions by their names", { ...V3, codecs: [LITTLE, "crc32c"], chunk_key_encoding: "v2" }],
+  ["an unknown field that may be ignored", { ...V3, extra: { must_understand: false } }],
+  ["an unknown codec that may be ignored", { ...V3, codecs: [LITTLE, { name: "hint", must_understand: false }] }],
+  ["no storage transformers", { ...V3, storage_transformers: [] }],
+  ["no attributes and names", { ...V3, attributes: {}, dimension_names: null }],
+  ["a separator of its own", { ...V3, chunk_key_encoding: { name: "default", configuration: { separator: "." } } }],
+  ["shards with an index at the start", { ...V3, codecs: [shards({ index_location: "start" })] }],
+  ["shards in shards", { ...V3, codecs: [shards({ codecs: [shards({ chunk_shape: [250, 25] }), "zstd"] }), "gzip"] }],
+  ["a shape without elements", { ...V3, shape: [0, 1000] }],
+  ["chunks larger than the array", { ...V3, shape: [3, 3] }],
+  ["types of one byte without a byte order", { ...V3, data_type: "int8", fill_value: 0, codecs: ["bytes"] }],
+  ["the data type as an object", { ...V3, data_type: { name: "float64" } }],
+  ["another name of complex64", { ...V3, data_type: "complex_float32", fill_value: [0, "NaN"] }],
+  ["zlib of numcodecs", { ...V2, compressor: { id: "zlib", level: 1 } }],
+  ["the lowest level of zlib", { ...V2, compressor: { id: "zlib", level: -1 } }],
+  ["the highest level of zlib", { ...V2, compressor: { id: "zlib", level: 9 } }],
+  ["the lowest levels", codecs(LITTLE, { name: "gzip", configuration: { level: 0 } }, { name: "zstd", configuration: { level: -131072, checksum: true } },
+    { name: "blosc", configuration: { clevel: 0, blocksize: 0, typesize: 1 } })],
+  ["the highest levels", codecs(LITTLE, { name: "gzip", configuration: { level: 9 } }, { name: "zstd", configuration: { level: 22 } },
+    { name: "blosc", configuration: { clevel: 9, blocksize: 2 ** 31 - 1, typesize: 2 ** 31 - 1 } })],
+  ["an empty list of filters", { ...V2, filters: [] }],
+];
+
+for (const [name, json] of TAKEN) {
+  test(`metadata with ${name} are taken`, () => {
+    assert.ok(open(json).dtype in DTYPES);
+  });
+}
+
+const grid = (chunk_shape: Json): JsonObject => ({
+  ...V3,
+  chunk_grid: { name: "regular", configuration: { chunk_shape } },
+});
+const DEEP = [1, 2, 3, 4, 5].reduce<Json>(
+  (inner) => shards({ chunk_shape: [1000, 100], codecs: [inner] }),
+  LITTLE,
+);
+
+// prettier-ignore
+const REFUSED: readonly (readonly [string, JsonObject, RegExp, ErrorCode?])[] = [
+  ["another version", { ...V3, zarr_format: 4 }, /must be of Zarr format 2 or 3, got 4/],
+  ["a group", { ...V3, node_type: "group" }, /must be an array, got "group"; name an array in it/],
+  ["an unknown field", { ...V3, extra: {} }, /extension "extra", which is required/],
+  ["a storage transformer", { ...V3, storage_transformers: [{ name: "x" }] }, /storage transformers/],
+  ["another chunk grid", { ...V3, chunk_grid: { name: "rectilinear" } }, /chunk_grid "rectilinear"/],
+  ["no chunk grid", { ...V3, chunk_grid: null }, /a chunk_grid of memory must be a name, or an object/],
+  ["another key encoding", { ...V3, chunk_key_encoding: "fanout" }, /chunk_key_encoding "fanout"/],
+  ["another separator", { ...V3, chunk_key_encoding: { name: "v2", configuration: { separator: ".." } } }, /must be "\/" or "\."/],
+  ["an unknown data type", { ...V3, data_type: "uint3" }, /"uint3" .* save it as another type/, "dtype"],
+  ["our own name of a type", { ...V3, data_type: "float8e5m2" }, /"float8e5m2"/, "dtype"],
+  ["text", { ...V3, data_type: "string" }, /"string" .* save the text as numbers/, "dtype"],
+  ["a data type that is a number", { ...V3, data_type: 4 }, /must be a name, got 4/],
+  ["a data type that is null", { ...V3, data_type: null }, /must be a name, got null/],
+  ["a data type without a name", { ...V3, data_type: { configuration: {} } }, /must be a name, got /],
+  ["a data type whose name is a number", { ...V3, data_type: { name: 4 } }, /must be a name, got /],
+  ["dates", { ...V3, data_type: "numpy.datetime64" }, /save them as int64/, "dtype"],
+  ["fields", { ...V3, data_type: { name: "struct" } }, /save each field as a separate array/, "dtype"],
+  ["complex numbers of halves", { ...V3, data_type: "complex_float16" }, /save them as complex64/, "dtype"],
+  ["floats of another form", { ...V3, data_type: "float8_e3m4" }, /save them as float16/, "dtype"],
+  ["a negative dimension", { ...V3, shape: [-1, 1000] }, /shape .* integers of 0 or more/],
+  ["half of a dimension", { ...V3, shape: [1.5, 1000] }, /shape .* integers of 0 or more/],
+  ["a shape that is text", { ...V3, shape: "10" }, /shape .* list of integers/],
+  ["a dimension beyond 2^53", { ...V3, shape: [2n ** 60n, 1000] }, /dimension 1152921504606846976/, "too-large"],
+  ["more elements than 2^53", { ...V3, shape: [2 ** 40, 2 ** 20] }, /more than 2\^53 - 1 elements/, "too-large"],
+  ["more chunks than 2^53", { ...grid([1, 1]), shape: [2 ** 40, 2 ** 20] }, /more than 2\^53 - 1/, "too-large"],
+  ["chunks beyond 2^53", grid([2 ** 40, 2 ** 20]), /more than 2\^53 - 1 elements in a chunk/, "too-large"],
+  ["65 axes", { ...V3, shape: Array.from({ length: 65 }, () => 1) }, /65 axes, more than 64/, "rank"],
+  ["chunks of no elements", grid([0, 100]), /\[0, 100\], which has no elements/],
+  ["chunks of another rank", grid([100]), /\[100\], but the array has \[10000, 1000\]/],
+  ["a fill value of another type", { ...V3, data_type: "int8", fill_value: 1.5 }, /fill_value .* must be a value of int8, got 1.5/],
+  ["no fill value", { ...V3, fill_value: undefined as never }, /fill_value .* undefined/],
+  ["attributes that are a list", { ...V3, attributes: [] }, /attributes .* object/],
+  ["too few names", { ...V3, dimension_names: ["x"] }, /must be a list of 2 names or nulls/],
+  ["no codecs", codecs(), /must include a codec that converts/],
+  ["codecs that are no list", { ...V3, codecs: {} }, /must be a list of at most 32/],
+  ["1000 codecs", codecs(...Array.from({ length: 1000 }, () => "gzip")), /at most 32/],
+  ["an unknown codec", codecs(LITTLE, "lzma"), /codec "lzma" .* not supported; the supported codecs are bytes, /],
+  ["a codec of Object's prototype", codecs(LITTLE, "toString"), /codec "toString" .* not supported/],
+  ["compression before bytes", codecs("gzip", LITTLE), /"gzip" .* in the wrong position/],
+  ["bytes twice", codecs(LITTLE, LITTLE), /"bytes" .* in the wrong position/],
+  ["a transposition of bytes", codecs(LITTLE, { name: "transpose", configuration: { order: [1, 0] } }), /wrong position/],
+  ["an axis twice", codecs({ name: "transpose", configuration: { order: [0, 0] } }, LITTLE), /\[0, 0\] .* each axis once/],
+  ["an axis beyond the rank", codecs({ name: "transpose", configuration: { order: [0, 2] } }, LITTLE), /each axis once/],
+  ["an order of one axis", codecs({ name: "transpose", configuration: { order: [0] } }, LITTLE), /each axis once/],
+  ["no byte order", codecs("bytes"), /endian .* "little" or "big"/],
+  ["another byte order", codecs({ name: "bytes", configuration: { endian: "pdp" } }), /endian/],
+  ["a level of gzip", codecs(LITTLE, { name: "gzip", configuration: { level: 10 } }), /level of gzip .* 0 to 9, got 10/],
+  ["a level of gzip below 0", codecs(LITTLE, { name: "gzip", configuration: { level: -1 } }), /level of gzip .* got -1/],
+  ["half a level of gzip", codecs(LITTLE, { name: "gzip", configuration: { level: 0.5 } }), /level of gzip .* got 0.5/],
+  ["a level of zlib", { ...V2, compressor: { id: "zlib", level: 10 } }, /level of zlib .* -1 to 9, got 10/],
+  ["a level of zlib below -1", { ...V2, compressor: { id: "zlib", level: -2 } }, /level of zlib .* got -2/],
+  ["a level of zstd beyond 22", codecs(LITTLE, { name: "zstd", configuration: { level: 23 } }), /level of zstd .* -131072 to 22, got 23/],
+  ["a level of zstd below -2^17", codecs(LITTLE, { name: "zstd", configuration: { level: -131073 } }), /level of zstd .* got -131073/],
+  ["a clevel of blosc", codecs(LITTLE, { name: "blosc", configuration: { clevel: 10 } }), /clevel of blosc .* 0 to 9, got 10/],
+  ["a clevel of blosc below 0", codecs(LITTLE, { name: "blosc", configuration: { clevel: -1 } }), /clevel of blosc .* got -1/],
+  ["a blocksize of blosc below 0", codecs(LITTLE, { name: "blosc", configuration: { blocksize: -1 } }), /blocksize of blosc .* 0 to 2147483647, got -1/],
+  ["a blocksize of blosc of 2 GiB", codecs(LITTLE, { name: "blosc", configuration: { blocksize: 2 ** 31 } }), /blocksize of blosc .* got 2147483648/],
+  ["a level of zstd", codecs(LITTLE, { name: "zstd", configuration: { level: "9" } }), /level of zstd .* got "9"/],
+  ["a checksum of zstd", codecs(LITTLE, { name: "zstd", configuration: { checksum: 1 } }), /true or false/],
+  ["a compressor of blosc", codecs(LITTLE, { name: "blosc", configuration: { cname: "constructor" } }), /"constructor"/],
+  ["a shuffle of blosc", codecs(LITTLE, { name: "blosc", configuration: { shuffle: 1 } }), /shuffle 1/],
+  ["a typesize of blosc", codecs(LITTLE, { name: "blosc", configuration: { typesize: 0 } }), /typesize/],
+  ["chunks that do not divide shards", codecs(shards({ chunk_shape: [300, 50] })), /\[300, 50\] .* do not divide its shards \[1000, 100\]/],
+  ["chunks of shards without elements", codecs(shards({ chunk_shape: [0, 50] })), /do not divide/],
+  ["chunks of shards of another rank", codecs(shards({ chunk_shape: [500] })), /do not divide/],
+  ["an index that is compressed", codecs(shards({ index_codecs: [LITTLE, "gzip"] })), /must have a fixed size/],
+  ["an index of shards", codecs(shards({ index_codecs: [shards({})] })), /levels of shards/],
+  ["an index in the middle", codecs(shards({ index_location: "middle" })), /"start" or "end"/],
+  ["shards in shards in shards in shards in shards", codecs(DEEP), /more than 4 levels/],
+  [
+    "100,000,000 chunks in a shard",
+    { ...codecs(shards({ chunk_shape: [1, 1] })), chunk_grid: grid([10000, 10000])["chunk_grid"] },
+    /100000000 chunks, more than/,
+  ],
+  ["fields as a dtype", { ...V2, dtype: [["x", "<f4"]] }, /fields.*save each field/, "dtype"],
+  ["text as a dtype", { ...V2, dtype: "<U8" }, /"<U8" .* save the text as numbers/, "dtype"],
+  ["dates as a dtype", { ...V2, dtype: "<M8[ns]" }, /save them as int64/, "dtype"],
+  ["bytes as a dtype", { ...V2, dtype: "|S4" }, /save the text as numbers/, "dtype"],
+  ["times as a dtype", { ...V2, dtype: "<m8[s]" }, /save them as int64/, "dtype"],
+  ["two bytes of anything as a dtype", { ...V2, dtype: "|V2" }, /save each field/, "dtype"],
+  ["a number as a dtype", { ...V2, dtype: 4 }, /the dtype of memory is 4, but/, "dtype"],
+  ["objects as a dtype", { ...V2, dtype: "|O" }, /save the text as numbers/, "dtype"],
+  ["an unknown dtype", { ...V2, dtype: "<f16" }, /"<f16"/, "dtype"],
+  ["filters", { ...V2, filters: [{ id: "delta" }] }, /filters \("delta"\)/],
+  ["six filters", { ...V2, filters: ["a", "b", "c", "d", "e", "f"] }, /filters \("a", "b", "c", "d", "e"\)/],
+  ["filters that are no list", { ...V2, filters: {} }, /filters \(no list\)/],
+  ["another order", { ...V2, order: "K" }, /must be "C" or "F"/],
+  ["another compressor", { ...V2, compressor: { id: "lzma" } }, /compressor "lzma" .* are zlib/],
+  ["a compressor without an id", { ...V2, compressor: {} }, /null or an object with an id/],
+  ["chunks of v2 of another rank", { ...V2, chunks: [10] }, /\[10\], but the array/],
+];
+
+for (const [name, json, says, code = "malformed-file"] of REFUSED) {
+  test(`metadata with ${name} are refused`, () => {
+    assertRefused(code, says, () => open(json));
+  });
+}
+
+// prettier-ignore
+const FILLS: readonly (readonly [DType, string, string])[] = [
+  // The type, the value as metadata have it, and the bytes in memory.
+  ["bool", "true", "01"],
+  ["int8", "-128", "80"],
+  ["uint64", "18446744073709551615", "ffffffffffffffff"],
+  ["int64", "-9223372036854775808", "0000000000000080"],
+  ["int64", "9007199254740993", "0100000000002000"],
+  ["float16", '"NaN"', "007e"],
+  ["bfloat16", '"NaN"', "c07f"],
+  ["float32", '"NaN"', "0000c07f"],
+  ["float32", '"0x7fc00001"', "0100c07f"],
+  ["float32", '"-Infinity"', "000080ff"],
+  ["float32", "0.1", "cdcccc3d"],
+  ["float64", '"Infinity"', "000000000000f07f"],
+  ["float64", "1e-400", "0000000000000000"],
+  ["float64", '"0x8000000000000000"', "0000000000000080"],
+  ["float32", '"0X7FC00001"', "0100c07f"],
+  ["float32", '"0x102"', "02010000"],
+  ["complex128", '["-Infinity", "0x7ff8000000000001"]', "000000000000f0ff010000000000f87f"],
+  ["complex64", '[1.0, "NaN"]', "0000803f0000c07f"],
+  ["complex64", '["-Infinity", "0x7fc00001"]', "000080ff0100c07f"],
+  ["complex128", "[0, -1]", "0000000000000000000000000000f0bf"],
+  ["float8e5m2", '"NaN"', "7e"],
+  ["float8e4m3fnuz", '"NaN"', "80"],
+  ["float8e8m0", '"NaN"', "ff"],
+  ["float8e8m0", '"0x00"', "00"],
+  ["float4e2m1", "-6", "0f"],
+  ["int4", "-8", "f8"],
+  ["uint4", "15", "0f"],
+  ["int2", "-2", "fe"],
+  ["uint2", "3", "03"],
+];
+
+for (const [dtype, text, hex] of FILLS) {
+  test(`${text} is a fill value of ${dtype}`, () => {
+    const element = parseFillValue(dtype, valueOf(text), "it");
+    assert.deepEqual(element, hexBytes(hex));
+    const printed = valueOf(printJson(printFillValue(dtype, element)));
+    assert.deepEqual(parseFillValue(dtype, printed, "it"), element);
+  });
+}
+
+// prettier-ignore
+const NO_FILLS: readonly (readonly [DType, string])[] = [
+  ["bool", "2"], ["bool", '"true"'], ["uint8", "256"], ["uint8", "-1"], ["int4", "8"], ["uint2", "4"], ["int2", "2"], ["int32", '"NaN"'],
+  ["int64", "9223372036854775808"], ["float32", '"nan"'], ["float32", '"0x"'], ["float32", '"0x1234567890"'],
+  ["float32", "[1]"], ["complex64", "1"], ["complex64", "[1]"], ["complex64", "[1, 2, 3]"], ["complex64", '"1+2j"'],
+  ["int32", '"0x10"'], ["bool", '"NaN"'], ["int64", '"Infinity"'], ["uint8", '"-Infinity"'], ["float32", '"0x1g"'],
+  ["float32", '"-0x1"'], ["complex64", "[null, 0]"],
+  ["float4e2m1", '"NaN"'], ["float8e8m0", "0"], ["float16", "{}"], ["int32", "true"],
+];
+
+for (const [dtype, text] of NO_FILLS) {
+  test(`${text} is no fill value of ${dtype}`, () => {
+    const message = new RegExp(`must be a value of ${dtype}, got`);
+    assertRefused("malformed-file", message, () => parseFillValue(dtype, valueOf(text), "it"));
+  });
+}
+
+test("every bit pattern of a small type is printed such that it is read again", () => {
+  for (const dtype of DTYPE_NAMES.filter(
+    (one) => DTYPES[one].bytes === 1 || DTYPES[one].bytes === 2,
+  )) {
+    const { bytes } = DTYPES[dtype];
+    const [, highest] = storedRange(dtype) ?? [0, 2 ** (8 * bytes) - 1];
+    for (let bits = 0; bits <= highest; bits++) {
+      const element = Uint8Array.from([bits & 255, bits >> 8].slice(0, bytes));
+      const again = parseFillValue(dtype, printFillValue(dtype, element), "it");
+      if (again.some((byte, at) => byte !== element[at])) assert.fail(`${dtype} ${bits}`);
+    }
+  }
+});
+
+test("data types have the names of the specification and of its registry", () => {
+  const names = {
+    float8e4m3fn: "float8_e4m3fn",
+    float8e4m3fnuz: "float8_e4m3fnuz",
+    float8e5m2: "float8_e5m2",
+    float8e5m2fnuz: "float8_e5m2fnuz",
+    float8e8m0: "float8_e8m0fnu",
+    float4e2m1: "float4_e2m1fn",
+  };
+  for (const dtype of DTYPE_NAMES.filter((one) => one !== "string")) {
+    const name = printDataType(dtype);
+    assert.equal(name, dtype in names ? names[dtype as keyof typeof names] : dtype);
+    assert.equal(parseDataType(name, "it"), dtype);
+  }
+  assert.equal(parseDataType("complex_float64", "it"), "complex128");
+  assertRefused("dtype", /string cannot be saved/, () => printDataType("string"));
+});
+
+test("what a new array is given is what its metadata say", () => {
+  const { array } = arrayInMemory({
+    dtype: "uint64",
+    shape: [7, 5],
+    chunkShape: [2, 5],
+    shards: [4, 5],
+    codecs: ["zstd", "crc32c"],
+    fillValue: 2n ** 64n - 1n,
+    attributes: { unit: "m", big: 2n ** 60n, "__proto__ ": [null, { deep: "é\u0000" }] },
+    dimensionNames: ["x", null],
+  });
+  assert.equal(array.fillValue, 2n ** 64n - 1n);
+  assert.deepEqual(
+    [array.chunkShape, array.innerChunkShape],
+    [
+      [4, 5],
+      [2, 5],
+    ],
+  );
+  const { attributes } = array;
+  assert.equal(attributes["big"], 2n ** 60n);
+  assert.equal(printJson(attributes["__proto__ "]), printJson([null, { deep: "é\u0000" }]));
+  assert.deepEqual(array.dimensionNames, ["x", null]);
+  const [{ name, configuration }] = array.codecs;
+  assert.equal(name, "sharding_indexed");
+  assert.equal(
+    printJson(configuration?.["codecs"] ?? null).replaceAll(/\s+/g, ""),
+    '[{"name":"bytes","configuration":{"endian":"little"}},' +
+      '{"name":"zstd","configuration":{"level":0,"checksum":false}},{"name":"crc32c"}]',
+  );
+});
+
+const INT32 = { dtype: "int32", shape: [4, 6], chunkShape: [2, 3] } as const;
+const turn = (...order: number[]): JsonObject => ({ name: "transpose", configuration: { order } });
+
+// prettier-ignore
+const CODECS_OF: readonly (readonly [string, object, readonly Json[]])[] = [
+  ["none", {}, [LITTLE]],
+  ["one byte without an order", { dtype: "int8", codecs: ["bytes"] }, [{ name: "bytes" }]],
+  ["halves of 4 bytes with an order", { dtype: "complex64", codecs: ["bytes"] }, [LITTLE]],
+  ["another byte order", { codecs: [{ name: "bytes", configuration: { endian: "big" } }] }, [{ name: "bytes", configuration: { endian: "big" } }]],
+  ["bytes behind the transpositions", { codecs: [turn(1, 0), turn(1, 0), "crc32c"] }, [turn(1, 0), turn(1, 0), LITTLE, { name: "crc32c" }]],
+  ["gzip", { codecs: ["gzip"] }, [LITTLE, { name: "gzip", configuration: { level: 5 } }]],
+  ["a level of its own", { codecs: [{ name: "gzip", configuration: { level: 9 } }] }, [LITTLE, { name: "gzip", configuration: { level: 9 } }]],
+  ["blosc", { codecs: ["blosc"] }, [LITTLE, { name: "blosc", configuration: { cname: "zstd", clevel: 5, shuffle: "shuffle", typesize: 4, blocksize: 0 } }]],
+  ["blosc with another compressor", { dtype: "int16", codecs: [{ name: "blosc", configuration: { cname: "lz4" } }] },
+    [LITTLE, { name: "blosc", configuration: { cname: "lz4", clevel: 5, shuffle: "shuffle", typesize: 2, blocksize: 0 } }]],
+];
+
+for (const [name, options, expected] of CODECS_OF) {
+  test(`the codecs of a new array: ${name}`, () => {
+    const { codecs } = arrayInMemory({ ...INT32, ...options } as never).array;
+    assert.equal(JSON.stringify(codecs), JSON.stringify(expected));
+  });
+}
+
+test("numbers in attributes that JSON cannot say: a copy keeps those of a file, and those that are given become text", () => {
+  const odd = { nan: NaN, list: [1, { low: -Infinity }], "__proto__ ": Infinity };
+  const text = { nan: "NaN", list: [1, { low: "-Infinity" }], "__proto__ ": "Infinity" };
+  const { array } = arrayInMemory({ ...INT32, attributes: odd });
+  assert.equal(printJson(array.attributes), printJson(text));
+  const { array: copy } = arrayInMemory({ like: open({ ...V3, attributes: odd }) });
+  assert.equal(printJson(copy.attributes), printJson(odd));
+});
+
+test("a new array like another one has what no option says otherwise", () => {
+  const { array: first } = arrayInMemory({
+    ...INT32,
+    shards: [4, 6],
+    codecs: ["gzip"],
+    fillValue: 7,
+    attributes: { unit: "m" },
+    dimensionNames: ["x", "y"],
+  });
+  const { array: same } = arrayInMemory({ like: first });
+  assert.deepEqual(
+    [same.dtype, same.shape, same.chunkShape, same.innerChunkShape, same.fillValue],
+    ["int32", [4, 6], [4, 6], [2, 3], 7],
+  );
+  assert.deepEqual([same.attributes["unit"], same.dimensionNames], ["m", ["x", "y"]]);
+  assert.equal(JSON.stringify(same.codecs), JSON.stringify(first.codecs));
+  const { array: other } = arrayInMemory({
+    like: first,
+    dtype: "float32",
+    shape: [8],
+    chunkShape: [2],
+    shards: null,
+    codecs: [],
+    attributes: {},
+  });
+  assert.deepEqual(
+    [other.dtype, other.shape, other.chunkShape, other.innerChunkShape, other.fillValue],
+    ["float32", [8], [2], null, 0],
+  );
+  assert.deepEqual([Object.keys(other.attributes), other.dimensionNames], [[], null]);
+  const { array: whole } = arrayInMemory({ like: first, shards: null });
+  assert.deepEqual([whole.chunkShape, whole.innerChunkShape], [[2, 3], null]);
+  const { array: plain } = arrayInMemory({ like: arrayInMemory(INT32).array, fillValue: -1 });
+  assert.deepEqual([plain.chunkShape, plain.innerChunkShape, plain.fillValue], [[2, 3], null, -1]);
+});
+
+test("zlib of Zarr v2 becomes gzip of the same level", () => {
+  const old = open({ ...V2, compressor: { id: "zlib", level: 3 } });
+  const { codecs } = arrayInMemory({ like: old }).array;
+  const gzip = { name: "gzip", configuration: { level: 3 } };
+  assert.equal(JSON.stringify(codecs), JSON.stringify([LITTLE, gzip]));
+});
+
+// prettier-ignore
+const WRONG_OPTIONS: readonly (readonly [object, ErrorCode, RegExp])[] = [
+  [{ dtype: "float3" }, "dtype", /the data type must be one of .*, got "float3"/],
+  [{ dtype: "string" }, "dtype", /string cannot be saved as Zarr/],
+  [{ shape: undefined }, "attribute", /needs shape/],
+  [{ chunkShape: undefined }, "attribute", /needs chunkShape/],
+  [{ chunkShape: [0, 5] }, "attribute", /no elements/],
+  [{ chunkShape: [2] }, "attribute", /\[2\], but the array/],
+  [{ shards: [3, 5] }, "attribute", /\[2, 5\] .* do not divide its shards \[3, 5\]/],
+  [{ codecs: ["lzma"] }, "attribute", /"lzma" .* not supported/],
+  [{ codecs: "zstd" }, "attribute", /codecs must be a list/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "snappy" } }] }, "attribute", /snappy .* read but not written/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "lz5" } }] }, "attribute", /unknown compressor "lz5"/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: 4 } }] }, "attribute", /unknown compressor 4/],
+  [{ codecs: [{ name: "blosc", configuration: { cname: "toString" } }] }, "attribute", /unknown compressor "toString"/],
+  [{ fillValue: 1.5 }, "dtype", /1\.5/],
+  [{ shape: [2 ** 53, 5] }, "attribute", /integers of 0 or more/],
+  [{ shape: [2 ** 52, 5] }, "too-large", /elements/],
+  [{ dimensionNames: ["x"] }, "attribute", /list of 2 names/],
+  [{ dimensionNames: ["x", 4] }, "attribute", /list of 2 names or nulls/],
+  [{ dimensionNames: "xy" }, "attribute", /list of 2 names/],
+  [{ chunks: [2, 5] }, "attribute", /unknown option "chunks"/],
+  [{ attributes: [] }, "attribute", /attributes/],
+];
+
+for (const [options, code, says] of WRONG_OPTIONS) {
+  test(`a new array with ${JSON.stringify(options)} is refused`, () => {
+    const given = { dtype: "int32", shape: [7, 5], chunkShape: [2, 5], ...options } as const;
+    assertRefused(code, says, () => arrayInMemory(given as never));
+  });
+}
+
+// prettier-ignore
+const JSON_TEXTS: readonly (readonly [string, RegExp])[] = [
+  ["", /"text in quotes|expected a value, but it ends/], ["[]", /must hold an object/], ["{", /but it ends/],
+  ['{"a": 1', /expected "}", but it ends/], ['{"a": 1,}', /text in quotes/], ['{"a": 01}', /but it has "1}"/],
+  ['{"a": 1} x', /expected the end/], ['{"a": tru}', /a value/], ['{"a": "\\x"}', /does not allow/], ['{"a": "\n"}', /does not allow/],
+  ['{"a": 1, "a": 2}', /has the name "a" twice/], [`{"a": ${"[".repeat(200)}`, /nests more than 100 levels/], ['{"a": -}', /a value/],
+];
+
+for (const [text, says] of JSON_TEXTS) {
+  test(`${text.slice(0, 20)} is no JSON of metadata`, () => {
+    assertRefused("malformed-file", says, () => parse(text));
+  });
+}
+
+test("JSON is read as JSON.parse reads it, but for integers that no number holds", () => {
+  const text =
+    ' {"a" : [1, -0.5e3, true, null, "\\u00e9\\n", {}], "b": 9007199254740993, "c": [NaN, -Infinity]}\r\n';
+  const { a, b, c } = parse(text);
+  assert.equal(JSON.stringify(a), JSON.stringify([1, -500, true, null, "é\n", {}]));
+  assert.equal(b, 9007199254740993n);
+  assert.deepEqual(c, [NaN, -Infinity]);
+  assertRefused("malformed-file", /must be text in UTF-8/, () =>
+    parseJson(Uint8Array.of(0xff), "zarr.json"),
+  );
+});
+
+test("an integer of up to 40 digits is exact, and a longer one is a number", () => {
+  const digits = "1".repeat(40);
+  assert.equal(valueOf(digits), BigInt(digits));
+  assert.equal(valueOf(`${digits}1`), Number(`${digits}1`));
+  assert.equal(valueOf("-9007199254740993"), -9007199254740993n);
+  assert.equal(valueOf("9007199254740991"), 9007199254740991);
+  assert.equal(valueOf("9007199254740993.0"), 9007199254740992);
+  assert.equal(valueOf("9007199254740993e0"), 9007199254740992);
+});
+
+test("what the platform says of text that is broken is the cause of the error", () => {
+  const causeOf = (action: () => unknown): unknown => {
+    try {
+      action();
+    } catch (error) {
+      return (error as Error).cause;
+    }
+    return assert.fail("nothing was thrown");
+  };
+  assert.ok(causeOf(() => parseJson(Uint8Array.of(0xff), "zarr.json")) instanceof TypeError);
+  assert.ok(causeOf(() => parse('{"a": "\\x"}')) instanceof SyntaxError);
+});
+
+test("metadata have at most 16 MB and 100 levels", () => {
+  const bytes = new Uint8Array(2 ** 24 + 1).fill(0x20);
+  bytes.set(utf8("{}"));
+  assert.deepEqual(Object.keys(parseJson(bytes.subarray(0, -1), "zarr.json")), []);
+  assertRefused("malformed-file", /^zarr\.json has 16777217 bytes, more than the limit/, () =>
+    parseJson(bytes, "zarr.json"),
+  );
+  const lists = (count: number): string => "[".repeat(count) + "]".repeat(count);
+  assert.ok(Array.isArray(valueOf(lists(100))));
+  assertRefused("malformed-file", /^zarr\.json nests more than 100 levels$/, () =>
+    valueOf(lists(101)),
+  );
+});
+
+test("text ends at the first quote without a backslash of its own, however long it is", () => {
+  for (const text of [
+    "a\\",
+    '"',
+    '\\"',
+    "\\\\",
+    '"\\"\n',
+    "x".repeat(2 ** 23),
+    '\n"\\'.repeat(2 ** 20),
+  ]) {
+    assert.ok(valueOf(JSON.stringify(text)) === text, text.slice(0, 20));
+  }
+  for (const text of ['{"a": "', '{"a": "\\"}', '{"a": "\\\\\\"}']) {
+    assertRefused("malformed-file", /expected text in quotes, but/, () => parse(text));
+  }
+});
+
+test("a member of an object's text is replaced or added, and nothing else changes", () => {
+  const after = (text: string, name: string): string =>
+    new TextDecoder().decode(withMember(utf8(text), "zarr.json", name, "[7]"));
+  for (const [text, expected] of [
+    ['{"a": {"b": 1}, "b" : 1.0 }', '{"a": {"b": 1}, "b" : [7] }'],
+    ['\n{"b":{"b":[]},"c":1}', '\n{"b":[7],"c":1}'],
+    ['{"x": "\\"b\\": 1", "b": null}\n', '{"x": "\\"b\\": 1", "b": [7]}\n'],
+  ]) {
+    assert.equal(after(text, "b"), expected);
+  }
+  for (const text of ["{}", " { } ", '{"a": {"b": 1}}', '{"__proto__": 1}']) {
+    const { b, ...rest } = JSON.parse(after(text, "b"));
+    assert.deepEqual([b, rest], [[7], JSON.parse(text)]);
+  }
+  assertRefused("malformed-file", /^zarr\.json must hold an object/, () => after("[{}]", "b"));
+});
+
+test("what stands in the wrong position is shown, up to 20 characters of it", () => {
+  const says = (text: string, found: RegExp): unknown =>
+    assertRefused("malformed-file", found, () => parse(text));
+  says(
+    `{"a": ${"x".repeat(30)}}`,
+    /^zarr\.json must be JSON: expected a value, but it has "x{20}"$/,
+  );
+  says('{"a" 1}', /expected ":", but it has "1}"$/);
+  says('{"a": [1 2]}', /expected "]", but it has "2]}"$/);
+  says("[1]", /^zarr\.json must hold an object, but it holds /);
+  says("null", /must hold an object, but it holds null$/);
+});
+
+test("JSON is printed with a list of plain values in a line, and everything else in lines of its own", () => {
+  const value = { a: [1, 2n ** 60n, "x", null, true, Infinity], b: {}, c: [{ d: [] }, [[0.5]]] };
+  const text = `{
+  "a": [1, 1152921504606846976, "x", null, true, Infinity],
+  "b": {},
+  "c": [
+    {
+      "d": []
+    },
+    [
+      [0.5]
+    ]
+  ]
+}`;
+  assert.equal(printJson(value), text);
+});

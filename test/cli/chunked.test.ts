@@ -1,0 +1,392 @@
+/** `ndscatter run` on arrays that are done chunk by chunk, and `ndscatter job`. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import { before, test } from "node:test";
+import { equals, gatherND, scatterND, tensor } from "../../src/entries/index.ts";
+import type { CLI } from "../../src/core/limits.ts";
+import { createArray, openArray } from "../../src/entries/zarr.ts";
+import {
+  checkResult,
+  inOrder,
+  makeFolder,
+  prints,
+  refuses,
+  fails,
+  testRows,
+} from "../support/cli.ts";
+import { setLimits } from "../support/limits.ts";
+import { newestTitle } from "../support/newest.ts";
+
+const folder = makeFolder();
+const { at, json, ndscatter, save } = folder;
+
+const ROWS = 40;
+const data = tensor(
+  "float32",
+  [ROWS, 6],
+  Float32Array.from({ length: 6 * ROWS }, (_, one) => one / 7),
+);
+const indices = tensor(
+  "int64",
+  [30, 1],
+  BigInt64Array.from({ length: 30 }, (_, one) => BigInt((one * 7) % 20)),
+);
+const updates = tensor(
+  "float32",
+  [30, 6],
+  Float32Array.from({ length: 180 }, (_, one) => 0.1 * one),
+);
+const sums = scatterND(data, indices, updates, { reduction: "add" });
+
+const makeTable = async (name: string): Promise<void> => {
+  const { dtype, shape } = data;
+  const table = await createArray(at(name), {
+    dtype,
+    shape,
+    chunkShape: [8, 4],
+    codecs: ["gzip"],
+    dimensionNames: ["row", "column"],
+  });
+  await table.write(data);
+};
+
+before(async () => {
+  save("d.npy", data);
+  save("i.npy", indices);
+  save("u.npy", updates);
+  save("bad.npy", tensor("int64", [30, 1], [...Array(29).fill(3), ROWS]));
+  save("f.npy", tensor("float32", [30, 1], new Float32Array(30)));
+  fs.writeFileSync(at("i.pb"), "");
+  fs.mkdirSync(at("other"));
+  fs.mkdirSync(at("group"));
+  fs.writeFileSync(at("group/.zgroup"), '{"zarr_format": 2}');
+  for (const name of ["t.zarr", "place.zarr", "part.zarr", "mine.zarr"]) await makeTable(name);
+  fs.mkdirSync(at("mine.zarr/.ndscatter"));
+  fs.writeFileSync(at("mine.zarr/.ndscatter/job"), "0123456789abcdef");
+});
+
+/** Rows of a table, read without a slice. */
+const openTable = async (name: string, [from, to]: readonly [number, number]) =>
+  (await openArray(at(name))).read([from, 0], [to - from, 6]);
+
+/** A sentence of which this is a part. */
+const part = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+
+const ADD = "run ScatterND --attr reduction=add";
+
+testRows(folder, [
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o coded.zarr --codec blosc:3 --codec crc32c --memory 300M --threads 1`,
+    /written to coded/,
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --codec zstd:x",
+    part("a codec must be a name or NAME:LEVEL"),
+  ),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --codec snap", part("snap")),
+  fails(
+    "run ScatterND t.zarr i.npy u.npy -o x.npy --codec zstd",
+    part("the output must be a new Zarr array for codecs, got"),
+  ),
+  fails(
+    "run ScatterND t.zarr i.npy u.npy --in-place --codec zstd",
+    part("the output must be a new Zarr array for codecs, got data itself; omit codecs"),
+  ),
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o planned.zarr --plan`,
+    inOrder(
+      /^partition +1 task\napply +10 tasks\nfinish +1 task\nchunks +10 of data\nmemory +at most [\d.]+ [MG]B: Node and \d+ threads?, with tasks of /,
+      /reads +at most 42 kB of data, 240 B of indices, 1\.4 kB of updates, 1\.4 kB between the stages\nwrites +at most 42 kB of the output, 880 B between the stages\n/,
+      /disk +\d+ kB must be free\ntime +at least \d\.\d s, about \d\.\d s, at .* [kMG]B\/s, the disk's present speed\n$/,
+    ),
+  ),
+  fails(`${ADD} t.zarr i.npy u.npy -o t.zarr --plan`, part("the output")),
+  prints(`${ADD} d.npy i.npy u.npy -o new.npy --memory 300M --threads 1`, /written to new\.npy/),
+  prints(`${ADD} t.zarr i.npy u.npy -o kept.zarr --job kept`, /written to kept\.zarr/),
+  prints(
+    "job status kept",
+    inOrder(/^stage +tasks done +so far +left\n/, /apply +10 of 10\n/, /\ndone\n$/),
+  ),
+  prints("run GatherND t.zarr i.npy -o rows.npy", /^output: float32\[30, 6\]\n/),
+  prints("run Gather t.zarr i.npy -o taken.zarr --attr axis=0", /^output: float32\[30, 1, 6\]\n/),
+  // Parts of arrays, and axes by their names.
+  prints(
+    "run GatherElements t.zarr[:,1:4:2] i.npy[::10] -o elements.npy --axis row",
+    /^output: float32\[3, 1\]\n/,
+  ),
+  prints("run Gather d.npy[-1] i.npy[0] -o one.npy --axis 0", /^output: float32\[1\]\n/),
+  prints("run GatherND t.zarr[5:30,...] i.npy[:4] -o four.npy", /^output: float32\[4, 6\]\n/),
+  prints(`${ADD} part.zarr[5:25] i.npy u.npy --in-place`, /written to part\.zarr/),
+  refuses(
+    "run GatherElements t.zarr i.npy -o x.npy --axis depth",
+    'data has no axis named "depth"; its axes are row, column',
+  ),
+  refuses(
+    "run GatherElements d.npy[:] i.npy -o x.npy --axis row",
+    'data has no axis named "row"; the axes have no names, so give a number',
+  ),
+  refuses(
+    "run Gather d.npy i.npy --attr axis=0 --axis 0",
+    "--attr gives axis twice; leave one of them out",
+  ),
+  refuses(
+    "run ScatterND t.zarr[1:2:3:4] i.npy u.npy -o x.zarr",
+    'a range must be START:STOP:STEP, such as 10:20, ::2, 3 or ..., got "1:2:3:4"',
+  ),
+  refuses(
+    "run ScatterND t.zarr[:,:,:] i.npy u.npy -o x.zarr",
+    part("a slice must have at most 2 ranges, one per axis of [40, 6], got 3"),
+  ),
+  fails(
+    `${ADD} part.zarr[0:5] bad.npy u.npy --in-place`,
+    /^ScatterND-18: indices\[29, 0\] is 40, but axis 0 of data \[5, 6\]/,
+  ),
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o s.zarr --job slurm --slurm`,
+    inOrder(/^#!\/bin\/sh/, /job task/),
+  ),
+  fails(
+    "run ScatterND t.zarr bad.npy u.npy -o bad.zarr",
+    part(
+      `${newestTitle("ScatterND")}: indices[29, 0] is 40, but axis 0 of data [40, 6] takes -40 to 39`,
+    ),
+  ),
+  fails("run ScatterND t.zarr bad.npy u.npy -o bad.zarr --job bad", part("indices[29, 0] is 40")),
+  // Whoever runs a stage by its tasks must not begin the next one.
+  prints(
+    `${ADD} t.zarr i.npy u.npy -o ranges.zarr --job ranges --slurm --tasks-per-element 4`,
+    inOrder(
+      /\npartition=[^\n]* --array=0 /,
+      /\napply=[^\n]* --array=0-2 /,
+      /\nfinish=[^\n]* --array=0 /,
+    ),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --tasks-per-element 4",
+    part("give --slurm too"),
+  ),
+  prints("run ScatterND t.zarr bad.npy u.npy -o b.zarr --job queued --slurm", /partition_tasks/),
+  fails("job task queued partition 0", part("indices[29, 0] is 40")),
+  fails("job status bad", part("indices[29, 0] is 40"), /stopped by a bad index\n$/),
+  fails("run ScatterND t.zarr f.npy u.npy -o x.zarr", part("indices")),
+  fails("run ScatterND t.zarr i.npy u.npy -o t.zarr", part("the output")),
+  fails(
+    "run ScatterND t.zarr i.npy u.npy -o d.npy",
+    part("d.npy exists; remove it, or give another output"),
+  ),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --memory 50M", part("needs 123 MB of memory")),
+  fails("run ScatterND t.zarr i.npy u.npy -o x.zarr --job kept", part("holds another job")),
+  fails(
+    "run ScatterND d.npy i.npy u.npy --in-place",
+    part("an NPY file cannot be changed in place"),
+  ),
+  fails("run ScatterND mine.zarr i.npy u.npy --in-place", part("another job is changing")),
+  fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr --memory 1G", part("missing.zarr: ")),
+  fails(
+    "job status other",
+    part("other must be a job's folder, but has no job.json; ndscatter job list finds jobs"),
+  ),
+  fails(
+    "job task slurm apply 0",
+    part("1 task of stage partition is not finished, and stage apply needs all of them"),
+  ),
+  fails("run ScatterND missing.zarr i.npy u.npy -o x.zarr", part("missing.zarr: ")),
+  fails("run ScatterND data=missing.zarr i.npy u.npy -o x.zarr", part("missing.zarr: ")),
+  fails("run ScatterND group i.npy u.npy -o x.zarr", part("group: ")),
+  refuses(
+    "run ScatterND d.npy i.npy u.npy -o x.pb --memory 300M",
+    part("x.pb must end in .npy or .zarr"),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy",
+    part("needs an output; give -o new.zarr, or --in-place"),
+  ),
+  refuses("run ScatterND t.zarr i.npy u.npy -o x.pb", part("x.pb must end in .npy or .zarr")),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o t.zarr[:3]",
+    part("give the part as data with --in-place"),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --in-place",
+    part("--in-place changes data, so it cannot be used with -o"),
+  ),
+  refuses("run ScatterND t.zarr i.pb u.npy -o x.zarr", part("i.pb cannot be read in parts")),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --memory lots",
+    part("--memory takes an amount"),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --threads 0",
+    part("--threads takes a positive integer"),
+  ),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o x.zarr --expect d.npy",
+    part("--expect cannot be used in a run chunk by chunk"),
+  ),
+  refuses("run m.onnx t.zarr -o x.zarr", part("m.onnx must be an operator")),
+  refuses(
+    "run ScatterND t.zarr i.npy u.npy -o s3://bucket/x.zarr",
+    part("needs a folder on this machine; give --job FOLDER"),
+  ),
+  refuses(
+    "job task kept sort 0",
+    part('the job has no stage "sort"; its stages are partition, apply, finish'),
+  ),
+  refuses("job task slurm partition 0-x", part("tasks must be numbers and ranges")),
+  refuses("job task slurm partition 1", part("tasks of partition must be from 0 to 0, got 1")),
+]);
+
+test("a stage that took long has a line with its rate, and a job that took long one of the disk", async () => {
+  const linesOf = async (name: string, values: Partial<typeof CLI>): Promise<string[]> => {
+    const restore = setLimits({ CLI: values });
+    try {
+      return (await ndscatter(`${ADD} t.zarr i.npy u.npy -o ${name}`)).stdout.split("\n");
+    } finally {
+      restore();
+    }
+  };
+  const head = (name: string): string[] => ["output: float32[40, 6]", `  written to ${name}`];
+  const quick = await linesOf("new.zarr", { stage: Infinity, long: Infinity });
+  assert.deepEqual(quick, [...head("new.zarr"), ""]);
+  const slow = await linesOf("slow.zarr", { stage: 0, long: 0 });
+  assert.deepEqual(slow.slice(0, 2), head("slow.zarr"));
+  assert.deepEqual(
+    slow
+      .slice(2)
+      .map((line) =>
+        line.replaceAll(/[\d.]+ (B|kB|MB|GB)\b/g, "N B").replace(/in [\d.]+ s/, "in T"),
+      ),
+    [
+      "  partition: 1 tasks, N B in T, N B/s",
+      "  apply: 10 tasks, N B in T, N B/s",
+      "  the disk: N B/s, written and synced",
+      "  read: N B by 11 tasks, at most N B planned",
+      "  written: N B by 11 tasks, at most N B planned",
+      "",
+    ],
+  );
+});
+
+test("what chunked runs write is what a call in memory gives", async () => {
+  // After the rows above, which are tests of their own.
+  assert.ok(equals(await (await openArray(at("new.zarr"))).read(), sums));
+  assert.ok(equals(folder.load("new.npy"), sums));
+  assert.ok(equals(folder.load("rows.npy"), gatherND(data, indices)));
+  assert.deepEqual(folder.load("elements.npy").toArray(), [
+    [data.data[1]],
+    [data.data[61]],
+    [data.data[1]],
+  ]);
+  const whole = await openArray(at("part.zarr"));
+  const part = scatterND(await openTable("t.zarr", [5, 25]), indices, updates, {
+    reduction: "add",
+  });
+  assert.ok(equals(await whole.read([5, 0], [20, 6]), part));
+  assert.ok(equals(await whole.read([0, 0], [5, 6]), await openTable("t.zarr", [0, 5])));
+  assert.ok(equals(await whole.read([25, 0], [15, 6]), await openTable("t.zarr", [25, 40])));
+  const rows = await openTable("t.zarr", [5, 30]);
+  const four = tensor("int64", [4, 1], indices.data.slice(0, 4));
+  assert.ok(equals(folder.load("four.npy"), gatherND(rows, four)));
+  for (const name of [
+    "new.zarr.job",
+    "new.npy.job",
+    "bad.zarr",
+    "bad.zarr.job",
+    "x.zarr",
+    "x.zarr.job",
+  ]) {
+    assert.ok(!fs.existsSync(at(name)), name);
+  }
+  assert.deepEqual(fs.readdirSync(at("new.zarr")).sort(), ["c", "zarr.json"]);
+  assert.deepEqual(fs.readdirSync(at("kept")).sort(), ["done", "job.json"]);
+});
+
+test("an array that is changed in place is changed once, however often the command runs", async () => {
+  for (const note of [null, /this job is already finished/]) {
+    const line = `${ADD} place.zarr i.npy u.npy --in-place --job place`;
+    checkResult(await ndscatter(line), prints(line, /written to place\.zarr/, note));
+    assert.ok(equals(await (await openArray(at("place.zarr"))).read(), sums));
+  }
+});
+
+test("a scheduler's tasks do the job, and late ones nothing", async () => {
+  for (const tasks of ["partition 0-15", "apply 0-3", "apply 2-63", "finish 0", "apply 3"]) {
+    const line = `job task slurm ${tasks} --memory 300M`;
+    checkResult(await ndscatter(line), prints(line, ""));
+    if (tasks !== "apply 0-3") continue;
+    const { stages } = (await json("job status slurm")) as {
+      stages: readonly { name: string; done: number; rate: number | null; left: number | null }[];
+    };
+    const apply = stages.find(({ name }) => name === "apply");
+    assert.equal(apply?.done, 4);
+    // Six tasks are left.
+    assert.ok(Math.abs(Number(apply.rate) * Number(apply.left) - 6) < 1e-6);
+  }
+  assert.ok(equals(await (await openArray(at("s.zarr"))).read(), sums));
+});
+
+test("--json gives the result and the stages", async () => {
+  const { outputs, stages } = (await json("run GatherND t.zarr i.npy -o json.npy")) as {
+    outputs: unknown;
+    stages: readonly { stage: string; tasks: number }[];
+  };
+  assert.deepEqual(outputs, [
+    { name: "output", dtype: "float32", shape: [30, 6], file: "json.npy" },
+  ]);
+  assert.deepEqual(
+    stages.map(({ stage, tasks }) => [stage, tasks]),
+    [
+      ["partition", 1],
+      ["apply", 10],
+      ["place", 1],
+    ],
+  );
+});
+
+test("job resume does what is left, and job remove takes the rest away", async () => {
+  await makeTable("half.zarr");
+  const line = `${ADD} half.zarr i.npy u.npy --in-place --job half`;
+  checkResult(await ndscatter(`${line} --slurm`), prints(`${line} --slurm`, /^#!\/bin\/sh/));
+  for (const tasks of ["partition 0", "apply 0-3"]) {
+    assert.equal((await ndscatter(`job task half ${tasks}`)).status, 0);
+  }
+  const status = await ndscatter("job status half");
+  checkResult(
+    status,
+    prints("job status half", /half\.zarr: 4 of 10 chunks are changed\nat apply;/),
+  );
+  const facts = (await json("job status half")) as Record<string, unknown>;
+  assert.deepEqual(
+    [facts.call, facts.inPlace, facts.chunks, facts.changed],
+    ["ScatterND", true, 10, 4],
+  );
+  const other = "run GatherND half.zarr i.npy -o x.npy";
+  checkResult(await ndscatter(other), fails(other, part("4 of 10 chunks are changed; finish it")));
+  checkResult(await ndscatter("job resume half"), prints("job resume half", "half: done\n"));
+  checkResult(await ndscatter(line), prints(line, /written to half\.zarr/, /is already finished/));
+  checkResult(await ndscatter("job remove half"), prints("job remove half", "half: removed\n"));
+  assert.ok(equals(await (await openArray(at("half.zarr"))).read(), sums));
+  for (const command of ["resume", "remove"]) {
+    const gone = `job ${command} half`;
+    checkResult(await ndscatter(gone), fails(gone, part("half must be a job's folder")));
+  }
+});
+
+test("Ctrl-C ends a run, which says how it goes on", async () => {
+  const line = `${ADD} t.zarr i.npy u.npy -o stopped.zarr --threads 1`;
+  const stopped = await ndscatter(line, {
+    onInterrupt(stop) {
+      stop();
+      return () => {};
+    },
+  });
+  assert.equal(stopped.status, 1);
+  assert.match(
+    stopped.stderr,
+    /stopped; the finished tasks are kept in stopped\.zarr\.job; run the same command again/,
+  );
+  assert.ok(!fs.existsSync(at("stopped.zarr/zarr.json")));
+  checkResult(await ndscatter(line), prints(line, /written to stopped\.zarr/));
+  assert.ok(equals(await (await openArray(at("stopped.zarr"))).read(), sums));
+});

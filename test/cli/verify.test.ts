@@ -1,0 +1,369 @@
+/** `ndscatter capture` and `ndscatter verify`, with a runtime in the folder that runs models here and is wrong on demand. */
+
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
+import { makeCliFolder } from "../support/cli-files.ts";
+import { gatherFarIndex } from "../support/cli-models.ts";
+import { fails, inOrder, prints, refuses, runCommand, testRows } from "../support/cli.ts";
+import { i64, takePutAgain } from "../support/node-models.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
+
+const folder = makeCliFolder();
+const { at, json, save, ndscatter } = folder;
+
+fs.writeFileSync(at("m.onnx"), writeModel(takePutAgain()));
+save("x.npy", tensor("float32", [4], [1, 2, 3, 4]));
+save("good.npy", i64([2], 1, 0));
+save("bad.npy", i64([2], 1, 3));
+
+test("without a runtime one sentence says what to install", async () => {
+  const { status, stderr } = await ndscatter("verify m.onnx --feed x=x.npy --feed i=good.npy");
+  assert.equal(status, 2);
+  assert.equal(
+    stderr,
+    "ndscatter: no ONNX Runtime is installed here; install one (npm install onnxruntime-node)\n",
+  );
+});
+
+test("a runtime that cannot be loaded, or is none, is said to be so", async () => {
+  const line = "verify m.onnx --feed x=x.npy --feed i=good.npy";
+  for (const [name, source, says] of [
+    [
+      "broken",
+      'throw new Error("no such binding");',
+      "cannot be loaded: no such binding; install it again",
+    ],
+    ["empty", "export {};", "has no InferenceSession; install it again"],
+  ]) {
+    const place = `${name}/node_modules/onnxruntime-web`;
+    fs.mkdirSync(at(place), { recursive: true });
+    fs.writeFileSync(at(`${place}/package.json`), '{ "type": "module", "exports": "./index.js" }');
+    fs.writeFileSync(at(`${place}/index.js`), source);
+    const files = line.replaceAll(/\S+\.(npy|onnx)/g, (file) => file.replace(/[^=]*$/, "../$&"));
+    const { status, stderr } = await runCommand(at(name), files.split(" "));
+    assert.equal(status, 2);
+    assert.equal(stderr, `ndscatter: the onnxruntime-web that is installed here ${says}\n`);
+  }
+});
+
+/**
+ * Runs models with this package, reads external data from the folder that it is told, and makes the first update of `s` win
+ * where `globalThis.firstWins` gives its value.
+ */
+const RUNTIME = `
+import * as fs from "node:fs";
+import { readModel, runModel } from ${JSON.stringify(pathToFileURL(new URL("../../src/entries/onnx.js", import.meta.url).pathname).href)};
+export const InferenceSession = {
+  async create(bytes, options) {
+    globalThis.sessionOptions?.push(options);
+    const { intraOpNumThreads = 1, extra } = options;
+    const folder = extra?.session.model_external_initializers_file_folder_path;
+    const external = (name, offset, length) => {
+      const file = fs.openSync(folder + "/" + name);
+      const data = new Uint8Array(length);
+      fs.readSync(file, data, 0, length, offset);
+      fs.closeSync(file);
+      return data;
+    };
+    const model = readModel(bytes, folder === undefined ? {} : { external });
+    return {
+      async run(feeds) {
+        const outputs = runModel(model, feeds);
+        if ((globalThis.firstWins || intraOpNumThreads === 8) && outputs.s) outputs.s.data[0] = globalThis.firstWins?.() ?? 10;
+        return Object.fromEntries(
+          Object.entries(outputs).map(([name, { dtype, shape, data }]) => [name, { type: dtype, dims: shape, data }]),
+        );
+      },
+    };
+  },
+};
+`;
+
+function install(place: string): void {
+  fs.mkdirSync(at(place), { recursive: true });
+  fs.writeFileSync(at(`${place}/package.json`), '{ "type": "module", "exports": "./index.js" }');
+  fs.writeFileSync(at(`${place}/index.js`), RUNTIME);
+}
+
+test("a runtime is installed", () => install("node_modules/onnxruntime-node"));
+
+const RANDOM_LIMIT =
+  "  --random generates indices within bounds; to check your own indices, use --feed\n";
+
+/** The line about `put`, which writes element 0 twice; the count is a limit. */
+const SUSPECT =
+  / {2}equal: ScatterND-13 put: several updates have the same target; also equal in \d+ runs? of the node alone/;
+
+testRows(folder, [
+  prints(
+    "verify m.onnx --feed x=x.npy --feed i=good.npy",
+    inOrder(/^m\.onnx: 3 scatter\/gather nodes\n/, SUSPECT, /\n3 equal\n$/),
+  ),
+  prints(
+    "verify m.onnx --random --dim N=4 --dim M=2",
+    inOrder(/^m\.onnx: 3 scatter\/gather nodes\n/, SUSPECT, /\n3 equal\n$/),
+  ),
+  prints(
+    "verify m.onnx --random --dim N=4 --dim M=2 --node put",
+    inOrder(/^m\.onnx: 1 scatter\/gather node\n/, SUSPECT, /\n1 equal\n$/),
+  ),
+  prints(
+    "verify m.onnx --random --dim N=4 --dim M=2 --node again",
+    `m.onnx: 1 scatter/gather node\n${RANDOM_LIMIT}1 equal\n`,
+  ),
+  refuses(
+    "verify m.onnx --random --dim N=4",
+    "m.onnx: the sizes of i int64[M] are unknown; give them, as in --dim M=4",
+  ),
+  refuses("verify m.onnx --random --dim N", '--dim takes NAME=SIZE, got "N"'),
+  refuses("verify m.onnx --random --dim N=x", '--dim N takes an integer of 0 or more, got "x"'),
+  refuses("verify m.onnx --random --dim N=-3", '--dim N takes an integer of 0 or more, got "-3"'),
+  refuses(
+    "verify m.onnx --random --dim N=5000000000 --dim M=2",
+    'the input "x": the shape [5000000000] has more than 2^32 - 1 elements; give smaller sizes with --dim, or the tensor with --feed',
+  ),
+  refuses(
+    `verify m.onnx --random --dim N=${Math.ceil(os.totalmem() / 16) + 1} --dim M=2`,
+    /^the input "x".* (do(es)? not fit in memory|2\^32 - 1 elements); give smaller sizes with --dim, or the tensor with --feed$/,
+  ),
+  refuses("verify m.onnx --feed z=x.npy", "m.onnx has no input z; its inputs are x, i"),
+  refuses(
+    "verify m.onnx --random --dim N=4 --dim M=2 --runtime onnxruntime-web",
+    "no onnxruntime-web is installed here; onnxruntime-node is installed; install one (npm install onnxruntime-web)",
+  ),
+  refuses(
+    "verify m.onnx --runtime tfjs",
+    "option '--runtime <package>' argument 'tfjs' is invalid. Allowed choices are onnxruntime-node, onnxruntime-web.",
+  ),
+  refuses("verify m.onnx --runs 0 --random", '--runs takes an integer from 1 to 10000, got "0"'),
+  refuses("verify m.onnx --threads 1,x --random", '--threads takes a positive integer, got "x"'),
+  refuses(
+    "run m.onnx --with onnxruntime-node --node put x=x.npy",
+    "--with runs a whole model, so it cannot be used with --node; leave --node out",
+  ),
+  refuses("run m.onnx --with onnxruntime-node x=x.npy", "m.onnx needs files for x, i; add i=FILE"),
+  refuses(
+    "run ScatterND --with onnxruntime-node x.npy",
+    "--with runs a model, but ScatterND is an operator, which this package always runs itself; leave --with out, or write ./ScatterND for a model with this name",
+  ),
+  refuses(
+    "capture m.onnx --node put -o p --threads 1,2",
+    "capture accepts only one thread count; give a single count with --threads",
+  ),
+  // Of two updates of element 0 the first stays where there are 8 threads.
+  fails(
+    "verify m.onnx --feed x=x.npy --node put --threads 1,8 --runs 2",
+    null,
+    inOrder(
+      /^m\.onnx: 1 scatter\/gather node\n/,
+      /differs: ScatterND-13 put: s\[0\] is 10, expected 20; not reproducible: /,
+      /the same inputs gave a different result in 8 threads, run 1, 8 threads, run 2; exact with one thread\n/,
+    ),
+  ),
+  refuses(
+    "verify m.onnx --tolerance x --random",
+    '--tolerance takes a number of 0 or more, such as 1e-6, got "x"',
+  ),
+  refuses(
+    "verify m.onnx --feed x=x.npy",
+    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or generate them: --random --dim M=4",
+  ),
+  fails(
+    "verify m.onnx --feed x=x.npy --feed i=x.npy",
+    /^m\.onnx: the model's input "i" is int64, got float32; convert its data type, in NumPy with i\.astype\("int64"\)$/,
+  ),
+  fails(
+    "verify m.onnx --feed x=good.npy --feed i=good.npy",
+    /^m\.onnx: the model's input "x" is float32, got int64; convert its data type, in NumPy with x\.astype\("float32"\)$/,
+  ),
+  refuses(
+    "verify m.onnx --random --dim N=4 --dim M=2 --dim q=3",
+    'the model has no dimension "q"; its dimensions are N, M',
+  ),
+  refuses(
+    "verify m.onnx --feed x=x.npy --feed i=good.npy --dim N=4",
+    "--dim is only used for generated inputs; give --random too",
+  ),
+  refuses(
+    "verify m.onnx --random --dim N=4 --dim M=2 --node nothing",
+    /^m\.onnx: .*no node "nothing"/,
+  ),
+  prints(
+    "capture m.onnx --node again --feed x=x.npy --feed i=good.npy -o case",
+    "again: Gather, with data float32[2], indices int64[2]\n" +
+      "ndscatter explain case/node.onnx case/data.npy case/indices.npy --expect case/runtime.0.npy\n",
+  ),
+  prints("explain case/node.onnx case/data.npy case/indices.npy", /Gather-13/),
+  prints(
+    "capture m.onnx --node again --random --dim N=4 --dim M=3 -o made",
+    /^again: Gather, with data float32\[3\], indices int64\[3\]\n/,
+  ),
+  prints(
+    "run case/node.onnx case/data.npy case/indices.npy --expect case/runtime.0.npy",
+    "output: float32[2]\n  equals case/runtime.0.npy\n",
+  ),
+  prints(
+    "capture m.onnx --node again --feed x=x.npy --feed i=bad.npy -o bad",
+    inOrder(
+      /^again: Gather, with data float32\[2\], indices int64\[2\]\n/,
+      /the runtime says: .*indices\[1\] is 3/,
+    ),
+  ),
+  refuses("capture m.onnx --feed x=x.npy -o case", /required option '--node <name>' not specified/),
+]);
+
+const [{ name: FAR_INPUT }] = readModel(gatherFarIndex("far.bin")).graph.inputs;
+
+/** A model in a folder of its own whose indices are the first 8 bytes of a file that no memory holds. */
+function saveFar(place: string): string {
+  fs.mkdirSync(at(place), { recursive: true });
+  fs.writeFileSync(at(`${place}/far.onnx`), gatherFarIndex("far.bin"));
+  const file = fs.openSync(at(`${place}/far.bin`), "w");
+  fs.writeSync(file, new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0]));
+  fs.ftruncateSync(file, 2 ** 36);
+  fs.closeSync(file);
+  return `verify ${place}/far.onnx --feed ${FAR_INPUT}=d.npy`;
+}
+
+test("of data in other files only what a session uses is read, by onnxruntime-node itself", async () => {
+  const line = saveFar("far");
+  const { status, stdout, stderr } = await ndscatter(line);
+  assert.deepEqual([status, stderr], [0, ""]);
+  assert.match(stdout, /\n1 equal\n$/);
+  fs.rmSync(at("far/far.bin"));
+  const missing = await ndscatter(line);
+  assert.equal(missing.status, 1);
+  assert.match(
+    missing.stderr + missing.stdout,
+    /"far\.bin" cannot be read: no such file or directory/,
+  );
+  fs.symlinkSync(at("x.npy"), at("far/far.bin"));
+  const outside = await ndscatter(line);
+  assert.match(
+    outside.stdout + outside.stderr,
+    /"far\.bin" must be in the model's folder, got a path outside it/,
+  );
+});
+
+test("a runtime that opens no files gets models that hold the data themselves", async () => {
+  install("web/node_modules/onnxruntime-web");
+  saveFar("web");
+  fs.copyFileSync(at("d.npy"), at("web/d.npy"));
+  const line = `verify far.onnx --feed ${FAR_INPUT}=d.npy`;
+  const { status, stdout, stderr } = await runCommand(at("web"), line.split(" "));
+  assert.deepEqual([status, stdout, stderr], [0, "far.onnx: 1 scatter/gather node\n1 equal\n", ""]);
+});
+
+test("what was captured of a node that fails is explained", async () => {
+  const line = "explain bad/node.onnx bad/data.npy bad/indices.npy";
+  const { status, stdout } = await ndscatter(line);
+  assert.equal(status, 1);
+  assert.match(
+    stdout,
+    /1 index is out of range:\n {2}indices\[1\] is 3, but axis 0 takes -2 to 1\n/,
+  );
+});
+
+test("a node that fails is wrong by its own document, and the status is 1", async () => {
+  const { status, stdout } = await ndscatter("verify m.onnx --feed x=x.npy --feed i=bad.npy");
+  assert.equal(status, 1);
+  assert.match(
+    stdout,
+    /^m\.onnx: 3 scatter\/gather nodes\n {2}equal: .* put: .*\n {2}wrong: Gather-13 again: .*; the runtime says: .*\n2 equal, 1 wrong\n$/,
+  );
+});
+
+test("of runs with other results three are named, and the others are counted", async () => {
+  let value = 10;
+  Object.assign(globalThis, { firstWins: () => value++ });
+  const line = "verify m.onnx --feed x=x.npy --feed i=good.npy --runs 9";
+  const { stdout } = await ndscatter(line);
+  Object.assign(globalThis, { firstWins: undefined });
+  assert.match(
+    stdout,
+    /: the same inputs gave a different result in run 2, run 3, run 4 and 5 other runs\n/,
+  );
+});
+
+/** `put` and then `again`, whose result is an output. */
+const putAndTake = (): Model => {
+  const model = takePutAgain();
+  model.graph.outputs = [{ name: "s", type: null }, ...model.graph.outputs];
+  return model;
+};
+
+test("run --with gives exact scatters whatever the runtime makes of them", async () => {
+  fs.writeFileSync(at("s.onnx"), writeModel(putAndTake()));
+  Object.assign(globalThis, { firstWins: () => 10 });
+  const line = "run s.onnx --with onnxruntime-node x=x.npy i=good.npy";
+  const { status, stdout } = await ndscatter(line);
+  Object.assign(globalThis, { firstWins: undefined });
+  assert.equal(status, 0);
+  assert.equal(
+    stdout,
+    `s: float32[4]
+tensor([20.,  2.,  3.,  4.], dtype=float32)
+y: float32[2]
+tensor([1., 2.], dtype=float32)
+`,
+  );
+  const compared = await ndscatter(`${line} -o s=made.npy --expect y=x.npy`);
+  assert.equal(compared.status, 1);
+  const wrong = await ndscatter("run m.onnx --with onnxruntime-node x=x.npy i=bad.npy");
+  assert.equal(wrong.status, 1);
+  assert.match(wrong.stderr, /^ndscatter: m\.onnx: Gather-13: indices\[1\] is 3/);
+  assert.match(compared.stderr, /^ndscatter: y is float32\[2\], but x\.npy has float32\[4\]/);
+});
+
+test("the runtime is the one that is chosen, and gets the provider", async () => {
+  const options: { readonly executionProviders?: readonly string[] }[] = [];
+  Object.assign(globalThis, { sessionOptions: options });
+  const line = "verify m.onnx --random --dim N=4 --dim M=2 --node take --runtime onnxruntime-node";
+  for (const more of ["", " --provider webgpu"]) {
+    // oxlint-disable-next-line no-await-in-loop
+    assert.equal((await ndscatter(`${line}${more}`)).status, 0);
+  }
+  Object.assign(globalThis, { sessionOptions: undefined });
+  assert.deepEqual(
+    options.map(({ executionProviders }) => executionProviders),
+    [undefined, ["webgpu"]],
+  );
+});
+
+test("a wrong result is named with node, element and values, and threads reach the runtime", async () => {
+  const options: { readonly intraOpNumThreads: number }[] = [];
+  Object.assign(globalThis, { firstWins: () => 10, sessionOptions: options });
+  const line = "verify m.onnx --feed x=x.npy --feed i=good.npy --threads 2";
+  const { status, stdout } = await ndscatter(line);
+  assert.equal(status, 1);
+  assert.equal(
+    stdout.replace(/\d+ runs? of/, "N runs of"),
+    `m.onnx: 3 scatter/gather nodes
+  differs: ScatterND-13 put: s[0] is 10, expected 20; the same result in N runs of the node alone
+    why: the first update of each repeated target was kept, not the last (first-wins, explains the cell)
+    exactly:
+      output[0]
+        1 -> 10   updates[0], indices[0] = 0
+        10 -> 20  updates[1], indices[1] = 0
+2 equal, 1 differs
+`,
+  );
+  // The model, the node alone, and the node alone with one thread.
+  assert.deepEqual(
+    options.map(({ intraOpNumThreads }) => intraOpNumThreads),
+    [2, 2, 1],
+  );
+  Object.assign(globalThis, { firstWins: undefined, sessionOptions: undefined });
+  const report = (await json(`${line} --runs 2`)) as {
+    readonly agrees: boolean;
+    readonly nodes: readonly { readonly reruns: { readonly count: number } | null }[];
+  };
+  assert.deepEqual([report.agrees, report.nodes.length], [true, 3]);
+  const [take, put, again] = report.nodes.map(({ reruns }) => reruns?.count);
+  assert.deepEqual([take, again], [undefined, undefined]);
+  assert.ok(Number(put) > 0);
+});

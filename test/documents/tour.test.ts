@@ -1,0 +1,63 @@
+/**
+ * Runs the code of docs/tour.md as one module, and then the lines of docs/commands.md on the files that the code has
+ * written. Runs the code of docs/api.md. Holds docs/operators.md to the registry.
+ */
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { assertPrints, blocksOf, read, ROOT } from "../support/documents.ts";
+import { promisedOutput, runProgram, runShell } from "../support/snippets.ts";
+
+const tour = read("docs/tour.md");
+const commands = read("docs/commands.md");
+const code = blocksOf(tour, "ts").join("\n");
+
+let folder = "";
+before(() => {
+  // Inside build/, so that the package is found by its own name.
+  folder = fs.mkdtempSync(path.join(ROOT, "build", "tour-"));
+});
+after(() => fs.rmSync(folder, { recursive: true }));
+
+test("the table of operators is the registry's", async () => {
+  const file = path.join(ROOT, "scripts/operators-table.js");
+  const { renewed }: { renewed: () => string } = await import(file);
+  assert.equal(read("docs/operators.md"), renewed(), "run node scripts/operators-table.js");
+});
+
+test("the code of the tour compiles and prints what its comments say", () => {
+  assert.equal(runProgram(folder, code), promisedOutput(code));
+  assert.ok(promisedOutput(code).split("\n").length > 15);
+});
+
+test("the code of api.md compiles and prints what its comments say", () => {
+  const [gradients, ...others] = blocksOf(read("docs/api.md"), "ts");
+  assert.equal(others.length, 0);
+  assert.equal(runProgram(folder, gradients), promisedOutput(gradients));
+  assert.notEqual(promisedOutput(gradients), "");
+});
+
+test("the lines of commands.md run, and print what the page shows", async () => {
+  const lines = blocksOf(commands, "sh").join("").trimEnd().split("\n");
+  assert.equal(lines.length, 13);
+  assert.ok(lines.every((line) => line.startsWith("ndscatter ")));
+  runShell(folder, lines);
+  for (const name of ["taken.npy", "m16.onnx", "net.bin"]) {
+    assert.ok(fs.existsSync(path.join(folder, name)), name);
+  }
+  const xml = fs.readFileSync(path.join(folder, "net.xml"), "utf8");
+  assert.match(xml, /type="ScatterNDUpdate"/);
+  const shown = blocksOf(commands, "text");
+  const statuses = await Promise.all(shown.map((block) => assertPrints(block, folder)));
+  assert.deepEqual(statuses, [[0], [0]]);
+});
+
+test("the picture has the values of the first code", () => {
+  const rows = [...tour.matchAll(/^(\d) │.*(\d) │ +(\d+) +(\d+) +(\d+) │/gm)];
+  const picture = rows.map(([, , , ...row]) => row.map(Number));
+  const [, printed] = /^\/\/ tensor\((\[[^]*?\]\])/m.exec(code) ?? [];
+  const sums = printed.replaceAll("//", "").replaceAll(".", "");
+  assert.deepEqual(picture, JSON.parse(sums));
+});

@@ -1,0 +1,43 @@
+/** The checks of a GPU call's inputs: the slots that its first kernel reads. The tests need no GPU. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkInputs } from "../../src/gpu/kernels/checks.ts";
+import { textOf } from "../../src/gpu/kernels/kernel.ts";
+import type { Recording, Span } from "../../src/gpu/kernels/recording.ts";
+import { NEVER } from "../../src/gpu/kernels/status.ts";
+
+const status: Span = { buffer: {} as Span["buffer"], bytes: 4 };
+
+/** The kernels and the numbers of the dispatches that check inputs with the given slots. */
+function dispatchesOf(inputs: readonly number[]): Parameters<Recording["run"]>[] {
+  const made: Parameters<Recording["run"]>[] = [];
+  const recording: Pick<Recording, "run"> = { run: (...dispatch) => made.push(dispatch) };
+  checkInputs(recording, { status, slot: 7, inputs, before: null });
+  return made;
+}
+
+test("the slots of up to three inputs are read", () => {
+  for (const [inputs, expected] of [
+    [[], [NEVER, NEVER, NEVER]],
+    [[1], [1, NEVER, NEVER]],
+    [
+      [1, 2],
+      [1, 2, NEVER],
+    ],
+    [
+      [1, 2, 3],
+      [1, 2, 3],
+    ],
+  ]) {
+    const [[kernel, , , { slot, a, b, c }], ...others] = dispatchesOf(inputs);
+    assert.equal(others.length, 0);
+    assert.deepEqual([slot, a, b, c], [7, ...expected]);
+    const { code } = textOf(kernel);
+    for (const name of ["a", "b", "c"]) assert.ok(code.includes(`&status[params.${name} + `), name);
+  }
+});
+
+test("a fourth slot is refused, because it would not be read", () => {
+  assert.throws(() => dispatchesOf([1, 2, 3, 4]), /^Error: a call reads 3 slots of inputs, got 4$/);
+});

@@ -1,0 +1,308 @@
+/** Operators outside the family in another opset: what becomes of them, and what the table knows of their versions. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ALL, LATER } from "../../src/models/convert/versions/history.ts";
+import { HISTORIES } from "../../src/models/convert/versions/table.ts";
+import { isOperator } from "../../src/core/operators/registry.ts";
+import { isTensorError } from "../../src/core/errors.ts";
+import {
+  buildModel,
+  convertModel,
+  type Model,
+  type ModelNode,
+  type ModelNodeSpec,
+} from "../../src/entries/onnx.ts";
+import { DTYPE_NAMES, isDType, type DType } from "../../src/core/tensor/dtype.ts";
+import { equals } from "../../src/core/tensor/tensor.ts";
+import { SETS, TYPES } from "../fixtures/onnx-types.ts";
+import { VERSION_REWRITES, versionModel } from "../fixtures/version-rewrites.ts";
+import type { TensorType } from "../../src/entries/index.ts";
+import { F32, i64, onnxModel, UNRANKED } from "../support/node-models.ts";
+
+const plain = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(Number) : typeof value === "bigint" ? Number(value) : value;
+
+/** `op inputs | attributes` */
+function printNode({ op, inputs, attributes }: ModelNode): string {
+  const settings = Object.entries(attributes).map(
+    ([name, { value }]) => `${name}=${JSON.stringify(plain(value))}`,
+  );
+  const words = [op, ...inputs.map((name) => name || "-")].join(" ");
+  return settings.length === 0 ? words : `${words} | ${settings.join(" ")}`;
+}
+
+/** The types of the inputs and of the outputs that a version takes. */
+interface VersionTypes {
+  readonly version: number;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+}
+
+const versionsOf = (row: string): { readonly op: string; readonly versions: VersionTypes[] } => {
+  const [op, ...versions] = row.trim().split(/\s+/);
+  const setsOf = (list: string): string[] =>
+    list === "" ? [] : list.split(",").map((one) => SETS[Number(one)]);
+  return {
+    op,
+    versions: versions.map((text) => {
+      const [version, inputs, outputs] = text.split(/[:>]/);
+      return { version: Number(version), inputs: setsOf(inputs), outputs: setsOf(outputs) };
+    }),
+  };
+};
+
+/** A line that begins with blanks goes on with the operator before. */
+const ROWS = TYPES.trim()
+  .split(/\n(?! )/)
+  .map(versionsOf);
+
+for (const row of VERSION_REWRITES) {
+  const { from, to, node, attributes = {}, becomes, code = "unsupported-model", adds = {} } = row;
+  const settings = Object.keys(attributes).join(" ");
+  test(`opset ${from} to ${to}: ${node} ${settings}`, () => {
+    const model = buildModel(versionModel(row));
+    const before = new Set(model.graph.constants.map(({ name }) => name));
+    if (becomes instanceof RegExp) {
+      assert.throws(() => convertModel(model, { opset: to }), { code, message: becomes });
+      return;
+    }
+    const { graph } = convertModel(model, { opset: to }).model;
+    // 2^63 - 1 is no number of JavaScript.
+    const wanted = becomes.map((one) =>
+      one.replaceAll("9223372036854775807", "9223372036854776000"),
+    );
+    assert.deepEqual(graph.nodes.map(printNode), wanted);
+    assert.deepEqual(graph.nodes.at(-1)?.outputs, model.graph.nodes[0].outputs);
+    const added = graph.constants.filter(({ name }) => !before.has(name));
+    assert.deepEqual(added.map(({ name }) => name).toSorted(), Object.keys(adds).toSorted());
+    for (const { name, read } of added)
+      if (!equals(read(), adds[name])) assert.fail(`${name} is ${read()}`);
+  });
+}
+
+test("every operator of ONNX is of the family or has its versions, and there are no others", () => {
+  assert.deepEqual(ROWS.map(({ op }) => op).toSorted(), Object.keys(HISTORIES).toSorted());
+  assert.equal(ROWS.length, 196);
+  for (const { op } of ROWS) assert.ok(!isOperator({ domain: "ai.onnx", op }), op);
+});
+
+test("every data type is in a list of src/models/convert/versions/history.ts", () => {
+  assert.deepEqual([...ALL, ...LATER].toSorted(), [...DTYPE_NAMES].toSorted());
+});
+
+test("what stays as it is in another opset is the same node", () => {
+  const model = onnxModel(13, {
+    inputs: { x: F32(2, 3) },
+    nodes: [
+      { op: "Relu", inputs: ["x"], outputs: ["a"] },
+      { op: "Transpose", inputs: ["a"], outputs: ["y"], attributes: { perm: [1, 0] } },
+    ],
+  });
+  const { model: converted, changes } = convertModel(model, { opset: 24 });
+  assert.equal(converted.graph, model.graph);
+  assert.deepEqual(changes, []);
+});
+
+test("a constant that other nodes use stays for them, and one that is left is removed", () => {
+  const model = onnxModel(13, {
+    inputs: { x: F32(2, 1) },
+    constants: { axes: i64([1], 1), own: i64([1], 0) },
+    nodes: [
+      { op: "Squeeze", inputs: ["x", "axes"], outputs: ["a"] },
+      { op: "Unsqueeze", inputs: ["a", "own"], outputs: ["b"] },
+      { op: "Gather", inputs: ["b", "axes"], outputs: ["y"] },
+    ],
+  });
+  const { graph } = convertModel(model, { opset: 12 }).model;
+  assert.deepEqual(
+    graph.constants.map(({ name }) => name),
+    ["axes"],
+  );
+});
+
+test("nodes that leave out their first output have constants of their own", () => {
+  const split = (output: string, ...sizes: number[]): ModelNodeSpec => ({
+    op: "Split",
+    inputs: ["x"],
+    outputs: ["", output],
+    attributes: { split: sizes },
+  });
+  const model = onnxModel(11, {
+    inputs: { x: F32(8) },
+    nodes: [split("a", 1, 7), split("b", 3, 5)],
+    outputs: { a: null, b: null },
+  });
+  const { graph } = convertModel(model, { opset: 13 }).model;
+  assert.deepEqual(graph.nodes.map(printNode), ["Split x a/split", "Split x b/split"]);
+  assert.deepEqual(
+    graph.constants.map(({ read }) => read().toArray()),
+    [
+      [1n, 7n],
+      [3n, 5n],
+    ],
+  );
+  // Nodes without outputs, which no runtime takes, are called after their operator.
+  for (const node of model.graph.nodes) node.outputs = [];
+  model.graph.outputs = [];
+  const without = convertModel(model, { opset: 13 }).model.graph;
+  assert.deepEqual(without.nodes.map(printNode), ["Split x Split/split", "Split x Split/split_1"]);
+});
+
+test("a Softmax that is reshaped in opset 13 needs elements, and says so where it may have none", () => {
+  const notesOf = (x: TensorType, axis: number, opset: number): readonly string[] => {
+    const nodes = [
+      { op: "Softmax", name: "s", inputs: ["x"], outputs: ["y"], attributes: { axis } },
+    ];
+    return convertModel(onnxModel(11, { inputs: { x }, nodes }), { opset }).notes;
+  };
+  const note =
+    'node "s": "x" must have elements, because opsets below 14 cannot reshape empty tensors';
+  assert.deepEqual(notesOf(F32(2, 3, 4), 1, 13), []);
+  assert.deepEqual(notesOf(F32("N", 3, 4), 1, 13), []);
+  assert.deepEqual(notesOf(F32("N", 3, 4), 0, 13), [note]);
+  assert.deepEqual(notesOf(F32(2, 3, "N"), 1, 13), [note]);
+  assert.deepEqual(notesOf(F32(2, 3, "N"), 1, 14), []);
+  assert.deepEqual(notesOf(UNRANKED, 1, 13), [note]);
+});
+
+test("nodes in bodies are converted, with constants of their own graphs", () => {
+  const body = onnxModel(11, {
+    nodes: [{ op: "Unsqueeze", inputs: ["x"], outputs: ["b"], attributes: { axes: [0] } }],
+    outputs: { b: null },
+  }).graph;
+  const model = onnxModel(11, {
+    inputs: { c: { dtype: "bool", shape: [] }, x: F32(2) },
+    nodes: [{ op: "If", inputs: ["c"], outputs: ["y"] }],
+  });
+  const branch = { type: "other", value: "GRAPH", graphs: [body] } as const;
+  model.graph.nodes[0].attributes = { then_branch: branch, else_branch: branch };
+  const { graph } = convertModel(model, { opset: 13 }).model;
+  const { then_branch: changed } = graph.nodes[0].attributes;
+  assert.ok(changed.type === "other" && changed.graphs);
+  assert.deepEqual(changed.graphs[0].nodes.map(printNode), ["Unsqueeze x b/axes"]);
+  assert.deepEqual(
+    changed.graphs[0].constants.map(({ name }) => name),
+    ["b/axes"],
+  );
+  assert.deepEqual(graph.constants, []);
+});
+
+/** Below, versions differ in more than types, and runtimes do not take them. */
+const OLDEST = 7;
+
+/** A node of a version whose values of the same kind as the one at `place` are of a data type, or of none that is known. */
+function typedModel(
+  op: string,
+  older: VersionTypes,
+  newer: VersionTypes,
+  place: string,
+  dtype: DType | null,
+): Model {
+  const kindOf = (sets: VersionTypes, others: VersionTypes, one: string): string => {
+    const list = one.startsWith(">") ? "outputs" : "inputs";
+    const at = Number(one.replace(">", ""));
+    return `${sets[list][at]}|${others[list][at]}`;
+  };
+  const kind = kindOf(newer, older, place);
+  const typeAt = (one: string): TensorType | null => {
+    const isSame = kindOf(newer, older, one) === kind;
+    if (isSame) return dtype && { dtype, shape: [2, 3] };
+    const [own, before] = kindOf(newer, older, one).split("|");
+    const common = own.split(" ").find((each) => before.split(" ").includes(each)) ?? "float32";
+    return { dtype: common as DType, shape: [2, 3] };
+  };
+  const names = newer.inputs.map((_, at) => `x${at}`);
+  const outputs = newer.outputs.map((_, at) => `y${at}`);
+  const model = onnxModel(newer.version, {
+    nodes: [{ op, inputs: names, outputs }],
+    outputs: Object.fromEntries(outputs.map((name, at) => [name, typeAt(`>${at}`)])),
+  });
+  model.graph.inputs = names.map((name, at) => ({ name, type: typeAt(`${at}`) }));
+  return model;
+}
+
+/** Operators of lists and optionals, whose types are not known here, and of data types that an attribute decides. */
+const OTHERWISE = new Set(
+  `Optional OptionalGetElement OptionalHasElement SplitToSequence ConstantOfShape RandomNormal RandomNormalLike
+  RandomUniform RandomUniformLike`.split(/\s+/),
+);
+
+for (const { op, versions } of ROWS) {
+  test(`${op} has the versions that ONNX has`, () => {
+    const [first, ...changes] = HISTORIES[op];
+    assert.deepEqual(
+      [first, ...changes.map(({ since }) => since)],
+      versions.map(({ version }) => version),
+    );
+  });
+
+  if (OTHERWISE.has(op)) continue;
+  test(`${op} is refused in versions that do not take its data types, and in no others for that`, () => {
+    for (const [at, newer] of versions.entries()) {
+      const { [at - 1]: older } = versions;
+      if (at === 0 || newer.version <= OLDEST) continue;
+      const places = [
+        ...newer.inputs.slice(0, older.inputs.length).map((_, place) => `${place}`),
+        ...newer.outputs.slice(0, older.outputs.length).map((_, place) => `>${place}`),
+      ];
+      for (const place of places) {
+        const list = place.startsWith(">") ? "outputs" : "inputs";
+        const [now, before] = [newer, older].map((one) =>
+          one[list][Number(place.replace(">", ""))].split(" "),
+        );
+        const isWider = now.some((dtype) => !before.includes(dtype));
+        if (isWider && list === "inputs") {
+          const model = typedModel(op, older, newer, place, null);
+          const message = messageOf(() => convertModel(model, { opset: newer.version - 1 }));
+          const where = `${op}-${newer.version} to ${older.version}: an unknown type at ${place}`;
+          assert.match(
+            message,
+            /accepts fewer|the same data type|another meaning|the mask of/,
+            where,
+          );
+        }
+        for (const dtype of now.filter(isDType)) {
+          const model = typedModel(op, older, newer, place, dtype);
+          const where = `${op}-${newer.version} to ${older.version}: ${dtype} at ${place}`;
+          const message = messageOf(() => convertModel(model, { opset: newer.version - 1 }));
+          if (before.includes(dtype))
+            assert.doesNotMatch(message, /does not accept|accepts fewer/, where);
+          else
+            assert.match(
+              message,
+              /does not accept|the same data type|another meaning|the mask of/,
+              where,
+            );
+        }
+      }
+    }
+  });
+}
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+    return "";
+  } catch (error) {
+    assert.ok(isTensorError(error), String(error));
+    return error.message;
+  }
+}
+
+test("a model that is newer than what ONNX Runtime loads has a note", () => {
+  const nodes = [{ op: "Identity", inputs: ["x"], outputs: ["y"] }];
+  const model = onnxModel(18, { inputs: { x: F32(2) }, nodes });
+  const notesOf = (given: Model, opset: number): readonly string[] =>
+    convertModel(given, { opset }).notes;
+  assert.deepEqual(notesOf(model, 26), []);
+  for (const opset of [27, 28]) {
+    assert.deepEqual(notesOf(model, opset), [
+      `ONNX Runtime 1.30 does not load this model: its opset is ${opset}, and ONNX Runtime 1.30 loads opsets up to 26`,
+    ]);
+  }
+  assert.deepEqual(notesOf({ ...model, irVersion: 14 }, 18), [
+    "ONNX Runtime 1.30 does not load this model: its IR version is 14, and ONNX Runtime 1.30 loads versions up to 13",
+  ]);
+});

@@ -1,0 +1,70 @@
+/** What of other code comes out of reading and writing ONNX files: what it throws becomes an error of the package. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { malformed, TensorError } from "../../src/core/errors.ts";
+import { encodedAs, malformedAs } from "../../src/models/onnx/wire.ts";
+import { readOutline, readTensor } from "../../src/entries/onnx.ts";
+import { bytes, file, text, type Bytes } from "../support/onnx-encoder.ts";
+import { sourceOf } from "../support/byte-source.ts";
+import { head, initializer, modelFile, TENSOR } from "../support/onnx-parts.ts";
+import { assertRefused } from "../support/refusal.ts";
+
+const thrower = (cause: unknown) => (): never => {
+  throw cause;
+};
+
+test("what a library throws at a file is the cause of an error about the file", () => {
+  const cause = new Error("a premature end.");
+  const error = assertRefused("malformed-file", /^a name cannot be decoded: a premature end$/, () =>
+    malformedAs("a name", thrower(cause)),
+  );
+  assert.equal(error.cause, cause);
+  assertRefused("malformed-file", /a name cannot be decoded: text$/, () =>
+    malformedAs("a name", thrower("text")),
+  );
+  const own = malformed("it is no file");
+  assert.equal(
+    assertRefused("malformed-file", /^it is no file$/, () => malformedAs("a name", thrower(own))),
+    own,
+  );
+  assert.equal(
+    malformedAs("a name", () => 5),
+    5,
+  );
+});
+
+test("a file that memory does not hold is too large, and other errors are not about memory", () => {
+  const cause = new RangeError("Array buffer allocation failed");
+  const error = assertRefused("too-large", /the model does not fit in memory/, () =>
+    encodedAs("the model", thrower(cause)),
+  );
+  assert.equal(error.cause, cause);
+  for (const other of [new TensorError("dtype", "x"), new TypeError("y")]) {
+    assert.throws(
+      () => encodedAs("the model", thrower(other)),
+      (thrown) => thrown === other,
+    );
+  }
+});
+
+/** A tensor with more elements than any may have, whose values an outline leaves in the file. */
+const huge = (...name: readonly Bytes[]): Bytes[] => [
+  head("int8", 2 ** 20, 2 ** 20),
+  ...name,
+  bytes(TENSOR.rawData, new Uint8Array(2000)),
+];
+
+for (const [name, input] of [
+  ["w", "w"],
+  ["", undefined],
+] as const) {
+  test(`errors of sizes name the tensor ${JSON.stringify(name)}`, () => {
+    const parts = huge(...(name === "" ? [] : [text(TENSOR.name, name)]));
+    const whole = assertRefused("too-large", /2\^32 - 1/, () => readTensor(file(...parts)));
+    assert.equal(whole.input, input);
+    const [constant] = readOutline(sourceOf(modelFile(initializer(...parts)))).graph.constants;
+    assert.equal(assertRefused("too-large", /2\^32 - 1/, () => constant.read()).input, input);
+  });
+}

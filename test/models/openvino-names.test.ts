@@ -1,0 +1,78 @@
+/** What the values of an IR are called. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { readIR, writeIR, type Model } from "../../src/entries/openvino.ts";
+import { layer, net, parameter, result } from "../support/ir.ts";
+
+/** A layer whose first output port has these `names`. */
+const named = (text: string, names: string): string =>
+  text.replace("<port ", `<port names="${names}" `);
+/** A layer of several outputs. */
+const split = (id: number, name: string, outputs = 2): string =>
+  layer(id, { type: "Split", name, outputs: Array(outputs).fill("FP32") });
+
+interface Row {
+  readonly what: string;
+  readonly layers: readonly string[];
+  /** Of the values of all layers, in the order in which they are in the model. */
+  readonly names: readonly string[];
+}
+
+// prettier-ignore
+const ROWS: readonly Row[] = [
+  { what: "the first of the names", layers: [named(parameter(0, "a"), "b,a")], names: ["b"] },
+  { what: "the layer's, where the port has none", layers: [parameter(0, "a")], names: ["a"] },
+  { what: "the layer's, where the names are empty", layers: [named(parameter(0, "a"), "")], names: ["a"] },
+  { what: "the first that is not empty", layers: [named(parameter(0, "a"), ",,b")], names: ["b"] },
+  { what: "a name with a comma", layers: [named(parameter(0, "a"), "x\\,y,z")], names: ["x,y"] },
+  { what: "a name of commas", layers: [named(parameter(0, "a"), "\\,\\,")], names: [",,"] },
+  { what: "the number, where there is no name", layers: [parameter(3, "")], names: ["#3"] },
+  { what: "a name twice", layers: [parameter(0, "b"), parameter(1, "b")], names: ["b", "b#1"] },
+  { what: "the name of a port and of a layer", layers: [named(parameter(0, "a"), "b"), parameter(1, "b")],
+    names: ["b", "b#1"] },
+  { what: "second names, which do not count", layers: [named(parameter(0, "a"), "b,c"), parameter(1, "c")],
+    names: ["b", "c"] },
+  { what: "a name with another layer's number", layers: [parameter(0, "a#1"), parameter(2, "a"), parameter(1, "a")],
+    names: ["a#1", "a", "a#1#"] },
+  { what: "that name as well",
+    layers: [parameter(0, "a#1"), parameter(2, "a#1#"), parameter(3, "a"), parameter(1, "a")],
+    names: ["a#1", "a#1#", "a", "a#1##"] },
+  { what: "several outputs", layers: [split(4, "s", 3)], names: ["s.0", "s.1", "s.2"] },
+  { what: "several outputs without a name", layers: [split(4, "")], names: [".0", ".1"] },
+  { what: "several outputs of one name", layers: [split(4, "s"), split(5, "s")],
+    names: ["s.0", "s.1", "s.0#5.0", "s.1#5.1"] },
+  { what: "a name for one of several outputs", layers: [named(split(4, "s"), "x")], names: ["x", "s.1"] },
+  { what: "names of JavaScript", layers: [parameter(0, "__proto__"), parameter(1, "constructor")],
+    names: ["__proto__", "constructor"] },
+  { what: "markup", layers: [parameter(0, "s&lt;&#65;&#x42;&quot;")], names: ['s<AB"'] },
+];
+
+const valueNames = ({ graph }: Model): string[] => [
+  ...graph.inputs.map(({ name }) => name),
+  ...graph.nodes.flatMap(({ outputs }) => outputs),
+];
+
+for (const { what, layers, names } of ROWS) {
+  test(`values are called by ${what}`, () => {
+    const model = readIR(net(layers, []));
+    assert.deepEqual(valueNames(model), names);
+    assert.equal(new Set(names).size, names.length);
+    // A file that is written calls them the same.
+    assert.deepEqual(valueNames(readIR(writeIR(model).xml)), names);
+  });
+}
+
+test("each use of a name that two layers have means the right one", () => {
+  const foo = layer(2, { type: "Foo", inputs: ["FP32 4", "FP32 4"], outputs: ["FP32 4"] });
+  const layers = [parameter(0, "x"), parameter(1, "x"), foo, result(3), result(4)];
+  const model = readIR(net(layers, ["1:0 2:0", "0:0 2:1", "0:0 3:0", "1:0 4:0"]));
+  for (const { graph } of [model, readIR(writeIR(model).xml)]) {
+    assert.deepEqual(graph.nodes[0].inputs, ["x#1", "x"]);
+    assert.deepEqual(
+      graph.outputs.map(({ name }) => name),
+      ["x", "x#1"],
+    );
+  }
+});

@@ -1,0 +1,447 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import vm from "node:vm";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const bin = (name: string) => path.join(root, "node_modules/.bin", name);
+const sh = (command: string, args: string[], cwd = root) =>
+  execFileSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 100_000,
+  });
+
+/** What each entry exports at run time. A name that comes or goes is a decision, not an accident. */
+// prettier-ignore
+const EXPORTS = {
+  "entries/index.js": [
+    "DIAGNOSES", "DTYPES", "ERROR_CODES", "NEWEST_OPSETS", "REDUCTIONS", "TensorError",
+    "compareDialects", "compareVersions", "createEngine", "diagnose", "dialects", "equals", "explain", "explainGradient",
+    "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
+    "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
+    "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
+    "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "vjp", "zeros",
+  ],
+  "entries/js.js": [
+    "DIAGNOSES", "DTYPES", "ERROR_CODES", "NEWEST_OPSETS", "REDUCTIONS", "TensorError",
+    "compareDialects", "compareVersions", "diagnose", "dialects", "equals", "explain", "explainGradient",
+    "firstDifference", "full", "gather", "gatherElements", "gatherND", "infer", "isDType",
+    "isTensorError", "operators", "planGather", "planGatherElements", "planGatherND", "planScatterElements",
+    "planScatterND", "printScalar", "printShape", "resolve", "roleOf", "run", "scatter", "scatterElements",
+    "scatterND", "tensor", "tensorScatter", "toRuntime", "typesOf", "vjp", "zeros",
+  ],
+  "entries/chunked.js": [
+    "checkFree", "createJob", "describeJob", "diskRate", "findJobs", "gatherChunked", "jobFailure",
+    "openJob", "planJob", "remainingTasks", "removeJob", "runJob",
+    "scatterChunked", "slurmScript", "startPool", "taskRate", "workersOf",
+  ],
+  "entries/bullmq.js": ["createWorker", "submitJob"],
+  "entries/npy.js": ["readNpy", "writeNpy"],
+  "entries/onnx.js": [
+    "FINDINGS", "NodeIndex", "VERDICTS", "buildModel", "captureCalls", "comparedValues", "constant", "convertModel",
+    "createExactSession", "externalFiles", "extractNode", "fixModel", "indexedSizes", "inferTypes", "inspectModel",
+    "listNodes", "neededFor", "nodeCall",
+    "readModel", "readOutline", "readTensor", "runModel", "runNode", "splitModel", "unsupportedOperators", "verifyModel", "writeModel", "writeTensor",
+  ],
+  "entries/openvino.js": ["FINDINGS", "convertModel", "inspectModel", "readIR", "runModel", "writeIR"],
+  "entries/webgpu.js": ["createGpuEngine"],
+  "entries/zarr.js": [
+    "append",
+    "createArray",
+    "createGroup",
+    "createPending",
+    "openArray",
+    "openGroup",
+    "openPending",
+    "resize",
+  ],
+};
+
+for (const [entry, names] of Object.entries(EXPORTS)) {
+  test(`${entry} exports exactly what is listed`, async () => {
+    const exported: object = await import(path.join(root, "dist", entry));
+    assert.deepEqual(Object.keys(exported).sort(), names);
+  });
+}
+
+/** The files that importing `file` loads, and the packages. */
+function importGraph(
+  file: string,
+  seen = new Set<string>(),
+): { files: Set<string>; packages: Set<string> } {
+  const packages = new Set<string>();
+  const visit = (current: string) => {
+    if (seen.has(current)) return;
+    seen.add(current);
+    const imports = /^(?:import|export)\s[^"]*?\bfrom "([^"]+)"|\bimport\("([^"]+)"\)/gm;
+    for (const [, fixed, dynamic] of fs.readFileSync(current, "utf8").matchAll(imports)) {
+      const from = fixed ?? dynamic;
+      // Declarations name each other by the sources they were made from.
+      const file = from.replace(/\.ts$/, ".d.ts");
+      if (from.startsWith(".")) visit(path.resolve(path.dirname(current), file));
+      else packages.add(from);
+    }
+  };
+  visit(file);
+  return { files: seen, packages };
+}
+
+test("no entry imports a package, but zarr for codecs and a signed request, when they are needed", () => {
+  assert.ok(
+    importGraph(path.join(root, "dist/entries/index.js")).files.size > 1,
+    "the graph was not walked",
+  );
+  const packagesOf = (entry: string) => [...importGraph(path.join(root, "dist", entry)).packages];
+  for (const entry of [
+    "entries/index.js",
+    "entries/npy.js",
+    "entries/webgpu.js",
+    "entries/onnx.js",
+    "entries/openvino.js",
+  ]) {
+    assert.deepEqual(packagesOf(entry), [], entry);
+  }
+  const ofNode = (name: string): boolean => name.startsWith("node:");
+  for (const entry of ["entries/zarr.js", "cli/main.js"]) {
+    assert.deepEqual(
+      packagesOf(entry)
+        .filter((name) => !ofNode(name))
+        .toSorted(),
+      ["aws4fetch", "numcodecs/lz4", "numcodecs/zstd"],
+      entry,
+    );
+  }
+  // What a page may not have is loaded when it is needed.
+  const text = fs.readFileSync(path.join(root, "dist/entries/zarr.js"), "utf8");
+  assert.doesNotMatch(text, /^import .* from "(?:node:|numcodecs|aws4fetch)/m);
+});
+
+test("the licences of packages that are part of the bundle are in it, and no type names such a package", () => {
+  const notices = fs.readFileSync(path.join(root, "dist/NOTICES.md"), "utf8");
+  const bundled = ["@bufbuild/protobuf", "commander", "fast-xml-parser", "strnum"];
+  const titles = [...notices.matchAll(/^# (\S+) \d+\.\d+\.\d+\n\n(\S.*), https?:/gm)];
+  assert.deepEqual(
+    titles.map(([, name]) => name),
+    bundled,
+  );
+  for (const words of [
+    "Permission is hereby granted",
+    "Apache License",
+    "Google Inc. nor the names",
+  ]) {
+    assert.ok(notices.includes(words), words);
+  }
+  for (const entry of Object.keys(EXPORTS)) {
+    const { packages } = importGraph(path.join(root, "dist", entry.replace(/js$/, "d.ts")));
+    const others = [...packages].filter((name) => !/^(ndscatter|node:)/.test(name));
+    assert.deepEqual(others, [], entry);
+  }
+});
+
+test("bullmq loads its optional packages when it is asked for, and the command loads it then", () => {
+  const graph = (entry: string) => importGraph(path.join(root, "dist", entry));
+  const { packages } = graph("entries/bullmq.js");
+  assert.ok(!packages.has("bullmq") && !packages.has("ioredis"));
+  const main = fs.readFileSync(path.join(root, "dist/cli/main.js"), "utf8");
+  assert.doesNotMatch(main, /from "[^"]*distributed/);
+});
+
+test("the functions of a first call are compiled with their files", () => {
+  const parts = path.join(root, "dist/parts");
+  const text = fs.readdirSync(parts).map((name) => fs.readFileSync(path.join(parts, name), "utf8"));
+  const early = new Set(
+    [...text.join("\n").matchAll(/^var (\w+) = \(function /gm)].map(([, name]) => name),
+  );
+  for (const name of ["runPlain", "tuplePlanner", "readIndicesOfOne", "scatterNow", "gatherNow"]) {
+    assert.ok(early.has(name), name);
+  }
+});
+
+/** What one import takes of a user's bundle, minified and gzipped, in bytes; `Infinity` where nothing is promised. */
+const IMPORTS = [
+  // `Symbol.dispose`, for results declared by `using`, takes 22 bytes. A view of the bytes of tensors that are used often
+  // takes 80, and a repeated call 0.93 of its time.
+  ["entries/index.js", "tensor", 8950],
+  // Calls that were made before, and short lists, take 0.8 kB: a call takes 0.4 to 0.8 of its time, one with lists 0.3.
+  // Functions in parentheses, which V8 compiles with their file, take 0.2 kB: the first call takes 0.8 ms instead of 1.8.
+  ["entries/index.js", "scatterND", 36_000],
+  ["entries/js.js", "scatterND", 22_000],
+  ["entries/index.js", "explain", Infinity],
+  ["entries/index.js", "diagnose", Infinity],
+] as const;
+
+for (const [entry, name, most] of IMPORTS) {
+  test(`to import ${name} of ${entry} takes at most ${most} bytes`, async (t) => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `export { ${name} } from "../${entry}";`,
+        resolveDir: path.join(root, "dist"),
+      },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      write: false,
+    });
+    const bytes = gzipSync(outputFiles[0].contents, { level: 9 }).length;
+    t.diagnostic(`${bytes} bytes`);
+    assert.ok(bytes > 1000 && bytes <= most, `${bytes} bytes`);
+  });
+}
+
+test("`using` ends the use of a tensor, also where the runtime has no Symbol.dispose", async () => {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `import { tensor } from "../entries/index.js";
+        export const outer = tensor("int8", [1], [1]);
+        { using inner = tensor("int8", [1], [2]); seen.push(inner.isDisposed, inner); }
+        seen.push(seen[1].isDisposed, outer.isDisposed);`,
+      resolveDir: path.join(root, "dist"),
+    },
+    bundle: true,
+    format: "iife",
+    target: "es2022",
+    write: false,
+  });
+  for (const source of [
+    "",
+    "Symbol = new Proxy(Symbol, { get: (of, key) => key === 'dispose' ? undefined : of[key] });",
+  ]) {
+    const seen: unknown[] = [];
+    vm.runInNewContext(source + outputFiles[0].text, { seen });
+    assert.deepEqual([seen[0], ...seen.slice(2)], [false, true, false]);
+  }
+});
+
+/** What the README's table of entries says of sizes: `36 kB (\`scatterND\`)`. */
+const SAID = [
+  ...fs
+    .readFileSync(path.join(root, "README.md"), "utf8")
+    .matchAll(/^\| `ndscatter\/?(\w*)` .*\| (\d+) kB \(`(\w+)`\)/gm),
+];
+
+for (const [, entry, said, name] of SAID) {
+  test(`${name} of ndscatter/${entry} takes ${said} kB, as the README says`, async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `export { ${name} } from "../entries/${entry === "" ? "index" : entry}.js";`,
+        resolveDir: path.join(root, "dist"),
+      },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      splitting: true,
+      outdir: path.join(root, "build"),
+      write: false,
+      external: ["numcodecs/*"],
+    });
+    const first = outputFiles.find((file) => file.path.endsWith("stdin.js"));
+    assert.ok(first !== undefined);
+    const bytes = gzipSync(first.contents, { level: 9 }).length;
+    assert.ok(Math.abs(bytes - Number(said) * 1000) < 1000, `${bytes} bytes`);
+  });
+}
+
+test("the README says the sizes of seven entries", () => assert.equal(SAID.length, 7));
+
+test("ndscatter/js brings no WebAssembly, whatever is imported of it", async () => {
+  const { outputFiles } = await build({
+    entryPoints: [path.join(root, "dist/entries/js.js")],
+    bundle: true,
+    format: "esm",
+    write: false,
+  });
+  assert.doesNotMatch(outputFiles[0].text, /"WebAssembly"|src\/core\/engines\/wasm/);
+});
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+const requires = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
+
+test(
+  "CommonJS requires every entry",
+  { skip: !requires && "this Node has no require of ES modules" },
+  () => {
+    const { exports }: { exports: object } = JSON.parse(
+      fs.readFileSync(path.join(root, "package.json"), "utf8"),
+    );
+    const names = Object.keys(exports).filter((name) => name !== "./package.json");
+    const code = names.map((name) => `Object.keys(require("ndscatter${name.slice(1)}")).length`);
+    const counts = sh(process.execPath, ["--no-warnings", "-p", `[${code.join()}].join()`]);
+    assert.match(counts, /^[1-9]\d*(,[1-9]\d*)*\n$/);
+    assert.equal(counts.split(",").length, names.length);
+  },
+);
+
+test("publint finds nothing", () => {
+  assert.match(sh(bin("publint"), ["--strict"]), /All good/);
+});
+
+test("the types resolve for every way to import an ES module", () => {
+  // It fails with a status of its own when it finds a problem; what it looked at is checked here.
+  const report: { analysis: { entrypoints: object } } = JSON.parse(
+    sh(bin("attw"), ["--pack", "--profile", "esm-only", "--format", "json"]),
+  );
+  const entries = Object.keys(report.analysis.entrypoints);
+  assert.deepEqual(entries, [
+    ".",
+    "./bullmq",
+    "./chunked",
+    "./js",
+    "./npy",
+    "./onnx",
+    "./openvino",
+    "./webgpu",
+    "./zarr",
+    "./package.json",
+  ]);
+});
+
+/** A project of a user who looks at the types of the package, and has these switches on. */
+const STRICT = {
+  strict: true,
+  skipLibCheck: false,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  verbatimModuleSyntax: true,
+  module: "nodenext",
+  target: "es2022",
+  noEmit: true,
+};
+
+/** Entries that need neither the types of Node nor those of a browser. */
+const ANYWHERE = [".", "./js", "./npy", "./onnx", "./openvino", "./webgpu"];
+
+const PROJECTS = {
+  "of Node": { lib: ["es2022"], types: ["node"] },
+  "of a browser": { lib: ["es2022", "dom"], types: [] },
+  "of no platform": { lib: ["es2022"], types: [] },
+} as const;
+
+for (const [where, options] of Object.entries(PROJECTS)) {
+  test(`the declarations compile without skipLibCheck in a strict project ${where}`, () => {
+    const manifest: { exports: object } = JSON.parse(
+      fs.readFileSync(path.join(root, "package.json"), "utf8"),
+    );
+    const all = Object.keys(manifest.exports).filter((name) => name !== "./package.json");
+    const entries = where === "of no platform" ? ANYWHERE : all;
+    // Inside build/, so that the package is found by its own name.
+    const folder = fs.mkdtempSync(path.join(root, "build", "strict-"));
+    try {
+      const lines = entries.map(
+        (name, at) => `export * as e${at} from "ndscatter${name.slice(1)}";`,
+      );
+      fs.writeFileSync(path.join(folder, "use.ts"), lines.join("\n"));
+      const config = { compilerOptions: { ...STRICT, ...options }, files: ["use.ts"] };
+      fs.writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
+      const files = sh(bin("tsc"), ["-p", folder, "--pretty", "false", "--listFiles"]);
+      for (const name of [
+        "core/tensor/tensor.d.ts",
+        "entries/webgpu.d.ts",
+        "arrays/npy/writer.d.ts",
+      ]) {
+        assert.ok(files.includes(path.join(root, "dist", name)), name);
+      }
+    } finally {
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+test("the declarations have no typed array with a parameter, which TypeScript before 5.7 does not know", () => {
+  const declarations = fs
+    .readdirSync(path.join(root, "dist"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".d.ts"));
+  assert.ok(declarations.length > 9);
+  for (const name of declarations) {
+    const text = fs.readFileSync(path.join(root, "dist", name), "utf8");
+    assert.doesNotMatch(text.replaceAll(/^\s*\/?\*.*$/gm, ""), /\b\w+\d(?:Clamped)?Array</, name);
+  }
+});
+
+test("the lock file names no registry", () => {
+  assert.doesNotMatch(
+    fs.readFileSync(path.join(root, "package-lock.json"), "utf8"),
+    /https?:\/\/(?!opencollective|github|www\.patreon|tidelift)[^"]*\.tgz/,
+  );
+});
+
+/** Links from packed documents to files that only a clone has. */
+const ONLY_IN_A_CLONE: readonly string[] = [];
+
+test("every relative link of a packed document leads to a packed file", () => {
+  const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(
+    sh("npm", ["pack", "--dry-run", "--json", "--silent"]),
+  );
+  const packed = new Set(files.map((file) => file.path));
+  const documents = [...packed].filter((file) => file.endsWith(".md"));
+  assert.ok(documents.includes("README.md") && documents.includes("docs/arrays/zarr.md"));
+  const links = documents.flatMap((file) => {
+    const text = fs.readFileSync(path.join(root, file), "utf8");
+    return [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].flatMap(([, target]) =>
+      /^[a-z]+:/.test(target) ? [] : [path.join(path.dirname(file), target)],
+    );
+  });
+  assert.ok(links.length > 50);
+  assert.deepEqual(
+    [...new Set(links)].filter((link) => !packed.has(link)),
+    ONLY_IN_A_CLONE,
+  );
+});
+
+test("the packed tarball installs and runs in an empty folder", () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
+  try {
+    const tarball = sh("npm", ["pack", "--silent", "--pack-destination", folder]).trim();
+    fs.writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+    sh(
+      "npm",
+      ["install", "--prefer-offline", "--no-audit", "--no-fund", "--omit=dev", `./${tarball}`],
+      folder,
+    );
+    fs.writeFileSync(
+      path.join(folder, "use.js"),
+      [
+        'import { scatterND, tensor } from "ndscatter";',
+        'import { writeNpy } from "ndscatter/npy";',
+        'import { writeTensor } from "ndscatter/onnx";',
+        'import fs from "node:fs";',
+        'const data = tensor("float32", [4], [1, 2, 3, 4]);',
+        'fs.writeFileSync("d.npy", writeNpy(data));',
+        'fs.writeFileSync("i.npy", writeNpy(tensor("int64", [1, 1], [2])));',
+        'const updates = tensor("float32", [1], [9]);',
+        'fs.writeFileSync("u.pb", writeTensor(updates));',
+        'fs.writeFileSync("u.npy", writeNpy(updates));',
+        "console.log(JSON.stringify(scatterND(data, [[2]], [9]).toArray()));",
+      ].join("\n"),
+    );
+    assert.equal(sh(process.execPath, ["use.js"], folder).trim(), "[1,2,9,4]");
+    const runs = (...args: string[]): string =>
+      sh("npx", ["--no-install", "ndscatter", "run", "ScatterND", ...args], folder);
+    assert.match(runs("d.npy", "i.npy", "u.pb"), /1\., 2\., 9\., 4\./);
+    // Threads find the file that they run.
+    const chunked = runs("d.npy", "i.npy", "u.npy", "-o", "o.npy", "--memory", "300M");
+    assert.match(chunked, /written to o\.npy/);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("the example files are what examples/make.js makes, and small", async () => {
+  const { files }: { files: Record<string, Uint8Array> } = await import(
+    path.join(root, "examples/make.js")
+  );
+  let total = 0;
+  for (const [name, bytes] of Object.entries(files)) {
+    assert.ok(Buffer.from(bytes).equals(fs.readFileSync(path.join(root, "examples", name))), name);
+    total += bytes.length;
+  }
+  assert.ok(total < 200_000);
+});

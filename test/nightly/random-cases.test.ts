@@ -1,0 +1,14 @@
+/** The suites of random cases with all of their cases; `npm test` draws a quarter (`support/cases.ts`). */
+
+process.env["CASES"] = "all";
+
+// The variable is read when a suite is loaded.
+await import("../platform/async-order.test.ts");
+await import("../platform/chunked.test.ts");
+await import("../models/convert-random.test.ts");
+await import("../insight/diagnose.test.ts");
+await import("../insight/diagnose-large.test.ts");
+await import("../insight/diagnose-types.test.ts");
+await import("../core/hostile-values.test.ts");
+await import("../models/inspect-random.test.ts");
+await import("../platform/properties.test.ts");

@@ -1,0 +1,121 @@
+/** What `verify` says of models that fail in ONNX Runtime, and how much memory it takes beside weights that nothing uses. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { buildModel, verifyModel, writeModel, type ModelSpec } from "../../src/entries/onnx.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
+import { bytes } from "../support/onnx-encoder.ts";
+import { externalTensor } from "../support/cli-models.ts";
+import { MAIN } from "../support/cli.ts";
+import { i64 } from "../support/node-models.ts";
+import { GRAPH, MODEL, tensorType, valueInfo } from "../support/onnx-parts.ts";
+import { createSession, MODULES, WITHOUT_RUNTIME } from "../support/onnxruntime.ts";
+import { scanFile, shadowsFile, twoCallsFile } from "../support/place-models.ts";
+
+const skip = WITHOUT_RUNTIME;
+const FLOAT = 1;
+const INT64 = 7;
+const x = tensor("float32", [4], [1, 2, 3, 4]);
+const yes = tensor("bool", [], true);
+
+const modelOf = (opset: number, nodes: ModelSpec["nodes"], last: string): Uint8Array =>
+  writeModel(
+    buildModel({
+      opsets: { "ai.onnx": opset },
+      inputs: { x: { dtype: "float32", shape: [4] } },
+      constants: { near: i64([2], 1, 2), five: i64([1], 5), u: tensor("float32", [2], [9, 0.5]) },
+      nodes,
+      outputs: { [last]: null },
+    }),
+  );
+
+test("the iteration in which a loop fails is named, with the node", { skip }, async () => {
+  const feeds = { n: tensor("int64", [], 1000n), c: yes, x };
+  const options = { createSession, node: 'Loop "loop" / body / nth' };
+  const file = shadowsFile(valueInfo("at", tensorType(INT64)));
+  const { nodes, problem } = await verifyModel(file, feeds, options);
+  assert.deepEqual([nodes[0].verdict, nodes[0].where], ["wrong", 'iteration 4 of node "loop"']);
+  assert.match(problem ?? "", /^iteration 4 of node "loop": .*idx=4/);
+});
+
+test("a Scan that is not loaded fails in no iteration", { skip }, async () => {
+  const feeds = {
+    s: tensor("float32", [2], [1, 2]),
+    x: tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6]),
+  };
+  const { problem } = await verifyModel(scanFile(), feeds, { createSession });
+  assert.match(problem ?? "", /^Node \(scan\)/);
+});
+
+test("both calls of a function agree", { skip }, async () => {
+  const of = (first: number) =>
+    tensor(
+      "float32",
+      [2, 3],
+      [1, 2, 3, 4, 5, 6].map((one) => one + first),
+    );
+  for (const call of [0, 1]) {
+    const feeds = { x: of(0), z: of(10) };
+    const { nodes, agrees } = await verifyModel(twoCallsFile(), feeds, { createSession, call });
+    assert.deepEqual([nodes[0].verdict, agrees], ["equal", true]);
+  }
+});
+
+test("a Reshape that fails is named once", { skip }, async () => {
+  const gathers = ["a", "b", "c"].map((name) => ({
+    ...{ op: "Gather", name, inputs: ["flat", "near"], outputs: [`of ${name}`] },
+  }));
+  const reshape = { op: "Reshape", name: "reshape", inputs: ["x", "five"], outputs: ["flat"] };
+  const file = modelOf(13, [reshape, ...gathers], "of c");
+  const { nodes, failures } = await verifyModel(file, { x }, { createSession });
+  assert.deepEqual(
+    nodes.map(({ verdict }) => verdict),
+    ["behind", "behind", "behind"],
+  );
+  assert.deepEqual(
+    failures.map(({ title, behind }) => [title, behind]),
+    [["Reshape reshape", ["a", "b", "c"]]],
+  );
+});
+
+test("what the runtime does with a reduction that it does not know is said", { skip }, async () => {
+  const node = { op: "ScatterElements", inputs: ["x", "near", "u"], outputs: ["y"] };
+  const file = modelOf(16, [{ ...node, attributes: { reduction: "sum" } }], "y");
+  const [{ verdict, diagnoses }] = (await verifyModel(file, { x }, { createSession })).nodes;
+  assert.equal(verdict, "wrong");
+  assert.deepEqual(
+    diagnoses.map(({ sentence }) => sentence),
+    ['the reduction "sum" was ignored: the reduction was none'],
+  );
+});
+
+test("2.7 GB of weights beside a node take less than 300 MB", { skip }, (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const nodes = [
+    { op: "Gather", name: "small", inputs: ["x", "near"], outputs: ["y"] },
+    { op: "MatMul", name: "large", inputs: ["x", "W"], outputs: ["z"] },
+  ];
+  const weights = externalTensor("W", FLOAT, [4, 168_750_000], "w.bin");
+  const whole = bytes(MODEL.graph, bytes(GRAPH.initializer, [...weights]));
+  fs.writeFileSync(
+    path.join(folder, "m.onnx"),
+    Buffer.concat([modelOf(13, nodes, "y"), Uint8Array.from(whole)]),
+  );
+  fs.writeFileSync(path.join(folder, "w.bin"), "");
+  fs.truncateSync(path.join(folder, "w.bin"), 2.7e9);
+  fs.symlinkSync(MODULES, path.join(folder, "node_modules"));
+  const report = 'process.on("exit", () => console.error(process.resourceUsage().maxRSS / 1000))';
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--import", `data:text/javascript,${report}`, MAIN, "verify", "m.onnx", "--random"],
+    { cwd: folder, encoding: "utf8" },
+  );
+  assert.match(stdout, /\n1 equal\n$/, stderr);
+  context.diagnostic(`${stderr.trim()} MB`);
+  assert.ok(Number(stderr) < 300, stderr);
+});

@@ -1,0 +1,52 @@
+/** Elements of fewer than 8 bits in the bytes of a file: of 4 and 2 bits, and of 1 bit, which no data type has yet. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { keepBits, pack, packBits, unpack, unpackBits } from "../../src/core/tensor/packing.ts";
+import { DTYPE_NAMES, isNumericStorage, rowOf, storedRange } from "../../src/core/tensor/dtype.ts";
+import { bytesOf } from "../../src/core/tensor/storage.ts";
+import { tensor } from "../../src/core/tensor/tensor.ts";
+
+/** Elements, their bits, and the bytes that hold them: the first element in the lowest bits, spare bits 0. */
+const LAYOUTS: readonly (readonly [bits: number, values: number[], packed: number[]])[] = [
+  [1, [1, 0, 1, 1, 0, 0, 0, 1, 1], [0b1000_1101, 0b1]],
+  [2, [0, 1, 2, 3, 3], [0b11_10_01_00, 0b11]],
+  [2, [], []],
+  [4, [1, 2, 15], [0x21, 0x0f]],
+];
+
+for (const [bits, values, packed] of LAYOUTS) {
+  test(`${values.length} elements of ${bits} bits take ${packed.length} bytes`, () => {
+    assert.deepEqual([...packBits(Uint8Array.from(values), bits)], packed);
+    const into = new Uint8Array(values.length);
+    unpackBits(Uint8Array.from(packed), into, bits, false);
+    assert.deepEqual([...into], values);
+  });
+}
+
+test("of each byte the low bits are kept, with their sign or without", () => {
+  for (const bits of [1, 2, 4, 8]) {
+    for (let byte = 0; byte < 256; byte++) {
+      const low = byte % 2 ** bits;
+      const signed = low < 2 ** (bits - 1) ? low : low - 2 ** bits;
+      const [plain, extended] = [Uint8Array.of(byte), Int8Array.of(byte)];
+      keepBits(plain, bits, false);
+      keepBits(bytesOf(extended), bits, true);
+      assert.deepEqual([plain[0], extended[0]], [low, signed], `${byte} in ${bits} bits`);
+    }
+  }
+});
+
+test("every value of a packed data type is packed and unpacked", () => {
+  const packed = DTYPE_NAMES.filter((dtype) => rowOf(dtype).bits !== undefined);
+  assert.ok(packed.length >= 5);
+  for (const dtype of packed) {
+    const [low, high] = storedRange(dtype) ?? assert.fail();
+    const values = Array.from({ length: high - low + 1 }, (_, at) => low + at);
+    const { storage } = rowOf(dtype);
+    const data = new storage(values as never) as Uint8Array | Int8Array;
+    const { data: kept } = tensor(dtype, [values.length], data as never);
+    assert.ok(isNumericStorage(kept));
+    assert.deepEqual(unpack(dtype, values.length, pack(dtype, kept)), data);
+  }
+});

@@ -1,0 +1,155 @@
+/** Runs test files, several in a process, on all cores. */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import { skippedLines, sumOf, type Counts } from "./outcome.ts";
+import { inParallel } from "./parallel.ts";
+import { ProcessGroup } from "./process-group.ts";
+import type { Runtime } from "./runtimes.ts";
+
+/** The compiled tests, and their sources: a test whose source is gone may still lie compiled. */
+const TESTS = new URL("../", import.meta.url);
+const SOURCES = new URL("../../test/", TESTS);
+const SUFFIX = ".test.js";
+const SOURCE_SUFFIX = ".test.ts";
+const NIGHTLY = "nightly/";
+
+/** More failures of one process may have one cause: a hook that fails makes all tests fail, of other files too. */
+const MANY = 20;
+
+/** A process that has not ended after so many seconds has failed. */
+const LIMIT = 900;
+
+/** Runs a command, and prints the processor time that the shell itself and the command with its descendants took. */
+const TIMED = 'exec 2>&1; "$@"; status=$?; times; exit $status';
+const TIMES = /.*\n(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n$/;
+
+export interface Result {
+  readonly counts: Counts;
+  readonly output: string;
+  /** Seconds of processor time. */
+  readonly processor: number;
+}
+
+/** The test files by room and name, such as `core/dtype`; those in `nightly/` are the slow ones. */
+export const testFiles = (areSlow: boolean): string[] =>
+  fs
+    .readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll(path.sep, "/"))
+    .filter((file) => file.endsWith(SOURCE_SUFFIX))
+    .map((file) => file.slice(0, -SOURCE_SUFFIX.length))
+    .filter((name) => name.startsWith(NIGHTLY) === areSlow)
+    .toSorted();
+
+/** True if a word on the command line names a test file: by room and name, by name alone, or by room. */
+export const isNamed = (name: string, word: string): boolean =>
+  name === word || name.endsWith(`/${word}`) || name.startsWith(`${word}/`);
+
+/**
+ * Runs test files. Prints what failed, what was skipped, and how long each process took.
+ * @param together how many files one process runs
+ */
+export async function runFiles(
+  runtime: Runtime,
+  program: string,
+  names: readonly string[],
+  { together }: Pick<Runtime, "together"> = runtime,
+): Promise<Result[]> {
+  const isLeftOut = (name: string): boolean => name in runtime.leftOut;
+  for (const name of names.filter(isLeftOut)) {
+    console.log(`${runtime.name}: ${name}: skipped: ${runtime.leftOut[name]}`);
+  }
+  const here = names.filter((name) => !isLeftOut(name));
+  const run = async (group: readonly string[]): Promise<Result[]> => {
+    const files = group.map((one) => fileURLToPath(new URL(one + SUFFIX, TESTS)));
+    const result = await runTogether(runtime, program, group.join(", "), files, group.length > 1);
+    if (group.length === 1 || result.counts.failed <= MANY) return [result];
+    console.log(`${runtime.name}: ${result.counts.failed} tests fail: each file runs alone`);
+    const alone: Result[] = [];
+    // oxlint-disable-next-line no-await-in-loop
+    for (const name of group) alone.push(...(await run([name])));
+    return sumOf(alone.map(({ counts }) => counts)).failed > 0 ? alone : [result];
+  };
+  const results = await inParallel(inGroups(here, Math.ceil(here.length / together)), run);
+  return results.flat();
+}
+
+/**
+ * Runs files in one process, and prints how that went under a name.
+ * @param isBrief whether more than {@link MANY} failures are only counted
+ */
+export async function runTogether(
+  runtime: Runtime,
+  program: string,
+  name: string,
+  files: readonly string[],
+  isBrief = false,
+): Promise<Result> {
+  const start = performance.now();
+  const result = await runProcess(runtime, program, files);
+  const { passed, failed, skipped } = result.counts;
+  const wall = (performance.now() - start) / 1000;
+  console.log(
+    `${runtime.name}: ${name}: ${passed + failed + skipped} tests, ${seconds(wall)}, ` +
+      `of processor time ${seconds(result.processor)}`,
+  );
+  const tests = [...result.output.matchAll(runtime.skipped)].map(([, title, reason = ""]) => ({
+    name: title,
+    reason,
+  }));
+  for (const line of skippedLines(tests)) console.log(`${runtime.name}: ${name}: ${line}`);
+  if (failed > 0 && !(isBrief && failed > MANY)) {
+    const failures = result.output.match(runtime.failures)?.join("") ?? result.output;
+    // `.ci/run` prints again what stands between these two lines.
+    console.log(`failure: ${runtime.name}: ${name}\n${failures}\nend of failure`);
+  }
+  return result;
+}
+
+/** Names in groups: neighbours, which are often alike, go to different ones. */
+const inGroups = (names: readonly string[], count: number): string[][] =>
+  Array.from({ length: count }, (_, group) => names.filter((_, at) => at % count === group));
+
+/** Runs files in one process. One that fails without a failed test counts as a failed test. */
+async function runProcess(
+  runtime: Runtime,
+  program: string,
+  files: readonly string[],
+): Promise<Result> {
+  const {
+    output,
+    processor,
+    isGood: hasEnded,
+  } = await runTimed([program, ...runtime.test(files)], {
+    ...process.env,
+    ...runtime.env,
+  });
+  const count = (pattern: RegExp): number => Number(pattern.exec(output)?.[1] ?? 0);
+  const { passed, failed, skipped } = runtime.counts;
+  const counts = { passed: count(passed), failed: count(failed), skipped: count(skipped) };
+  const isGood = hasEnded || runtime.passedAnyway?.test(output) === true;
+  const isLost = counts.failed === 0 && (!isGood || counts.passed + counts.skipped === 0);
+  return { counts: isLost ? { ...counts, failed: 1 } : counts, output, processor };
+}
+
+/** Runs a command, and returns what it printed, without colours. */
+export async function runTimed(command: readonly string[], env: NodeJS.ProcessEnv) {
+  const group = new ProcessGroup(["sh", "-c", TIMED, "sh", ...command], { env });
+  const alarm = setTimeout(() => {
+    group.output += `\nstopped after ${LIMIT} s\n`;
+    void group.end();
+  }, LIMIT * 1000);
+  const { status } = await group.ended;
+  clearTimeout(alarm);
+  const [times = "", ...parts] = TIMES.exec(group.output) ?? [];
+  const [userMinutes = 0, user = 0, systemMinutes = 0, system = 0] = parts.map(Number);
+  return {
+    output: stripVTControlCharacters(group.output.slice(0, group.output.length - times.length)),
+    processor: 60 * (userMinutes + systemMinutes) + user + system,
+    isGood: status === 0,
+  };
+}
+
+export const seconds = (value: number): string => `${value.toFixed(1)} s`;

@@ -1,9 +1,0 @@
-/** npm's `webgpu`, which is installed on its own: `npm ci --prefix test/webgpu --ignore-scripts`. */
-
-import * as path from "node:path";
-
-/** From build/test/webgpu/. */
-const folder = path.join(import.meta.dirname, "..", "..", "..", "test", "webgpu");
-
-/** The module, where it is installed. */
-export const WEBGPU = path.join(folder, "node_modules", "webgpu", "index.js");
