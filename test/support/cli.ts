@@ -110,7 +110,8 @@ export interface Folder {
   /** Writes a tensor in the format of the name's ending. */
   save(name: string, value: Tensor): void;
   load(name: string): Tensor;
-  ndscatter(line: string, surroundings?: Surroundings): Promise<Result>;
+  /** Runs a command line, or its words. */
+  ndscatter(line: string | readonly string[], surroundings?: Surroundings): Promise<Result>;
   /** The output of the command with --json. */
   json(line: string): Promise<unknown>;
 }
@@ -130,7 +131,8 @@ export function makeFolder(): Folder {
       const content = new Uint8Array(fs.readFileSync(at(name)));
       return name.endsWith(".npy") ? readNpy(content) : readTensor(content);
     },
-    ndscatter: (line, surroundings) => runCommand(home, words(line), surroundings),
+    ndscatter: (line, surroundings) =>
+      runCommand(home, typeof line === "string" ? words(line) : line, surroundings),
     json: async (line) =>
       JSON.parse((await runCommand(home, [...words(line), "--json"])).stdout) as unknown,
   };
