@@ -11,7 +11,7 @@ import { writeNpy } from "../../src/entries/npy.ts";
 import { DATA } from "../support/cli-files.ts";
 import { F32, SCATTER_ADD } from "../support/cli-models.ts";
 import { blocksOf, inFolder, ndscatter, read, tablesOf } from "../support/documents.ts";
-import { promisedOutput, runProgram } from "../support/snippets.ts";
+import { assertPromised, runProgram } from "../support/snippets.ts";
 
 const readme = read("README.md");
 const snippets = blocksOf(readme, "ts");
@@ -50,8 +50,8 @@ for (const [number, code] of snippets.entries()) {
     { skip },
     () =>
       inFolder((folder) => {
-        assert.equal(runProgram(folder, code), promisedOutput(code));
-        assert.equal(runProgram(folder, code), promisedOutput(code));
+        assertPromised([code], runProgram(folder, code));
+        assertPromised([code], runProgram(folder, code));
       }),
   );
 }

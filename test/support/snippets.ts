@@ -9,7 +9,7 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { MAIN } from "./cli.ts";
-import { ROOT } from "./documents.ts";
+import { IS_UPDATE, rewrite, ROOT } from "./documents.ts";
 
 const tsc = path.join(
   path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")),
@@ -80,28 +80,62 @@ const run = (
     env: { ...process.env, ...env },
   });
 
+/** Where a comment of the code says what it prints: the number of its line, and the text. */
+interface Promised {
+  readonly line: number;
+  readonly text: string;
+}
+
 /**
  * The output that comments of the code promise: behind a `console.log`, or in the comment lines below it.
  * @throws if a `console.log` has no such comment
  */
-export function promisedOutput(code: string): string {
+function promisesOf(code: string): Promised[] {
   const lines = code.split("\n");
-  const promised = lines.flatMap((line, number) => {
-    if (!line.includes("console.log(")) return [];
-    const below = commentsBelow(lines, number + 1);
-    const [, behind] = /console\.log\(.*\); \/\/ (.*)$/.exec(line) ?? [];
-    const said = below.length > 0 ? below : behind === undefined ? [] : [behind];
-    assert.ok(said.length > 0, `what does it print? ${line}`);
-    return said;
+  return lines.flatMap((text, line) => {
+    if (!text.includes("console.log(")) return [];
+    const below = commentsBelow(lines, line + 1);
+    if (below.length > 0) return below;
+    const [, behind] = /console\.log\(.*\); \/\/ (.*)$/.exec(text) ?? [];
+    assert.ok(behind !== undefined, `what does it print? ${text}`);
+    return [{ line, text: behind }];
   });
-  return promised.map((line) => `${line}\n`).join("");
+}
+
+/** The promised output as a text. */
+export const promisedOutput = (code: string): string =>
+  promisesOf(code)
+    .map(({ text }) => `${text}\n`)
+    .join("");
+
+/**
+ * Compares the output of a document's code with its comments. `UPDATE=1` rewrites the comments, if the output has as
+ * many lines.
+ * @param blocks the blocks of the code, which ran as one program
+ */
+export function assertPromised(blocks: readonly string[], output: string): void {
+  const printed = output.split("\n").slice(0, -1);
+  const promised = blocks.map(promisesOf);
+  if (!IS_UPDATE || printed.length !== promised.flat().length) {
+    assert.equal(output, blocks.map(promisedOutput).join(""));
+    return;
+  }
+  for (const [number, block] of blocks.entries()) {
+    const lines = block.split("\n");
+    for (const { line, text } of promised[number]) {
+      lines[line] = `${lines[line].slice(0, lines[line].length - text.length)}${printed.shift()}`;
+    }
+    rewrite(block, lines.join("\n"));
+  }
 }
 
 /** The comments from a line on, skipping ends of blocks. */
-function commentsBelow(lines: readonly string[], from: number): string[] {
+function commentsBelow(lines: readonly string[], from: number): Promised[] {
   let start = from;
   while (/^ *}$/.test(lines[start])) start++;
   let end = start;
   while (/^ *\/\/ /.test(lines[end])) end++;
-  return lines.slice(start, end).map((line) => line.replace(/^ *\/\/ /, ""));
+  return lines
+    .slice(start, end)
+    .map((text, at) => ({ line: start + at, text: text.replace(/^ *\/\/ /, "") }));
 }

@@ -11,10 +11,8 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { ROOT } from "./documents.ts";
+import { IS_UPDATE, ROOT } from "./documents.ts";
 import type { Folder, Result } from "./cli.ts";
-
-const isUpdate = process.env["UPDATE"] !== undefined;
 
 /** The words of a command line. Single quotes keep a word with blanks together. */
 const wordsOf = (line: string): string[] =>
@@ -88,11 +86,11 @@ export function testTranscript({ home, ndscatter }: Folder, name: string, title:
       const result = await ndscatter(wordsOf(block.line));
       const text = printedBy(result, home);
       printed.push(text);
-      if (!isUpdate) assert.equal(text, block.printed);
+      if (!IS_UPDATE) assert.equal(text, block.printed);
     });
   }
   after(() => {
-    if (!isUpdate) return;
+    if (!IS_UPDATE) return;
     const sections = read();
     const own = sections.find((one) => one.title === title);
     for (const [at, text] of printed.entries())
