@@ -1,7 +1,7 @@
 /**
  * Commands with what they print, as text: `test/cli/NAME.txt`. A block begins with `$ ndscatter …`; its output follows,
- * each line of stderr after `! `, and the status if it is not 0, as `[status 2]`. An empty line ends the block. Blocks
- * stand in sections, `## title`, which a test file runs in its own folder.
+ * each line of stderr after `! `, and the status if it is not 0, as `[status 2]`. An empty line ends the block. A command
+ * may end in `< FILE`, its standard input. Blocks stand in sections, `## title`, which a test file runs in its folder.
  *
  * A test is added by writing its command. `UPDATE=1 npm test -- cli` writes what the commands print, and a person reads
  * the difference.
@@ -75,16 +75,22 @@ export function printedBy({ status, stdout, stderr }: Result, home: string): str
   return `${shown.replaceAll(home, "FOLDER").trimEnd()}\n`;
 }
 
+function runLine({ at, ndscatter }: Folder, line: string): Promise<Result> {
+  const [command, file] = line.split(" < ");
+  const surroundings =
+    file === undefined ? {} : { stdin: new Uint8Array(fs.readFileSync(at(file))) };
+  return ndscatter(wordsOf(command), surroundings);
+}
+
 /** A test for each command of a section of `test/cli/NAME.txt`, in order, in a folder. */
-export function testTranscript({ home, ndscatter }: Folder, name: string, title: string): void {
+export function testTranscript(folder: Folder, name: string, title: string): void {
   const file = path.join(ROOT, "test/cli", `${name}.txt`);
   const read = (): Section[] => parse(fs.readFileSync(file, "utf8"));
   const { blocks } = read().find((one) => one.title === title) ?? assert.fail(`${name}: ${title}`);
   const printed: string[] = [];
   for (const block of blocks) {
     test(`ndscatter ${block.line}`, async () => {
-      const result = await ndscatter(wordsOf(block.line));
-      const text = printedBy(result, home);
+      const text = printedBy(await runLine(folder, block.line), folder.home);
       printed.push(text);
       if (!IS_UPDATE) assert.equal(text, block.printed);
     });
