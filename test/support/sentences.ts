@@ -15,6 +15,8 @@ const REPORTS = typeof process === "undefined" ? undefined : process.env["SENTEN
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/(?:\/private)?\/(?:var\/folders\/[\w/]+|tmp)\/[\w.-]*?-[A-Za-z\d]{6}(?=[/\s'",:;)]|$)/g, "TMP"],
   [/\b(127\.0\.0\.1|localhost):\d+/g, "$1:PORT"],
+  // zlib's own words differ between versions of Node.
+  [/(coded with (?:gzip|zlib)): .*/g, "$1: REASON"],
   [/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, "ID"],
 ];
 
