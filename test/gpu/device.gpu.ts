@@ -223,6 +223,69 @@ for (const [name, begin] of Object.entries(NEEDING)) {
   });
 }
 
+test("out of a call that the device refuses has no contents until it is written again", async () => {
+  const device = await openDevice();
+  const own = await openEngine({ device });
+  const data = own.upload(DATA);
+  const indices = own.upload(tensor("int32", [2, 1], [2, 2]));
+  const out = own.upload(tensor("float32", [4], [9, 9, 9, 9]));
+  const call = () => own.scatterND(data, indices, [5, 7], { out });
+  const create = device.createBuffer.bind(device);
+  device.createBuffer = (descriptor) => {
+    if (descriptor.label?.includes("scratch") !== true) return create(descriptor);
+    device.createBuffer = create;
+    return create({ ...descriptor, usage: BUFFER_USAGE.MAP_READ | BUFFER_USAGE.STORAGE });
+  };
+  assert.equal(call(), out);
+  // The call may have been carried out in part.
+  await assertRejected("engine", /refused/, () => out.read());
+  await assertRejected("engine", /refused/, () => own.done());
+  assertRefused("engine", /refused/, () => own.gather(out, [0]));
+  assert.equal(call(), out);
+  assert.deepEqual((await out.read()).toArray(), [1, 2, 7, 4]);
+  await own.done();
+  device.destroy();
+});
+
+test("a call that fails while it is recorded gives back its memory, and leaves out as it was", async () => {
+  const device = await openDevice();
+  const own = await openEngine({ device });
+  const data = own.upload(DATA);
+  const indices = own.upload(tensor("int32", [2, 1], [2, 2]));
+  const out = own.upload(tensor("float32", [4], [9, 9, 9, 9]));
+  const create = device.createBuffer.bind(device);
+  let made = 0;
+  let most = 0;
+  device.createBuffer = (descriptor) => {
+    if (descriptor.label?.includes("scratch") !== true) return create(descriptor);
+    if (made === most) throw new RangeError("no more buffers");
+    made++;
+    return create(descriptor);
+  };
+  const call = () => own.scatterND(data, indices, [5, 7], { out, reduction: "add" });
+  // Each call gets one buffer more than the call before, and uses the buffers of that one again.
+  const isDone = (): boolean => {
+    try {
+      return call() === out;
+    } catch (error) {
+      assert.match(String(error), /no more buffers/);
+      return false;
+    }
+  };
+  for (; most < 20 && !isDone(); most++) {
+    // oxlint-disable-next-line no-await-in-loop -- call by call
+    assert.deepEqual((await out.read()).toArray(), [9, 9, 9, 9], `${most} buffers`);
+    // oxlint-disable-next-line no-await-in-loop
+    await own.done();
+  }
+  assert.ok(most >= 2 && most < 20, `${most} buffers`);
+  assert.equal(made, most);
+  assert.deepEqual((await out.read()).toArray(), [1, 2, 15, 4]);
+  assert.deepEqual((await data.read()).toArray(), [1, 2, 3, 4]);
+  await own.done();
+  device.destroy();
+});
+
 test("a tensor for which memory is missing", async () => {
   const device = await openDevice();
   const own = await openEngine({ device });

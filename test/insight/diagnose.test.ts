@@ -213,6 +213,49 @@ const SUBNORMALS = (
   [`subnormals-flushed ${count}/${count}`],
 ]);
 
+/** Reductions with `sub`, which only openvino has. */
+const SUB = openvino("ScatterNDUpdate", 15, { reduction: "sub" });
+const f16 = (values: number[]): Tensor => tensor("float16", [values.length], values);
+const S = 2 ** -127;
+
+/** Faults in differences: 100 - 1 - 2 in cell 0, 200 in cell 1, and 300 - 5 - 7 in cell 2. */
+const DIFFERENCES = (
+  [
+    ["that were added", [103, 200, 312], ["other-reduction 2/2"]],
+    ["without the last update of a cell", [99, 200, 295], ["lost-updates 2/2"]],
+    ["without the first update of a cell", [98, 200, 293], ["lost-updates 2/2"]],
+    ["that began with the first update", [-1, 200, -2], ["without-self 2/2"]],
+    ["of reversed operands", [-97, 200, -288], []],
+  ] as const
+).map(([what, actual, expected]): ByHand => [
+  `differences ${what}`,
+  SUB,
+  [f32([3], [100, 200, 300]), i64([4, 1], [0, 0, 2, 2]), f32([4], [1, 2, 5, 7])],
+  f32([3], [...actual]),
+  [...expected],
+]);
+
+/**
+ * One sum 1 + 1 in each cell: its error is at most 2 roundings of 2^-24 of the magnitude 2, which is 2^-22, or two steps
+ * of a float32 below 2.
+ */
+const AT_THE_BOUND = ([1, 2, 3] as const).flatMap((steps): ByHand[] => {
+  const found = steps <= 2 ? ["rounding 2/2"] : [];
+  const wrong = f32([2], [2 - steps * 2 ** -23, 2 - steps * 2 ** -23]);
+  const at = i64([2, 1], [0, 1]);
+  const ones = f32([2], [1, 1]);
+  return [
+    [
+      `sums ${steps} steps beside`,
+      onnx("ScatterND", 18, { reduction: "add" }),
+      [ones, at, ones],
+      wrong,
+      found,
+    ],
+    [`differences ${steps} steps beside`, SUB, [ones, at, f32([2], [-1, -1])], wrong, found],
+  ];
+});
+
 /** Calls by hand. */
 const BY_HAND: readonly ByHand[] = [
   [
@@ -357,6 +400,48 @@ const BY_HAND: readonly ByHand[] = [
     [],
   ],
   ...SUBNORMALS,
+  ...DIFFERENCES,
+  ...AT_THE_BOUND,
+  [
+    "differences that were kept in float32: 4096 - 1 is no float16",
+    SUB,
+    [f16([-2048, 5, 4096]), i64([5, 1], [0, 0, 1, 2, 2]), f16([1, 1, 2, 1, 1])],
+    f16([-2050, 3, 4094]),
+    ["updates-first 2/2", "wide-accumulation 2/2"],
+  ],
+  [
+    "sums below the least normal float32, and -0, which stays -0 where others become 0 and -0",
+    onnx("ScatterND", 18, { reduction: "add" }),
+    [
+      f32([4], [-S, 1.5 * 2 ** -126, -0, 0]),
+      i64([4, 1], [0, 1, 2, 3]),
+      f32([4], [-S / 2, -(2 ** -126), -0, -0]),
+    ],
+    f32([4], [-0, 0, -0, 0]),
+    ["subnormals-flushed 2/2"],
+  ],
+  [
+    "all elements below the least normal float32, and -0 that no update reaches",
+    onnx("ScatterND", 18, { reduction: "add" }),
+    [
+      f32([5], [-S, 1.5 * 2 ** -126, -0, -S, -0]),
+      i64([3, 1], [0, 1, 2]),
+      f32([3], [-S / 2, -(2 ** -126), -0]),
+    ],
+    f32([5], [-0, 0, -0, -0, -0]),
+    ["subnormals-flushed 3/3"],
+  ],
+  [
+    "0 of the other sign is not what flushing makes",
+    onnx("ScatterND", 18, { reduction: "add" }),
+    [
+      f32([3], [-S, 1.5 * 2 ** -126, -0]),
+      i64([3, 1], [0, 1, 2]),
+      f32([3], [-S / 2, -(2 ** -126), -0]),
+    ],
+    f32([3], [0, -0, -0]),
+    [],
+  ],
   [
     "texts of which the first one stays",
     onnx("ScatterND", 18),

@@ -133,7 +133,7 @@ class Translation {
       throw refusal(`Cast in opset ${opset} does not accept ${dtype}; opset ${since} supports it`);
     }
     if (domain === "openvino" && elementTypeOf(dtype) === null) {
-      throw refusal(`${domain} does not take ${dtype}`);
+      throw refusal(`${domain} does not accept ${dtype}`);
     }
     return this.#around.additions.castNode(from, to, dtype);
   }

@@ -150,24 +150,39 @@ function inputsOf({ inputs, constants }: Graph): {
   return { needed: all.filter((name) => !defaults.has(name)), all };
 }
 
-/** Returns the session of a model without replaced nodes: the runtime's own. */
-const wholeSession = (graph: Graph, session: RuntimeSession): ExactSession<unknown> => ({
-  inputNames: inputsOf(graph).needed,
-  outputNames: graph.outputs.map(({ name }) => name),
-  replaced: [],
-  sessionCount: 1,
-  async run(feeds, options) {
-    const own = Object.entries(recordFrom("the feeds", feeds)).map(
-      ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
-    );
-    const more = options === undefined ? [] : [options as never];
-    const outputs = await session.run(Object.fromEntries(own) as never, ...more);
-    return outputs as Readonly<Record<string, unknown>>;
-  },
-  async release() {
-    await session.release?.();
-  },
-});
+/**
+ * Returns a function that starts each action when the actions before it have ended, because a runtime may refuse
+ * overlapping runs.
+ */
+function takingTurns(): <T>(action: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (action) => {
+    const result = last.then(action);
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+/** Returns the session of a model without replaced nodes: the runtime's own, which runs one call at a time. */
+function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unknown> {
+  const inTurn = takingTurns();
+  return {
+    inputNames: inputsOf(graph).needed,
+    outputNames: graph.outputs.map(({ name }) => name),
+    replaced: [],
+    sessionCount: 1,
+    run: (feeds, options) =>
+      inTurn(async () => {
+        const own = Object.entries(recordFrom("the feeds", feeds)).map(
+          ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
+        );
+        const more = options === undefined ? [] : [options as never];
+        const outputs = await session.run(Object.fromEntries(own) as never, ...more);
+        return outputs as Readonly<Record<string, unknown>>;
+      }),
+    release: () => inTurn(async () => session.release?.()),
+  };
+}
 
 /** Returns the nodes that the option `nodes` selects, with their paths. */
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
@@ -201,8 +216,7 @@ class CutSession implements ExactSession<unknown> {
   readonly #maker: TensorMaker;
   /** The names of all inputs. */
   readonly #known: ReadonlySet<string>;
-  /** The latest run, because a runtime may refuse overlapping runs. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = takingTurns();
 
   readonly #gpu: ExactGpu | null;
 
@@ -232,9 +246,7 @@ class CutSession implements ExactSession<unknown> {
     feeds: Readonly<Record<string, unknown>>,
     options?: object,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const run = this.#last.then(() => this.#run(feeds, options));
-    this.#last = run.catch(() => {});
-    return run;
+    return this.#inTurn(() => this.#run(feeds, options));
   }
 
   async #run(
@@ -261,6 +273,8 @@ class CutSession implements ExactSession<unknown> {
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
+    // A view was copied, so the runtime's buffer behind it is no longer needed.
+    for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
     return Object.fromEntries(outputs);
   }
 
@@ -281,10 +295,11 @@ class CutSession implements ExactSession<unknown> {
     return frame;
   }
 
-  async release(): Promise<void> {
-    await this.#last;
-    // The device is destroyed with the runtime's last session.
-    this.#gpu?.dispose();
-    await this.#parts.release();
+  release(): Promise<void> {
+    return this.#inTurn(async () => {
+      // The device is destroyed with the runtime's last session.
+      this.#gpu?.dispose();
+      await this.#parts.release();
+    });
   }
 }
