@@ -515,6 +515,10 @@ test("a mark that a late run writes into a removed job's folder is removed with 
   assert.deepEqual(fs.readdirSync(folder), ["done"]);
   await removeJob(folder, spec.id);
   assert.ok(!fs.existsSync(folder));
+  // Another run could not remove the folder, in which this run was still removing task files.
+  fs.mkdirSync(folder);
+  await removeJob(folder, spec.id);
+  assert.ok(!fs.existsSync(folder));
 });
 
 test("a disk that is full is an error with amounts, and with a path", async () => {

@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
-import { abandon, cleanUpDone } from "../job/finish.ts";
+import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
 import {
   checkUnchanged,
   jobFailure,
@@ -121,6 +121,7 @@ export async function runBegun(
     if (options.onNote !== undefined) await noteExcess(jobOf(context), spec, options.onNote);
   } catch (error) {
     if (!(await job.isComplete())) throw placeError(error);
+    await cleanUpOutput(spec);
   }
 }
 
