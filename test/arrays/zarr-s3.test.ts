@@ -137,6 +137,36 @@ test("an object is made under the condition that there is none", async () => {
   }
 });
 
+test("an object that was made although the server failed is known by its bytes", async () => {
+  const read = (bytes: readonly number[]): Response[] => {
+    const headers = { "content-length": String(bytes.length), etag: '"one"' };
+    return [answer(200, headers), answer(200, headers, Uint8Array.from(bytes))];
+  };
+  for (const failure of [answer(500), answer(502), new Error("the connection is closed")]) {
+    for (const [bytes, isOwn] of [
+      [[1, 2], true],
+      [[1, 3], false],
+      [[1, 2, 3], false],
+    ] as const) {
+      const { store, asked } = storeWith(failure, ...read(bytes));
+      assert.equal(await store.putNew("zarr.json", [Uint8Array.of(1, 2)]), isOwn, String(bytes));
+      assert.equal(asked.filter(({ method }) => method === "PUT").length, 1);
+    }
+  }
+  // Nothing is there, or it cannot be read: the failure is reported, and not that another writer was faster.
+  for (const second of [answer(404), answer(500)]) {
+    const { store } = storeWith(answer(500), second, second.clone());
+    await assert.rejects(store.putNew("zarr.json", [Uint8Array.of(1)]), {
+      code: "engine",
+      got: 500,
+    });
+  }
+  // A server that refuses a request has not stored the object.
+  const { store, asked } = storeWith(answer(403));
+  await assert.rejects(store.putNew("zarr.json", [Uint8Array.of(1)]), { code: "engine", got: 403 });
+  assert.equal(asked.length, 1);
+});
+
 const entry = (key: string, size: number): string =>
   `<Contents><Key>${key}</Key><ETag>"x"</ETag><Size>${size}</Size></Contents>`;
 

@@ -6,7 +6,6 @@ import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
 import { printValue, TensorError } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
 import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
-import { fileOf } from "../stages/context.ts";
 import { beginOutput } from "./begin-output.ts";
 import { checkUnclaimed } from "./claim.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
@@ -15,7 +14,7 @@ import { openLocated } from "./open-arrays.ts";
 import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
 import { timed } from "./measure.ts";
 import { checkOutput, planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
-import { findJob, findSpec, type BegunJob } from "./spec-file.ts";
+import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 
 export type { JobRequest } from "./plan-job.ts";
@@ -184,9 +183,9 @@ const hasOutput = async ({ out }: JobSpec): Promise<boolean> =>
 async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise<void> {
   const { folder } = request;
   const { spec: known } = file;
-  const isDone = await isThere(fileOf.done(folder));
-  if (known.request !== asked) throw otherJob(folder, isDone);
-  if (isDone) {
+  const isOver = await isDone(folder);
+  if (known.request !== asked) throw otherJob(folder, isOver);
+  if (isOver) {
     if (await hasOutput(known)) return;
     const sentence = `the job in ${folder} is done, but its output ${known.out.path} is gone; remove the folder`;
     throw new TensorError("attribute", `${sentence} to run the job again`);
@@ -204,8 +203,8 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
  * Returns the error for a folder that holds another job. Removing only the folder would leave the job's output
  * unfinished.
  */
-const otherJob = (folder: string, isDone: boolean): TensorError => {
-  const advice = isDone
+const otherJob = (folder: string, isOver: boolean): TensorError => {
+  const advice = isOver
     ? "remove the folder, or give another folder"
     : `finish that job (ndscatter job resume ${folder}), give it up (ndscatter job remove ${folder}), or give another folder`;
   const sentence = `${folder} holds another job, or one whose inputs have changed since; ${advice}`;

@@ -11,7 +11,7 @@ import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
 import { checkUnchanged, FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
 import { openOutput, partOf, publishPart } from "./open-arrays.ts";
-import { markComplete } from "./spec-file.ts";
+import { isDone, markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { printTook, TOOK, tookOf } from "./took.ts";
 import { WORKERS } from "./workers.ts";
@@ -36,7 +36,7 @@ export async function finish(job: JobContext): Promise<void> {
     const { length: left } = await remainingTasks(listed, name);
     if (left === 0) continue;
     // Another run may have finished the job and removed the listed files.
-    if (await isThere(fileOf.done(folder))) return;
+    if (await isDone(folder)) return;
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done; run them (ndscatter job resume ${folder})`;
     throw new TensorError("engine", sentence);
   }

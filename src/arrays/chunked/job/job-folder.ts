@@ -6,13 +6,13 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
-import { isCode, isThere, makeFolders, placeError, withFile } from "../../boxes/file.ts";
+import { isCode, makeFolders, placeError, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
 import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
 import { TOOK } from "./took.ts";
 import { WORKERS } from "./workers.ts";
-import { checkFolderOf, findSpec, specFile } from "./spec-file.ts";
+import { checkFolderOf, findSpec, isDone, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 
 /**
@@ -114,10 +114,10 @@ async function removeAll(folder: string, id: string | undefined): Promise<void> 
   if (spec === null && id !== undefined) return removeRest(folder);
   if (spec === null || (id !== undefined && spec.id !== id)) return;
   await checkFolderOf(folder);
-  const isDone = await isThere(fileOf.done(folder));
+  const isOver = await isDone(folder);
   // Stage folders are removed first, because without them no task can leave a mark.
   await cleanUp(folder);
-  if (!isDone) await abandon(spec);
+  if (!isOver) await abandon(spec);
   // Another run may have removed the job, and the folder may hold a later job by now.
   if ((await findSpec(folder))?.id !== spec.id) return removeRest(folder);
   for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
