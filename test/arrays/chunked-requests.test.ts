@@ -10,13 +10,15 @@ import { shareOf } from "../../src/arrays/chunked/stages/budget.ts";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { createOutput } from "../../src/arrays/chunked/job/open-arrays.ts";
 import { runBegun, runJob } from "../../src/arrays/chunked/run/run-job.ts";
+import { startPool } from "../../src/arrays/chunked/run/pool.ts";
+import { openJob, remainingTasks } from "../../src/arrays/chunked/job/job.ts";
 import { openSpec, readSpec } from "../../src/arrays/chunked/job/spec-file.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import { gatherND } from "../../src/core/functions.ts";
 import { equals, tensor } from "../../src/core/tensor/tensor.ts";
 import { withFile, writeFully } from "../../src/arrays/boxes/file.ts";
-import { checkDisk } from "../../src/arrays/chunked/job/disk.ts";
+import { checkDisk, freeSpaceOf } from "../../src/arrays/chunked/job/disk.ts";
 import { openArray } from "../../src/entries/zarr.ts";
 import {
   add,
@@ -478,6 +480,76 @@ test("a mark that a late run writes into a removed job's folder is removed with 
   assert.deepEqual(fs.readdirSync(folder), ["done"]);
   await removeJob(folder, spec.id);
   assert.ok(!fs.existsSync(folder));
+  // Another run could not remove the folder, in which this run was still removing task files.
+  fs.mkdirSync(folder);
+  await removeJob(folder, spec.id);
+  assert.ok(!fs.existsSync(folder));
+});
+
+test("a file done that somebody else has written does not make a job count as finished", async () => {
+  for (const [name, later] of [
+    ["out.zarr", false],
+    ["out.npy", false],
+    ["out.zarr", true],
+  ] as const) {
+    const home = makeHome();
+    await storeInputs(home);
+    const out = { format: name.slice(4) as "zarr" | "npy", path: path.join(home, name) };
+    const request = await requestIn(home, add, { out });
+    const { folder } = request;
+    await createJob(request);
+    const mark = () => fs.writeFileSync(path.join(folder, "done"), "");
+    const pool = startPool({ threads: 0, memory: MEMORY });
+    if (later) await pool.run(folder, "partition", 0);
+    mark();
+    const job = await openJob(folder);
+    assert.deepEqual(await remainingTasks(job, "apply"), [0, 1, 2, 3]);
+    await assertRejected("engine", /cannot be finished: \d of its/, () =>
+      pool.run(folder, "finish", 0),
+    );
+    await createJob(request);
+    await pool.run(folder, "partition", 0);
+    await pool.end();
+    await runJob(folder, { threads: 0, memory: MEMORY });
+    assert.deepEqual(await readAll(out.path), [6, 6, 6, 6], name);
+    // A job that is given up while the file is there leaves no output.
+    fs.rmSync(folder, { recursive: true });
+    fs.rmSync(out.path, { recursive: true });
+    await createJob(request);
+    mark();
+    await removeJob(folder);
+    assert.deepEqual(fs.readdirSync(home).toSorted(), [
+      "data.zarr",
+      "indices.zarr",
+      "updates.zarr",
+    ]);
+  }
+});
+
+test("two folders of one disk need the sum of their bytes, and those of two disks only their own", async () => {
+  const home = makeHome();
+  for (const name of ["a", "b"]) fs.mkdirSync(path.join(home, name));
+  const rooms = ["a", "b/later/job"].map((name) => ({ folder: path.join(home, name), bytes: 60 }));
+  const disks = (numbers: readonly [number, number]) => (folder: string) =>
+    Promise.resolve({ disk: numbers[folder.endsWith("a") ? 0 : 1], free: 100, size: 1000 });
+  await checkDisk(rooms, disks([7, 8]));
+  for (const order of [rooms, rooms.toReversed()])
+    await assertRejected(
+      "too-large",
+      /^the job needs 120 bytes on the disk of \S+, which has 100 bytes left/,
+      () => checkDisk(order, disks([7, 7])),
+    );
+  await checkDisk(
+    rooms.map((room) => ({ ...room, bytes: 50 })),
+    disks([7, 7]),
+  );
+  // The disk's number is the system's.
+  const [a, b] = await Promise.all(["a", "b"].map((name) => freeSpaceOf(path.join(home, name))));
+  assert.equal(a.disk, b.disk);
+  assert.equal(a.disk, fs.statSync(home).dev);
+  const { bavail, blocks, bsize } = fs.statfsSync(home);
+  assert.equal(a.size, blocks * bsize);
+  assert.ok(bavail * bsize <= a.size && a.free <= a.size);
 });
 
 test("a disk that is full is an error with amounts, and with a path", async () => {

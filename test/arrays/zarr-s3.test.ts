@@ -67,6 +67,33 @@ test("a server without ranges sends the whole object, of which a part is taken",
   assert.deepEqual([...into], [5, 6, 7, 8]);
 });
 
+test("no more of a body is read than was asked for", async () => {
+  for (const [status, length] of [
+    [206, 4],
+    [200, 4],
+    [200, 10],
+  ] as const) {
+    let sent = 0;
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 100;
+        controller.enqueue(new Uint8Array(100).fill(7));
+      },
+      cancel: () => void (isCancelled = true),
+    });
+    const endless = new Response(body, { status, headers: { etag: '"one"' } });
+    const { store } = storeWith(answer(200, HEAD), endless);
+    const source = await store.open("c/0");
+    const into = new Uint8Array(length);
+    await source?.read(0, into);
+    assert.deepEqual([...into], Array<number>(length).fill(7));
+    // A stream may pull a piece or two ahead.
+    assert.ok(sent <= 300, String(sent));
+    assert.ok(isCancelled);
+  }
+});
+
 test("a body may come in pieces of any length", async () => {
   for (const [status, pieces] of [
     [200, [BYTES.slice(0, 3), BYTES.slice(3, 7), BYTES.slice(7)]],
@@ -133,6 +160,36 @@ test("an object is made under the condition that there is none", async () => {
       ["PUT", { "if-none-match": "*" }, Uint8Array.of(1, 2)],
     );
   }
+});
+
+test("an object that was made although the server failed is known by its bytes", async () => {
+  const read = (bytes: readonly number[]): Response[] => {
+    const headers = { "content-length": String(bytes.length), etag: '"one"' };
+    return [answer(200, headers), answer(200, headers, Uint8Array.from(bytes))];
+  };
+  for (const failure of [answer(500), answer(502), new Error("the connection is closed")]) {
+    for (const [bytes, isOwn] of [
+      [[1, 2], true],
+      [[1, 3], false],
+      [[1, 2, 3], false],
+    ] as const) {
+      const { store, asked } = storeWith(failure, ...read(bytes));
+      assert.equal(await store.putNew("zarr.json", [Uint8Array.of(1, 2)]), isOwn, String(bytes));
+      assert.equal(asked.filter(({ method }) => method === "PUT").length, 1);
+    }
+  }
+  // Nothing is there, or it cannot be read: the failure is reported, and not that another writer was faster.
+  for (const second of [answer(404), answer(500)]) {
+    const { store } = storeWith(answer(500), second, second.clone());
+    await assert.rejects(store.putNew("zarr.json", [Uint8Array.of(1)]), {
+      code: "engine",
+      got: 500,
+    });
+  }
+  // A server that refuses a request has not stored the object.
+  const { store, asked } = storeWith(answer(403));
+  await assert.rejects(store.putNew("zarr.json", [Uint8Array.of(1)]), { code: "engine", got: 403 });
+  assert.equal(asked.length, 1);
 });
 
 const entry = (key: string, size: number): string =>

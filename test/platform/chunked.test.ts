@@ -382,6 +382,38 @@ test("many updates of one target are kept as one, but not sums of floats", async
   assert.ok((await sizeOf("float32", "mean")) > 500 * 16);
 });
 
+test("200 factors of one float are rounded one after the other, however they are divided", async () => {
+  const random = randomFrom(seed + 3);
+  for (const [dtype, parts] of [
+    ["float32", [200]],
+    ["float64", [7]],
+    ["float16", [3, 64]],
+    ["bfloat16", [33]],
+  ] as const) {
+    // Near 1, so that the product neither overflows nor vanishes; the sixth part hits another row.
+    const factors = Array.from({ length: 200 }, () => 0.9 + random(2 ** 20) / 2 ** 20 / 5);
+    const rows = factors.map(() => (random(6) === 0 ? 0 : 3));
+    const inputs = [
+      tensor(dtype, [5], [1, 1, 1, 1.5, 1]),
+      tensor("int64", [200, 1], rows),
+      tensor(dtype, [200], factors),
+    ];
+    const rounded = (value: number): number => tensor(dtype, [1], [value]).toArray()[0] as number;
+    const expected = [1, 1, 1, 1.5, 1];
+    const exact = inputs[2].toArray() as number[];
+    for (const [p, row] of rows.entries()) expected[row] = rounded(expected[row] * exact[p]);
+    for (const block of parts) {
+      for (const inPlace of [false, true]) {
+        const options = { reduction: "mul" };
+        const divided = { chunkShape: [2], blockShape: [block], inPlace };
+        const job = jobFor({ function: "scatterND", options }, inputs, divided);
+        const result = await runAll(job, random, 1 + random(300));
+        assert.deepEqual(result.toArray(), expected, `${dtype} in blocks of ${block}`);
+      }
+    }
+  }
+});
+
 test("repeated updates of slices in several chunks are combined once for each chunk", async () => {
   const random = randomFrom(seed + 2);
   for (const [dtype, reduction] of [

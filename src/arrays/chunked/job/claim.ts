@@ -158,14 +158,14 @@ export async function endClaim(array: string, found: Pick<Claim, "id"> | null): 
 }
 
 /**
- * Removes the chunks that late tasks of a finished job have staged in an array. Tasks remove such chunks themselves,
- * unless their process is killed first.
+ * Removes what late runs of a finished job have staged in an array: chunks, which tasks remove themselves unless their
+ * process is killed first, and metadata.
  */
-export async function removeLateChunks(array: string, id: string): Promise<void> {
+export async function removeLateFiles(array: string, id: string): Promise<void> {
   const names = await staged(array);
   await removeStaged(
     array,
-    names.filter((name) => name.startsWith(`${id}-`)),
+    names.filter((name) => name.startsWith(`${id}-`) || name.startsWith("zarr.json")),
   );
 }
 

@@ -33,7 +33,7 @@ import { readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { planOf, type JobPlan, type PlanParts } from "./job-plan.ts";
 import { stagesOf } from "./job.ts";
-import { costsOfOutput, openLocated } from "./open-arrays.ts";
+import { costsOfOutput, openLocated, outputExists } from "./open-arrays.ts";
 import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
 /** The call of a job, its arrays, and its limits. */
@@ -123,7 +123,8 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
       place: updates === undefined ? blocks : null,
     }),
   };
-  await checkOutput(spec, [data, indices, updates]);
+  checkKind(spec, [data, indices, updates]);
+  await checkOutput(spec);
   const most = Math.max(...spec.stages.map(({ tasks }) => tasks));
   if (most > MOST_TASKS) {
     const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
@@ -324,10 +325,19 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
   throw new TensorError("overlap", `${sentence}; ${advice}`, { input: names[at] });
 }
 
-async function checkOutput(
-  { out, inPlace }: JobSpec,
-  inputs: readonly (ChunkedArray | undefined)[],
-): Promise<void> {
+/** @throws TensorError `attribute` if a new output exists */
+export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
+  // In object storage, this check happens when the array is created.
+  if (inPlace || isUrl(out.path) || !(await isThere(out.path))) return;
+  const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
+  const refused = unfinished && (await refusal(out.path, unfinished));
+  // The job may have ended since.
+  if (refused !== null && (await readClaim(out.path)) !== null) throw refused;
+  throw outputExists(out.path);
+}
+
+/** @throws TensorError `attribute` for an array that cannot be the output, `overlap` for an output that is an input */
+function checkKind({ out, inPlace }: JobSpec, inputs: readonly (ChunkedArray | undefined)[]): void {
   if (inPlace) {
     const [data, ...others] = inputs;
     checkOthers(out, others);
@@ -349,9 +359,4 @@ async function checkOutput(
     const sentence = `the output ${out.path} must not be an input; give another output, or change data in place`;
     throw new TensorError("overlap", sentence, { input: "out" });
   }
-  // In object storage, this check happens when the array is created.
-  if (isUrl(out.path) || !(await isThere(out.path))) return;
-  const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
-  if (unfinished !== null) throw await refusal(out.path, unfinished);
-  throw new TensorError("attribute", `${out.path} exists; remove it, or give another output`);
 }
