@@ -130,7 +130,7 @@ for (const [entry, name, most] of IMPORTS) {
   test(`to import ${name} of ${entry} takes at most ${most} bytes`, async (t) => {
     const { outputFiles } = await build({
       stdin: {
-        contents: `export { ${name} } from "../${entry}";`,
+        contents: `export { ${name} } from "./${entry}";`,
         resolveDir: path.join(root, "dist"),
       },
       bundle: true,
@@ -147,7 +147,7 @@ for (const [entry, name, most] of IMPORTS) {
 test("`using` ends the use of a tensor, also where the runtime has no Symbol.dispose", async () => {
   const { outputFiles } = await build({
     stdin: {
-      contents: `import { tensor } from "../entries/index.js";
+      contents: `import { tensor } from "./entries/index.js";
         export const outer = tensor("int8", [1], [1]);
         { using inner = tensor("int8", [1], [2]); seen.push(inner.isDisposed, inner); }
         seen.push(seen[1].isDisposed, outer.isDisposed);`,
@@ -179,7 +179,7 @@ for (const [, entry, said, name] of SAID) {
   test(`${name} of ndscatter/${entry} takes ${said} kB, as the README says`, async () => {
     const { outputFiles } = await build({
       stdin: {
-        contents: `export { ${name} } from "../entries/${entry === "" ? "index" : entry}.js";`,
+        contents: `export { ${name} } from "./entries/${entry === "" ? "index" : entry}.js";`,
         resolveDir: path.join(root, "dist"),
       },
       bundle: true,
