@@ -16,6 +16,7 @@ import { main } from "../../src/cli/program.ts";
 import type { Tensor } from "../../src/entries/index.ts";
 import { readNpy, writeNpy } from "../../src/entries/npy.ts";
 import { readTensor, writeTensor } from "../../src/entries/onnx.ts";
+import { collectCommand } from "./collect.ts";
 
 /** The executable. */
 export const MAIN = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
@@ -58,15 +59,17 @@ function inputOf(bytes: Uint8Array): Io["stdin"] {
 export async function runCommand(
   folder: string,
   args: readonly string[],
-  {
+  surroundings: Surroundings = {},
+): Promise<Result> {
+  collectCommand(folder, args, surroundings);
+  const {
     env = {},
     isTTY = false,
     columns = 80,
     stdin,
     onSignal = () => () => {},
     onInterrupt = () => () => {},
-  }: Surroundings = {},
-): Promise<Result> {
+  } = surroundings;
   const written = { stdout: "", stderr: "" };
   const output = (name: keyof typeof written): Io["stdout"] => ({
     isTTY,

@@ -9,6 +9,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { runCommand, type Result } from "./cli.ts";
+import { collectProgram } from "./collect.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -63,11 +64,13 @@ export const quotedIn = (markdown: string): string[] =>
 export const needsRuntime = (block: string): boolean =>
   /^\$ ndscatter (verify|fix|capture|explain case\/)/m.test(block);
 
-/** Runs `ndscatter LINE` in a folder. Single quotes keep a word with blanks or brackets together. */
-export function ndscatter(line: string, folder = ROOT): Promise<Result> {
-  const args = (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
-  return runCommand(folder, args);
-}
+/** The words of a line. Single quotes keep a word with blanks or brackets together. */
+export const shellWords = (line: string): string[] =>
+  (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
+
+/** Runs `ndscatter LINE` in a folder. */
+export const ndscatter = (line: string, folder = ROOT): Promise<Result> =>
+  runCommand(folder, shellWords(line));
 
 /** True if documents and transcripts are rewritten instead of compared. */
 export const IS_UPDATE = process.env["UPDATE"] !== undefined;
@@ -146,6 +149,7 @@ export async function runBlock(
   { before = "", exported = [] }: { before?: string; exported?: readonly string[] } = {},
 ): Promise<{ values: Readonly<Record<string, unknown>>; printed: readonly unknown[] }> {
   const file = path.join(ROOT, "build", `${name}.mjs`);
+  collectProgram(`${before}\n${code}`);
   const lines = [
     "export const printed = [];",
     before,

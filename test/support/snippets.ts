@@ -9,7 +9,8 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { MAIN } from "./cli.ts";
-import { IS_UPDATE, rewrite, ROOT } from "./documents.ts";
+import { collectCommand, collectProgram } from "./collect.ts";
+import { IS_UPDATE, rewrite, ROOT, shellWords } from "./documents.ts";
 
 const tsc = path.join(
   path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")),
@@ -29,6 +30,7 @@ await import("./program.js");
  * @returns the output
  */
 export function runProgram(folder: string, code: string): string {
+  collectProgram(code, folder);
   const config = {
     extends: path.relative(folder, path.join(ROOT, "tsconfig.json")),
     compilerOptions: {
@@ -62,6 +64,7 @@ export function runShell(folder: string, lines: readonly string[]): void {
   fs.writeFileSync(path.join(bin, "ndscatter"), script, { mode: 0o755 });
   const env = { PATH: `${bin}${path.delimiter}${process.env["PATH"]}` };
   for (const line of lines) {
+    collectCommand(folder, shellWords(line.replace(/^ndscatter /, "")));
     const { status, stdout, stderr } = run(folder, "sh", ["-c", line], env);
     assert.equal(status, 0, `${line}\n${stdout}${stderr}`);
   }

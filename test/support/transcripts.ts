@@ -11,12 +11,8 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { IS_UPDATE, ROOT } from "./documents.ts";
+import { IS_UPDATE, ROOT, shellWords } from "./documents.ts";
 import type { Folder, Result } from "./cli.ts";
-
-/** The words of a command line. Single quotes keep a word with blanks together. */
-const wordsOf = (line: string): string[] =>
-  (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
 
 /** What differs between two runs of a command, and what stands for it. */
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
@@ -79,7 +75,7 @@ function runLine({ at, ndscatter }: Folder, line: string): Promise<Result> {
   const [command, file] = line.split(" < ");
   const surroundings =
     file === undefined ? {} : { stdin: new Uint8Array(fs.readFileSync(at(file))) };
-  return ndscatter(wordsOf(command), surroundings);
+  return ndscatter(shellWords(command), surroundings);
 }
 
 /** A test for each command of a section of `test/cli/NAME.txt`, in order, in a folder. */
