@@ -38,6 +38,19 @@ export function reportSentence(code: string, sentence: string): void {
   if (reports.size === 1) process.once("exit", () => writeReports(REPORTS));
 }
 
+const named = new Map<string, string>();
+
+/**
+ * Reports a sentence that no field stands behind, such as a reason. A name that the test gives to the sentence is its
+ * fact: within a file of tests, a name has one sentence, and different names have different ones.
+ */
+export function reportNamed(kind: string, name: string, sentence: string): void {
+  reportSentence(kind, sentence);
+  named.set(`${kind} ${name}`, named.get(`${kind} ${name}`) ?? sentence);
+  const names = [...named].filter(([, one]) => one === sentence).map(([one]) => one);
+  assert.deepEqual(names, [`${kind} ${name}`], sentence);
+}
+
 // Browsers have no files.
 const fs = REPORTS === undefined ? null : await import("node:fs");
 
