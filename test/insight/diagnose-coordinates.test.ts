@@ -11,9 +11,10 @@ import { assertRefused } from "../support/refusal.ts";
 import { reportSentence } from "../support/sentences.ts";
 
 const ids = (node: NodeSpec, inputs: readonly Tensor[], actual: Tensor): string[] =>
-  diagnose(node, inputs, actual).map(
-    ({ id, cells }) => `${id} ${cells.explained}/${cells.differing}`,
-  );
+  diagnose(node, inputs, actual).map(({ id, sentence, cells }) => {
+    reportSentence("diagnosis", sentence);
+    return `${id} ${cells.explained}/${cells.differing}`;
+  });
 
 const GRID = f32([2, 3], [1, 2, 3, 4, 5, 6]);
 const SQUARE = f32([3, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9]);

@@ -18,7 +18,7 @@ import { callOf, elementsOf } from "../support/sample-calls.ts";
 import { isInteger, outputShape, round, runWith, type Sample } from "../support/other-rules.ts";
 import { hasElements, PAIRS, PLANTED, type Planted } from "../support/planted.ts";
 import { randomFrom, type Random } from "../support/random.ts";
-import { reportNamed } from "../support/sentences.ts";
+import { reportNamed, reportSentence } from "../support/sentences.ts";
 import { assertRefused } from "../support/refusal.ts";
 
 const CALLS = caseCount(40);
@@ -405,6 +405,7 @@ for (const [title, node, inputs, actual, expected] of BY_HAND) {
       inputs.map((input) => input.toArray()),
       before,
     );
+    for (const { sentence } of found) reportSentence("diagnosis", sentence);
     const lines = found.map(({ id, cells }) => `${id} ${cells.explained}/${cells.differing}`);
     assert.deepEqual(lines, expected);
   });
