@@ -29,15 +29,28 @@ export const lineOf = (code: string, sentence: string): string =>
     `${code}: ${sentence}`,
   );
 
-/** Reports the sentence of an error, and requires that it is one line without a full stop. */
+/** Reports the sentence of an error: one line without a full stop, which may end with a text that was cut: `"x"...`. */
 export function reportSentence(code: string, sentence: string): void {
-  assert.doesNotMatch(sentence, /[.\n]$|\n/);
+  assert.doesNotMatch(sentence, /(?<!"\.\.)\.$|\n/);
   const line = lineOf(code, sentence);
   if (REPORTS === undefined || reports.has(line)) return;
   if (REPORTS === "strict")
     assert.ok(known.has(line), `test/fixtures/sentences.txt lacks: ${line}`);
   reports.add(line);
   if (reports.size === 1) process.once("exit", () => writeReports(REPORTS));
+}
+
+const named = new Map<string, string>();
+
+/**
+ * Reports a sentence that no field stands behind, such as a reason. A name that the test gives to the sentence is its
+ * fact: within a file of tests, a name has one sentence, and different names have different ones.
+ */
+export function reportNamed(kind: string, name: string, sentence: string): void {
+  reportSentence(kind, sentence);
+  named.set(`${kind} ${name}`, named.get(`${kind} ${name}`) ?? sentence);
+  const names = [...named].filter(([, one]) => one === sentence).map(([one]) => one);
+  assert.deepEqual(names, [`${kind} ${name}`], sentence);
 }
 
 // Browsers have no files.

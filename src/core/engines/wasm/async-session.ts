@@ -127,7 +127,9 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     if (result === null) return;
     const { from, to } = result;
     if (to.byteLength !== from.byteLength) {
-      throw new TensorError("disposed", "the memory of out was transferred before the call ended");
+      throw new TensorError("disposed", "the memory of out was transferred before the call ended", {
+        input: "out",
+      });
     }
     bytesOf(to).set(bytesOf(from));
   }
