@@ -25,13 +25,12 @@ import {
   type Case,
   type Shapes,
 } from "../support/random-calls.ts";
-import { randomTensor } from "../support/random.ts";
+import { randomTensor, seedOf } from "../support/random.ts";
 import { gradients } from "../support/reference-gradients.ts";
 import { areGuards, bytesOfTensor, engine, guarded, readBuffers, tensorOf } from "./gpu.ts";
 import { assertSame, PLANNERS, POLICIES } from "./ways.ts";
 
-// The seed is fixed, so that a run is the same everywhere; SEED=n tries others.
-const seed = Number(process.env["SEED"] ?? 20261124);
+const seed = seedOf("vjp");
 const TIES: readonly Ties[] = ["even", "first", "last", "all"];
 const FLOATS = ["float32", "float16", "bfloat16"] as const;
 

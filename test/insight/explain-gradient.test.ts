@@ -12,7 +12,7 @@ import type { ScatterStory } from "../../src/insight/explain/explanation.ts";
 import { explainGradient } from "../../src/insight/explain/explain-gradient.ts";
 import { i64, onnx, openvino } from "../support/calls.ts";
 import { untied } from "../support/finite-differences.ts";
-import { randomFrom, randomIndices } from "../support/random.ts";
+import { randomFrom, randomIndices, seedOf } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
 
 const f64 = (values: readonly number[], shape: readonly number[] = [values.length]): Tensor =>
@@ -257,7 +257,7 @@ const RANDOM: readonly (readonly [
 ] as never;
 
 test("the terms of every cell add up to its gradient", () => {
-  const random = randomFrom(Number(process.env["SEED"] ?? 6));
+  const random = randomFrom(seedOf("explain-gradient"));
   let cells = 0;
   for (const [node, shapes, [shape, dim], at] of RANDOM) {
     const [data, updates] = untied("float64", shapes, random);

@@ -15,9 +15,9 @@ import { tensor } from "../../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../../src/entries/zarr.ts";
 import { COLUMNS } from "../support/change-process.ts";
 import { makeHome } from "../support/job-files.ts";
-import { randomFrom } from "../support/random.ts";
+import { randomFrom, seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261124);
+const seed = seedOf("change-kills");
 const KILLS = Number(process.env["KILLS"] ?? 8);
 const PROCESS = fileURLToPath(new URL("../support/change-process.js", import.meta.url));
 const random = randomFrom(seed);

@@ -12,9 +12,9 @@ import { append, openArray, resize } from "../../src/entries/zarr.ts";
 import { add, makeHome, MEMORY, store } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { Disk } from "../support/power-loss.ts";
-import { randomFrom } from "../support/random.ts";
+import { randomFrom, seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261123);
+const seed = seedOf("power-loss");
 const CRASHES = Number(process.env["CRASHES"] ?? 150);
 /** Crashes of a job before another one begins: after the first, each comes while the job goes on. */
 const IN_A_ROW = 4;

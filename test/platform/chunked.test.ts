@@ -44,9 +44,9 @@ import {
   specOf,
   type Case,
 } from "../support/random-calls.ts";
-import { randomFrom, randomTensor, type Random } from "../support/random.ts";
+import { randomFrom, randomTensor, seedOf, type Random } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261122);
+const seed = seedOf("chunked");
 const root = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-chunked-"));
 after(() => fs.rmSync(root, { recursive: true, force: true }));
 let folders = 0;

@@ -4,8 +4,10 @@ import { isNamed, runFiles, seconds, testFiles } from "./files.ts";
 import { close, sumOf } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { NODE } from "./runtimes.ts";
+import { announceSeed } from "./seed.ts";
 
 exitOnSignals();
+announceSeed("npm test");
 const named = process.argv.slice(2).filter((argument) => argument !== "--slow");
 const areSlow = process.argv.includes("--slow");
 const all = testFiles(areSlow);

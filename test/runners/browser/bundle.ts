@@ -32,7 +32,9 @@ const OPTIONS = {
     "node:assert/strict": path.join(TESTS, "runners/browser/node-assert.ts"),
     "node:test": path.join(TESTS, "runners/browser/node-test.ts"),
   },
-  define: { "process.env": JSON.stringify({ SEED: process.env["SEED"] }) },
+  define: {
+    "process.env": JSON.stringify({ SEED: process.env["SEED"], LIMITS: process.env["LIMITS"] }),
+  },
   external: ["node:*", "esbuild"],
   bundle: true,
   write: false,
