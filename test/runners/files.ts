@@ -45,6 +45,15 @@ export const testFiles = (areSlow: boolean): string[] =>
     .filter((name) => name.startsWith(NIGHTLY) === areSlow)
     .toSorted();
 
+/** True for a file that touches a runtime: every commit runs these everywhere. */
+export const isOfSample = (name: string): boolean => name.startsWith("platform/");
+
+/** Splits the words of a command line into `--all` and names. */
+export function wordsOf(argv: readonly string[]): { all: boolean; named: string[] } {
+  const words = argv.slice(2);
+  return { all: words.includes("--all"), named: words.filter((word) => word !== "--all") };
+}
+
 /** True if a word on the command line names a test file: by room and name, by name alone, or by room. */
 export const isNamed = (name: string, word: string): boolean =>
   name === word || name.endsWith(`/${word}`) || name.startsWith(`${word}/`);
