@@ -37,6 +37,14 @@ export function fixedRandom(seed: number): Random {
   };
 }
 
+/** Lengths of rows at which loops change: one to a few elements, and vectors of 4, 8, 16 and 32 with their neighbours. */
+export const ROWS: readonly number[] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33];
+
+/** Numbers of updates: around a vector and a block, and hundreds, at which engines change their method. */
+export const COUNTS: readonly number[] = [
+  1, 2, 3, 7, 9, 31, 33, 63, 65, 650, 683, 700, 729, 768, 800,
+];
+
 const WEYL = 0x9e3779b9;
 
 /** Mixes the bits of a 32-bit number. */
