@@ -47,7 +47,7 @@ export async function run({ command, limit, env = {} }, log, onText = () => {}) 
   const add = (text) => {
     fs.writeSync(file, text);
     output += text;
-    onText(text);
+    onText(text.replace(TIMES, ""));
   };
   child.stdout.setEncoding("utf8").on("data", add);
   let isLate = false;

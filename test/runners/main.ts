@@ -1,4 +1,4 @@
-/** The tests in the Node that runs this: `npm test`, or the slow ones: `npm run test:slow`. Names of files may follow. */
+/** The tests in the Node that runs this: `npm test`, or the slow ones: `npm test -- --slow`. Names of files may follow. */
 
 import { isNamed, runFiles, seconds, testFiles } from "./files.ts";
 import { close, sumOf } from "./outcome.ts";
