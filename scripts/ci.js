@@ -6,7 +6,7 @@
  *     node scripts/ci.js commit|nightly [--list] [--again] [PART …]
  *
  * A nightly run that was stopped goes on where it was: parts that passed on the same commit are not run again, unless
- * they are named or `--again` is given.
+ * they are named, files have changed since, or `--again` is given.
  */
 
 import fs from "node:fs";
@@ -16,7 +16,7 @@ import { parseArgs } from "node:util";
 import { INSTALLS, PARTS } from "./ci/parts.js";
 import { countsOf, failuresOf, runtimesOf, table } from "./ci/report.js";
 import { run, stopAll } from "./ci/run.js";
-import { announceSeed, commit } from "./seed.js";
+import { announceSeed, commit, isCommitted } from "./seed.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 process.chdir(ROOT);
@@ -82,7 +82,7 @@ function startInstalls() {
 /** Returns the result of a part that passed on this commit, or null. */
 function kept(part) {
   const file = path.join(folder, `${part.name}.json`);
-  const isSkipped = isNightly && !again && !part.isVital && named.length === 0;
+  const isSkipped = isNightly && !again && !part.isVital && named.length === 0 && isCommitted();
   return isSkipped && fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : null;
 }
 

@@ -9,14 +9,16 @@ const ROOT = new URL("../", import.meta.url);
 /** Returns the first 32 bits of a text's hash. */
 export const hash32 = (text) => createHash("sha256").update(text).digest().readUInt32BE();
 
-/** Returns the commit, or null without git. */
-export function commit() {
-  const { status, stdout } = spawnSync("git", ["rev-parse", "HEAD"], {
-    cwd: ROOT,
-    encoding: "utf8",
-  });
+function git(...args) {
+  const { status, stdout } = spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
   return status === 0 ? stdout.trim() : null;
 }
+
+/** Returns the commit, or null without git. */
+export const commit = () => git("rev-parse", "HEAD");
+
+/** Returns true if the tree is that of the commit. */
+export const isCommitted = () => git("status", "--porcelain") === "";
 
 /** Returns the version and the time of its file, which identify a package that is not a checkout. */
 function packaged() {

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import fs from "node:fs";
+import { watchDescendants } from "./descendants.js";
 
 /** Prints the processor time of the command and its descendants. */
 const TIMED = 'exec 2>&1; "$@"; status=$?; times; exit $status';
@@ -43,6 +44,7 @@ export async function run({ command, limit, env = {} }, log, onText = () => {}) 
     stdio: ["ignore", "pipe", "inherit"],
   });
   groups.add(child.pid);
+  const sampled = watchDescendants(child.pid);
   let output = "";
   const add = (text) => {
     fs.writeSync(file, text);
@@ -84,6 +86,6 @@ export async function run({ command, limit, env = {} }, log, onText = () => {}) 
     output: output.replace(TIMES, "\n"),
     status: isLate ? null : status,
     wall: (performance.now() - start) / 1000,
-    processor: 60 * (userMinutes + systemMinutes) + user + system,
+    processor: Math.max(60 * (userMinutes + systemMinutes) + user + system, sampled()),
   };
 }
