@@ -26,11 +26,12 @@ export function take(
   length: usize,
   bytes: usize,
 ): void {
+  // One word: an element of 32 bits, or two elements of 16 bits.
   if (length == 4) {
     for (let p = offsets + 4 * count, to = sequential + 4 * count; p > offsets; ) {
       p -= 4;
       to -= 4;
-      const from = random + 4 * <usize>load<u32>(p);
+      const from = random + bytes * <usize>load<u32>(p);
       store<u32>(to, load<u32>(from));
       store<u32>(from, 0);
     }

@@ -9,6 +9,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { announceSeed } from "../../scripts/seed.js";
 import { library } from "./entries.js";
 
 const HOME = fileURLToPath(new URL("..", import.meta.url));
@@ -41,8 +42,11 @@ await build({
 const built = files.map((file) =>
   path.join(TARGET, path.relative(TESTS, file)).replace(/ts$/, "js"),
 );
+announceSeed("npm run test:playground");
+const seeded = new URL("seeded.js", import.meta.url).href;
 // Test files run in parallel, because each file waits for its browser most of the time. No test asserts a duration.
-const flags = ["--enable-source-maps", "--test", `--test-concurrency=${os.availableParallelism()}`];
+const concurrency = `--test-concurrency=${os.availableParallelism()}`;
+const flags = ["--enable-source-maps", "--import", seeded, "--test", concurrency];
 const tests = spawn(process.execPath, [...flags, ...built], {
   stdio: "inherit",
 });

@@ -20,10 +20,10 @@ import { createArray, openArray } from "../../src/entries/zarr.ts";
 import { caseCount } from "../support/cases.ts";
 import { add, makeHome, MEMORY, requestIn, store, storeInputs } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
-import { randomFrom, randomIndices, randomTensor, type Random } from "../support/random.ts";
+import { randomFrom, randomIndices, randomTensor, seedOf, type Random } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261124);
+const seed = seedOf("chunked-chunks");
 
 /** Divides whole chunks of a shape, or takes none. */
 const some = (shape: readonly number[], random: Random): number[] =>

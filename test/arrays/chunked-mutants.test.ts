@@ -13,8 +13,9 @@ import { runKind } from "./hostile/run.ts";
 import { caseCount } from "../support/cases.ts";
 import { makeHome } from "../support/job-files.ts";
 import { WITHOUT_FOLDERS_OF_PACKAGES } from "../support/platform.ts";
+import { seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261125);
+const seed = seedOf("chunked-mutants");
 const MUTANTS = Number(process.env["MUTANTS"] ?? caseCount(48));
 
 const places = makeOutside(fs.realpathSync(makeHome()));

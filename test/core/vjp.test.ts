@@ -26,7 +26,7 @@ import {
   tensorScatterCase,
   type Case,
 } from "../support/random-calls.ts";
-import { randomFrom, type Random } from "../support/random.ts";
+import { randomFrom, seedOf, type Random } from "../support/random.ts";
 
 const f64 = (values: readonly number[], shape: readonly number[] = [values.length]): Tensor =>
   tensor("float64", shape, [...values]) as Tensor;
@@ -132,7 +132,7 @@ for (const dtype of ["float64", "complex128"] as const) {
           compared += checkDifferences(make(shapes), dtype);
         }),
         {
-          seed: Number(process.env["SEED"] ?? 33),
+          seed: seedOf("vjp"),
           numRuns: caseCount(count),
           includeErrorInReport: true,
         },

@@ -6,8 +6,9 @@ import { hasGpuArithmetic } from "../../src/gpu/kernels/arithmetic.ts";
 import { DTYPE_NAMES } from "../../src/core/tensor/dtype.ts";
 import { checkArithmetic } from "./check-arithmetic.ts";
 import { device } from "./gpu.ts";
+import { seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261123);
+const seed = seedOf("arithmetic");
 
 /**
  * Of each step, or all pairs of types that have fewer. In a page as many as find each fault that was ever planted, because

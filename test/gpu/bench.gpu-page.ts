@@ -1,5 +1,5 @@
 /**
- * The GPU benchmark as a command, on three small rows: `npm run test:webgpu-pages`, with `dist/` built and the packages of
+ * The GPU benchmark as a command, on three small rows: `npm run test:nightly -- webgpu-pages`, with `dist/` built and the packages of
  * `bench/` installed. How long anything takes is not judged.
  */
 

@@ -23,13 +23,13 @@ export interface FoundDeno {
  * @param home a folder in which Deno is installed
  * @returns Deno with lavapipe, or what is missing
  */
-export function findDeno(home: string): FoundDeno | string {
+export async function findDeno(home: string): Promise<FoundDeno | string> {
   const files = fs.existsSync(DRIVERS) ? fs.readdirSync(DRIVERS) : [];
   const driver = files.find((name) => name.startsWith("lvp_icd."));
   if (driver === undefined) return `there is no lavapipe in ${DRIVERS}`;
   const deno = PACKAGED.find(({ name }) => name === "Deno");
   if (deno === undefined) return "there is no Deno among the runtimes";
-  const program = install(deno, path.join(home, "deno"));
+  const program = await install(deno, path.join(home, "deno"));
   if (program === null) return `npm cannot install ${deno.package}`;
   const env = {
     ...deno.env,

@@ -1,5 +1,5 @@
 /**
- * The examples on WebGPU in Chromium, as a visitor sees them: `npm run test:webgpu-pages`, with `dist/` built and the
+ * The examples on WebGPU in Chromium, as a visitor sees them: `npm run test:nightly -- webgpu-pages`, with `dist/` built and the
  * packages of `bench/` installed. They are no part of `npm test`, because the adapter of a machine
  * without a GPU is slow.
  */

@@ -1,6 +1,6 @@
 /**
  * The tests of the WebGPU engine, `*.gpu.ts`, in all places that have WebGPU: `npm run test:webgpu`, or in some of them by
- * name. In Node on two drivers, each in a process of its own; in Deno on a third; in Chromium in a page, and some files in a
+ * name. One driver runs all tests and the other places a sample, unless `--all` is given. In Node on two drivers, each in a process of its own; in Deno on a third; in Chromium in a page, and some files in a
  * worker.
  */
 
@@ -13,13 +13,17 @@ import { bundle, type Files } from "../runners/browser/bundle.ts";
 import { findBrowser } from "../runners/browser/launch.ts";
 import type { Pass } from "../runners/browser/passes.ts";
 import { runPass } from "../runners/browser/run-pass.ts";
-import { runTogether } from "../runners/files.ts";
+import { runTogether, wordsOf } from "../runners/files.ts";
 import { close, closeUnavailable, secondsSince, sumOf, type Counts } from "../runners/outcome.ts";
 import { inParallel } from "../runners/parallel.ts";
 import { exitOnSignals } from "../runners/process-group.ts";
 import { NODE } from "../runners/runtimes.ts";
+import { announceSeed } from "../runners/seed.ts";
 import { findDeno } from "./deno.ts";
 import { DRIVERS, findDriver, NODE_ARGS, type Driver } from "./drivers.ts";
+
+/** The driver with the whole suite at every commit. */
+const FULL = "llvmpipe";
 
 const FILES: Files = { folder: "gpu", suffix: ".gpu.ts" };
 
@@ -29,12 +33,16 @@ const NAMES = fs
   .filter((name) => name.endsWith(FILES.suffix))
   .map((name) => name.slice(0, -FILES.suffix.length));
 
+/** The sample: what depends on the driver or the place. The whole suite runs on one driver at every commit. */
+const SAMPLE = ["device", "examples", "limits", "order"];
+
 /** The files of a worker: a page has the same driver, so that a worker has to show only that it gets a device of its own. */
 const OF_WORKER = ["device", "examples", "inputs", "limits", "order", "pending-calls"];
 
 interface Place {
   readonly name: string;
-  /** The names of its files. */
+  /** The names of its files, at every commit and with `--all`. */
+  readonly sample: readonly string[];
   readonly files: readonly string[];
   run(only: readonly string[]): Promise<void>;
 }
@@ -68,7 +76,7 @@ async function runInDeno(only: readonly string[]): Promise<void> {
   const start = performance.now();
   const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-webgpu-"));
   process.on("exit", () => fs.rmSync(home, { recursive: true, force: true }));
-  const found = findDeno(home);
+  const found = await findDeno(home);
   const name = "Deno on lavapipe";
   if (typeof found === "string") return closeUnavailable(name, found);
   const { program, runtime } = found;
@@ -91,7 +99,7 @@ async function runInChromium(pass: Pass, only: readonly string[]): Promise<void>
   const start = performance.now();
   const installed = await findBrowser(CHROMIUM);
   if (typeof installed === "string") return closeUnavailable(`WebGPU, ${pass.name}`, installed);
-  const script = await bundle(FILES, true, only);
+  const script = await bundle(FILES, true, (file) => only.includes(file));
   const tally = await runPass(installed, pass, script);
   await installed.close();
   close(
@@ -102,7 +110,7 @@ async function runInChromium(pass: Pass, only: readonly string[]): Promise<void>
 }
 
 const inChromium = (name: string, isPage: boolean, files: readonly string[]): Place => ({
-  ...{ name, files },
+  ...{ name, files, sample: SAMPLE },
   run: (only) =>
     runInChromium(
       {
@@ -118,22 +126,28 @@ const PLACES: readonly Place[] = [
   ...DRIVERS.map((driver) => ({
     name: driver.name,
     files: NAMES,
+    sample: driver.name === FULL ? NAMES : SAMPLE,
     run: (only: readonly string[]) => runInNode(driver, only),
   })),
-  { name: "lavapipe", files: NAMES, run: runInDeno },
+  { name: "lavapipe", files: NAMES, sample: SAMPLE, run: runInDeno },
   inChromium("page", true, NAMES),
   inChromium("worker", false, OF_WORKER),
 ];
 
 exitOnSignals();
-const named = process.argv.slice(2).map((name) => name.toLowerCase());
-const isNamed = (name: string): boolean => named.includes(name.toLowerCase());
+announceSeed("npm run test:webgpu");
+const { all, named } = wordsOf(process.argv);
+const lower = named.map((name) => name.toLowerCase());
+const isNamed = (name: string): boolean => lower.includes(name.toLowerCase());
 const known = new Set([...PLACES.map(({ name }) => name.toLowerCase()), ...NAMES]);
-const unknown = named.filter((name) => !known.has(name));
+const unknown = lower.filter((name) => !known.has(name));
 if (unknown.length > 0) throw new Error(`no place and no file of this name: ${unknown.join(", ")}`);
 const places = PLACES.filter(({ name }) => isNamed(name));
 const files = NAMES.filter(isNamed);
+const filesOf = (place: Place): readonly string[] => {
+  if (files.length > 0) return files;
+  // A place that is named runs all its files.
+  return all || places.length > 0 ? place.files : place.sample;
+};
 // A driver that computes on the processor spends most of its time on compiling, on one core.
-await inParallel(places.length === 0 ? PLACES : places, (place) =>
-  place.run(files.length === 0 ? place.files : files),
-);
+await inParallel(places.length === 0 ? PLACES : places, (place) => place.run(filesOf(place)));

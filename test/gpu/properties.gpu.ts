@@ -24,9 +24,9 @@ import {
 import { hasArithmetic } from "./gpu.ts";
 import type { Case, Name } from "../support/ways.ts";
 import { goAll } from "./ways.ts";
+import { seedOf } from "../support/random.ts";
 
-// The seed is fixed, so that a run is the same everywhere; SEED=n tries others.
-const seed = Number(process.env["SEED"] ?? 20261123);
+const seed = seedOf("properties");
 const INDEX_TYPES = ["int32", "int64"] as const;
 
 /** Of each data type, reduction, operator and type of indices. */

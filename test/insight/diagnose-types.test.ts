@@ -281,9 +281,13 @@ function tryNoise(dtype: DType, random: Random, tally: Tally): void {
 test("noise in moved elements of all types is not explained, or by what really gives it", (context) => {
   const random = randomFrom(24);
   const tally: Tally = { nothing: 0, right: 0, arithmetic: 0 };
-  for (let n = 0; n < CASES; n++) tryNoise(MOST[n % MOST.length], random, tally);
+  let count = 0;
+  // Chance explains noise in one of a hundred cases, so some seeds need more cases until that is checked.
+  for (; count < CASES || (tally.right === 0 && count < 20 * CASES); count++) {
+    tryNoise(MOST[count % MOST.length], random, tally);
+  }
   context.diagnostic(JSON.stringify(tally));
-  assert.ok(tally.nothing > 0.8 * CASES && tally.right > 0, JSON.stringify(tally));
+  assert.ok(tally.nothing > 0.8 * count && tally.right > 0, JSON.stringify(tally));
 });
 
 /** A tensor with some elements of another one. */

@@ -17,9 +17,9 @@ import { withLimits } from "../support/limits.ts";
 import { callOf, elementsOf } from "../support/sample-calls.ts";
 import { isInteger, outputShape, round, runWith, type Sample } from "../support/other-rules.ts";
 import { hasElements, PAIRS, PLANTED, type Planted } from "../support/planted.ts";
-import { randomFrom, type Random } from "../support/random.ts";
 import { reportNamed, reportSentence } from "../support/sentences.ts";
 import { assertRefused } from "../support/refusal.ts";
+import { fixedRandom, randomFrom, type Random } from "../support/random.ts";
 
 const CALLS = caseCount(40);
 
@@ -40,7 +40,7 @@ function equallyRight(planted: Planted, sample: Sample, wrong: readonly number[]
   for (const other of PLANTED) {
     if (other.isRandom || other.isError !== planted.isError) continue;
     for (let seed = 0; seed < 8; seed++) {
-      const values = attempt(() => other.wrong(sample, randomFrom(seed)));
+      const values = attempt(() => other.wrong(sample, fixedRandom(seed)));
       if (values !== null && sameValues(values, wrong)) ids.add(other.id);
     }
   }
@@ -76,7 +76,11 @@ function tallyOf(planted: Planted, random: Random): Tally {
     if (!planted.isError && sameValues(wrong, runWith(sample))) continue;
     const { node, inputs } = callOf(sample);
     // Limits decide how a fault is found, such as by a sample of the cells.
-    const found = withLimits(tally.counted, () => diagnose(node, inputs, resultOf(sample, wrong)));
+    const found = withLimits(
+      tally.counted,
+      () => diagnose(node, inputs, resultOf(sample, wrong)),
+      1,
+    );
     // No reading of the indices changes a cell of this call: nothing can be seen.
     if (planted.isError && found.length === 0 && sameValues(wrong, runWith(sample))) continue;
     tally.counted++;
@@ -93,9 +97,10 @@ function tallyOf(planted: Planted, random: Random): Tally {
   return tally;
 }
 
+// The share of some dozen calls has no bound that holds for every draw, so these draws and limits are always the same.
 for (const [position, planted] of PLANTED.entries()) {
   test(`${planted.id} is found where it was planted`, (context) => {
-    const { counted, first, right, misses } = tallyOf(planted, randomFrom(100 + position));
+    const { counted, first, right, misses } = tallyOf(planted, fixedRandom(100 + position));
     context.diagnostic(`${planted.id}: ${right} of ${counted} right, ${first} of them by this id`);
     assert.ok(counted >= 10, `only ${counted} calls show it`);
     assert.ok(right >= 0.95 * counted, misses.slice(0, 3).join("\n"));
@@ -104,7 +109,7 @@ for (const [position, planted] of PLANTED.entries()) {
 
 for (const [position, planted] of PAIRS.entries()) {
   test(`${planted.id} are found together`, (context) => {
-    const { counted, first, right, misses } = tallyOf(planted, randomFrom(300 + position));
+    const { counted, first, right, misses } = tallyOf(planted, fixedRandom(300 + position));
     context.diagnostic(`${planted.id}: ${right} of ${counted} right, ${first} of them by this id`);
     assert.ok(right >= 0.8 * counted, misses.slice(0, 3).join("\n"));
   });
@@ -131,7 +136,8 @@ test("the loops and the library agree where nothing is planted, and nothing is e
 });
 
 test("random values in random cells are not explained", () => {
-  const random = randomFrom(8);
+  // Chance makes noise a value that a fault gives in one of some thousand calls, so these draws are always the same.
+  const random = fixedRandom(8);
   let count = 0;
   for (const [sample, exact] of exactCalls(random, caseCount(30))) {
     const noisy = [...exact];
@@ -158,7 +164,8 @@ function noise(sample: Sample, random: Random): number {
 }
 
 test("a fault and noise give a partial explanation, or none", () => {
-  const random = randomFrom(9);
+  // As above.
+  const random = fixedRandom(9);
   let partial = 0;
   for (const planted of PLANTED.filter(({ isError }) => !isError)) {
     for (let count = 0; count < caseCount(20); count++) {

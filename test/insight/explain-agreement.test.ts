@@ -10,9 +10,9 @@ import { product } from "../../src/core/tensor/shape.ts";
 import type { Tensor } from "../../src/core/tensor/tensor.ts";
 import { checkAgreement } from "../support/agreement.ts";
 import { i64, onnx, openvino } from "../support/calls.ts";
-import { randomFrom, randomIndices, randomTensor, type Random } from "../support/random.ts";
+import { randomFrom, randomIndices, randomTensor, seedOf, type Random } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261121);
+const seed = seedOf("explain-agreement");
 
 /** Random calls of every way in which indices address data. */
 const RANDOM: Readonly<

@@ -12,7 +12,7 @@ import type { ScatterStory } from "../../src/insight/explain/explanation.ts";
 import { explainGradient, type GradientTerm } from "../../src/insight/explain/explain-gradient.ts";
 import { i64, onnx, openvino } from "../support/calls.ts";
 import { untied } from "../support/finite-differences.ts";
-import { randomFrom, randomIndices } from "../support/random.ts";
+import { randomFrom, randomIndices, seedOf } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { reportNamed } from "../support/sentences.ts";
 
@@ -245,7 +245,7 @@ const RANDOM: readonly (readonly [
 ] as never;
 
 test("the terms of every cell add up to its gradient", () => {
-  const random = randomFrom(Number(process.env["SEED"] ?? 6));
+  const random = randomFrom(seedOf("explain-gradient"));
   let cells = 0;
   for (const [node, shapes, [shape, dim], at] of RANDOM) {
     const [data, updates] = untied("float64", shapes, random);

@@ -18,7 +18,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { zeros, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { RICH_MODEL } from "../fixtures/onnx-rich.ts";
-import { bytes, file, mutate, numbers, random, text } from "../support/onnx-encoder.ts";
+import { bytes, file, mutate, numbers, text } from "../support/onnx-encoder.ts";
 import {
   attribute,
   ATTRIBUTE,
@@ -30,9 +30,9 @@ import {
   TENSOR,
 } from "../support/onnx-parts.ts";
 import { assertRefused, isTaken } from "../support/refusal.ts";
+import { randomFrom, SEED } from "../support/random.ts";
 
 const MUTATIONS = 2000;
-const SEED = 20;
 
 const TENSORS: readonly Uint8Array[] = [
   ...DTYPE_NAMES.map((dtype) => writeTensor(zeros(dtype, [2, 3]), "name")),
@@ -72,7 +72,7 @@ function fuzz(
   originals: readonly Uint8Array[],
   action: (mutant: Uint8Array) => void,
 ): { taken: number; refused: number } {
-  const next = random(SEED);
+  const next = randomFrom(20);
   const count = { taken: 0, refused: 0 };
   for (let i = 0; i < MUTATIONS; i++) {
     const mutant = mutate(originals[i % originals.length], next);
@@ -81,7 +81,7 @@ function fuzz(
       count.taken++;
     } catch (error) {
       if (!isTensorError(error)) {
-        throw new Error(`mutant ${i} of seed ${SEED} (${[...mutant].join()})`, { cause: error });
+        throw new Error(`mutant ${i} of SEED=${SEED} (${[...mutant].join()})`, { cause: error });
       }
       count.refused++;
     }

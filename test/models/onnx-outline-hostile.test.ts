@@ -16,16 +16,7 @@ import {
   type Model,
 } from "../../src/entries/onnx.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
-import {
-  bytes,
-  file,
-  int,
-  mutate,
-  random,
-  text,
-  varint,
-  type Bytes,
-} from "../support/onnx-encoder.ts";
+import { bytes, file, int, mutate, text, varint, type Bytes } from "../support/onnx-encoder.ts";
 import { sourceOf } from "../support/byte-source.ts";
 import {
   attribute,
@@ -41,6 +32,7 @@ import {
   TENSOR,
 } from "../support/onnx-parts.ts";
 import { assertRefused, isTaken } from "../support/refusal.ts";
+import { randomFrom } from "../support/random.ts";
 
 interface Hostile {
   readonly what: string;
@@ -205,7 +197,7 @@ const INSPECTED = writeModel(
 );
 
 test("of 2000 files changed at random each is what the whole model is, and inspected", () => {
-  const next = random(21);
+  const next = randomFrom(21);
   let taken = 0;
   for (let i = 0; i < 2000; i++) {
     const mutant = mutate(INSPECTED, next);

@@ -6,9 +6,10 @@ import { test } from "node:test";
 import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import { readIR, runModel, writeIR } from "../../src/entries/openvino.ts";
 import { zeros } from "../../src/core/tensor/tensor.ts";
-import { mutate, random } from "../support/onnx-encoder.ts";
+import { mutate } from "../support/onnx-encoder.ts";
 import { constantLayer, layer, net, parameter } from "../support/ir.ts";
 import { assertRefused } from "../support/refusal.ts";
+import { randomFrom, SEED } from "../support/random.ts";
 
 const PARAMETER = parameter(0, "data", "f32", "2,2");
 const CONST = constantLayer(1, "indices", "i64", "1,1", { offset: 0, size: 8 });
@@ -318,10 +319,9 @@ test("names of JavaScript are names like any other", () => {
 });
 
 const MUTATIONS = 2000;
-const SEED = 20;
 
 test(`${MUTATIONS} mutated files`, () => {
-  const next = random(SEED);
+  const next = randomFrom(20);
   const original = new TextEncoder().encode(GOOD);
   let taken = 0;
   let runs = 0;
@@ -336,7 +336,7 @@ test(`${MUTATIONS} mutated files`, () => {
       runs++;
     } catch (error) {
       if (!isTensorError(error)) {
-        throw new Error(`mutant ${i} of seed ${SEED} (${[...mutant].join()})`, { cause: error });
+        throw new Error(`mutant ${i} of SEED=${SEED} (${[...mutant].join()})`, { cause: error });
       }
     }
   }

@@ -10,8 +10,8 @@ import { TYPE_RULES } from "../../src/models/model/types/table.ts";
 import { buildModel, type AttributeInput } from "../../src/entries/onnx.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import * as rows from "../fixtures/type-rules.ts";
-import { random } from "../support/onnx-encoder.ts";
 import { knownFrom, printKnown } from "../support/known-text.ts";
+import { randomFrom } from "../support/random.ts";
 
 type Attributes = Readonly<Record<string, AttributeInput>>;
 
@@ -126,7 +126,7 @@ const isSound = ({ type, constant, elements }: Known): boolean => {
 };
 
 test("no rule throws or makes up what is no size, whatever a node looks like", () => {
-  const next = random(31);
+  const next = randomFrom(31);
   const pick = <T>(list: readonly T[]): T => list[next(list.length)];
   let known = 0;
   for (const op of Object.keys(TYPE_RULES["ai.onnx"])) {

@@ -15,9 +15,9 @@ import { tensor } from "../../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../../src/entries/zarr.ts";
 import { COLUMNS } from "../support/change-process.ts";
 import { makeHome } from "../support/job-files.ts";
-import { randomFrom } from "../support/random.ts";
+import { randomFrom, SEED, seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261124);
+const seed = seedOf("change-kills");
 const KILLS = Number(process.env["KILLS"] ?? 8);
 const PROCESS = fileURLToPath(new URL("../support/change-process.js", import.meta.url));
 const random = randomFrom(seed);
@@ -65,7 +65,7 @@ for (const way of ["append", "resize", "part"]) {
       if (!isDone) middles++;
       first = change + 1;
       const now = (await (await openArray(file)).read()).toArray() as number[][];
-      const replay = `seed ${seed}, kill ${kill}: ${all.slice(-3).join(", ")}`;
+      const replay = `SEED=${SEED}, kill ${kill}: ${all.slice(-3).join(", ")}`;
       const isAfter = now.length === to;
       if (!(isAfter || (!isDone && now.length === from)))
         assert.fail(`${replay}: ${now.length} rows`);

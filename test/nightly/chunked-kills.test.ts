@@ -16,9 +16,9 @@ import { gatherND, scatterND } from "../../src/core/functions.ts";
 import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { createArray, openArray } from "../../src/entries/zarr.ts";
 import { setLimits } from "../support/limits.ts";
-import { randomFrom } from "../support/random.ts";
+import { randomFrom, seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261122);
+const seed = seedOf("chunked-kills");
 const PROCESS = fileURLToPath(new URL("../support/job-process.js", import.meta.url));
 const KILLS = 200;
 const root = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-kills-"));

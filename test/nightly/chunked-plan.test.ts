@@ -46,8 +46,9 @@ import {
   type Shapes,
 } from "../support/random-calls.ts";
 import type { Random } from "../support/random.ts";
+import { seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261124);
+const seed = seedOf("chunked-plan");
 const home = makeHome();
 let jobs = 0;
 

@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { randomFrom } from "../support/random.ts";
+import { randomFrom, seedOf } from "../support/random.ts";
 import {
   assertGradients,
   extremeCall,
@@ -30,7 +30,7 @@ import {
 } from "../support/tfjs.ts";
 
 const skip = WITHOUT_TFJS;
-const seed = Number(process.env["SEED"] ?? 41);
+const seed = seedOf("gradients-tfjs");
 
 /** The kernel of `unsortedSegmentSum`, which the gradient of `gather` runs, is missing from the wasm backend. */
 const COMPARISONS = [

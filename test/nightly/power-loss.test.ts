@@ -12,9 +12,9 @@ import { append, openArray, resize } from "../../src/entries/zarr.ts";
 import { add, makeHome, MEMORY, store } from "../support/job-files.ts";
 import { setLimits } from "../support/limits.ts";
 import { Disk } from "../support/power-loss.ts";
-import { randomFrom } from "../support/random.ts";
+import { randomFrom, SEED, seedOf } from "../support/random.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261123);
+const seed = seedOf("power-loss");
 const CRASHES = Number(process.env["CRASHES"] ?? 150);
 /** Crashes of a job before another one begins: after the first, each comes while the job goes on. */
 const IN_A_ROW = 4;
@@ -73,7 +73,7 @@ test(`${CRASHES} crashes of the machine: every job goes on, and ends with the ri
       for (let i = 0; i < IN_A_ROW; i++, crashes++) {
         const step = random(disk.steps + 1);
         disk.crash(step, random);
-        const where = `seed ${seed}, job ${job} (${kind}), crash ${i} after step ${step} of ${disk.steps}`;
+        const where = `SEED=${SEED}, job ${job} (${kind}), crash ${i} after step ${step} of ${disk.steps}`;
         await disk
           .record(() => run(home, kind))
           .catch((cause: unknown) => {
@@ -119,7 +119,7 @@ test(`${CRASHES} crashes of the machine: an array that changes its shape is as i
     await disk.record(change);
     const step = random(disk.steps + 1);
     disk.crash(step, random);
-    const where = `seed ${seed}, crash ${crash} after step ${step} of ${disk.steps}`;
+    const where = `SEED=${SEED}, crash ${crash} after step ${step} of ${disk.steps}`;
     const array = await openArray(path.join(home, "a.zarr"));
     const isOld = array.shape[0] === rows;
     assert.deepEqual([...(await array.read()).data], isOld ? now : then, where);

@@ -6,8 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { simulate } from "./distributed/simulation/scenario.ts";
+import { seedOf } from "../support/random.ts";
 
-const FIRST = Number(process.env["SIMULATION"] ?? 1);
+const FIRST = Number(process.env["SIMULATION"] ?? seedOf("queue-simulation"));
 const STEPS = Number(process.env["STEPS"] ?? 200_000);
 
 test("jobs end with their bits, or with a clear error, whatever becomes of messages and processes", async () => {

@@ -14,7 +14,7 @@ import { caseCount } from "../support/cases.ts";
 import { tracedEngine } from "../support/engines.ts";
 import { withLimits } from "../support/limits.ts";
 import { settle } from "../support/platform.ts";
-import { randomFrom, randomTensor, type Random } from "../support/random.ts";
+import { randomFrom, randomTensor, SEED, type Random } from "../support/random.ts";
 
 /** Its limits are drawn for each sequence, so that calls of few elements are done in every way. */
 const traced = await tracedEngine(2);
@@ -194,8 +194,6 @@ class World {
     return list[this.random(list.length)];
   }
 }
-
-const SEED = Number(process.env["SEED"] ?? 1);
 
 const SEQUENCES = caseCount(200);
 

@@ -17,11 +17,11 @@ import { DTYPE_NAMES, reductionsOf } from "../../src/core/tensor/dtype.ts";
 import { equals, Tensor } from "../../src/core/tensor/tensor.ts";
 import { withLimits } from "../support/limits.ts";
 import { indicesOf, PATTERNS, type Pattern } from "../support/patterns.ts";
-import { randomFrom, randomTensor, type Random } from "../support/random.ts";
+import { randomFrom, randomTensor, seedOf, type Random } from "../support/random.ts";
 import * as reference from "../support/reference.ts";
 
 const { [EXECUTOR]: js } = createEngine({ kind: "js" });
-let seed = Number(process.env["SEED"] ?? 20261122);
+let seed = seedOf("kernels");
 
 /** Elements per update: one, a few, and an odd number that is long enough to be moved by `set`. */
 const SLICES = [1, 1, 3, 17] as const;

@@ -16,7 +16,7 @@ import { createPending, openArray } from "../../src/entries/zarr.ts";
 import { boxOf, replaceBox } from "../support/boxes.ts";
 import { withLimits } from "../support/limits.ts";
 import { bigEndianNpy, npyDictionary, npyFile } from "../support/npy-file.ts";
-import { randomFrom, randomTensor } from "../support/random.ts";
+import { randomFrom, randomTensor, ROWS } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-npy-"));
@@ -36,6 +36,7 @@ const cases = fc.record({
   shape: fc.oneof(
     { weight: 7, arbitrary: fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 4 }) },
     { weight: 1, arbitrary: fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 4 }) },
+    { weight: 1, arbitrary: fc.array(fc.constantFrom(...ROWS), { minLength: 1, maxLength: 2 }) },
   ),
   isBigEndian: fc.boolean(),
   skew: fc.integer({ min: 0, max: 3 }),

@@ -8,9 +8,10 @@ import { readIndices } from "../../src/core/kernels/read-indices.ts";
 import { absoluteOffsets, coarsen, type Plan } from "../../src/core/plan/plan.ts";
 import { split } from "../../src/core/plan/repeats.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
+import { seedOf } from "../support/random.ts";
 
 const js = createJs().begin();
-const seed = Number(process.env["SEED"] ?? 20261120);
+const seed = seedOf("plan");
 const rules = { negative: true, bounds: "error" as const, merge: false };
 
 const plan = (offsets: number[], slice: number, size: number, batches = 1): Plan => ({

@@ -22,11 +22,11 @@ import {
   type Case,
   type Shapes,
 } from "../support/random-calls.ts";
-import { randomFrom, randomIndices, randomTensor } from "../support/random.ts";
+import { randomFrom, randomIndices, randomTensor, seedOf } from "../support/random.ts";
 import { gradients } from "../support/reference-gradients.ts";
 import { assertRejected, type Facts } from "../support/refusal.ts";
 
-const seed = Number(process.env["SEED"] ?? 20261125);
+const seed = seedOf("vjp-async");
 const TIES = ["even", "first", "last", "all"] as const;
 let cases = 0;
 

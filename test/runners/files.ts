@@ -31,6 +31,8 @@ export interface Result {
   readonly output: string;
   /** Seconds of processor time. */
   readonly processor: number;
+  /** True if the process did not end in time. */
+  readonly isStopped: boolean;
 }
 
 /** The test files by room and name, such as `core/dtype`; those in `nightly/` are the slow ones. */
@@ -42,6 +44,15 @@ export const testFiles = (areSlow: boolean): string[] =>
     .map((file) => file.slice(0, -SOURCE_SUFFIX.length))
     .filter((name) => name.startsWith(NIGHTLY) === areSlow)
     .toSorted();
+
+/** True for a file that touches a runtime: every commit runs these everywhere. */
+export const isOfSample = (name: string): boolean => name.startsWith("platform/");
+
+/** Splits the words of a command line into `--all` and names. */
+export function wordsOf(argv: readonly string[]): { all: boolean; named: string[] } {
+  const words = argv.slice(2);
+  return { all: words.includes("--all"), named: words.filter((word) => word !== "--all") };
+}
 
 /** True if a word on the command line names a test file: by room and name, by name alone, or by room. */
 export const isNamed = (name: string, word: string): boolean =>
@@ -64,7 +75,9 @@ export async function runFiles(
   const here = names.filter((name) => !isLeftOut(name));
   const run = async (group: readonly string[]): Promise<Result[]> => {
     const files = group.map((one) => fileURLToPath(new URL(one + SUFFIX, TESTS)));
-    const result = await runTogether(runtime, program, group.join(", "), files, group.length > 1);
+    const result = await runTogether(runtime, program, group.join(", "), files, {
+      isBrief: group.length > 1,
+    });
     if (group.length === 1 || result.counts.failed <= MANY) return [result];
     console.log(`${runtime.name}: ${result.counts.failed} tests fail: each file runs alone`);
     const alone: Result[] = [];
@@ -76,37 +89,43 @@ export async function runFiles(
   return results.flat();
 }
 
-/**
- * Runs files in one process, and prints how that went under a name.
- * @param isBrief whether more than {@link MANY} failures are only counted
- */
+interface Printing {
+  /** True if more than {@link MANY} failures are only counted. */
+  readonly isBrief?: boolean;
+  /** True if only failures are printed. */
+  readonly isQuiet?: boolean;
+  /** Seconds after which the process has failed. */
+  readonly limit?: number;
+}
+
+/** Runs files in one process, and prints how that went under a name. */
 export async function runTogether(
   runtime: Runtime,
   program: string,
   name: string,
   files: readonly string[],
-  isBrief = false,
+  { isBrief = false, isQuiet = false, limit = LIMIT }: Printing = {},
 ): Promise<Result> {
   const start = performance.now();
-  const result = await runProcess(runtime, program, files);
-  const { passed, failed, skipped } = result.counts;
+  const result = await runProcess(runtime, program, files, limit);
+  const { counts, output, processor, isStopped } = result;
   const wall = (performance.now() - start) / 1000;
-  console.log(
-    `${runtime.name}: ${name}: ${passed + failed + skipped} tests, ${seconds(wall)}, ` +
-      `of processor time ${seconds(result.processor)}`,
-  );
-  const tests = [...result.output.matchAll(runtime.skipped)].map(([, title, reason = ""]) => ({
+  const time = `${seconds(wall)}, of processor time ${seconds(processor)}`;
+  const tests = [...output.matchAll(runtime.skipped)].map(([, title, reason = ""]) => ({
     name: title,
     reason,
   }));
-  for (const line of skippedLines(tests)) console.log(`${runtime.name}: ${name}: ${line}`);
-  if (failed > 0 && !(isBrief && failed > MANY)) {
-    const failures = result.output.match(runtime.failures)?.join("") ?? result.output;
+  const lines = [`${sizeOf(counts)} tests, ${time}`, ...skippedLines(tests)];
+  if (!isQuiet) for (const line of lines) console.log(`${runtime.name}: ${name}: ${line}`);
+  if (counts.failed > 0 && !(isBrief && counts.failed > MANY) && !(isQuiet && isStopped)) {
+    const failures = output.match(runtime.failures)?.join("") ?? output;
     // `.ci/run` prints again what stands between these two lines.
     console.log(`failure: ${runtime.name}: ${name}\n${failures}\nend of failure`);
   }
   return result;
 }
+
+const sizeOf = ({ passed, failed, skipped }: Counts): number => passed + failed + skipped;
 
 /** Names in groups: neighbours, which are often alike, go to different ones. */
 const inGroups = (names: readonly string[], count: number): string[][] =>
@@ -117,30 +136,27 @@ async function runProcess(
   runtime: Runtime,
   program: string,
   files: readonly string[],
+  limit: number,
 ): Promise<Result> {
-  const {
-    output,
-    processor,
-    isGood: hasEnded,
-  } = await runTimed([program, ...runtime.test(files)], {
-    ...process.env,
-    ...runtime.env,
-  });
-  const count = (pattern: RegExp): number => Number(pattern.exec(output)?.[1] ?? 0);
+  const env = { ...process.env, ...runtime.env };
+  const run = await runTimed([program, ...runtime.test(files)], env, limit);
+  const count = (pattern: RegExp): number => Number(pattern.exec(run.output)?.[1] ?? 0);
   const { passed, failed, skipped } = runtime.counts;
   const counts = { passed: count(passed), failed: count(failed), skipped: count(skipped) };
-  const isGood = hasEnded || runtime.passedAnyway?.test(output) === true;
+  const isGood = run.isGood || runtime.passedAnyway?.test(run.output) === true;
   const isLost = counts.failed === 0 && (!isGood || counts.passed + counts.skipped === 0);
-  return { counts: isLost ? { ...counts, failed: 1 } : counts, output, processor };
+  return { ...run, counts: isLost ? { ...counts, failed: 1 } : counts };
 }
 
-/** Runs a command, and returns what it printed, without colours. */
-export async function runTimed(command: readonly string[], env: NodeJS.ProcessEnv) {
+/** Runs a command for `limit` seconds at most, and returns what it printed, without colours. */
+export async function runTimed(command: readonly string[], env: NodeJS.ProcessEnv, limit = LIMIT) {
   const group = new ProcessGroup(["sh", "-c", TIMED, "sh", ...command], { env });
+  let isStopped = false;
   const alarm = setTimeout(() => {
-    group.output += `\nstopped after ${LIMIT} s\n`;
+    isStopped = true;
+    group.output += `\nstopped after ${Math.round(limit)} s\n`;
     void group.end();
-  }, LIMIT * 1000);
+  }, limit * 1000);
   const { status } = await group.ended;
   clearTimeout(alarm);
   const [times = "", ...parts] = TIMES.exec(group.output) ?? [];
@@ -149,6 +165,7 @@ export async function runTimed(command: readonly string[], env: NodeJS.ProcessEn
     output: stripVTControlCharacters(group.output.slice(0, group.output.length - times.length)),
     processor: 60 * (userMinutes + systemMinutes) + user + system,
     isGood: status === 0,
+    isStopped,
   };
 }
 

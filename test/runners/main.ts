@@ -1,12 +1,14 @@
-/** The tests in the Node that runs this: `npm test`, or the slow ones: `npm run test:slow`. Names of files may follow. */
+/** The tests in the Node that runs this: `npm test`, or the slow ones: `npm test -- --slow`. Names of files may follow. */
 
 import { isNamed, runFiles, seconds, testFiles } from "./files.ts";
 import { close, sumOf } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { NODE } from "./runtimes.ts";
 import { collectSentences, compareSentences } from "./sentences.ts";
+import { announceSeed } from "./seed.ts";
 
 exitOnSignals();
+announceSeed("npm test");
 const named = process.argv.slice(2).filter((argument) => argument !== "--slow");
 const areSlow = process.argv.includes("--slow");
 const all = testFiles(areSlow);

@@ -1,16 +1,18 @@
 /**
- * The tests, and a program that uses the packed package, in the other runtimes: `npm run test:runtimes`, or some of them
- * by name. Each is installed into a temporary folder. A runtime that cannot be installed is skipped.
+ * The sample of `test/platform`, and a program that uses the packed package, in the newest Node, Bun and Deno: `npm run
+ * test:runtimes`, or in runtimes that are named; with `--all` all tests, in Node 22 as well. Each runtime is installed into
+ * a temporary folder. One that cannot be installed is skipped.
  */
 
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { runFiles, runTimed, seconds, testFiles } from "./files.ts";
+import { isOfSample, runFiles, runTimed, seconds, testFiles, wordsOf } from "./files.ts";
 import { install } from "./install.ts";
 import { close, closeUnavailable, sumOf, type Counts } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { PACKAGED, type PackagedRuntime } from "./runtimes.ts";
+import { announceSeed } from "./seed.ts";
 import { installTarball, PRINTED } from "./tarball.ts";
 
 /** Runs the program that uses the packed package, which is one test. */
@@ -22,17 +24,20 @@ async function runTarball(runtime: PackagedRuntime, program: string, use: string
   return { passed, failed: 1 - passed, skipped: 0 };
 }
 
-async function runAll(runtime: PackagedRuntime, home: string, use: string): Promise<void> {
+async function runAll(
+  runtime: PackagedRuntime,
+  installed: Promise<string | null>,
+  use: string,
+): Promise<void> {
+  const program = await installed;
   const start = performance.now();
-  const folder = path.join(home, runtime.name);
-  const program = install(runtime, folder);
   if (program === null) {
     closeUnavailable(runtime.name, `npm cannot install ${runtime.package}`);
     return;
   }
   const { output } = await runTimed([program, "--version"], process.env);
   const version = /\d+(\.\d+)+/.exec(output)?.[0] ?? "";
-  const results = await runFiles(runtime, program, testFiles(false));
+  const results = await runFiles(runtime, program, names);
   const counts = sumOf([
     ...results.map((result) => result.counts),
     await runTarball(runtime, program, use),
@@ -48,10 +53,16 @@ async function runAll(runtime: PackagedRuntime, home: string, use: string): Prom
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "ndscatter-runtimes-"));
 process.on("exit", () => fs.rmSync(home, { recursive: true, force: true }));
 exitOnSignals();
-const named = process.argv.slice(2);
-const chosen = PACKAGED.filter(({ name }) => named.length === 0 || named.includes(name));
+announceSeed("npm run test:runtimes");
+const { all, named } = wordsOf(process.argv);
+const names = testFiles(false).filter((name) => all || isOfSample(name));
+const chosen = PACKAGED.filter(({ name, isOld }) =>
+  named.length === 0 ? all || !isOld : named.includes(name),
+);
 if (chosen.length < named.length) throw new Error(`no runtime of this name: ${named.join(", ")}`);
 const consumer = path.join(home, "consumer");
 fs.mkdirSync(consumer);
 const use = installTarball(consumer);
-for (const runtime of chosen) await runAll(runtime, home, use);
+// All are downloaded while the first runs.
+const installs = chosen.map((runtime) => install(runtime, path.join(home, runtime.name)));
+for (const [at, runtime] of chosen.entries()) await runAll(runtime, installs[at], use);

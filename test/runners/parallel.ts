@@ -3,15 +3,19 @@
 import * as os from "node:os";
 
 export async function inParallel<Job, Result>(
-  jobs: readonly Job[],
+  jobs: Iterable<Job>,
   run: (job: Job) => Promise<Result>,
 ): Promise<Result[]> {
-  const results = new Map<Job, Result>();
-  const pending = jobs.values();
+  const results: Result[] = [];
+  const pending = jobs[Symbol.iterator]();
+  let next = 0;
   const lane = async (): Promise<void> => {
     // The lanes share one iterator, so each job is taken once.
-    for (const job of pending) results.set(job, await run(job));
+    for (let one = pending.next(); !one.done; one = pending.next()) {
+      const at = next++;
+      results[at] = await run(one.value);
+    }
   };
   await Promise.all(Array.from({ length: os.availableParallelism() }, lane));
-  return jobs.map((job) => results.get(job) as Result);
+  return results;
 }

@@ -32,6 +32,8 @@ export interface PackagedRuntime extends Runtime {
   readonly version: string;
   /** Where the program is in the package. */
   readonly program: string;
+  /** True if only `--all` includes the runtime. */
+  readonly isOld?: boolean;
 }
 
 const SEVERAL = fileURLToPath(new URL("several.js", import.meta.url));
@@ -53,8 +55,8 @@ export const NODE: Runtime = {
 
 /** Files that start processes of Node with what only Node has. */
 const OF_NODE = {
-  "cli-process": "it starts Node with programs that replace a part of Node",
-  fallback: "it starts Node with options of Node",
+  "platform/cli-process": "it starts Node with programs that replace a part of Node",
+  "platform/fallback": "it starts Node with options of Node",
 };
 
 const nodeOf = (version: string): PackagedRuntime => ({
@@ -69,7 +71,7 @@ const nodeOf = (version: string): PackagedRuntime => ({
 const BUN = isLinux && arch === "x64" ? "x64-baseline" : arch.replace("arm64", "aarch64");
 
 export const PACKAGED: readonly PackagedRuntime[] = [
-  nodeOf("22"),
+  { ...nodeOf("22"), isOld: true },
   nodeOf("24"),
   {
     name: "Bun",
@@ -81,7 +83,7 @@ export const PACKAGED: readonly PackagedRuntime[] = [
     env: { BUN_JSC_gcMaxHeapSize: "200000000" },
     leftOut: {
       ...OF_NODE,
-      "cli-write": "it lists a folder in which a link leads to itself, which Bun cannot",
+      "platform/cli-write": "it lists a folder in which a link leads to itself, which Bun cannot",
     },
     together: 1,
     test: (files) => ["test", "--timeout=600000", ...files],

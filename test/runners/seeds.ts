@@ -1,43 +1,80 @@
 /**
- * The suites that draw limits (`withLimits` of `test/support/limits.ts`), with one seed after the other: `npm run test:limits -- 100`
- * for the seeds from 1 to 100, `npm run test:limits -- 50 7` for 50 from 7 on. Each seed also draws other random cases.
+ * The files that draw random cases, with seeds never drawn before: `npm run test:seeds -- --seconds 60`, in named files or
+ * rooms alone, or from a first seed on: `--seed 7 core/gradients`. `SEED=… LIMITS=… npm test -- NAME` repeats a failure.
  */
 
 import * as fs from "node:fs";
-import { runTogether, seconds, testFiles } from "./files.ts";
+import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { close, sumOf } from "./outcome.ts";
+import { isNamed, runTogether, seconds, testFiles } from "./files.ts";
 import { inParallel } from "./parallel.ts";
+import { close, NOTHING, sumOf, type Counts } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { NODE } from "./runtimes.ts";
 
 const SOURCES = new URL("../../../test/", import.meta.url);
 const COMPILED = new URL("../", import.meta.url);
 
-/** Whether a test file draws limits. */
+/** What a file that draws random cases imports or calls. */
+const DRAWING = /fast-check|support\/random|withLimits\(|randomFrom\(|seedOf\(/;
+
 const draws = (name: string): boolean =>
-  fs.readFileSync(new URL(`${name}.test.ts`, SOURCES), "utf8").includes("withLimits(");
+  DRAWING.test(fs.readFileSync(new URL(`${name}.test.ts`, SOURCES), "utf8"));
 
 exitOnSignals();
-const [count = 10, first = 1] = process.argv.slice(2).map(Number);
-if (!(Number.isInteger(count) && count > 0 && Number.isInteger(first))) {
-  throw new Error(
-    `npm run test:limits -- COUNT FIRST takes whole numbers, got ${process.argv.slice(2)}`,
-  );
-}
-const files = testFiles(false)
-  .filter(draws)
-  .map((name) => fileURLToPath(new URL(`${name}.test.js`, COMPILED)));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: "string", default: "60" }, seed: { type: "string" } },
+});
 const start = performance.now();
-const results = await inParallel(
-  Array.from({ length: count }, (_, at) => first + at),
-  (seed) => {
-    const env = { ...NODE.env, LIMITS: String(seed), SEED: String(seed) };
-    return runTogether({ ...NODE, env }, process.execPath, `LIMITS=${seed}`, files);
-  },
+const time = Number(values.seconds);
+const first = Number(values.seed ?? Date.now() % 2 ** 32);
+if (!(time > 0 && Number.isInteger(first))) {
+  throw new Error(`--seconds must be positive and --seed whole, got ${process.argv.slice(2)}`);
+}
+const named = (name: string): boolean =>
+  positionals.length === 0
+    ? !name.startsWith("nightly/")
+    : positionals.some((word) => isNamed(name, word));
+const files = [...testFiles(false), ...testFiles(true)].filter(
+  (name) => named(name) && draws(name),
 );
+if (files.length === 0) throw new Error(`no file that draws cases: ${positionals}`);
+console.log(`seeds from ${first} on, in ${files.length} files`);
+
+const left = (): number => time - (performance.now() - start) / 1000;
+const failures: string[] = [];
+const counted: Counts[] = [];
+/** Files that ran to their end. */
+let ended = 0;
+
+async function run(seed: number, name: string): Promise<void> {
+  const env = { ...NODE.env, LIMITS: String(seed), SEED: String(seed) };
+  const file = fileURLToPath(new URL(`${name}.test.js`, COMPILED));
+  const runtime = { ...NODE, name: `SEED=${seed}`, env };
+  const { counts, output, isStopped } = await runTogether(runtime, process.execPath, name, [file], {
+    isQuiet: true,
+    limit: left(),
+  });
+  // A file that is stopped at the end is not counted, unless a test has failed.
+  if (isStopped && !/^✖ /m.test(output)) return;
+  ended++;
+  counted.push(counts);
+  if (counts.failed > 0) failures.push(`SEED=${seed} LIMITS=${seed} npm test -- ${name}`);
+}
+
+/** Each file has a seed of its own, and a round begins at another file than the round before. */
+function* jobs(): Generator<readonly [seed: number, name: string]> {
+  for (let seed = first; left() > 0; seed++) {
+    yield [seed % 2 ** 32, files[(seed * 7919) % files.length]];
+  }
+}
+
+await inParallel(jobs(), ([seed, name]) => run(seed, name));
+if (failures.length > 0)
+  console.log(["Failures, each with its repetition:", ...failures].join("\n"));
 close(
-  `Node ${process.versions.node}, ${count} seeds of ${files.length} files`,
-  sumOf(results.map(({ counts }) => counts)),
+  `Node ${process.versions.node}, ${ended} seeds of ${files.length} files`,
+  counted.length === 0 ? NOTHING : sumOf(counted),
   seconds((performance.now() - start) / 1000),
 );

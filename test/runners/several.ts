@@ -9,9 +9,12 @@
 import { after, before, test } from "node:test";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import fc from "fast-check";
+import { seedOf } from "../support/random.ts";
 import { requireNothingOpen, watchMemory } from "../support/resources.ts";
 
 watchMemory();
+fc.configureGlobal({ seed: seedOf("fast-check") });
 const failures = new Map<string, string>();
 
 async function load(file: string): Promise<void> {

@@ -1,10 +1,10 @@
 /**
  * Internal limits for tests, drawn by a seed between the package's value and the other extreme at which everything must
- * still be right. `LIMITS=7 npm test` draws other limits than the default seed 1; a failure names the seed.
+ * still be right. The seed is that of the run; `LIMITS=7 npm test` draws other limits for the same cases. A failure names the seed.
  */
 
 import * as limits from "../../src/core/limits.ts";
-import { randomFrom, type Random } from "./random.ts";
+import { fixedRandom, SEED, type Random } from "./random.ts";
 
 type Records = typeof limits;
 const RECORDS: Records = { ...limits };
@@ -128,10 +128,8 @@ export const EXTREMES: { readonly [R in Name]: Readonly<Record<keyof Records[R],
   },
 };
 
-/** The seed of all draws. Pages have no environment variables, so their seed is the default. */
-export const LIMITS_SEED = Number(
-  (typeof process === "undefined" ? undefined : process.env["LIMITS"]) ?? 1,
-);
+/** The seed of all draws of limits: that of the run, or `LIMITS`. */
+export const LIMITS_SEED = Number(process.env["LIMITS"] ?? SEED);
 
 const NAMES = Object.keys(EXTREMES) as Name[];
 
@@ -148,8 +146,8 @@ function drawn(builtIn: number, extreme: Extreme, random: Random): number {
 }
 
 /** Every record with drawn values. @param turn another draw of the same seed, such as the number of a case */
-function draw(turn: number): Map<Name, Record<string, number>> {
-  const random = randomFrom(LIMITS_SEED * 1_000_003 + turn);
+function draw(turn: number, seed: number): Map<Name, Record<string, number>> {
+  const random = fixedRandom(seed * 1_000_003 + turn);
   const drawnOf = (name: Name): Record<string, number> => {
     const extremes: [string, Extreme][] = Object.entries(EXTREMES[name]);
     const builtIn: Record<string, number> = RECORDS[name];
@@ -174,12 +172,13 @@ export function setLimits(values: {
 /**
  * Runs `body`, which may be asynchronous, with limits drawn for it. An error names the seed and the turn.
  * @param turn another draw of the same seed, such as the number of a random case
+ * @param seed for a test whose assertion holds for certain limits alone
  */
-export function withLimits<T>(turn: number, body: () => T): T {
-  const values = Object.fromEntries(draw(turn));
+export function withLimits<T>(turn: number, body: () => T, seed = LIMITS_SEED): T {
+  const values = Object.fromEntries(draw(turn, seed));
   const restore = setLimits(values);
   const explained = (error: unknown): Error =>
-    new Error(`with LIMITS=${LIMITS_SEED}, turn ${turn}: ${String(error)}`, { cause: error });
+    new Error(`with LIMITS=${seed}, turn ${turn}: ${String(error)}`, { cause: error });
   let result: T;
   try {
     result = body();

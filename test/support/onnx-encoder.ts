@@ -67,17 +67,6 @@ export const file = (...parts: readonly ArrayLike<number>[]): Uint8Array => {
   return whole;
 };
 
-/** A seeded generator of integers below `limit` (mulberry32). */
-export function random(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
-  };
-}
-
 /** `original` with a byte or two changed, or else with a few dropped, doubled or cut off. */
 export function mutate(original: Uint8Array, next: (limit: number) => number): Uint8Array {
   let list = [...original];

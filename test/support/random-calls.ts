@@ -14,7 +14,7 @@ import { tensorScatter } from "../../src/core/operators/tensor-scatter.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { tensor, Tensor } from "../../src/core/tensor/tensor.ts";
 import * as reference from "./reference.ts";
-import { randomFrom, randomIndices, randomTensor, type Random } from "./random.ts";
+import { COUNTS, randomFrom, randomIndices, randomTensor, ROWS, type Random } from "./random.ts";
 
 export interface Case {
   readonly operator: Operator;
@@ -32,8 +32,7 @@ export function specOf({ operator, attributes }: Pick<Case, "operator" | "attrib
   return { function: name, options: attributes };
 }
 
-/** Small shapes of rank 1 to 6, sometimes with a zero; and a seed for the values. */
-export const arbitraryShape = fc.record({
+const smallShape = fc.record({
   dims: fc
     .array(fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 4, 5, 18), { minLength: 1, maxLength: 6 })
     .map(shrinkTo(400)),
@@ -41,6 +40,38 @@ export const arbitraryShape = fc.record({
   pick: fc.nat(1000),
   seed: fc.nat(),
 });
+
+/** Most elements of data or updates in a large shape. */
+const MOST = 2500;
+
+/** Rows and updates around the thresholds of engines; in two batches, or as the only axes. */
+const largeShape = fc
+  .record({
+    row: fc.constantFrom(...ROWS),
+    targets: fc.constantFrom(3, 40, ...COUNTS.filter((count) => count > 600)),
+    count: fc.constantFrom(...COUNTS),
+    batches: fc.constantFrom(1, 1, 2),
+    // With these, `pick` chooses every axis, rows and single elements, and batches.
+    pick: fc.constantFrom(1, 2, 4),
+    seed: fc.nat(),
+  })
+  .map(({ row, targets, count, batches, pick, seed }) => {
+    const most = Math.floor(MOST / (batches * row));
+    const dims = [Math.min(targets, most), row];
+    const lead = [Math.min(count, most)];
+    return batches === 1
+      ? { dims, lead, pick, seed }
+      : { dims: [2, ...dims], lead, pick: 10, seed };
+  });
+
+/**
+ * Small shapes of rank 1 to 6, sometimes with a zero, and some large ones; and a seed for the values.
+ * @param small how many small shapes one large shape follows; a large one takes about forty times as long
+ */
+export const shapesOf = (small: number) =>
+  fc.oneof({ weight: small, arbitrary: smallShape }, { weight: 1, arbitrary: largeShape });
+
+export const arbitraryShape = shapesOf(19);
 
 /** Cuts dimensions to 2 from the front until the size is at most `most`. */
 function shrinkTo(most: number): (dims: number[]) => number[] {
@@ -51,7 +82,7 @@ function shrinkTo(most: number): (dims: number[]) => number[] {
   };
 }
 
-export type Shapes = typeof arbitraryShape extends fc.Arbitrary<infer T> ? T : never;
+export type Shapes = typeof smallShape extends fc.Arbitrary<infer T> ? T : never;
 
 interface Policies {
   readonly bounds?: "clip" | "drop" | "fill";

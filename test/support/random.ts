@@ -15,14 +15,43 @@ import { Tensor } from "../../src/core/tensor/tensor.ts";
 /** A number in [0, below), from a seeded generator (a 32-bit Weyl sequence with mixing). */
 export type Random = (below: number) => number;
 
-export function randomFrom(seed: number): Random {
+/** The seed of the run: runners derive it from the commit, and `SEED` repeats it. */
+export const SEED = Number(process.env["SEED"] ?? 1);
+
+/** Draws that differ from run to run. @param purpose distinguishes the generators of a run */
+export const randomFrom = (purpose: number): Random => fixedRandom(mixed(purpose ^ mixed(SEED)));
+
+/** A seed of its own for each name, which differs from run to run; fast-check takes it. */
+export function seedOf(name: string): number {
+  let hash = SEED;
+  for (const letter of name) hash = mixed(hash ^ (letter.codePointAt(0) ?? 0));
+  return hash >>> 1;
+}
+
+/** Draws that are the same in every run, for tests that assert something about these very draws. */
+export function fixedRandom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
-    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-    return Math.floor((((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32) * below);
+    state = (state + WEYL) >>> 0;
+    return Math.floor((mixed(state) / 2 ** 32) * below);
   };
+}
+
+/** Lengths of rows at which loops change: one to a few elements, and vectors of 4, 8, 16 and 32 with their neighbours. */
+export const ROWS: readonly number[] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33];
+
+/** Numbers of updates: around a vector and a block, and hundreds, at which engines change their method. */
+export const COUNTS: readonly number[] = [
+  1, 2, 3, 7, 9, 31, 33, 63, 65, 650, 683, 700, 729, 768, 800,
+];
+
+const WEYL = 0x9e3779b9;
+
+/** Mixes the bits of a 32-bit number. */
+function mixed(bits: number): number {
+  let mix = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);
+  return (mix ^ (mix >>> 16)) >>> 0;
 }
 
 /** Bit patterns by width: zeros, ones, infinities, quiet and signalling NaNs with payloads, subnormals, extremes. */

@@ -12,7 +12,7 @@ import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
 import type { Codec } from "../../src/arrays/zarr/metadata.ts";
 import type { ChunkedArray } from "../../src/arrays/boxes/array.ts";
 import { boxOf, replaceBox } from "./boxes.ts";
-import { randomFrom, randomTensor } from "./random.ts";
+import { randomFrom, randomTensor, ROWS } from "./random.ts";
 
 const NUMERIC = DTYPE_NAMES.filter((dtype) => dtype !== "string");
 
@@ -26,6 +26,11 @@ const axis = fc.record({
   start: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.double({ min: 0, max: 1, noNaN: true }),
 });
+
+/** An axis whose chunks end beside vectors of 4, 8, 16 and 32 elements. */
+const longAxis = fc
+  .tuple(axis, fc.constantFrom(...ROWS), fc.nat(200))
+  .map(([one, chunk, dim]) => ({ ...one, chunk, dim }));
 
 /** The codecs after `bytes` or shards. A test requires each codec that can be written. */
 export const COMPRESSION: readonly (readonly (string | Codec)[])[] = [
@@ -66,7 +71,10 @@ export function missingCodecs(lists: readonly (readonly (string | Codec)[])[]): 
 
 export const zarrCases = fc.record({
   dtype: fc.constantFrom(...NUMERIC),
-  axes: fc.array(axis, { maxLength: 4 }),
+  axes: fc.oneof(
+    { weight: 7, arbitrary: fc.array(axis, { maxLength: 4 }) },
+    { weight: 1, arbitrary: fc.array(longAxis, { minLength: 1, maxLength: 1 }) },
+  ),
   isSharded: fc.boolean(),
   transposes: fc.integer({ min: 0, max: 2 }),
   endian: fc.constantFrom("little", "big"),

@@ -1,12 +1,14 @@
 /**
- * The built page in Chromium, Firefox and WebKit: `npm run test:playground-browsers`, or in some of them by name. The
- * browsers are those of `test/runners/browser`, and need no driver. What Chromium's driver can do besides is in the other tests.
+ * The built page, visited in Firefox and WebKit: `npm run test:playground-browsers`, or in browsers that are named; with
+ * `--all` in Chromium too, and with all examples. The browsers are those of `test/runners/browser`, and need no driver.
+ * What Chromium's driver can do besides is in the other tests.
  */
 
 import assert from "node:assert/strict";
 import { equals, explain, run, type Tensor } from "ndscatter";
 import { BROWSERS, type Browser } from "../../../test/runners/browser/browsers.ts";
 import { findBrowser, open, type Installed } from "../../../test/runners/browser/launch.ts";
+import { wordsOf } from "../../../test/runners/files.ts";
 import { close, closeUnavailable, secondsSince } from "../../../test/runners/outcome.ts";
 import { exitOnSignals } from "../../../test/runners/process-group.ts";
 import { fromHash, toHash } from "../../src/document/hash.ts";
@@ -18,10 +20,17 @@ import { shownAs } from "../support/values.ts";
 import type { Cases, Shown } from "./reports.ts";
 import { serve } from "./server.ts";
 
+/** Number of examples that a visit at every commit shows. */
+const SAMPLE = 3;
+
+/** The browser that a driver controls in the other tests. */
+const DRIVEN = "Chromium";
+
 /** After so many milliseconds without a report the suite hangs. */
 const PATIENCE = 60_000;
 
-function casesOf(): Cases {
+/** @param count how many examples are shown */
+function casesOf(count: number): Cases {
   const found = fromHash(SUM);
   assert.ok("state" in found);
   const { node, inputs } = readState(found.state);
@@ -31,7 +40,8 @@ function casesOf(): Cases {
     [story.after(count).toArray()].flat(9).map(String),
   );
   const presets = PRESETS.map(({ id, state }) => ({ id, hash: toHash(state) }));
-  return { presets, sum: SUM, steps };
+  const shown = presets.slice(0, count).map(({ id }) => id);
+  return { presets, shown, sum: SUM, steps };
 }
 
 /** Compares what the page shows of an example with what the library computes. */
@@ -101,8 +111,9 @@ function failureOf(shown: Shown): string | null {
 }
 
 exitOnSignals();
-const named = process.argv.slice(2).map((name) => name.toLowerCase());
-const cases = casesOf();
+const { all, named } = wordsOf(process.argv);
+const lower = named.map((name) => name.toLowerCase());
+const cases = casesOf(all ? Infinity : SAMPLE);
 
 async function runBrowser(browser: Browser): Promise<void> {
   const installed = await findBrowser(browser);
@@ -116,7 +127,7 @@ async function runBrowser(browser: Browser): Promise<void> {
 
 // All at once, because each of them waits most of the time for frames to be drawn.
 await Promise.all(
-  BROWSERS.filter(({ name }) => named.length === 0 || named.includes(name.toLowerCase())).map(
-    runBrowser,
-  ),
+  BROWSERS.filter(({ name }) =>
+    lower.length === 0 ? all || name !== DRIVEN : lower.includes(name.toLowerCase()),
+  ).map(runBrowser),
 );

@@ -4,6 +4,8 @@
 export interface Cases {
   /** Each example: its id and the hash of its state. */
   readonly presets: readonly { readonly id: string; readonly hash: string }[];
+  /** The ids of the examples that are shown. */
+  readonly shown: readonly string[];
   /** The state that most tests begin with. */
   readonly sum: string;
   /** The values of its output after each update. */

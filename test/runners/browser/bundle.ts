@@ -32,7 +32,9 @@ const OPTIONS = {
     "node:assert/strict": path.join(TESTS, "runners/browser/node-assert.ts"),
     "node:test": path.join(TESTS, "runners/browser/node-test.ts"),
   },
-  define: { "process.env": JSON.stringify({ SEED: process.env["SEED"] }) },
+  define: {
+    "process.env": JSON.stringify({ SEED: process.env["SEED"], LIMITS: process.env["LIMITS"] }),
+  },
   external: ["node:*", "esbuild"],
   bundle: true,
   write: false,
@@ -50,12 +52,12 @@ export interface Bundle {
 
 /**
  * Bundles files so that they are loaded one after the other, and the file of each test is known.
- * @param only the names of the files, without the ending; by default all
+ * @param has chooses files by their names, without the ending; by default all
  */
 export async function bundle(
   { folder, suffix, without }: Files,
   hasWebAssembly: boolean,
-  only?: readonly string[],
+  has: (name: string) => boolean = () => true,
 ): Promise<Bundle> {
   const top = path.posix.join("test", folder);
   const nameOf = (file: string): string => path.posix.relative(top, file).slice(0, -suffix.length);
@@ -64,7 +66,7 @@ export async function bundle(
     .map((name) => path.posix.join(top, name.replaceAll(path.sep, "/")))
     .filter((file) => file.endsWith(suffix))
     .filter((file) => without === undefined || !nameOf(file).startsWith(without))
-    .filter((file) => only === undefined || only.includes(nameOf(file)));
+    .filter((file) => has(nameOf(file)));
   const { metafile } = await build({ ...OPTIONS, entryPoints: files, outdir: ".", metafile: true });
   const leftOut = new Map<string, string>();
   for (const file of files) {

@@ -1,30 +1,39 @@
 /**
- * The test suite in browsers: `npm run test:browser`, or some of them by name. The suite runs once in each of the places
- * that browsers have for code (`passes.ts`), and whether a place is what it should be gets checked first.
+ * The sample of `test/platform` in browsers: `npm run test:browser`, or in some of them by name; with `--all` the whole
+ * suite, in each of the places that browsers have for code (`passes.ts`). Whether a place is what it should be gets checked first.
  */
 
-import type { Engine } from "../../../src/core/create-engine.ts";
+import { wordsOf } from "../files.ts";
 import { closeUnavailable, close, secondsSince, sumOf } from "../outcome.ts";
 import { inParallel } from "../parallel.ts";
 import { exitOnSignals } from "../process-group.ts";
+import { announceSeed } from "../seed.ts";
 import { BROWSERS } from "./browsers.ts";
 import { bundle, SUITE, type Bundle } from "./bundle.ts";
 import { findBrowser } from "./launch.ts";
-import { PASSES } from "./passes.ts";
+import { PASSES, type Pass } from "./passes.ts";
 import { runPass } from "./run-pass.ts";
 
-/** The suite for each kind of place. All browsers run the same scripts. */
-const BUNDLES: Readonly<Record<Engine["kind"], Bundle>> = {
-  wasm: await bundle(SUITE, true),
-  js: await bundle(SUITE, false),
-};
-
 exitOnSignals();
-const named = process.argv.slice(2).map((name) => name.toLowerCase());
+announceSeed("npm run test:browser");
+const { all, named } = wordsOf(process.argv);
+const lower = named.map((name) => name.toLowerCase());
 const chosen = BROWSERS.filter(
-  ({ name }) => named.length === 0 || named.includes(name.toLowerCase()),
+  ({ name }) => lower.length === 0 || lower.includes(name.toLowerCase()),
 );
 if (chosen.length < named.length) throw new Error(`no browser of this name: ${named.join(", ")}`);
+
+/** The scripts by pass. All browsers run the same. */
+const bundles = new Map<string, Promise<Bundle>>();
+
+function bundleOf({ name, place, sample }: Pass): Promise<Bundle> {
+  const key = all ? place.kind : name;
+  const made =
+    bundles.get(key) ?? bundle(SUITE, place.kind === "wasm", all ? undefined : sample?.has);
+  bundles.set(key, made);
+  return made;
+}
+
 for (const browser of chosen) {
   const start = performance.now();
   const installed = await findBrowser(browser);
@@ -32,8 +41,9 @@ for (const browser of chosen) {
     closeUnavailable(browser.name, installed);
     continue;
   }
-  const tallies = await inParallel(PASSES, (pass) =>
-    runPass(installed, pass, BUNDLES[pass.place.kind]),
+  const passes = PASSES.filter(({ sample }) => all || sample?.browsers.includes(browser.name));
+  const tallies = await inParallel(passes, async (pass) =>
+    runPass(installed, pass, await bundleOf(pass)),
   );
   await installed.close();
   close(`${browser.name} ${installed.version}`, sumOf(tallies), secondsSince(start));

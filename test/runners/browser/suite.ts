@@ -1,6 +1,8 @@
 /** Runs test files where it is loaded, in a page or a worker, and posts its reports to the server that it came from. */
 
+import fc from "fast-check";
 import { createEngine } from "../../../src/core/create-engine.ts";
+import { seedOf } from "../../support/random.ts";
 import { takeTests, type CollectedTest } from "./node-test.ts";
 import type { Place, Report } from "./reports.ts";
 
@@ -74,6 +76,7 @@ function reportStrayErrors(sender: Sender): void {
 export async function runSuite(
   files: Readonly<Record<string, () => Promise<unknown>>>,
 ): Promise<void> {
+  fc.configureGlobal({ seed: seedOf("fast-check") });
   const sender = new Sender();
   reportStrayErrors(sender);
   const failure = await failureOf(async () => {

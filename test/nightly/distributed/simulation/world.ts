@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from "../../../../src/arrays/distributed/clock.ts";
-import { randomFrom, type Random } from "../../../support/random.ts";
+import { fixedRandom, type Random } from "../../../support/random.ts";
 
 interface Event {
   readonly at: number;
@@ -50,7 +50,7 @@ export class World {
   readonly #heap: Event[] = [];
 
   constructor(seed: number) {
-    this.random = randomFrom(seed);
+    this.random = fixedRandom(seed);
   }
 
   /** True once in so many times. */
