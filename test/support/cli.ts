@@ -17,8 +17,13 @@ import type { Tensor } from "../../src/entries/index.ts";
 import { readNpy, writeNpy } from "../../src/entries/npy.ts";
 import { readTensor, writeTensor } from "../../src/entries/onnx.ts";
 
-/** The executable. */
-export const MAIN = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
+/**
+ * The executable of the package, which takes 0.16 s of processor time to start; the compiled sources, which `npm run
+ * mutate` changes, take 0.36 s.
+ */
+export const MAIN =
+  process.env["MUTATE_MAIN"] ??
+  fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 
 export interface Result {
   readonly status: number | null;
