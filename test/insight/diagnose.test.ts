@@ -18,7 +18,8 @@ import { isInteger, outputShape, round, runWith, type Sample } from "../support/
 import { hasElements, PAIRS, PLANTED, type Planted } from "../support/planted.ts";
 import { randomFrom, type Random } from "../support/random.ts";
 
-const CALLS = caseCount(40);
+// The shares of right answers that are asserted need so many.
+const CALLS = caseCount(40, 4);
 
 test("there is a planted fault for every id", () => {
   const ids = new Set(PLANTED.map(({ id }) => id));
@@ -158,7 +159,7 @@ test("a fault and noise give a partial explanation, or none", () => {
   const random = randomFrom(9);
   let partial = 0;
   for (const planted of PLANTED.filter(({ isError }) => !isError)) {
-    for (let count = 0; count < caseCount(20); count++) {
+    for (let count = 0; count < caseCount(20, 4); count++) {
       const sample = planted.sample(random);
       const wrong = planted.wrong(sample, random);
       if (
@@ -177,7 +178,7 @@ test("a fault and noise give a partial explanation, or none", () => {
       if (found.length > 0) partial++;
     }
   }
-  assert.ok(partial > caseCount(100), `${partial}`);
+  assert.ok(partial > caseCount(100, 4), `${partial}`);
 });
 
 /** What a runtime gave, and the explanations as `id explained/differing`. */
