@@ -138,7 +138,7 @@ function forget(model: Model, random: Random): Model {
 test("however little is known, what runs is not wrong, and what repeats for certain repeats", () => {
   const versions = operators();
   const counts = { repeats: 0, hidden: 0, none: 0 };
-  for (let round = 0; round < caseCount(2500); round++) {
+  for (let round = 0; round < caseCount(2500, 4); round++) {
     const random = randomFrom(round);
     const version = versions[random(versions.length)];
     const isScatter = version.inputs.some((input) => roleOf(input) === "updates");
@@ -163,7 +163,7 @@ test("however little is known, what runs is not wrong, and what repeats for cert
   }
   const { repeats, hidden, none } = counts;
   assert.ok(
-    repeats > caseCount(150) && hidden >= caseCount(6) && none > caseCount(200),
+    repeats > caseCount(150, 4) && hidden >= caseCount(6, 4) && none > caseCount(200, 4),
     JSON.stringify(counts),
   );
 });
