@@ -20,6 +20,7 @@ import { gatherChunked, scatterChunked } from "../../src/entries/chunked.ts";
 import { gatherND, scatterND } from "../../src/entries/index.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { createArray, createPending, openArray } from "../../src/entries/zarr.ts";
+import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY } from "../support/job-files.ts";
 import { MemoryArray } from "../support/memory-array.ts";
 import { arrayInMemory } from "../support/memory-store.ts";
@@ -123,7 +124,7 @@ test("a part reads and writes the elements that its ranges take", async () => {
       for (const [i, at] of inner.entries()) model[own[at]] = fresh[i];
       assert.deepEqual([...(await array.read()).data], model);
     }),
-    { numRuns: 400 },
+    { numRuns: caseCount(1000) },
   );
 });
 
@@ -172,7 +173,7 @@ test("each chunk of an exclusive part is in chunks of the array that no other ha
       }
       assert.equal(array.staged.size, 0);
     }),
-    { numRuns: 300 },
+    { numRuns: caseCount(800) },
   );
 });
 

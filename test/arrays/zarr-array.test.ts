@@ -15,6 +15,7 @@ import { makePipeline } from "../../src/arrays/zarr/chunks/pipeline.ts";
 import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
 import { parseJson, printJson } from "../../src/arrays/zarr/json.ts";
 import { printMetadata } from "../../src/arrays/zarr/metadata.ts";
+import { caseCount } from "../support/cases.ts";
 import { setLimits, withLimits } from "../support/limits.ts";
 import { checkBoxes, elements, zarrCases } from "../support/zarr-cases.ts";
 import { arrayInMemory, arrayOf } from "../support/memory-store.ts";
@@ -25,7 +26,7 @@ test("boxes that are written and read are those of a plain array", async () => {
     fc.asyncProperty(zarrCases, (one) =>
       withLimits(one.seed, () => checkBoxes(one, async (options) => arrayInMemory(options).array)),
     ),
-    { numRuns: 150 },
+    { numRuns: caseCount(600) },
   );
 });
 

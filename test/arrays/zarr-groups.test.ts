@@ -6,11 +6,9 @@ import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import * as path from "node:path";
 import { test } from "node:test";
-import { ZarrGroup } from "../../src/arrays/zarr/group.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { createArray, createGroup, openArray, openGroup, resize } from "../../src/entries/zarr.ts";
 import { makeHome } from "../support/job-files.ts";
-import { MemoryStore } from "../support/memory-store.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { assertRejected } from "../support/refusal.ts";
 
@@ -270,22 +268,6 @@ test("a list that no reader would take is not written", FILES, async () => {
   assert.equal((await group.members()).length, 3);
   await assertRejected("malformed-file", {}, () => group.consolidate());
   assert.equal(fs.readFileSync(file, "utf8"), before);
-});
-
-test("a group may have more members than a call has arguments", async () => {
-  const store = new MemoryStore();
-  const [array, group] = ["array", "group"].map((kind) =>
-    new TextEncoder().encode(`{"zarr_format": 3, "node_type": "${kind}"}`),
-  );
-  const count = 150_000;
-  store.objects.set("g/zarr.json", group);
-  for (let i = 0; i < count; i++) store.objects.set(`g/${i}/zarr.json`, array);
-  const all = new ZarrGroup(
-    store,
-    { version: 3, attributes: {}, members: null },
-    { location: "memory", options: {} },
-  );
-  assert.equal((await all.members()).length, count + 1);
 });
 
 test("the members of a group at a URL are opened, whatever their names", FILES, async () => {

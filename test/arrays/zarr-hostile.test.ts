@@ -11,6 +11,7 @@ import { makeZstdCodec } from "../../src/arrays/zarr/codecs/zstd.ts";
 import { parseJson, printJson, type Json, type JsonObject } from "../../src/arrays/zarr/json.ts";
 import { printMetadata, type Codec } from "../../src/arrays/zarr/metadata.ts";
 import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
+import { caseCount } from "../support/cases.ts";
 import { arrayInMemory, arrayOf, MemoryStore } from "../support/memory-store.ts";
 import { hexBytes } from "../support/npy-file.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
@@ -60,7 +61,7 @@ function mutate(bytes: Uint8Array, random: Random): Uint8Array {
 }
 
 /** Browsers decompress by streams, which takes ten times as long. */
-const TURNS = "process" in globalThis ? 150 : 40;
+const TURNS = caseCount("process" in globalThis ? 400 : 200);
 
 /** Whether a promise is kept. An error other than a TensorError fails the test. */
 const isKept = async (action: () => Promise<unknown>): Promise<boolean> => {

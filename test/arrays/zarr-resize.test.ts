@@ -15,6 +15,7 @@ import { product } from "../../src/core/tensor/shape.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { append, createArray, openArray, resize } from "../../src/entries/zarr.ts";
+import { caseCount } from "../support/cases.ts";
 import { makeHome } from "../support/job-files.ts";
 import { MemoryStore } from "../support/memory-store.ts";
 import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
@@ -121,7 +122,7 @@ test("whatever an array was before, it has what was written within its shape, an
         assert.deepEqual([...(await now.read()).data], valuesOf(model, shape));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: caseCount(600) },
   );
 });
 

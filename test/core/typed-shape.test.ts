@@ -118,7 +118,13 @@ before(() => {
   }
   writeFileSync(join(folder, "claim.ts"), `${HEAD}${CLAIM};\n`);
   // outDir is left out by default, and this is inside it.
-  const compilerOptions = { noEmit: true, rootDir: "../.." };
+  const compilerOptions = {
+    noEmit: true,
+    rootDir: "../..",
+    // The state of the compiler for the tests themselves remains.
+    incremental: false,
+    tsBuildInfoFile: null,
+  };
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({

@@ -21,7 +21,8 @@ import { reportNamed, reportSentence } from "../support/sentences.ts";
 import { assertRefused } from "../support/refusal.ts";
 import { fixedRandom, randomFrom, type Random } from "../support/random.ts";
 
-const CALLS = caseCount(40);
+// The shares of right answers that are asserted need so many.
+const CALLS = caseCount(40, 4);
 
 test("there is a planted fault for every id", () => {
   const ids = new Set(PLANTED.map(({ id }) => id));
@@ -168,7 +169,7 @@ test("a fault and noise give a partial explanation, or none", () => {
   const random = fixedRandom(9);
   let partial = 0;
   for (const planted of PLANTED.filter(({ isError }) => !isError)) {
-    for (let count = 0; count < caseCount(20); count++) {
+    for (let count = 0; count < caseCount(20, 4); count++) {
       const sample = planted.sample(random);
       const wrong = planted.wrong(sample, random);
       if (
@@ -187,7 +188,7 @@ test("a fault and noise give a partial explanation, or none", () => {
       if (found.length > 0) partial++;
     }
   }
-  assert.ok(partial > caseCount(100), `${partial}`);
+  assert.ok(partial > caseCount(100, 4), `${partial}`);
 });
 
 /** What a runtime gave, and the explanations as `id explained/differing`. */

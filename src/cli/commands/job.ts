@@ -155,7 +155,7 @@ async function runTasks(
   given: string,
   stageName: string,
   text: string,
-  { threads = 1, memory, wait = 0 }: TaskOptions,
+  { threads = io.threads ?? 1, memory, wait = 0 }: TaskOptions,
 ): Promise<void> {
   const folder = path.resolve(io.cwd, given);
   const job = await openJob(folder);
