@@ -1,6 +1,6 @@
 /** Handles indices outside their axes according to the rules, and creates the error that names such an index. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import type { Storage } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape, type PartialShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -31,7 +31,7 @@ export function readOffsets(
   indices: Tensor,
   dataShape: readonly number[],
   axis: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
   read: ReadIndices,
 ): CheckedOffsets {
   const offsets = read(job);
@@ -118,7 +118,7 @@ function outOfRangeError(
   dataShape: readonly number[],
   axis: number,
   rules: IndexRules,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): TensorError {
   const { at, exact, got } = describeIndex(indices, position);
   const { data, negative } = rules.shown ?? { data: dataShape, negative: rules.negative };
@@ -128,7 +128,7 @@ function outOfRangeError(
   return new TensorError(
     "index-out-of-range",
     `indices${printShape(at)} is ${exact}, but axis ${axis} of data ${printKnown(data)} ${range}`,
-    { ...fields, input: "indices", at, axis, got, expected: [low, dim - 1] },
+    { ...fields, input: "indices", at, axis, got, size: dim, expected: [low, dim - 1] },
   );
 }
 

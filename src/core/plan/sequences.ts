@@ -1,6 +1,6 @@
 /** Creates Plans for TensorScatter, whose indices are the start positions of sequences. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import { printShape, product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { describeIndex, printKnown } from "./bounds.ts";
@@ -18,7 +18,7 @@ export function sequencePlanner(
   length: number,
   circular: boolean,
   { onBad, shown }: IndexRules,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Planner {
   const dim = dataShape[axis];
   const slice = product(dataShape, axis + 1);
@@ -33,12 +33,15 @@ export function sequencePlanner(
   const size = product(dataShape);
   const errorAt = (indices: Tensor, sample: number): TensorError => {
     const { at, exact, got } = describeIndex(indices, sample);
-    const expected = isKnown ? [0, most] : undefined;
+    // A model may leave the size of the axis open; a negative index is out of range regardless.
+    const facts = isKnown
+      ? { size: dim, expected: [0, most] as const }
+      : { size: Infinity, expected: [0, Infinity] as const };
     return new TensorError(
       "index-out-of-range",
       `write_indices${printShape(at)} must be from 0 to ${isKnown ? most : "?"} for a sequence of ${shownLength} ` +
         `along axis ${axis} of past_cache ${printKnown(data)}, got ${exact}`,
-      { ...fields, input: "write_indices", at, axis, got, expected },
+      { ...fields, input: "write_indices", at, axis, got, ...facts },
     );
   };
   return (indices) => {

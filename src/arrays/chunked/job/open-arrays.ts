@@ -129,5 +129,6 @@ async function openInPlace(location: ArrayLocation, guard?: Guard): Promise<Stag
   throw new TensorError(
     "attribute",
     `${location.path} cannot be changed in place; give a Zarr array in files`,
+    { key: "out", file: location.path },
   );
 }

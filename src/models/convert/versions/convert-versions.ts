@@ -51,8 +51,8 @@ function orAdvice<T>(since: number, action: () => T): T {
     return action();
   } catch (cause) {
     if (!isTensorError(cause, "unsupported-model")) throw cause;
-    const { code, message } = cause;
-    throw new TensorError(code, `${message}; opset ${since} supports it`, {}, { cause });
+    const { code, message, ...fields } = cause;
+    throw new TensorError(code, `${message}; opset ${since} supports it`, fields, { cause });
   }
 }
 
