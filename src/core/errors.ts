@@ -136,15 +136,19 @@ export type ErrorOf<C extends ErrorCode> = C extends ErrorCode
  * }
  * ```
  */
-export function isTensorError<C extends ErrorCode = ErrorCode>(
+export function isTensorError(error: unknown): error is TensorError;
+export function isTensorError<C extends ErrorCode>(
   error: unknown,
-  ...codes: C[]
-): error is ErrorOf<C> {
+  ...codes: readonly C[]
+): error is ErrorOf<C>;
+export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): boolean {
   try {
     if (!(error instanceof Error) || error.name !== "TensorError") return false;
     const code: unknown = "code" in error ? error.code : undefined;
     if (typeof code !== "string") return false;
-    return codes.length === 0 ? Object.hasOwn(ERROR_CODES, code) : codes.includes(code as C);
+    return codes.length === 0
+      ? Object.hasOwn(ERROR_CODES, code)
+      : codes.includes(code as ErrorCode);
   } catch {
     // Reading the value threw, so the value has a Proxy or a getter, which errors of this package never have.
     return false;

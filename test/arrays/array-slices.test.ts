@@ -453,7 +453,7 @@ test(
         "index-out-of-range",
         /^the slice of \S+data.zarr must lie within its shape/,
       ],
-      [[0], "index-out-of-range", /must lie within its shape/],
+      [[0], "rank", /must lie within its shape/],
       [[[0, 0, 1], 0], "index-out-of-range", /must lie within/],
       [[-1, [0, 1, 1]], "index-out-of-range", /must lie within/],
       ["x", "malformed-file", /^job.json must describe a job of this ndscatter version/],

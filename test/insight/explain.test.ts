@@ -182,11 +182,12 @@ test("what is outside is refused or null", () => {
   const { story } = explain(onnx("ScatterND", 18), inputs);
   assert.ok(story?.kind === "scatter");
   for (const cell of [[0, 2], [-1, 0], [0], [0, 0.5], 7 as never]) {
+    const code = Array.isArray(cell) && cell.length === 2 ? "index-out-of-range" : "rank";
     const named = Array.isArray(cell) ? `[${cell.join(", ")}]` : String(cell);
     assert.throws(
       () => story.cell(cell),
       (error) =>
-        isTensorError(error, "index-out-of-range") &&
+        isTensorError(error, code) &&
         error.message.endsWith(`the output [2, 2] has no element ${named}`),
     );
   }
@@ -207,9 +208,10 @@ test("slices of data that a gather does not read, and elements outside the outpu
     [[0], [2]],
   );
   for (const cell of [[3, 0], [0, 2], [0]]) {
+    const code = cell.length === 2 ? "index-out-of-range" : "rank";
     assert.throws(
       () => story.cell(cell),
-      (error) => isTensorError(error, "index-out-of-range") && error.op === "Gather",
+      (error) => isTensorError(error, code) && error.op === "Gather",
     );
   }
   const { coordinates, value, source, index } = story.cell([1, 1]);

@@ -112,7 +112,7 @@ function checkLength(file: Uint8Array, end: number, what: string): void {
   if (file.length >= end) return;
   throw malformed(
     `the NPY file ends after ${file.length} bytes, within ${what} (up to byte ${end})`,
-    { got: file.length, expected: end },
+    { key: "size", got: file.length, expected: end },
   );
 }
 
@@ -137,14 +137,15 @@ function checkElements(
     throw malformed(
       `the NPY file declares ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
         `but ${present} follow its header`,
-      { got: present, expected: size * bytes },
+      { key: "size", got: present, expected: size * bytes },
     );
   }
   // Strings of length 0 take no bytes, so only this check prevents a small file from creating 2^32 empty strings.
   if (bytes === 0 && size > fileSize) {
     throw malformed(`the NPY file declares ${size} empty strings, more than it has bytes`, {
+      key: "size",
       got: size,
-      expected: shape,
+      limit: fileSize,
     });
   }
   return size;

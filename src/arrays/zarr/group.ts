@@ -234,6 +234,7 @@ function parseGroup(json: JsonObject, where: string): OwnMetadata {
   if (json.node_type !== "group") {
     throw malformed(
       `${where} must be a group, got ${printValue(json.node_type)}; name the group around it`,
+      { key: "node_type", file: where, got: factOf(json.node_type), expected: "group" },
     );
   }
   const attributes = parseAttributes(json.attributes, where);

@@ -24,6 +24,7 @@ import {
   readForeign,
   TensorError,
   type ErrorContext,
+  type ErrorFields,
 } from "../errors.ts";
 import { LISTS } from "../limits.ts";
 import { writer } from "./scalar.ts";
@@ -259,7 +260,9 @@ function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<u
   const length = lengthOf(value);
   if (length === target.shape[axis]) return value as ArrayLike<unknown>;
   const found = length === null ? printValue(value) : `a list of ${length}`;
-  throw wrongNesting(`${found} where axis ${axis} has ${target.shape[axis]}`, target);
+  const { [axis]: size } = target.shape;
+  const facts = { axis, got: length ?? factOf(value), size };
+  throw wrongNesting(`${found} where axis ${axis} has ${size}`, target, facts);
 }
 
 /** Creates the error for a value that the data type cannot hold. */
@@ -268,7 +271,7 @@ function refusal(value: unknown, position: number, target: Destination): TensorE
   const at = coordinatesOf(position, shape);
   const length = lengthOf(value);
   if (length !== null && !(DTYPES[dtype].family === "complex" && length === 2)) {
-    return wrongNesting(`a list of ${length} at ${printShape(at)}`, target);
+    return wrongNesting(`a list of ${length} at ${printShape(at)}`, target, { at });
   }
   const where = `${printShape(at)}${fields.input === undefined ? "" : ` of ${fields.input}`}`;
   const sentence = `${dtype} cannot hold ${printValue(value)}, at ${where}`;
@@ -280,11 +283,15 @@ function refusal(value: unknown, position: number, target: Destination): TensorE
   });
 }
 
-const wrongNesting = (found: string, { shape, fields }: Destination): TensorError =>
+const wrongNesting = (
+  found: string,
+  { shape, fields }: Destination,
+  facts?: ErrorFields,
+): TensorError =>
   new TensorError(
     "shape-mismatch",
     `${fields.input ?? "values"} must be nested lists of the shape ${printShape(shape)}, got ${found}`,
-    { ...named(fields, "values"), expected: shape },
+    { ...named(fields, "values"), ...facts, expected: shape },
   );
 
 function checkCount(count: number, needed: number, { shape, fields }: Destination): void {

@@ -182,7 +182,6 @@ function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
     const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
     const sentence = `${what}; the model has ${listNodes(index.family)}`;
     throw new TensorError("unsupported-model", sentence, {
-      op: other.node.op,
       node: nodeTitle(other.node),
       key: "nodes",
     });

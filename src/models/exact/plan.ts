@@ -236,7 +236,7 @@ function callStep(
   const refused = (reason: string, cause?: unknown): TensorError => {
     const title = replaced.get(node) ?? nodeTitle(node);
     const sentence = `${title} cannot be replaced: ${reason}`;
-    return new TensorError("unsupported-model", sentence, { op: node.op, node: title }, { cause });
+    return new TensorError("unsupported-model", sentence, { node: title }, { cause });
   };
   const odd = node.inputs.find((name) => noTensors.has(name));
   if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
@@ -307,5 +307,5 @@ function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: stri
   };
   const path = inside(node) ?? "a node";
   const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
-  return new TensorError("unsupported-model", sentence, { op: node.op, node: path });
+  return new TensorError("unsupported-model", sentence, { node: path });
 }

@@ -24,8 +24,7 @@ export function castTensor(source: Tensor, dtype: DType, fields: ErrorContext): 
     if (family === "complex" || family === "string") {
       throw new TensorError("dtype", `${one} cannot be converted`, {
         ...named(fields, "to"),
-        got: source.dtype,
-        expected: dtype,
+        got: one,
       });
     }
   }

@@ -51,7 +51,6 @@ export function extractNode(given: Model, node: ModelNode | string): Model {
   });
   if (extracted !== null) return extracted;
   throw new TensorError("unsupported-model", `${nodeTitle(own)} is not a node of the model`, {
-    op: own.op,
     node: nodeTitle(own),
   });
 }
@@ -69,7 +68,6 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
     if (type !== null) return { name, type };
     const sentence = `${nodeTitle(node)} cannot be extracted: the data type of ${quote(name)} is unknown`;
     throw new TensorError("unsupported-model", sentence, {
-      op: node.op,
       node: nodeTitle(node),
       input: name,
     });
@@ -96,7 +94,6 @@ function checkAlone(node: ModelNode): void {
       ? `its attribute ${name} depends on the caller of its function`
       : `its attribute ${name} is not a plain value`;
     throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot be extracted: ${why}`, {
-      op: node.op,
       node: nodeTitle(node),
       key: name,
     });

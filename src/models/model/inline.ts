@@ -100,9 +100,8 @@ const cast: InlineOperator = (node, inputs, opset) => {
   const narrow = [input.dtype, dtype].find((one) => DTYPES[one].family === "minifloat");
   if (narrow !== undefined) {
     throw new TensorError("dtype", `a cast of ${narrow} is not supported`, {
-      got: input.dtype,
-      expected: dtype,
       ...fields,
+      got: narrow,
       input: "input",
     });
   }

@@ -143,7 +143,7 @@ export function nodeCall(
   const { own, opsets, valueOf } = nodeValues(model, node, inputs);
   if (inlineOperator(own) !== null) {
     const sentence = `${nodeTitle(own)} of the model must be a scatter or a gather`;
-    throw new TensorError("unsupported-model", sentence, { op: own.op, node: nodeTitle(own) });
+    throw new TensorError("unsupported-model", sentence, { node: nodeTitle(own) });
   }
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
@@ -231,7 +231,7 @@ function runOne(
   if (node.outputs.length > results.length) {
     throw malformed(
       `${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`,
-      { op: node.op, node: nodeTitle(node), got: node.outputs.length, expected: results.length },
+      { node: nodeTitle(node), got: node.outputs.length, expected: results.length },
     );
   }
   return node.outputs.flatMap((name, position) =>
