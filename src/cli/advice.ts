@@ -93,6 +93,8 @@ function castAdvice({ input, at, got, expected, allowed }: TensorError): string 
   const types: readonly unknown[] = allowed ?? [expected];
   // An element, and the name of an unknown data type, cannot be converted.
   if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
+  // The command's own sentences about these two tensors name their files.
+  if (input === "actual" || input === "outputGradient") return null;
   const dtype = USUAL.find((one) => types.includes(one)) ?? types[0];
   return NUMPY.test(dtype)
     ? `convert its data type, in NumPy with ${input ?? "array"}.astype("${dtype}")`

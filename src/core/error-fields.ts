@@ -59,7 +59,7 @@ export type ErrorContext = Pick<
 >;
 
 /** Fields of one code. */
-interface CodeFields {
+export interface CodeFields {
   /** Fields that every error of the code has. */
   readonly always: readonly (keyof ErrorFields)[];
   /** Fields of which every error of the code has at least one. */
@@ -76,13 +76,9 @@ export const FIELDS_OF_CODES = {
   "shape-mismatch": {
     always: [],
     either: ["input", "key"],
-    sometimes: ["at", "axis", "got", "expected", "size", "allowed", "nearest", "other", "limit"],
+    sometimes: ["at", "axis", "got", "expected", "size", "allowed", "other", "limit"],
   },
-  rank: {
-    always: ["got"],
-    either: ["input", "key"],
-    sometimes: ["expected", "other", "limit"],
-  },
+  rank: { always: ["got"], either: ["input", "key"], sometimes: ["expected", "other", "limit"] },
   axis: { always: ["got"], sometimes: ["input", "axis", "expected", "allowed"] },
   "index-out-of-range": {
     always: ["axis", "got", "size", "expected"],
@@ -99,38 +95,20 @@ export const FIELDS_OF_CODES = {
     always: ["key"],
     sometimes: ["input", "at", "axis", "got", "expected", "allowed", "nearest", "limit", "other"],
   },
-  reduction: { always: ["got", "allowed"], sometimes: ["input", "nearest"] },
+  reduction: { always: ["got", "allowed"], sometimes: ["nearest"] },
   overlap: { always: ["input", "other"], sometimes: [] },
   disposed: { always: [], either: ["input", "key"], sometimes: [] },
-  "unknown-operator": {
-    always: ["key"],
-    sometimes: ["got", "expected", "allowed", "nearest"],
-  },
+  "unknown-operator": { always: ["key"], sometimes: ["got", "expected", "allowed", "nearest"] },
   "unsupported-model": {
     always: [],
-    sometimes: ["input", "key", "got", "expected", "allowed", "nearest", "limit"],
+    sometimes: ["input", "key", "got", "expected", "allowed", "nearest"],
   },
   "malformed-file": {
     always: [],
-    sometimes: [
-      "input",
-      "key",
-      "at",
-      "axis",
-      "got",
-      "expected",
-      "allowed",
-      "nearest",
-      "limit",
-      "byte",
-      "other",
-    ],
+    sometimes: ["input", "key", "at", "got", "expected", "allowed", "limit", "byte"],
   },
-  "too-large": {
-    always: [],
-    sometimes: ["input", "key", "at", "axis", "got", "expected", "limit"],
-  },
-  engine: { always: [], sometimes: ["input", "key", "got", "expected", "limit", "byte"] },
+  "too-large": { always: [], sometimes: ["input", "key", "got", "limit"] },
+  engine: { always: [], sometimes: ["input", "key", "got", "expected"] },
 } as const satisfies Readonly<Record<string, CodeFields>>;
 
 /** Code of an error. */

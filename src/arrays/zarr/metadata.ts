@@ -217,7 +217,9 @@ export function checkGrid(
   const many = counts.find(([, count]) => !Number.isSafeInteger(count));
   if (many === undefined) return;
   throw new TensorError("too-large", `${where} has more than 2^53 - 1 ${many[0]}`, {
-    expected: shape,
+    key: "shape",
+    file: where,
+    limit: Number.MAX_SAFE_INTEGER,
   });
 }
 
