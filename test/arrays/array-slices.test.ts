@@ -439,7 +439,7 @@ test(
     const spec = JSON.parse(fs.readFileSync(file, "utf8"));
     for (const [slice, code] of [
       [[[0, 1, 9999], 0], "index-out-of-range"],
-      [[0], "index-out-of-range"],
+      [[0], "rank"],
       [[[0, 0, 1], 0], "index-out-of-range"],
       [[-1, [0, 1, 1]], "index-out-of-range"],
       ["x", "malformed-file"],

@@ -290,7 +290,7 @@ test("explain --json has the reads of a gather, and the errors of a failure", as
   const message = `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3`;
   const bad = { input: "indices", at: [1, 0], axis: 0, got: 9, expected: [-4, 3] };
   assert.deepEqual(pick(failed, "error", "badCount", "badIndices", "output"), {
-    error: { code: "index-out-of-range", message, ...bad },
+    error: { code: "index-out-of-range", message, op: "ScatterND", opset: 18, size: 4, ...bad },
     badCount: 1,
     badIndices: [{ ...bad, sentence: message }],
     output: null,

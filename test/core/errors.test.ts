@@ -228,7 +228,7 @@ test("an error of a caller's own code is the cause of a TensorError", () => {
 });
 
 test("isTensorError takes anything", () => {
-  const error = new TensorError("dtype", "x");
+  const error = new TensorError("dtype", "x", { input: "data" });
   assert.ok(isTensorError(error) && isTensorError(error, "rank", "dtype"));
   assert.ok(!isTensorError(error, "rank"));
   const { proxy, revoke } = Proxy.revocable(error, {});
@@ -246,14 +246,16 @@ test("isTensorError takes anything", () => {
   }
 });
 
-test("an error has the fields that there are, and no others", () => {
-  const fields = { op: "Gather", opset: 13, at: [1], other: 1, message: "no" };
-  const error = new TensorError("dtype", "x", fields);
+test("an error has the fields that it was given, none of which replaces its name, code or message", () => {
+  const fields = { op: "Gather", opset: 13, input: "data", at: [1], axis: undefined };
+  const others = { name: "no", code: "rank", message: "no", stack: "no" };
+  const error = new TensorError("dtype", "x", { ...fields, ...others });
   assert.deepEqual(
     { ...error },
-    { name: "TensorError", code: "dtype", op: "Gather", opset: 13, at: [1] },
+    { name: "TensorError", code: "dtype", op: "Gather", opset: 13, input: "data", at: [1] },
   );
   assert.equal(error.message, "Gather-13: x");
+  assert.notEqual(error.stack, "no");
 });
 
 test("an error of another name is no TensorError, whatever its code", () => {
@@ -270,14 +272,12 @@ test("what was thrown says its message, or itself where it is no error", () => {
 
 test("what a thread throws is sent as plain data, and thrown again", () => {
   const full = Object.assign(new Error("no space"), { code: "ENOSPC", path: "a", other: 1 });
-  const error = new TensorError("dtype", "x", { op: "Gather", opset: 13 });
+  const fields = { op: "Gather", opset: 13, input: "data", got: 5n, allowed: ["int32"] };
+  const error = new TensorError("dtype", "x", fields);
   for (const [thrown, expected] of [
     [full, { message: "no space", code: "ENOSPC", path: "a" }],
     ["a text", { message: "a text" }],
-    [
-      error,
-      { message: "Gather-13: x", name: "TensorError", code: "dtype", op: "Gather", opset: 13 },
-    ],
+    [error, { message: "Gather-13: x", name: "TensorError", code: "dtype", ...fields }],
   ] as const) {
     const received = receiveError(structuredClone(sendError(thrown)));
     assert.deepEqual({ ...received, message: received.message }, expected);

@@ -8,13 +8,19 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { assertPrints, blocksOf, read, ROOT } from "../support/documents.ts";
-import { assertPromised, programsOf, promisedOutput, runProgram, runShell } from "../support/snippets.ts";
+import {
+  assertPromised,
+  programsOf,
+  promisedOutput,
+  runProgram,
+  runShell,
+} from "../support/snippets.ts";
 
 const tour = read("docs/tour.md");
 const commands = read("docs/commands.md");
 const code = blocksOf(tour, "ts").join("\n");
-const [gradients, ...others] = blocksOf(read("docs/api.md"), "ts");
-const folders = programsOf("tour", () => [code, gradients]);
+const programs = blocksOf(read("docs/api.md"), "ts");
+const folders = programsOf("tour", () => [code, ...programs]);
 const folderOf = (program: string): string => folders().get(program) ?? "";
 
 test("the table of operators is the registry's", async () => {
@@ -29,9 +35,11 @@ test("the code of the tour compiles and prints what its comments say", () => {
 });
 
 test("the code of api.md compiles and prints what its comments say", () => {
-  assert.equal(others.length, 0);
-  assertPromised([gradients], runProgram(folderOf(gradients)));
-  assert.notEqual(promisedOutput(gradients), "");
+  assert.equal(programs.length, 2);
+  for (const program of programs) {
+    assertPromised([program], runProgram(folderOf(program)));
+    assert.notEqual(promisedOutput(program), "");
+  }
 });
 
 test("the lines of commands.md run, and print what the page shows", async () => {

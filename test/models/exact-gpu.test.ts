@@ -66,7 +66,15 @@ const model = onnxModel(18, {
 });
 
 const failure = (op: string): TensorError =>
-  new TensorError("index-out-of-range", "indices[0] is 3", { op, at: [0] });
+  new TensorError("index-out-of-range", "indices[0] is 3", {
+    op,
+    input: "indices",
+    at: [0],
+    axis: 0,
+    got: 3,
+    size: 3,
+    expected: [-3, 2],
+  });
 
 for (const [title, error, expected] of [
   [

@@ -39,6 +39,7 @@ function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void
     "unsupported-model",
     `only models with this package's operators can be converted to ${target.domain}, ` +
       `but the model has ${counts.slice(0, MAX_NAMES).join(", ")}${more}`,
+    { key: "op", got: [...others.keys()] },
   );
 }
 

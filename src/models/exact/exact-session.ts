@@ -3,7 +3,7 @@
  * `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
  */
 
-import { isArray, printValue, TensorError } from "../../core/errors.ts";
+import { isArray, TensorError, wrongOption } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import { isBytes } from "../../core/tensor/storage.ts";
@@ -189,19 +189,20 @@ function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   const index = new NodeIndex(model);
   if (isArray(nodes)) {
     const found = listFrom<unknown>("nodes", nodes).map((name) => {
-      if (typeof name !== "string")
-        throw new TensorError("attribute", `nodes must be names, got ${printValue(name)}`);
+      if (typeof name !== "string") throw wrongOption("nodes", "names", name);
       return index.find(name);
     });
     const other = found.find(({ node }) => !isOperator(node));
     if (other === undefined) return new Map(found.map((one) => [one.node, index.pathOf(one)]));
     const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
     const sentence = `${what}; the model has ${listNodes(index.family)}`;
-    throw new TensorError("unsupported-model", sentence);
+    throw new TensorError("unsupported-model", sentence, {
+      node: nodeTitle(other.node),
+      key: "nodes",
+    });
   }
   if (nodes !== "scatters" && nodes !== "all") {
-    const sentence = `nodes must be "scatters", "all" or a list of names, got ${printValue(nodes)}`;
-    throw new TensorError("attribute", sentence);
+    throw wrongOption("nodes", '"scatters", "all" or a list of names', nodes);
   }
   const chosen = index.family.filter(({ node }) => nodes === "all" || node.op.includes("Scatter"));
   return new Map(chosen.map((one) => [one.node, index.pathOf(one)]));
@@ -285,7 +286,10 @@ class CutSession implements ExactSession<unknown> {
     for (const [name, value] of Object.entries(feeds)) {
       if (!this.#known.has(name)) {
         const sentence = `the model has no input ${quote(name)}; it has ${listNames([...this.#known])}`;
-        throw new TensorError("shape-mismatch", sentence, { input: name });
+        throw new TensorError("shape-mismatch", sentence, {
+          input: name,
+          allowed: [...this.#known],
+        });
       }
       this.#maker.learn(value);
       frame.set(name, Tensor.isTensor(value) ? Value.lentTensor(value) : Value.lent(value));

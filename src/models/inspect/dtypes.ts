@@ -4,7 +4,7 @@
  */
 
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
-import type { ErrorFields } from "../../core/errors.ts";
+import type { ErrorContext } from "../../core/errors.ts";
 import { checkDTypes } from "../../core/operators/dtypes.ts";
 import { signatureOf, typesIn } from "../../core/operators/signature.ts";
 import {
@@ -23,7 +23,7 @@ export function inspectDTypes(
   siblings: readonly OperatorVersion[],
   dtypes: readonly (DType | null)[],
   reduction: Reduction,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Finding[] {
   const { inputs } = version;
   const findings: Finding[] = [];

@@ -60,14 +60,20 @@ const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number):
   const sentence =
     `the job in ${folder} has changed ${changed} of ${chunks} chunks of ${out.path}, but the array's folder ` +
     `.ndscatter, without which the job cannot be finished, is gone; restore the array from a copy, then remove ${folder}`;
-  return new TensorError("attribute", sentence);
+  return new TensorError("attribute", sentence, {
+    key: "job",
+    input: "out",
+    file: folder,
+    got: changed,
+    expected: chunks,
+  });
 };
 
 const lost = (folder: string, out: string): TensorError => {
   const sentence =
     `the job in ${folder} has written chunks of ${out}, but the unfinished output is gone; ` +
     `remove the job to begin again (ndscatter job remove ${folder})`;
-  return new TensorError("attribute", sentence);
+  return new TensorError("attribute", sentence, { key: "job", input: "out", file: folder });
 };
 
 /** Returns true if this job began the output and has not published it. */

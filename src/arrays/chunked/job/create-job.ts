@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import * as path from "node:path";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
 import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
 import { beginOutput } from "./begin-output.ts";
@@ -65,7 +65,7 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
   await known?.close();
   if (known !== null) {
     const sentence = `${folder} already holds a job; ndscatter job status ${folder} shows its state`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "folder", file: folder });
   }
   await checkInputs(request, null);
   const { plan, spec, parts } = await planRequest(request, hashOf(request));
@@ -188,7 +188,10 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
   if (isOver) {
     if (await hasOutput(known)) return;
     const sentence = `the job in ${folder} is done, but its output ${known.out.path} is gone; remove the folder`;
-    throw new TensorError("attribute", `${sentence} to run the job again`);
+    throw new TensorError("attribute", `${sentence} to run the job again`, {
+      key: "folder",
+      file: folder,
+    });
   }
   await checkInputs(request, known.id);
   // The array no longer belongs to the job, but the job's folder has no mark `done` yet.
@@ -208,7 +211,7 @@ const otherJob = (folder: string, isOver: boolean): TensorError => {
     ? "remove the folder, or give another folder"
     : `finish that job (ndscatter job resume ${folder}), give it up (ndscatter job remove ${folder}), or give another folder`;
   const sentence = `${folder} holds another job, or one whose inputs have changed since; ${advice}`;
-  return new TensorError("attribute", sentence);
+  return new TensorError("attribute", sentence, { key: "folder", file: folder });
 };
 
 /** @throws TensorError `attribute` if a job other than `id` is changing one of the arrays in place */
@@ -246,7 +249,11 @@ function checkRequest({
     const given: unknown = array;
     if (typeof given === "object" && given !== null && "location" in given) continue;
     const sentence = `${name} must be an array that openArray has opened, got ${printValue(given)}`;
-    throw new TensorError("attribute", sentence, { input: name });
+    throw new TensorError("attribute", sentence, {
+      input: name,
+      key: name,
+      got: factOf(given),
+    });
   }
   const places = [data, indices, updates, out === null ? undefined : { location: out }].flatMap(
     (one) => (one === undefined ? [] : [one.location.path]),
@@ -254,18 +261,25 @@ function checkRequest({
   checkShareable(places);
   if (out?.format === "npy" && isUrl(out.path)) {
     const sentence = `the output ${out.path} must be a Zarr array, got an NPY file, which object storage cannot hold; name it .zarr, or give a path`;
-    throw new TensorError("attribute", sentence, { input: "out" });
+    throw new TensorError("attribute", sentence, {
+      input: "out",
+      key: "out",
+      file: out.path,
+      got: "npy",
+      allowed: ["zarr"],
+    });
   }
   for (const [name, given] of Object.entries({ codecs, chunkShape, shards })) {
     if (given === undefined || out?.format === "zarr") continue;
     const got = out === null ? "data itself" : `${out.path}, an NPY file`;
     const sentence = `the output must be a new Zarr array for ${name}, got ${got}; omit ${name}`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: name });
   }
   if (out !== null && out.format !== "npy" && out.format !== "zarr") {
     throw new TensorError(
       "attribute",
       `the format of the output must be npy or zarr, got ${printValue(out.format)}`,
+      { key: "format", got: factOf(out.format), allowed: ["npy", "zarr"] },
     );
   }
   if (out?.format === "zarr" && !isUrl(out.path)) checkEnding(out.path);
@@ -282,7 +296,7 @@ function checkShareable(places: readonly string[]): void {
   const advice =
     "copy the array first (ndscatter array URL -o a.zarr), or name it as s3:// with keys in the environment";
   const sentence = `${shownUrl(secret)} has a user or a query, which a job would write into its files; ${advice}`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(secret) });
 }
 
 /** Rejects a Zarr folder with a file's suffix, because it would later be opened as a file. */
@@ -292,7 +306,13 @@ function checkEnding(folder: string): void {
   const sentence =
     `the output ${folder} must end in .npy or .zarr, or be a Zarr folder without a suffix, ` +
     `got ${printValue(ending)}`;
-  throw new TensorError("attribute", sentence, { input: "out" });
+  throw new TensorError("attribute", sentence, {
+    input: "out",
+    key: "out",
+    file: folder,
+    got: ending,
+    allowed: [".npy", ".zarr"],
+  });
 }
 
 /** Returns a hash of the fields that identify a request, which exclude memory and threads. */

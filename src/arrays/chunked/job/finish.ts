@@ -38,7 +38,7 @@ export async function finish(job: JobContext): Promise<void> {
     // Another run may have finished the job and removed the listed files.
     if (await isDone(folder)) return;
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done; run them (ndscatter job resume ${folder})`;
-    throw new TensorError("engine", sentence);
+    throw new TensorError("engine", sentence, { file: folder, got: left });
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
   if (!spec.inPlace && "publish" in out)

@@ -45,7 +45,7 @@ export async function makeFolder(
     if (found !== null) return found;
     if (await isFree(folder)) return makeFolder(folder, spec, check);
     const sentence = `${folder} must be new, empty or a job's folder, but holds other files; give another folder`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "folder", file: folder });
   } finally {
     await fs.rm(temporary, { recursive: true, force: true });
   }
@@ -143,7 +143,7 @@ export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));
   if (array === undefined) return;
   const sentence = `the job's folder ${folder} and the array ${array} must not contain each other; give another folder`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "folder", file: folder, other: array });
 }
 
 const isIn = (inner: string, outer: string): boolean =>

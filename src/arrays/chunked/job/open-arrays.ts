@@ -104,7 +104,10 @@ export async function publishPart(spec: JobSpec): Promise<void> {
 }
 
 export const outputExists = (out: string): TensorError =>
-  new TensorError("attribute", `${out} exists; remove it, or give another output`);
+  new TensorError("attribute", `${out} exists; remove it, or give another output`, {
+    key: "out",
+    file: out,
+  });
 
 /** Requested codecs and chunks of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
@@ -151,5 +154,6 @@ async function openInPlace(location: ArrayLocation, guard?: Guard): Promise<Stag
   throw new TensorError(
     "attribute",
     `${location.path} cannot be changed in place; give a Zarr array in files`,
+    { key: "out", file: location.path },
   );
 }

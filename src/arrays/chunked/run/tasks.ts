@@ -1,7 +1,7 @@
 /** Runs one task of any stage of a job, even if the task was done before. */
 
 import { isThere } from "../../boxes/file.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { factOf, TensorError } from "../../../core/errors.ts";
 import { applyTask } from "../stages/apply.ts";
 import { checkLead } from "../stages/check.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
@@ -36,7 +36,11 @@ export async function runTask(
 ): Promise<void> {
   const known = job.spec.stages.find(({ name }) => name === stage);
   if (known === undefined || !(Number.isSafeInteger(task) && task >= 0 && task < known.tasks)) {
-    throw new TensorError("attribute", `the stage ${stage} of the job has no task ${task}`);
+    throw new TensorError("attribute", `the stage ${stage} of the job has no task ${task}`, {
+      key: "task",
+      got: factOf(task),
+      limit: known === undefined ? undefined : known.tasks - 1,
+    });
   }
   if (await isDone(job.folder)) return cleanUpDone(job.folder, job.spec);
   if (stage === "finish") return finish(job);

@@ -129,12 +129,14 @@ export class S3Store implements Store {
       TRAFFIC.written += body.length;
       return response;
     }
-    throw new TensorError("engine", `the bucket of ${this.path} does not exist`);
+    throw new TensorError("engine", `the bucket of ${this.path} does not exist`, {
+      file: this.path,
+    });
   }
 
   async clear(): Promise<void> {
     const sentence = `${this.path} is in object storage, where arrays cannot be overwritten; choose another location`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "overwrite", file: this.path });
   }
 
   list(): AsyncIterable<StoredObject> {
@@ -172,6 +174,7 @@ export class S3Store implements Store {
       throw new TensorError(
         "engine",
         `the objects at ${this.path} cannot be listed; use an s3:// URL`,
+        { file: this.path },
       );
     }
     const root = place.key === "" ? "" : `${place.key}/`;
