@@ -553,9 +553,9 @@ test("of a reduction that the version does not have, what the runtime did is sai
     const [{ verdict, sentence, diagnoses }] = nodes;
     assert.equal(verdict, "wrong");
     reportSentence("verdict wrong", sentence);
-    const diagnosis = diagnoses.find(({ id }) => id === "other-reduction");
-    assert.ok(diagnosis, JSON.stringify(diagnoses));
-    reportSentence("diagnosis other-reduction", diagnosis.sentence);
+    const found = diagnoses.filter(({ id }) => id === "other-reduction");
+    assert.ok(found.length > 0, JSON.stringify(diagnoses));
+    for (const one of found) reportSentence(`diagnosis ${one.id}`, one.sentence);
   }
 });
 
