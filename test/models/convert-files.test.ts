@@ -6,6 +6,8 @@ import { test } from "node:test";
 import { convertModel, externalFiles, readModel, writeModel } from "../../src/entries/onnx.ts";
 import { bytes, file, int, text } from "../support/onnx-encoder.ts";
 import { BODY, graphAttribute, PLAIN, withBodies } from "../support/body-files.ts";
+import { assertRefused } from "../support/refusal.ts";
+import { reportSentence } from "../support/sentences.ts";
 
 /** The records of a message by field number, each as text. */
 function recordsOf(message: Uint8Array): [field: number, bytes: Uint8Array][] {
@@ -148,7 +150,8 @@ test("bodies are converted as well, and keep what is not known", () => {
   const model = readModel(withBodies());
   const { model: converted, changes, unchecked } = convertModel(model, { opset: 13 });
   const written = writeModel(converted);
-  assert.deepEqual(changes, ['the Scatter that makes "z": Scatter-9 to ScatterElements-13']);
+  assert.equal(changes.length, 1);
+  reportSentence("change", changes[0]);
   assert.equal(unchecked.size, 0);
   const [node] = partsOf(partsOf(written, 7)[0], 1);
   const [then, otherwise] = partsOf(node, 5).map((one) => partsOf(one, 6)[0]);
@@ -214,10 +217,7 @@ test("what the caller of a function decides is refused where it has to be known"
   const axis = bytes(5, [...text(1, "axis"), ...text(21, "axis"), ...int(20, 2)]);
   const softmax = readModel(withBodies(functionOf("Softmax", 11, axis)));
   assert.equal(convertModel(softmax, { opset: 12 }).model.functions?.[0].opsets["ai.onnx"], 12);
-  assert.throws(() => convertModel(softmax, { opset: 13 }), {
-    code: "unsupported-model",
-    message: /its attribute axis depends on the caller of its function$/,
-  });
+  assertRefused("unsupported-model", {}, () => convertModel(softmax, { opset: 13 }));
   const gather = readModel(withBodies(functionOf("Concat", 13, axis)));
   assert.deepEqual(convertModel(gather, { opset: 18 }).changes.length, 1);
 });

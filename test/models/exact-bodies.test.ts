@@ -9,12 +9,12 @@ import {
   type Model,
   type ModelSpec,
 } from "../../src/entries/onnx.ts";
-import { isTensorError } from "../../src/core/errors.ts";
 import { tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { bodyAttribute } from "../../src/models/onnx/body-attribute.ts";
 import { ADD, ADD_AT, body, runExact, X } from "../support/exact-models.ts";
 import { localRuntime } from "../support/local-runtime.ts";
 import { BOOL, F32, f32, i64, I64, onnxModel } from "../support/node-models.ts";
+import { assertRejected } from "../support/refusal.ts";
 
 const chooses = onnxModel(18, {
   inputs: { c: BOOL(), x: F32(4), at: I64(1) },
@@ -228,30 +228,14 @@ function withAxes(
   return { more: ["axes"], constants: { axes: i64([axes.length], ...axes) } };
 }
 
-for (const [title, model, says] of [
-  [
-    "an axis that is too long",
-    between("Squeeze", withAxes(1)),
-    /can only drop axes of size 1, but axis 1 of \[1, 4\]/,
-  ],
-  [
-    "an axis beyond the rank",
-    between("Unsqueeze", withAxes(5)),
-    /must name axes of rank 3, each once, got 5/,
-  ],
-  [
-    "an axis twice",
-    between("Unsqueeze", withAxes(1, 1)),
-    /must name axes of rank 4, each once, got 1, 1/,
-  ],
+for (const [title, model] of [
+  ["an axis that is too long", between("Squeeze", withAxes(1))],
+  ["an axis beyond the rank", between("Unsqueeze", withAxes(5))],
+  ["an axis twice", between("Unsqueeze", withAxes(1, 1))],
 ] as const) {
   test(`${title} is refused when it runs`, async () => {
     const session = await createExactSession(model, localRuntime());
-    await assert.rejects(session.run({ x: row }), (error) => {
-      assert.ok(isTensorError(error, "malformed-file"));
-      assert.match(error.message, says);
-      return true;
-    });
+    await assertRejected("malformed-file", {}, () => session.run({ x: row }));
   });
 }
 
@@ -561,14 +545,7 @@ for (const [title, node] of [
       ],
       outputs: { y: null },
     });
-    await assert.rejects(createExactSession(model, localRuntime()), (error) => {
-      assert.ok(isTensorError(error, "unsupported-model"));
-      assert.equal(
-        error.message,
-        'put cannot be replaced: its input "s" is a sequence or an optional',
-      );
-      return true;
-    });
+    await assertRejected("unsupported-model", {}, () => createExactSession(model, localRuntime()));
   });
 }
 
@@ -608,13 +585,11 @@ test("of what a Loop makes, its sequences are no tensors and what it collects is
     return { run: () => Promise.reject(new Error("not run")) };
   };
   // Bodies are written as they were read, and this one was not.
-  await assert.rejects(
+  await assertRejected("attribute", { op: "Loop" }, () =>
     createExactSession(listing("rows"), { createSession }),
-    /writeModel can keep but not create/,
   );
-  await assert.rejects(
+  await assertRejected("unsupported-model", {}, () =>
     createExactSession(listing("longer"), { createSession }),
-    /^TensorError: put cannot be replaced: its input "longer" is a sequence or an optional$/,
   );
 });
 
@@ -642,10 +617,7 @@ test("a Scan with a batch axis is refused", async () => {
   );
   const older = { ...scan, opsets: { "ai.onnx": 8 } };
   const options = { ...localRuntime(), nodes: "all" } as const;
-  await assert.rejects(
-    createExactSession(older, options),
-    /take cannot be replaced, because it is in node "whole": a Scan before opset 9 is not supported by exact sessions$/,
-  );
+  await assertRejected("unsupported-model", {}, () => createExactSession(older, options));
 });
 
 test("a Loop collects text and numbers of no elements", async () => {
@@ -723,20 +695,14 @@ test("a Loop without an iteration has the shape that ONNX Runtime 1.30 gives, or
   await session.release();
   assert.deepEqual([all.type, all.dims], ["float32", [0, 5]]);
   const unknown = collects([{ op: "Relu", inputs: ["s"], outputs: ["row"] }], "row");
-  await assert.rejects(
-    runExact(unknown, feeds),
-    /has no iteration, and the model does not declare the shape of "row", which the loop collects$/,
-  );
+  await assertRejected("malformed-file", {}, () => runExact(unknown, feeds));
 });
 
 test("what a Loop collects is not made where nothing needs it", async () => {
   const nodes = [{ op: "Mystery", inputs: ["s"], outputs: ["row"] }];
   const model = collects(nodes, "row");
   const feeds = { n: tensor("int64", [], 0), x: X, table: zeros("float32", [3, 5]) };
-  await assert.rejects(
-    runExact(model, feeds),
-    /the Loop that makes "last" has no iteration, and the model does not declare the data type of "row", which the loop collects$/,
-  );
+  await assertRejected("malformed-file", {}, () => runExact(model, feeds));
   model.graph.outputs.pop();
   assert.deepEqual(await runExact(model, feeds), { last: [10, 20, 30, 40] });
 });

@@ -23,6 +23,9 @@ import {
 } from "../../src/entries/onnx.ts";
 import { body } from "../support/exact-models.ts";
 import { BOOL, F32, f32, I64, i64, onnxModel } from "../support/node-models.ts";
+import { createExactSession, type CreateGpu, type ExactGpuTensor } from "../../src/entries/onnx.ts";
+import { F32, I64, onnxModel } from "../support/node-models.ts";
+import { assertRejected } from "../support/refusal.ts";
 
 /** A tensor that a runtime has on a GPU. */
 const onGpu = (type: string, ...dims: number[]): object => ({
@@ -76,27 +79,11 @@ const failure = (op: string): TensorError =>
     expected: [-3, 2],
   });
 
-for (const [title, error, expected] of [
-  [
-    "of an operator that one node has names the node",
-    failure("ScatterElements"),
-    {
-      code: "index-out-of-range",
-      at: [0],
-      message: 'ScatterElements: indices[0] is 3 (node "put")',
-    },
-  ],
-  [
-    "of an operator that several nodes have names them",
-    failure("Gather"),
-    { message: 'Gather: indices[0] is 3 (one of node "take", node "again")' },
-  ],
-  [
-    "of another operator names all nodes",
-    failure("Scatter"),
-    { message: 'Scatter: indices[0] is 3 (one of node "take", node "again", node "put")' },
-  ],
-  ["of the device is as it is", new Error("the device is lost"), { message: "the device is lost" }],
+for (const [title, error, names] of [
+  ["of an operator that one node has names the node", failure("ScatterElements"), ["put"]],
+  ["of an operator that several nodes have names them", failure("Gather"), ["take", "again"]],
+  ["of another operator names all nodes", failure("Scatter"), ["take", "again", "put"]],
+  ["of the device is as it is", new Error("the device is lost"), null],
 ] as const) {
   test(`an error on the GPU ${title}`, async () => {
     const live = new Set<ExactGpuTensor>();
@@ -104,10 +91,13 @@ for (const [title, error, expected] of [
     const session = await createExactSession(model, {
       ...{ createSession: async () => ({ run }), nodes: "all", gpu: failing(error, live) },
     });
-    await assert.rejects(
-      session.run({ x: onGpu("float32", 3) as never, i: onGpu("int64", 2) as never }),
-      expected,
-    );
+    const running = session.run({ x: onGpu("float32", 3) as never, i: onGpu("int64", 2) as never });
+    if (names === null) await assert.rejects(running, error);
+    else {
+      const facts = { op: error.op, at: [0] };
+      const { message } = await assertRejected("index-out-of-range", facts, () => running);
+      assert.deepEqual(message.match(/(?<=")\w+(?=")/g), [...names]);
+    }
     assert.equal(live.size, 0);
     await session.release();
   });

@@ -7,6 +7,7 @@ import * as onnx from "../../src/entries/onnx.ts";
 import { writeIR } from "../../src/entries/openvino.ts";
 import { tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { F32, i64, onnxModel } from "../support/node-models.ts";
+import { assertRefused, type Facts } from "../support/refusal.ts";
 
 type Model = onnx.Model;
 
@@ -119,39 +120,36 @@ for (const [name, take] of Object.entries(TAKERS)) {
 }
 
 // prettier-ignore
-const REFUSALS: readonly (readonly [place: string, odd: unknown, code: ErrorCode, says: string])[] = [
-  ["irVersion", "8", "malformed-file", 'the irVersion of a model must be a number, got "8"'],
-  ["producer", null, "malformed-file", "the producer of a model must be text, got null"],
-  ["functions.0.name", 1, "malformed-file", "the name of a function must be text, got 1"],
-  ["functions.0.domain", 1, "malformed-file", "the domain of a function must be text, got 1"],
-  ["graph.name", undefined, "malformed-file", "the name of a graph must be text, got undefined"],
-  ["graph.inputs.0.name", 5, "malformed-file", "the name of a value must be text, got 5"],
-  ["graph.inputs.0.type", undefined, "malformed-file", 'the type of "x" must be an object, got undefined'],
-  ["graph.inputs.0.type.dtype", "f32", "dtype", 'the data type of "x" is unknown: f32'],
-  ["graph.inputs.0.type.shape", 5, "malformed-file", 'the shape of "x" must be a list, got 5'],
-  ["graph.inputs.0.type.shape.0", -1, "shape-mismatch", 'dimensions of "x" must be sizes, got -1'],
-  ["graph.constants.0.shape.0", "N", "shape-mismatch", 'dimensions of "i" must be sizes, got "N"'],
-  ["graph.constants.0.read", 5, "malformed-file", "a constant of a graph must have a function read"],
-  ["graph.nodes.0.name", 1n, "malformed-file", "the name of a node must be text, got 1"],
-  ["graph.nodes.0.op", [], "malformed-file", "the operator of a node must be text, got a list"],
-  ["graph.nodes.0.opset", "13", "malformed-file", 'the opset of a node must be a number, got "13"'],
-  ["graph.nodes.1.inputs.0", 7, "malformed-file", "an input of a node must be text, got 7"],
-  ["graph.nodes.1.outputs.0", 7, "malformed-file", "an output of a node must be text, got 7"],
-  ["graph.nodes.0.attributes.axes", 1, "malformed-file", 'the attribute "axes" must be an object, got 1'],
-  ["graph.nodes.0.attributes.axes.value", "ab", "malformed-file", 'the attribute "axes" must be a list, got "ab"'],
-  ["graph.nodes.0.attributes.axes.value.1", "b", "malformed-file",
-    'the attribute "axes" must be a list of numbers, got "b"'],
-  ["graph.nodes.0.attributes.half.value", "b", "malformed-file", 'the attribute "half" must be a number, got "b"'],
-  ["graph.nodes.0.attributes.half.type", "odd", "malformed-file",
-    'the attribute "half" must be of an attribute type, got "odd"'],
-  ["graph.nodes.2.attributes.then_branch.graphs.0.nodes.0.op", 5, "malformed-file",
-    "the operator of a node must be text, got 5"],
+const REFUSALS: readonly (readonly [place: string, odd: unknown, code: ErrorCode, facts?: Facts])[] = [
+  ["irVersion", "8", "malformed-file"],
+  ["producer", null, "malformed-file"],
+  ["functions.0.name", 1, "malformed-file"],
+  ["functions.0.domain", 1, "malformed-file"],
+  ["graph.name", undefined, "malformed-file"],
+  ["graph.inputs.0.name", 5, "malformed-file"],
+  ["graph.inputs.0.type", undefined, "malformed-file"],
+  ["graph.inputs.0.type.dtype", "f32", "dtype", { input: "x" }],
+  ["graph.inputs.0.type.shape", 5, "malformed-file"],
+  ["graph.inputs.0.type.shape.0", -1, "shape-mismatch", { input: "x" }],
+  ["graph.constants.0.shape.0", "N", "shape-mismatch", { input: "i" }],
+  ["graph.constants.0.read", 5, "malformed-file"],
+  ["graph.nodes.0.name", 1n, "malformed-file"],
+  ["graph.nodes.0.op", [], "malformed-file"],
+  ["graph.nodes.0.opset", "13", "malformed-file"],
+  ["graph.nodes.1.inputs.0", 7, "malformed-file"],
+  ["graph.nodes.1.outputs.0", 7, "malformed-file"],
+  ["graph.nodes.0.attributes.axes", 1, "malformed-file"],
+  ["graph.nodes.0.attributes.axes.value", "ab", "malformed-file"],
+  ["graph.nodes.0.attributes.axes.value.1", "b", "malformed-file"],
+  ["graph.nodes.0.attributes.half.value", "b", "malformed-file"],
+  ["graph.nodes.0.attributes.half.type", "odd", "malformed-file"],
+  ["graph.nodes.2.attributes.then_branch.graphs.0.nodes.0.op", 5, "malformed-file"],
 ];
 
-for (const [place, odd, code, says] of REFUSALS) {
-  test(`${place}: ${says}`, () => {
+for (const [place, odd, code, facts = {}] of REFUSALS) {
+  test(`${place}: ${code}`, () => {
     const given = withOdd(model(), place.split("."), odd) as Model;
-    assert.throws(() => onnx.convertModel(given, { opset: 13 }), { code, message: says });
+    assertRefused(code, facts, () => onnx.convertModel(given, { opset: 13 }));
   });
 }
 
@@ -165,16 +163,12 @@ function squeezing(read: () => unknown): Model {
   return made;
 }
 
-// prettier-ignore
-const READS: readonly (readonly [name: string, read: () => unknown, says: RegExp])[] = [
-  ["returns nothing", () => undefined, /: a must be a tensor, got undefined; use tensor\(…\)$/],
-  ["returns another tensor", () => zeros("int64", [5000]),
-    /: the constant "a" is of int64 and shape \[1\], but reads as int64 of shape \[5000\]$/],
-];
-
-for (const [name, read, says] of READS) {
+for (const [name, code, facts, read] of [
+  ["returns nothing", "dtype", { input: "a" }, () => undefined],
+  ["returns another tensor", "malformed-file", {}, () => zeros("int64", [5000])],
+] as const) {
   test(`a constant whose read ${name} is refused where its values are needed`, () => {
-    assert.throws(() => onnx.convertModel(squeezing(read), { opset: 12 }), says);
+    assertRefused(code, facts, () => onnx.convertModel(squeezing(read), { opset: 12 }));
     // Its values are not needed: it is copied as it is.
     const { graph } = onnx.convertModel(squeezing(read), { opset: 18 }).model;
     assert.deepEqual(
@@ -215,8 +209,8 @@ test("a body that holds itself is refused", () => {
   const itself = { type: "other", value: "GRAPH", graphs: [made.graph] } as const;
   attributes["then_branch"] = itself;
   attributes["else_branch"] = itself;
-  for (const [name, take] of Object.entries(TAKERS)) {
-    assert.throws(() => take(made), /a graph of the model contains itself as a body$/, name);
+  for (const take of Object.values(TAKERS)) {
+    assertRefused("malformed-file", {}, () => take(made));
   }
 });
 
@@ -231,8 +225,7 @@ test("bodies more than 16 deep are not converted", () => {
     return made;
   };
   assert.equal(onnx.convertModel(inBodies(15), { opset: 18 }).changes.length, 0);
-  assert.throws(() => onnx.convertModel(inBodies(16), { opset: 18 }, { force: true }), {
-    code: "too-large",
-    message: "the model has graphs nested more than 16 deep, which is too deep to read",
-  });
+  assertRefused("too-large", {}, () =>
+    onnx.convertModel(inBodies(16), { opset: 18 }, { force: true }),
+  );
 });

@@ -160,6 +160,6 @@ test("deep nesting is not followed", () => {
   // A number, without which this would be text, and an unknown field that opens a million groups.
   const groups = new Uint8Array(2 ** 20).fill((12 << 3) | 3);
   groups.set([1 << 3, 0]);
-  assertRefused("malformed-file", /wire type 3/, () => readModel(groups));
-  assertRefused("malformed-file", /wire type 3/, () => readTensor(groups));
+  assertRefused("malformed-file", {}, () => readModel(groups));
+  assertRefused("malformed-file", {}, () => readTensor(groups));
 });

@@ -38,7 +38,6 @@ interface Hostile {
   readonly what: string;
   readonly content: Uint8Array | ByteSource;
   readonly code?: ErrorCode;
-  readonly says: RegExp;
 }
 
 /** A graph that is said to have so many bytes, and what follows. */
@@ -54,43 +53,41 @@ const source = (size: number, read: (offset: number, length: number) => unknown)
 
 // prettier-ignore
 const HOSTILE: readonly Hostile[] = [
-  { what: "an empty file", content: file(), says: /the file must be an ONNX model, got an empty file; get it again/ },
-  { what: "a length behind the end", content: lying(5, 0, 0), says: /byte 2 begins a part of 5 bytes where 2 are/ },
-  { what: "a length one behind the end", content: lying(3, 0, 0), says: /a part of 3 bytes where 2 are left/ },
-  { what: "a part longer than the one around it", says: /a part of 9 bytes where 0 are left/,
-    content: modelFile(initializer(int(TENSOR.dataType, 1), [(TENSOR.rawData << 3) | 2, 9])) },
-  { what: "a tag without a record", content: modelFile([(GRAPH.name << 3) | 2]), says: /1 bytes where 0 are left/ },
-  { what: "a double of 7 bytes", content: file([(3 << 3) | 1, 1, 2, 3, 4, 5, 6, 7]), says: /8 bytes where 7 are left/ },
-  { what: "a float of 3 bytes", content: file([(3 << 3) | 5, 1, 2, 3]), says: /4 bytes where 3 are left/ },
-  { what: "a length of 2^53", content: lying(...varint(2 ** 53)), says: /2\^53 or more/ },
-  { what: "a length of 2^53 - 1", content: lying(...varint(2 ** 53 - 1)), says: /9007199254740991 bytes where 0/ },
-  { what: "a length of 2^63", content: lying(...varint(2n ** 63n)), says: /2\^53 or more/ },
-  { what: "a length of 2^64 - 1", content: lying(...varint(-1)), says: /2\^53 or more/ },
-  { what: "a length that never ends", content: lying(...endless), says: /more than 10 bytes/ },
-  { what: "a length of 11 bytes", content: lying(...Array<number>(10).fill(128), 0), says: /more than 10 bytes/ },
-  { what: "a number that never ends", content: file([1 << 3], endless), says: /more than 10 bytes/ },
-  { what: "a number of 11 bytes", content: file([1 << 3], Array(10).fill(128), [0]), says: /more than 10 bytes/ },
-  { what: "a number that is cut short", content: file([1 << 3, 0x80]), says: /truncated or damaged/ },
-  { what: "a group", content: file([(3 << 3) | 3, (3 << 3) | 4]), says: /wire type 3/ },
-  { what: "the end of a group", content: file([(3 << 3) | 4]), says: /wire type 4/ },
-  { what: "wire type 6", content: file([(3 << 3) | 6]), says: /wire type 6/ },
-  { what: "field 0", content: file([2, 0]), says: /illegal tag/ },
-  { what: "field 2^29", content: file(varint(2 ** 32 + 2), [0]), says: /illegal tag/ },
-  { what: "the tag of the graph and 2^32", content: file(varint(2 ** 32 + 58), [0]), says: /illegal tag/ },
-  { what: "no operator", content: modelFile(bytes(GRAPH.node, text(NODE.name, "n"))), says: /no op_type/ },
-  { what: "a name of 64 KiB and a byte", content: named(2 ** 16 + 1), code: "too-large", says: /name of 65537 bytes/ },
-  { what: "a tensor far longer than its shape", content: fat(2 ** 17), says: /float32\[1\], takes 131\d\d\d bytes/ },
-  { what: "a source that gives too little", content: source(10, () => new Uint8Array(3)),
-    says: /reading 10 bytes from byte 0 of the file gave 3 bytes/ },
-  { what: "a source that gives too much", content: source(10, () => new Uint8Array(11)), says: /gave 11 bytes/ },
-  { what: "a source that gives no bytes", content: source(10, () => "0123456789"), says: /must give a Uint8Array, got "0123456789"/ },
+  { what: "an empty file", content: file() },
+  { what: "a length behind the end", content: lying(5, 0, 0) },
+  { what: "a length one behind the end", content: lying(3, 0, 0) },
+  { what: "a part longer than the one around it", content: modelFile(initializer(int(TENSOR.dataType, 1), [(TENSOR.rawData << 3) | 2, 9])) },
+  { what: "a tag without a record", content: modelFile([(GRAPH.name << 3) | 2]) },
+  { what: "a double of 7 bytes", content: file([(3 << 3) | 1, 1, 2, 3, 4, 5, 6, 7]) },
+  { what: "a float of 3 bytes", content: file([(3 << 3) | 5, 1, 2, 3]) },
+  { what: "a length of 2^53", content: lying(...varint(2 ** 53)) },
+  { what: "a length of 2^53 - 1", content: lying(...varint(2 ** 53 - 1)) },
+  { what: "a length of 2^63", content: lying(...varint(2n ** 63n)) },
+  { what: "a length of 2^64 - 1", content: lying(...varint(-1)) },
+  { what: "a length that never ends", content: lying(...endless) },
+  { what: "a length of 11 bytes", content: lying(...Array<number>(10).fill(128), 0) },
+  { what: "a number that never ends", content: file([1 << 3], endless) },
+  { what: "a number of 11 bytes", content: file([1 << 3], Array(10).fill(128), [0]) },
+  { what: "a number that is cut short", content: file([1 << 3, 0x80]) },
+  { what: "a group", content: file([(3 << 3) | 3, (3 << 3) | 4]) },
+  { what: "the end of a group", content: file([(3 << 3) | 4]) },
+  { what: "wire type 6", content: file([(3 << 3) | 6]) },
+  { what: "field 0", content: file([2, 0]) },
+  { what: "field 2^29", content: file(varint(2 ** 32 + 2), [0]) },
+  { what: "the tag of the graph and 2^32", content: file(varint(2 ** 32 + 58), [0]) },
+  { what: "no operator", content: modelFile(bytes(GRAPH.node, text(NODE.name, "n"))) },
+  { what: "a name of 64 KiB and a byte", content: named(2 ** 16 + 1), code: "too-large" },
+  { what: "a tensor far longer than its shape", content: fat(2 ** 17) },
+  { what: "a source that gives too little", content: source(10, () => new Uint8Array(3)) },
+  { what: "a source that gives too much", content: source(10, () => new Uint8Array(11)) },
+  { what: "a source that gives no bytes", content: source(10, () => "0123456789") },
   ...[NaN, -1, 0.5, 2 ** 53, Infinity].map((size): Hostile =>
-    ({ what: `a source of ${size} bytes`, content: source(size, () => file()), says: new RegExp(`file of ${size} bytes`) })),
+    ({ what: `a source of ${size} bytes`, content: source(size, () => file()) })),
 ];
 
-for (const { what, content, code = "malformed-file", says } of HOSTILE) {
+for (const { what, content, code = "malformed-file" } of HOSTILE) {
   test(`${what}: ${code}`, () => {
-    assertRefused(code, says, () => {
+    assertRefused(code, {}, () => {
       const whole = content instanceof Uint8Array ? sourceOf(content) : content;
       for (const one of readOutline(whole).graph.constants) one.read();
     });
@@ -104,8 +101,8 @@ test("the last of what is taken", () => {
   const read = (length: number): unknown =>
     readOutline(sourceOf(fat(length))).graph.constants[0].read();
   const most = 2 ** 16 + 20 - 8;
-  assertRefused("malformed-file", /needs 4 bytes, got 65548/, () => read(most));
-  assertRefused("malformed-file", /takes 65557 bytes of the file/, () => read(most + 1));
+  assertRefused("malformed-file", {}, () => read(most));
+  assertRefused("malformed-file", {}, () => read(most + 1));
 });
 
 test("text may be longer than any number", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isTensorError, type ErrorCode, type TensorError } from "../../src/core/errors.ts";
+import { type ErrorCode } from "../../src/core/errors.ts";
 import {
   buildModel,
   readModel,
@@ -20,6 +20,7 @@ import {
 } from "../../src/entries/onnx.ts";
 import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { bytes, file, int, text } from "../support/onnx-encoder.ts";
+import { assertRefused, type Facts } from "../support/refusal.ts";
 
 const f32 = (shape: number[], values: number[]): Tensor => tensor("float32", shape, values);
 const i64 = (shape: number[], values: number[]): Tensor => tensor("int64", shape, values);
@@ -130,10 +131,7 @@ test("outputs may be inputs and constants; a constant may be an input's default"
   assert.equal(first["a"], a);
   assert.deepEqual([first["d"].toArray(), first["c"].toArray()], [[5n], 9n]);
   assert.deepEqual(runModel(model, { a, d: i64([1], [6]) })["d"].toArray(), [6n]);
-  assert.throws(
-    () => runModel(model, { a, c: i64([], [1]) }),
-    /"c" is a constant of the model, not an input; it has "a", "d"/,
-  );
+  assertRefused("shape-mismatch", { input: "c" }, () => runModel(model, { a, c: i64([], [1]) }));
 });
 
 test("other domains, by the node's own version and by the model's", () => {
@@ -156,10 +154,7 @@ test("other domains, by the node's own version and by the model's", () => {
     [5, 6],
   ]);
   model.graph.nodes[0].opset = 3;
-  assert.throws(
-    () => runModel(model, inputs),
-    (error) => isTensorError(error, "attribute"),
-  );
+  assertRefused("attribute", { op: "ScatterNDUpdate", opset: 3 }, () => runModel(model, inputs));
 });
 
 test("one node of a larger model", () => {
@@ -189,27 +184,16 @@ test("one node of a larger model", () => {
   assert.deepEqual(runNode(model, identity, { y: updates }), { z: updates });
   assert.deepEqual(unsupportedOperators(model), ['Conv at opset 18 (node "conv")']);
   // prettier-ignore
-  const faults: readonly (readonly [ModelNode, Tensors, ErrorCode, RegExp])[] = [
-    [node, {}, "shape-mismatch",
-      /node "scatter" needs an input "updates"; its inputs are "data", "indices", "updates"/],
-    [node, { update: updates }, "shape-mismatch", /has no input "update"; it has "data"/],
+  const faults: readonly (readonly [ModelNode, Tensors, ErrorCode, Facts])[] = [
+    [node, {}, "shape-mismatch", { input: "updates" }],
+    [node, { update: updates }, "shape-mismatch", { input: "update" }],
     // What another node makes of its own inputs is an input, and not computed.
-    [last, {}, "shape-mismatch", /that makes "w" needs an input "z"; its inputs are "z"/],
-    [conv, { x: updates }, "unsupported-model", /Conv at opset 18 \(node "conv"\)/],
+    [last, {}, "shape-mismatch", { input: "z" }],
+    [conv, { x: updates }, "unsupported-model", {}],
   ];
-  for (const [one, inputs, code, message] of faults)
-    assertThrows(() => runNode(model, one, inputs), code, message);
+  for (const [one, inputs, code, facts] of faults)
+    assertRefused(code, facts, () => runNode(model, one, inputs));
 });
-
-function assertThrows(action: () => unknown, code: ErrorCode, message: RegExp): TensorError {
-  try {
-    action();
-  } catch (error) {
-    if (isTensorError(error, code) && message.test(error.message)) return error;
-    assert.fail(`${String(error)} is not ${code} ${String(message)}`);
-  }
-  assert.fail(`nothing thrown, not ${code}`);
-}
 
 /** A node of one output "y" unless it says another one. */
 const node = (
@@ -228,7 +212,7 @@ const X = zerosOf(2, 3, 3, 1);
 interface Fault {
   readonly name: string;
   readonly code: ErrorCode;
-  readonly says: RegExp;
+  readonly facts?: Facts;
   readonly nodes: ModelSpec["nodes"];
   /** Beside the input "x" and the output "y". */
   readonly spec?: Partial<ModelSpec>;
@@ -242,79 +226,56 @@ const NONE = { inputs: {} };
 // prettier-ignore
 const FAULTS: readonly Fault[] = [
   // Inputs of the model.
-  { name: "an input is missing", code: "shape-mismatch", nodes: SAME, inputs: {},
-    says: /the model needs an input "x"; its inputs are "x"/ },
-  { name: "an unknown input", code: "shape-mismatch", nodes: SAME, inputs: { ...X, z: data },
-    says: /no input "z"; it has "x"/ },
-  { name: "another data type", code: "dtype", nodes: SAME, inputs: { x: i64([1], [1]) },
-    says: /"x" is float32, got int64/ },
-  { name: "another rank", code: "rank", nodes: SAME, inputs: { x: data },
-    says: /"x" has rank 4, \[2, N, N, \?\], got \[3, 2\]/ },
-  { name: "another size", code: "shape-mismatch", nodes: SAME, inputs: zerosOf(1, 3, 3, 1),
-    says: /"x" has the shape \[2, N, N, \?\], got \[1, 3, 3, 1\]/ },
-  { name: "a name of two sizes", code: "shape-mismatch", nodes: SAME, inputs: zerosOf(2, 3, 4, 1),
-    says: /"N" stands for one size, but is 3 in "x" and 4 in "x"/ },
-  { name: "no tensor", code: "dtype", nodes: SAME, inputs: { x: 5 as never }, says: /x must be a tensor/ },
+  { name: "an input is missing", code: "shape-mismatch", facts: { input: "x" }, nodes: SAME, inputs: {} },
+  { name: "an unknown input", code: "shape-mismatch", facts: { input: "z" }, nodes: SAME, inputs: { ...X, z: data } },
+  { name: "another data type", code: "dtype", facts: { input: "x" }, nodes: SAME, inputs: { x: i64([1], [1]) } },
+  { name: "another rank", code: "rank", facts: { input: "x", got: 2 }, nodes: SAME, inputs: { x: data } },
+  { name: "another size", code: "shape-mismatch", facts: { input: "x", axis: 0, got: 1 }, nodes: SAME, inputs: zerosOf(1, 3, 3, 1) },
+  { name: "a name of two sizes", code: "shape-mismatch", facts: { input: "x", axis: 2, got: 4 }, nodes: SAME, inputs: zerosOf(2, 3, 4, 1) },
+  { name: "no tensor", code: "dtype", facts: { input: "x" }, nodes: SAME, inputs: { x: 5 as never } },
   // The graph.
-  { name: "a value of nothing", code: "malformed-file", nodes: [identity("z", "y", "n")], spec: NONE, inputs: {},
-    says: /node "n" needs "z", which no node computes/ },
-  { name: "an output of nothing", code: "malformed-file", nodes: [], spec: NONE, inputs: {},
-    says: /no node computes the graph's output "y"/ },
-  { name: "a use before its making", code: "malformed-file", nodes: [identity("b", "y"), identity("x", "b")],
-    says: /needs "b" before the Identity that makes "b" computes it/ },
-  { name: "a ring", code: "malformed-file", nodes: [identity("y", "y")], spec: NONE, inputs: {},
-    says: /needs "y" before/ },
-  { name: "a value made twice", code: "malformed-file", nodes: [identity("x", "y", "a"), identity("x", "y", "b")],
-    says: /"y" is computed twice: by node "a" and by node "b"/ },
-  { name: "an input made again", code: "malformed-file", nodes: [identity("x", "x")], spec: { outputs: { x: null } },
-    says: /"x" is computed twice: by the inputs/ },
+  { name: "a value of nothing", code: "malformed-file", nodes: [identity("z", "y", "n")], spec: NONE, inputs: {} },
+  { name: "an output of nothing", code: "malformed-file", nodes: [], spec: NONE, inputs: {} },
+  { name: "a use before its making", code: "malformed-file", nodes: [identity("b", "y"), identity("x", "b")] },
+  { name: "a ring", code: "malformed-file", nodes: [identity("y", "y")], spec: NONE, inputs: {} },
+  { name: "a value made twice", code: "malformed-file", nodes: [identity("x", "y", "a"), identity("x", "y", "b")] },
+  { name: "an input made again", code: "malformed-file", nodes: [identity("x", "x")], spec: { outputs: { x: null } } },
   // The version.
   { name: "no opset import", code: "malformed-file", nodes: [node("Foo", [], { name: "n", domain: "my.domain" })],
-    spec: NONE, inputs: {},
-    says: /imports no version of the domain my\.domain, to which node "n" belongs; it imports ai\.onnx/ },
+    spec: NONE, inputs: {} },
   { name: "a domain called as a method", code: "malformed-file", nodes: [node("Foo", [], { domain: "toString" })],
-    spec: NONE, inputs: {}, says: /imports no version of the domain toString/ },
+    spec: NONE, inputs: {} },
   { name: "an operator before its time", code: "unsupported-model", nodes: [{ ...scatter, inputs: ["x", "x", "x"] }],
-    spec: { opsets: { "": 10 } }, says: /ScatterND at opset 10/ },
+    spec: { opsets: { "": 10 } } },
   // Operators without a Plan.
-  { name: "a Constant of two values", code: "attribute", spec: NONE, inputs: {},
-    nodes: [node("Constant", [], { attributes: { value_int: 1, value_ints: [1] } })],
-    says: /exactly one value, got 2 \(the Constant that makes "y"\)/ },
-  { name: "a Constant of nothing", code: "attribute", nodes: [node("Constant", [])], spec: NONE, inputs: {},
-    says: /exactly one value, got 0/ },
-  { name: "a Constant of the wrong type", code: "attribute", spec: NONE, inputs: {},
-    nodes: [node("Constant", [], { attributes: { value_float: 1 } })], says: /"value_float" of type int/ },
-  { name: "a Constant with an input", code: "shape-mismatch", says: /0 inputs, got 1/,
+  { name: "a Constant of two values", code: "attribute", facts: { op: "Constant", opset: 18 }, spec: NONE, inputs: {},
+    nodes: [node("Constant", [], { attributes: { value_int: 1, value_ints: [1] } })] },
+  { name: "a Constant of nothing", code: "attribute", facts: { op: "Constant", opset: 18 }, nodes: [node("Constant", [])], spec: NONE, inputs: {} },
+  { name: "a Constant of the wrong type", code: "attribute", facts: { op: "Constant", opset: 18 }, spec: NONE, inputs: {},
+    nodes: [node("Constant", [], { attributes: { value_float: 1 } })] },
+  { name: "a Constant with an input", code: "shape-mismatch", facts: { op: "Constant", got: 1 },
     nodes: [node("Constant", ["x"], { attributes: { value_int: 1 } })] },
-  { name: "value_int before 12", code: "attribute", spec: { ...NONE, opsets: { "": 11 } }, inputs: {},
-    nodes: [node("Constant", [], { attributes: { value_int: 1 } })], says: /came with version 12/ },
-  { name: "an Identity of two", code: "shape-mismatch", nodes: [node("Identity", ["x", "x"])],
-    says: /1 inputs, got 2/ },
-  { name: "a Cast to nothing known", code: "attribute", nodes: [node("Cast", ["x"], { attributes: { to: 99 } })],
-    says: /to must be the number of a data type/ },
-  { name: "a Cast with another attribute", code: "attribute",
-    nodes: [node("Cast", ["x"], { attributes: { to: 1, axis: 1 } })],
-    says: /unknown attribute "axis"; its attributes are to, saturate, round_mode/ },
-  { name: "a Cast to a narrow float", code: "dtype", nodes: [node("Cast", ["x"], { attributes: { to: 17 } })],
-    says: /a cast of float8e4m3fn is not supported/ },
-  { name: "a Cast to text", code: "dtype", nodes: [node("Cast", ["x"], { attributes: { to: 8 } })],
-    says: /string cannot be converted/ },
-  { name: "a Cast of two", code: "shape-mismatch", nodes: [node("Cast", ["x", "x"], { attributes: { to: 1 } })],
-    says: /1 inputs, got 2/ },
-  { name: "an Identity with an attribute", code: "attribute",
-    nodes: [node("Identity", ["x"], { attributes: { axis: 1 } })], says: /"axis"/ },
+  { name: "value_int before 12", code: "attribute", facts: { op: "Constant", opset: 11 }, spec: { ...NONE, opsets: { "": 11 } }, inputs: {},
+    nodes: [node("Constant", [], { attributes: { value_int: 1 } })] },
+  { name: "an Identity of two", code: "shape-mismatch", facts: { op: "Identity", got: 2 }, nodes: [node("Identity", ["x", "x"])] },
+  { name: "a Cast to nothing known", code: "attribute", facts: { op: "Cast", opset: 18 }, nodes: [node("Cast", ["x"], { attributes: { to: 99 } })] },
+  { name: "a Cast with another attribute", code: "attribute", facts: { op: "Cast", opset: 18 },
+    nodes: [node("Cast", ["x"], { attributes: { to: 1, axis: 1 } })] },
+  { name: "a Cast to a narrow float", code: "dtype", facts: { op: "Cast", input: "input" }, nodes: [node("Cast", ["x"], { attributes: { to: 17 } })] },
+  { name: "a Cast to text", code: "dtype", facts: { op: "Cast", input: "input" }, nodes: [node("Cast", ["x"], { attributes: { to: 8 } })] },
+  { name: "a Cast of two", code: "shape-mismatch", facts: { op: "Cast", got: 2 }, nodes: [node("Cast", ["x", "x"], { attributes: { to: 1 } })] },
+  { name: "an Identity with an attribute", code: "attribute", facts: { op: "Identity", opset: 18 },
+    nodes: [node("Identity", ["x"], { attributes: { axis: 1 } })] },
   // Nodes.
-  { name: "an input left out", code: "malformed-file", nodes: [{ ...scatter, inputs: ["x", "", "x"] }],
-    says: /the required input 1 is missing/ },
-  { name: "too many outputs", code: "malformed-file", nodes: [node("Identity", ["x"], { outputs: ["y", "z"] })],
-    says: /has 2 outputs, but Identity makes 1/ },
-  { name: "an axis that is a float", code: "attribute", says: /"axis" contains floats/,
+  { name: "an input left out", code: "malformed-file", nodes: [{ ...scatter, inputs: ["x", "", "x"] }] },
+  { name: "too many outputs", code: "malformed-file", nodes: [node("Identity", ["x"], { outputs: ["y", "z"] })] },
+  { name: "an axis that is a float", code: "attribute", facts: { op: "GatherElements" },
     nodes: [node("GatherElements", ["x", "x"], { attributes: { axis: { type: "float", value: 1 } } })] },
 ];
 
-for (const { name, code, says, nodes, spec = {}, inputs = X } of FAULTS) {
+for (const { name, code, facts = {}, nodes, spec = {}, inputs = X } of FAULTS) {
   test(`refused: ${name}`, () => {
-    assertThrows(() => runModel(build({ inputs: x, nodes, ...spec }), inputs), code, says);
+    assertRefused(code, facts, () => runModel(build({ inputs: x, nodes, ...spec }), inputs));
   });
 }
 
@@ -337,15 +298,13 @@ test("all operators that are not run are in one error", () => {
       inputs: { ...x, data: x.x, indices: x.x, updates: x.x },
       nodes: list,
     });
-  assertThrows(
-    () => runModel(model(nodes), {}),
-    "unsupported-model",
-    /this package does not run: Relu at opset 18 \(2 nodes, first "first"\), my\.domain\.Relu at opset 2 \(node "o"\)$/,
+  assertRefused("unsupported-model", {}, () => runModel(model(nodes), {}));
+  const { message } = assertRefused("unsupported-model", {}, () =>
+    runModel(model([scatter, ...many]), {}),
   );
-  assertThrows(
-    () => runModel(model([scatter, ...many]), {}),
-    "unsupported-model",
-    /Op0 .*Op19 at opset 18 \(node "v19"\) and 5 more$/,
+  assert.deepEqual(
+    message.match(/\bOp\d+/g),
+    many.slice(0, 20).map(({ op }) => op),
   );
 });
 
@@ -356,20 +315,13 @@ test("an error in a node keeps its fields and names the node", () => {
     { name: "indices", type: null },
   ];
   const inputs = { data, updates, indices: i64([1, 1], [3]) };
-  const error = assertThrows(
-    () => runModel(model, inputs),
-    "index-out-of-range",
-    /^ScatterND-18: indices\[0, 0\] is 3.* \(node "scatter"\)$/,
-  );
-  assert.deepEqual(
-    [error.op, error.opset, error.input, error.at],
-    ["ScatterND", 18, "indices", [0, 0]],
-  );
-  assert.deepEqual([error.axis, error.got, error.expected], [0, 3, [-3, 2]]);
+  const where = { op: "ScatterND", opset: 18, input: "indices", at: [0, 0], axis: 0 };
+  const facts = { ...where, got: 3, expected: [-3, 2] };
+  assertRefused("index-out-of-range", facts, () => runModel(model, inputs));
 });
 
 test("two constants of one name", () => {
   const one = bytes(5, [...int(2, 7), ...int(7, 1), ...text(8, "c")]);
   const model = readModel(file(int(1, 8), bytes(7, [...one, ...one]), bytes(8, int(2, 18))));
-  assertThrows(() => runModel(model, {}), "malformed-file", /two constants are named "c"/);
+  assertRefused("malformed-file", {}, () => runModel(model, {}));
 });

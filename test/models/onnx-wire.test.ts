@@ -17,16 +17,11 @@ const thrower = (cause: unknown) => (): never => {
 
 test("what a library throws at a file is the cause of an error about the file", () => {
   const cause = new Error("a premature end.");
-  const error = assertRefused("malformed-file", /^a name cannot be decoded: a premature end$/, () =>
-    malformedAs("a name", thrower(cause)),
-  );
-  assert.equal(error.cause, cause);
-  assertRefused("malformed-file", /a name cannot be decoded: text$/, () =>
-    malformedAs("a name", thrower("text")),
-  );
+  assertRefused("malformed-file", { cause }, () => malformedAs("a name", thrower(cause)));
+  assertRefused("malformed-file", {}, () => malformedAs("a name", thrower("text")));
   const own = malformed("it is no file");
   assert.equal(
-    assertRefused("malformed-file", /^it is no file$/, () => malformedAs("a name", thrower(own))),
+    assertRefused("malformed-file", {}, () => malformedAs("a name", thrower(own))),
     own,
   );
   assert.equal(
@@ -37,10 +32,7 @@ test("what a library throws at a file is the cause of an error about the file", 
 
 test("a file that memory does not hold is too large, and other errors are not about memory", () => {
   const cause = new RangeError("Array buffer allocation failed");
-  const error = assertRefused("too-large", /the model does not fit in memory/, () =>
-    encodedAs("the model", thrower(cause)),
-  );
-  assert.equal(error.cause, cause);
+  assertRefused("too-large", { cause }, () => encodedAs("the model", thrower(cause)));
   for (const other of [new TensorError("engine", "x"), new TypeError("y")]) {
     assert.throws(
       () => encodedAs("the model", thrower(other)),
@@ -62,9 +54,8 @@ for (const [name, input] of [
 ] as const) {
   test(`errors of sizes name the tensor ${JSON.stringify(name)}`, () => {
     const parts = huge(...(name === "" ? [] : [text(TENSOR.name, name)]));
-    const whole = assertRefused("too-large", /2\^32 - 1/, () => readTensor(file(...parts)));
-    assert.equal(whole.input, input);
+    assertRefused("too-large", { input }, () => readTensor(file(...parts)));
     const [constant] = readOutline(sourceOf(modelFile(initializer(...parts)))).graph.constants;
-    assert.equal(assertRefused("too-large", /2\^32 - 1/, () => constant.read()).input, input);
+    assertRefused("too-large", { input }, () => constant.read());
   });
 }

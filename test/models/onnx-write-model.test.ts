@@ -29,7 +29,7 @@ import {
   opset,
 } from "../support/onnx-parts.ts";
 import { payloadsOf, recordsBut } from "../support/onnx-records.ts";
-import { assertRefused } from "../support/refusal.ts";
+import { assertRefused, type Facts } from "../support/refusal.ts";
 import { secondsOf } from "../support/seconds.ts";
 
 const graphOf = (model: Uint8Array): Uint8Array => payloadsOf(model, MODEL.graph)[0];
@@ -308,36 +308,36 @@ const tensorOf = (value: number): Tensor => tensor("int8", [], value);
 const other = { type: "other", value: "GRAPH" } as const;
 
 // prettier-ignore
-const UNWRITABLE: readonly (readonly [name: string, code: ErrorCode, says: RegExp, make: () => Model])[] = [
-  ["an int of 1.5", "attribute", /"a" of node "n" must hold integers, got 1.5/,
+const UNWRITABLE: readonly (readonly [name: string, code: ErrorCode, facts: Facts, make: () => Model])[] = [
+  ["an int of 1.5", "attribute", { op: "Foo" },
     () => foo({ a: { type: "int", value: 1.5 } })],
-  ["an int of 2^53", "attribute", /must hold integers, got 9007199254740992/,
+  ["an int of 2^53", "attribute", { op: "Foo" },
     () => foo({ a: { type: "int", value: 2 ** 53 } })],
-  ["an int of 2^63", "attribute", /does not fit in 64 bits/, () => foo({ a: 2n ** 63n })],
-  ["an int of -2^63 - 1", "attribute", /does not fit in 64 bits/, () => foo({ a: -(2n ** 63n) - 1n })],
-  ["ints of which one is none", "attribute", /must hold integers, got NaN/, () => foo({ a: { type: "ints", value: [1, NaN] } })],
-  ["true", "attribute", /is a boolean, which ONNX represents as an int/, () => foo({ a: true })],
-  ["an attribute from nowhere", "attribute", /of type GRAPH, which writeModel can keep but not create/, () => foo({ a: other })],
-  ["an attribute of nothing", "attribute", /"a" has a value that no attribute can/, () => foo({ a: null as never })],
-  ["an unknown data type", "dtype", /the data type of "\w" is unknown: float8/, () => declaring("float8", [])],
-  ["a data type that every object has", "dtype", /the data type of "\w" is unknown: toString/,
+  ["an int of 2^63", "attribute", { op: "Foo" }, () => foo({ a: 2n ** 63n })],
+  ["an int of -2^63 - 1", "attribute", { op: "Foo" }, () => foo({ a: -(2n ** 63n) - 1n })],
+  ["ints of which one is none", "attribute", { op: "Foo" }, () => foo({ a: { type: "ints", value: [1, NaN] } })],
+  ["true", "attribute", { op: "Foo" }, () => foo({ a: true })],
+  ["an attribute from nowhere", "attribute", { op: "Foo" }, () => foo({ a: other })],
+  ["an attribute of nothing", "attribute", {}, () => foo({ a: null as never })],
+  ["an unknown data type", "dtype", {}, () => declaring("float8", [])],
+  ["a data type that every object has", "dtype", { input: "x" },
     () => edited(({ graph }) => graph.inputs.push({ name: "x", type: { dtype: "toString" as never, shape: [] } }))],
-  ["a dimension of -1", "shape-mismatch", /dimensions of "y" must be sizes, got -1/, () => declaring("int8", [-1])],
-  ["a dimension of 0.5", "shape-mismatch", /must be sizes, got 0.5/, () => declaring("int8", [0.5])],
-  ["a dimension of 2^53", "shape-mismatch", /must be sizes, got 9007199254740992/, () => declaring("int8", [2 ** 53])],
-  ["a node with a version of its own", "unsupported-model", /node "n" has its own operator set version 3/,
+  ["a dimension of -1", "shape-mismatch", { input: "y" }, () => declaring("int8", [-1])],
+  ["a dimension of 0.5", "shape-mismatch", { input: "y" }, () => declaring("int8", [0.5])],
+  ["a dimension of 2^53", "shape-mismatch", { input: "y" }, () => declaring("int8", [2 ** 53])],
+  ["a node with a version of its own", "unsupported-model", { op: "Foo" },
     () => edited(({ graph }) => { graph.nodes[0].opset = 3; })],
-  ["an opset of 1.5", "unsupported-model", /an opset must be an integer, got 1.5/,
+  ["an opset of 1.5", "unsupported-model", {},
     () => edited((model) => { model.opsets["x"] = 1.5; })],
-  ["an irVersion of NaN", "unsupported-model", /irVersion must be an integer, got NaN/,
+  ["an irVersion of NaN", "unsupported-model", {},
     () => edited((model) => { model.irVersion = NaN; })],
-  ["a function that no file has", "unsupported-model", /the functions of a model cannot be added or removed; change their nodes instead/,
+  ["a function that no file has", "unsupported-model", {},
     () => ({ ...foo({}), functions: [{ name: "f", domain: "d", opsets: {}, graph: foo({}).graph }] })],
 ];
 
-for (const [name, code, says, make] of UNWRITABLE) {
+for (const [name, code, facts, make] of UNWRITABLE) {
   test(`not written: ${name}`, () => {
-    assertRefused(code, says, () => writeModel(make()));
+    assertRefused(code, facts, () => writeModel(make()));
   });
 }
 
@@ -365,14 +365,14 @@ const TEXTS: Readonly<Record<string, (model: Model) => void>> = {
 
 for (const [place, edit] of Object.entries(TEXTS)) {
   test(`half a surrogate pair is not written as ${place}`, () => {
-    assertRefused("dtype", /half a surrogate pair/, () => writeModel(edited(edit)));
+    assertRefused("dtype", {}, () => writeModel(edited(edit)));
   });
 }
 
 test("half a surrogate pair is not the new name of a constant of a file", () => {
   const model = readModel(RICH_MODEL);
   model.graph.constants[1] = { ...model.graph.constants[1], name: HALF };
-  assertRefused("dtype", /half a surrogate pair/, () => writeModel(model));
+  assertRefused("dtype", {}, () => writeModel(model));
 });
 
 test("100,000 nodes are read and written in linear time", () => {

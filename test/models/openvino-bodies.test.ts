@@ -46,9 +46,7 @@ test("the body of a layer keeps its constants, wherever they come to lie in the 
   assert.deepEqual(readIR(written, bin).graph.constants[0].read().toArray(), [1, 2, 3]);
   assert.match(written, /<port_map\/>/);
   // Without its .bin the body has nothing to take along.
-  assertRefused("unsupported-model", /^the constant "l0" has its data in the \.bin/, () =>
-    writeIR(readIR(LOOPING)),
-  );
+  assertRefused("unsupported-model", {}, () => writeIR(readIR(LOOPING)));
 });
 
 type Body = NonNullable<Extract<Attribute, { type: "other" }>["graphs"]>[0];
@@ -95,11 +93,7 @@ for (const [what, edit] of Object.entries(BODY_EDITS)) {
   test(`a body that was changed is not written as it was: ${what}`, () => {
     const parts = loopModel();
     edit(parts);
-    assertRefused(
-      "unsupported-model",
-      /^Loop: node "loop" has a changed body, but bodies in an IR cannot be changed/,
-      () => writeIR(parts.model),
-    );
+    assertRefused("unsupported-model", { op: "Loop" }, () => writeIR(parts.model));
   });
 }
 
@@ -107,9 +101,7 @@ test("an attribute that is no text is not dropped because a part of the layer ha
   for (const name of ["port_map", "more"]) {
     const { model, node } = loopModel();
     node.attributes[name] = { type: "other", value: "GRAPH" };
-    assertRefused("unsupported-model", /of type other, which an IR cannot express/, () =>
-      writeIR(model),
-    );
+    assertRefused("unsupported-model", { op: "Loop" }, () => writeIR(model));
   }
 });
 
@@ -157,5 +149,5 @@ test("bodies in bodies are read, and their constants are taken along", () => {
   const { then_body: yes } = model.graph.nodes[0].attributes;
   assert.ok(yes.type === "other" && yes.graphs);
   yes.graphs[0].nodes[0].attributes["body"] = { type: "other", value: "GRAPH", graphs: [EMPTY] };
-  assertRefused("unsupported-model", /"if" has a changed then_body/, () => writeIR(model));
+  assertRefused("unsupported-model", { op: "If" }, () => writeIR(model));
 });

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
+import { isTensorError } from "../../src/core/errors.ts";
 import { readIR, runModel, writeIR } from "../../src/entries/openvino.ts";
 import { zeros } from "../../src/core/tensor/tensor.ts";
 import { mutate } from "../support/onnx-encoder.ts";
 import { constantLayer, layer, net, parameter } from "../support/ir.ts";
-import { assertRefused } from "../support/refusal.ts";
+import { assertCode, assertRefused } from "../support/refusal.ts";
 import { randomFrom, SEED } from "../support/random.ts";
 
 const PARAMETER = parameter(0, "data", "f32", "2,2");
@@ -50,60 +50,60 @@ const layers = (...list: readonly string[]): string => net(list, []);
 /** A layer with a body. */
 const looping = (body: string): string => layers(layer(0, { type: "Loop", parts: body }));
 
-type Row = readonly [says: RegExp, xml: string | Uint8Array, code?: ErrorCode];
+type File = string | Uint8Array;
 
 /** What is no XML, and what an IR has not. */
 // prettier-ignore
-const XML: readonly Row[] = [
-  [/not well-formed/, ""],
-  [/not well-formed: .* \(line \d+\)/, GOOD.slice(0, 500)],
-  [/not well-formed/, but("</layers>", "</layer>")],
-  [/not well-formed/, GOOD.replace("</net>", "")],
-  [/holds "<!DOCTYPE net"/, declaring("<!DOCTYPE net>")],
-  [/holds "<!DOCTYPE net SYSTEM/, declaring('<?xml version="1.0"?><!DOCTYPE net SYSTEM "file:///etc/passwd">')],
-  [/holds "<!DOCTYPE net \[/, `<!DOCTYPE net [<!ENTITY a "b"><!ENTITY c "&a;&a;">]>${calling("&c;")}`],
-  [/holds "<!doctype/, declaring("<!doctype net>")],
-  [/holds "<!ELEMENT/, inserting("<!ELEMENT a (b)>")],
-  [/holds "<!- a/, inserting("<!- a -->")],
-  [/holds "<!\[CDATA\[/, inserting("<![CDATA[x]]>")],
-  [/holds "<\?php/, inserting("<?php x ?>")],
-  [/holds "<\?xml/, inserting('<?xml version="1.0"?>')],
-  [/holds "<\?xml/, declaring(' <?xml version="1.0"?>')],
-  [/holds "<\?xml/, declaring('<?xml version="1.1"?>')],
-  [/holds "<\?xml/, declaring('<?xml version="1.0" standalone="maybe"?>')],
-  [/"&evil;", which is not an entity/, calling("&evil;")],
-  [/"&AMP;", which is not an entity/, calling("&AMP;")],
-  [/"&lt", which is not an entity/, calling("&lt")],
-  [/"&;", which is not an entity/, calling("&;")],
-  [/"& b", which is not an entity/, calling("a & b")],
-  [/"&#;"/, calling("&#;")],
-  [/"&#x;"/, calling("&#x;")],
-  [/"&#65", which is not an entity/, calling("&#65")],
-  [/"&#6a;"/, calling("&#6a;")],
-  [/"&#0;"/, calling("&#0;")],
-  [/"&#11;"/, calling("&#11;")],
-  [/"&#xFFFE;"/, calling("&#xFFFE;")],
-  [/"&#xD800;"/, calling("&#xD800;")],
-  [/"&#xDFFF;"/, calling("&#xDFFF;")],
-  [/"&#1114112;"/, calling("&#1114112;")],
-  [/"&#x110000;"/, calling("&#x110000;")],
-  [/"&evil;"/, but("<dim>1</dim><dim>1</dim></port></output>", "<dim>&evil;</dim><dim>1</dim></port></output>")],
-  ...["\0", "\u0001", "\u0008", "\u000b", "\u000c", "\u001f", "\ufffe", "\uffff"].map((character): Row =>
-    [/a character that XML forbids/, calling(character)]),
-  [/a "<" in the attribute name of <layer>/, calling("<x")],
-  [/a "<" in the attribute name of <layer>/, calling("x<y")],
-  [/Attribute 'name' is repeated/, but('name="data"', 'name="a" name="data"')],
-  [/it must have a single root element/, `${GOOD}<net/>`],
-  [/not well-formed: Extra text/, `${GOOD}text`],
-  [/it must have a single root element/, "<net/>text"],
-  [/not well-formed/, "<!-- nothing -->"],
-  [/in UTF-16, but an IR is in UTF-8/, declaring('<?xml version="1.0" encoding="UTF-16"?>')],
-  [/in utf-80, but an IR is in UTF-8/, declaring("<?xml version='1.0' encoding='utf-80'?>")],
-  [/must be UTF-8/, Uint8Array.of(0x3c, 0xff, 0x3e)],
-  [/holds <model>, but an IR holds <net>/, "<model/>"],
+const XML: readonly File[] = [
+  "",
+  GOOD.slice(0, 500),
+  but("</layers>", "</layer>"),
+  GOOD.replace("</net>", ""),
+  declaring("<!DOCTYPE net>"),
+  declaring('<?xml version="1.0"?><!DOCTYPE net SYSTEM "file:///etc/passwd">'),
+  `<!DOCTYPE net [<!ENTITY a "b"><!ENTITY c "&a;&a;">]>${calling("&c;")}`,
+  declaring("<!doctype net>"),
+  inserting("<!ELEMENT a (b)>"),
+  inserting("<!- a -->"),
+  inserting("<![CDATA[x]]>"),
+  inserting("<?php x ?>"),
+  inserting('<?xml version="1.0"?>'),
+  declaring(' <?xml version="1.0"?>'),
+  declaring('<?xml version="1.1"?>'),
+  declaring('<?xml version="1.0" standalone="maybe"?>'),
+  calling("&evil;"),
+  calling("&AMP;"),
+  calling("&lt"),
+  calling("&;"),
+  calling("a & b"),
+  calling("&#;"),
+  calling("&#x;"),
+  calling("&#65"),
+  calling("&#6a;"),
+  calling("&#0;"),
+  calling("&#11;"),
+  calling("&#xFFFE;"),
+  calling("&#xD800;"),
+  calling("&#xDFFF;"),
+  calling("&#1114112;"),
+  calling("&#x110000;"),
+  but("<dim>1</dim><dim>1</dim></port></output>", "<dim>&evil;</dim><dim>1</dim></port></output>"),
+  ...["\0", "\u0001", "\u0008", "\u000b", "\u000c", "\u001f", "\ufffe", "\uffff"].map((character): File =>
+    calling(character)),
+  calling("<x"),
+  calling("x<y"),
+  but('name="data"', 'name="a" name="data"'),
+  `${GOOD}<net/>`,
+  `${GOOD}text`,
+  "<net/>text",
+  "<!-- nothing -->",
+  declaring('<?xml version="1.0" encoding="UTF-16"?>'),
+  declaring("<?xml version='1.0' encoding='utf-80'?>"),
+  Uint8Array.of(0x3c, 0xff, 0x3e),
+  "<model/>",
   // Names that JavaScript has too.
-  [/<layers> holds <constructor>/, inserting("<constructor/>")],
-  [/<layers> holds <#?__proto__>/, inserting("<__proto__/>")],
+  inserting("<constructor/>"),
+  inserting("<__proto__/>"),
 ];
 
 /** `GOOD` with more dimensions of what its scatter makes. */
@@ -119,48 +119,44 @@ const SHAPES = [
 
 /** The net, its layers and their ports. */
 // prettier-ignore
-const NETS: readonly Row[] = [
-  [/version 7; versions 10 and 11 are read/, net(LAYERS, EDGES, 7), "unsupported-model"],
-  [/version 12; versions/, net(LAYERS, EDGES, 12), "unsupported-model"],
-  [/the net has no version/, '<net name="x"><layers/></net>'],
-  [/the net has version "1e1", which must be a decimal number/, GOOD.replace('version="11"', 'version="1e1"')],
-  [/the net has version "", which must be a decimal number/, GOOD.replace('version="11"', 'version=""')],
-  [/the net has no <layers>/, '<net version="11"/>'],
-  [/the net has 2 parts <layers>/, '<net version="11"><layers/><layers/></net>'],
-  [/the net has 2 parts <edges>/, but("</edges>", "</edges><edges/>")],
-  [/two layers have the id 0/, layers(PARAMETER, PARAMETER)],
-  [/a layer has no id/, but('layer id="0"', "layer")],
-  [/a layer has id "-1", which must be a decimal number/, but('layer id="0"', 'layer id="-1"')],
-  [/a layer has id "9007199254740992"/, but('layer id="0"', 'layer id="9007199254740992"')],
-  [/a layer has id "99999999999999999"/, but('layer id="0"', 'layer id="99999999999999999"')],
-  [/layer 0 "data" has no type/, but(' type="Parameter"', "")],
-  [/layer 4 "result" has no version/, but('type="Result" version="opset1"', 'type="Result"')],
-  [/layer 2 "scatter" has 2 parts <data>/, but('<data reduction="sum"/>', '<data reduction="sum"/><data/>')],
-  [/layer 2 "scatter" has 2 parts <input>/, but('<output><port id="3"', '<input/><output><port id="3"')],
-  [/layer 2 "scatter" has 2 parts <output>/, but('<output><port id="3"', '<output/><output><port id="3"')],
-  [/layer 2 "scatter" has two ports 0/, but('<port id="1" precision="I64">', '<port id="0" precision="I64">')],
-  [/layer 2 "scatter" has a <part> among its ports/, but('<output><port id="3"', '<output><part/><port id="3"')],
-  [/a port of layer 2 "scatter" has no id/, but('<port id="3"', "<port")],
-  [/layer 0 "data", a Parameter, has 0 inputs and 0 outputs, not 0 and 1/,
-    layers(layer(0, { type: "Parameter", name: "data", data: 'shape="" element_type="f32"' }))],
-  [/layer 0 "l0", a Result, has 0 inputs and 0 outputs, not 1 and 0/, layers(layer(0, { type: "Result" }))],
-  [/has 0 inputs and 2 outputs/, layers(layer(0, { type: "Const", outputs: ["I32", "I32"] }))],
-  [/has 1 inputs and 1 outputs, not 0 and 1/,
-    net([PARAMETER, layer(1, { type: "Const", inputs: ["I32"], outputs: ["I32"] })], ["0:0 1:0"])],
-  [/layer 0 "data", a Parameter, has no shape in its <data>/, but('shape="2,2" ', "")],
-  [/layer 0 "data", a Parameter, has no element_type/, but('shape="2,2" element_type="f32"', 'shape="2,2"')],
-  [/layer 2 "scatter" has the dimension "2x"/, made("<dim>2x</dim>")],
-  ...["0x2", "2.0", "2e0"].map((text): Row =>
-    [new RegExp(`layer 2 "scatter" has the dimension "${text}"`), made(`<dim>${text}</dim>`)]),
-  [/layer 2 "scatter" has more than 64 dimensions/, made("<dim>1</dim>".repeat(63))],
-  [/layer 0 "data" has more than 64 dimensions/, but('shape="2,2"', `shape="${"1,".repeat(64)}1"`)],
-  ...SHAPES.map((text): Row => [/layer 0 "data" has the dimension/, but('shape="2,2"', `shape="${text}"`)]),
-  [/has reduction on its <layer>/, but('type="ScatterNDUpdate"', 'type="ScatterNDUpdate" reduction="sum"')],
-  [/layer 2 "scatter" has batch_dims "1.5", which is not an integer/, gather('batch_dims="1.5"')],
-  [/has batch_dims "", which is not an integer/, gather('batch_dims=""')],
-  [/has batch_dims "9007199254740992", which is not an integer/, gather('batch_dims="9007199254740992"')],
-  [/has use_init_val "yes", which is neither true nor false/, elements('use_init_val="yes"')],
-  [/has use_init_val "", which is neither true nor false/, elements('use_init_val=""')],
+const NETS: readonly File[] = [
+  '<net name="x"><layers/></net>',
+  GOOD.replace('version="11"', 'version="1e1"'),
+  GOOD.replace('version="11"', 'version=""'),
+  '<net version="11"/>',
+  '<net version="11"><layers/><layers/></net>',
+  but("</edges>", "</edges><edges/>"),
+  layers(PARAMETER, PARAMETER),
+  but('layer id="0"', "layer"),
+  but('layer id="0"', 'layer id="-1"'),
+  but('layer id="0"', 'layer id="9007199254740992"'),
+  but('layer id="0"', 'layer id="99999999999999999"'),
+  but(' type="Parameter"', ""),
+  but('type="Result" version="opset1"', 'type="Result"'),
+  but('<data reduction="sum"/>', '<data reduction="sum"/><data/>'),
+  but('<output><port id="3"', '<input/><output><port id="3"'),
+  but('<output><port id="3"', '<output/><output><port id="3"'),
+  but('<port id="1" precision="I64">', '<port id="0" precision="I64">'),
+  but('<output><port id="3"', '<output><part/><port id="3"'),
+  but('<port id="3"', "<port"),
+  layers(layer(0, { type: "Parameter", name: "data", data: 'shape="" element_type="f32"' })),
+  layers(layer(0, { type: "Result" })),
+  layers(layer(0, { type: "Const", outputs: ["I32", "I32"] })),
+  net([PARAMETER, layer(1, { type: "Const", inputs: ["I32"], outputs: ["I32"] })], ["0:0 1:0"]),
+  but('shape="2,2" ', ""),
+  but('shape="2,2" element_type="f32"', 'shape="2,2"'),
+  made("<dim>2x</dim>"),
+  ...["0x2", "2.0", "2e0"].map((text): File =>
+    made(`<dim>${text}</dim>`)),
+  made("<dim>1</dim>".repeat(63)),
+  but('shape="2,2"', `shape="${"1,".repeat(64)}1"`),
+  ...SHAPES.map((text): File => but('shape="2,2"', `shape="${text}"`)),
+  but('type="ScatterNDUpdate"', 'type="ScatterNDUpdate" reduction="sum"'),
+  gather('batch_dims="1.5"'),
+  gather('batch_dims=""'),
+  gather('batch_dims="9007199254740992"'),
+  elements('use_init_val="yes"'),
+  elements('use_init_val=""'),
 ];
 
 /** `GOOD` with other attributes of another operator. */
@@ -181,25 +177,25 @@ function elements(data: string): string {
 const placed = (text: string): string => but('shape="1,1" offset="0" size="8"', text);
 
 // prettier-ignore
-const CONSTANTS: readonly Row[] = [
-  [/layer 1 "indices" has 4 bytes, but int64 of the shape \[1, 1\] takes 8/, placed('shape="1,1" offset="0" size="4"')],
-  [/has 16 bytes, but int64 of the shape \[1, 1\] takes 8/, placed('shape="1,1" offset="0" size="16"')],
-  [/layer 1 "indices" has 8 bytes from byte 9 of the \.bin, which has 16/, placed('shape="1,1" offset="9" size="8"')],
-  [/8 bytes from byte 9007199254740991 of/, placed('shape="1,1" offset="9007199254740991" size="8"')],
-  [/0 bytes from byte 17 of/, placed('shape="1,0" offset="17" size="0"')],
-  [/9007199254740991 bytes from byte 0 of/, placed('shape="1,1" offset="0" size="9007199254740991"')],
-  [/offset "9007199254740992"/, placed('shape="1,1" offset="9007199254740992" size="8"')],
-  [/offset "-8"/, placed('shape="1,1" offset="-8" size="8"')],
-  [/offset "0x8"/, placed('shape="1,1" offset="0x8" size="8"')],
-  [/offset "", which must be a decimal number/, placed('shape="1,1" offset="" size="8"')],
-  [/layer 1 "indices" has size "-8"/, placed('shape="1,1" offset="0" size="-8"')],
-  [/has no offset in its <data>/, placed('shape="1,1" size="8"')],
-  [/has no size in its <data>/, placed('shape="1,1" offset="0"')],
-  [/layer 1 "indices", a Const, has no shape in its <data>/, placed('offset="0" size="8"')],
-  [/layer 1 "indices", a constant, has the shape "\?,1"/, placed('shape="?,1" offset="0" size="8"')],
-  [/layer 1 "indices", a constant, has the shape "\.\.\."/, placed('shape="..." offset="0" size="8"')],
-  [/takes 72057594037927930/, placed('shape="9007199254740991,1" offset="0" size="8"')],
-  [/\[4294967295, 0\] takes 0/, placed('shape="4294967295,0" offset="0" size="8"')],
+const CONSTANTS: readonly File[] = [
+  placed('shape="1,1" offset="0" size="4"'),
+  placed('shape="1,1" offset="0" size="16"'),
+  placed('shape="1,1" offset="9" size="8"'),
+  placed('shape="1,1" offset="9007199254740991" size="8"'),
+  placed('shape="1,0" offset="17" size="0"'),
+  placed('shape="1,1" offset="0" size="9007199254740991"'),
+  placed('shape="1,1" offset="9007199254740992" size="8"'),
+  placed('shape="1,1" offset="-8" size="8"'),
+  placed('shape="1,1" offset="0x8" size="8"'),
+  placed('shape="1,1" offset="" size="8"'),
+  placed('shape="1,1" offset="0" size="-8"'),
+  placed('shape="1,1" size="8"'),
+  placed('shape="1,1" offset="0"'),
+  placed('offset="0" size="8"'),
+  placed('shape="?,1" offset="0" size="8"'),
+  placed('shape="..." offset="0" size="8"'),
+  placed('shape="9007199254740991,1" offset="0" size="8"'),
+  placed('shape="4294967295,0" offset="0" size="8"'),
 ];
 
 const INNER = layer(7, { type: "Result", name: "inner", inputs: ["FP32 2"] });
@@ -208,30 +204,50 @@ const self = ["2:3 2:0", ...EDGES.slice(1)];
 const pair = [1, 2].map((id) => layer(id, { type: "Foo", inputs: ["I8"], outputs: ["I8"] }));
 
 // prettier-ignore
-const LINKS: readonly Row[] = [
-  [/<edges> holds <layer>/, but("<edges>", "<edges><layer/>")],
-  [/an edge has the from-layer 9, but no layer has this id/, net(LAYERS, ["9:0 2:0"])],
-  [/an edge has the to-layer 9, but no layer has this id/, net(LAYERS, ["0:0 9:0"])],
-  [/the from-port 1, but layer 0 "data" has no such port among its outputs/, net(LAYERS, ["0:1 2:0"])],
-  [/the to-port 3, but layer 2 "scatter" has no such port among its inputs/, net(LAYERS, ["0:0 2:3"])],
-  [/the from-port 0, but layer 2 "scatter" has no such port among its outputs/, net(LAYERS, ["2:0 4:0"])],
-  [/an edge has no to-port/, but(' to-port="1"', "")],
-  [/an edge has from-layer "x", which must be a decimal number/, but('from-layer="1"', 'from-layer="x"')],
-  [/two edges lead to port 0 of layer 2 "scatter"/, net(LAYERS, [...EDGES, "0:0 2:0"])],
-  [/no edge leads to port 1 of layer 2 "scatter"/, net(LAYERS, EDGES.filter((one) => one !== "1:0 2:1"))],
-  [/no edge leads to port 0 of layer 2 "scatter"/, layers(...LAYERS)],
-  [/no edge leads to port 0 of layer 2 "scatter"/, net(LAYERS, EDGES).replace(/<edges>[^]*<\/edges>/, "")],
-  [/no edge leads to port 0 of layer 7 "inner"/, looping(`<body><layers>${INNER}</layers></body>`)],
-  [/layer 0 "l0" has two parts or attributes "body"/, looping("<body><layers/></body><body><layers/></body>")],
-  [/layer 0 "l0" has two parts or attributes "body"/, looping('<data body="1"/><body><layers/></body>')],
-  [/the body of layer 0 "l0" has 2 parts <layers>/, looping("<body><layers/><layers/></body>")],
-  [/layer 2 "scatter" depends on its own output/, net(LAYERS, self)],
-  [/layer 1 "l1" depends on its own output/, net(pair, ["1:1 2:0", "2:1 1:0"])],
+const LINKS: readonly File[] = [
+  but("<edges>", "<edges><layer/>"),
+  net(LAYERS, ["9:0 2:0"]),
+  net(LAYERS, ["0:0 9:0"]),
+  net(LAYERS, ["0:1 2:0"]),
+  net(LAYERS, ["0:0 2:3"]),
+  net(LAYERS, ["2:0 4:0"]),
+  but(' to-port="1"', ""),
+  but('from-layer="1"', 'from-layer="x"'),
+  net(LAYERS, [...EDGES, "0:0 2:0"]),
+  net(LAYERS, EDGES.filter((one) => one !== "1:0 2:1")),
+  layers(...LAYERS),
+  net(LAYERS, EDGES).replace(/<edges>[^]*<\/edges>/, ""),
+  looping(`<body><layers>${INNER}</layers></body>`),
+  looping("<body><layers/></body><body><layers/></body>"),
+  looping('<data body="1"/><body><layers/></body>'),
+  looping("<body><layers/><layers/></body>"),
+  net(LAYERS, self),
+  net(pair, ["1:1 2:0", "2:1 1:0"]),
 ];
 
-for (const [says, xml, code = "malformed-file"] of [...XML, ...NETS, ...CONSTANTS, ...LINKS]) {
-  test(`refused: ${says.source}`, () => {
-    assertRefused(code, says, () => readIR(xml, BIN));
+/** What a file has where `GOOD` has something else, as the title of a test. */
+function differenceOf(xml: File): string {
+  if (typeof xml !== "string") return xml.join(" ");
+  let start = 0;
+  while (start < xml.length && xml[start] === GOOD[start]) start++;
+  let end = 0;
+  while (end < Math.min(xml.length, GOOD.length) - start && xml.at(-end - 1) === GOOD.at(-end - 1))
+    end++;
+  const [now, before] = [xml, GOOD].map((text) =>
+    JSON.stringify(text.slice(start, text.length - end).slice(0, 60)),
+  );
+  return `${now} at ${start}, which was ${before}`;
+}
+
+for (const [position, xml] of [...XML, ...NETS, ...CONSTANTS, ...LINKS].entries()) {
+  test(`refused: file ${position}, ${differenceOf(xml)}`, () => {
+    assertRefused("malformed-file", {}, () => readIR(xml, BIN));
+  });
+}
+
+for (const version of [7, 12]) {
+  test(`refused: version ${version}`, () => {
+    assertRefused("unsupported-model", {}, () => readIR(net(LAYERS, EDGES, version)));
   });
 }
 
@@ -268,27 +284,19 @@ test("entities stand for their characters, in attributes and in text", () => {
 
 test("what is no file at all is refused", () => {
   for (const xml of [null, 7, {}, new ArrayBuffer(8)]) {
-    assertRefused("malformed-file", /must be text or a Uint8Array, got/, () =>
-      readIR(xml as never),
-    );
+    assertRefused("malformed-file", {}, () => readIR(xml as never));
   }
   for (const bin of [null, "bin", {}, { size: 1.5, read() {} }, { size: 2 }, { read() {} }]) {
-    assertRefused("malformed-file", /must be bytes, or \{ size, read \}/, () =>
-      readIR(GOOD, bin as never),
-    );
+    assertRefused("malformed-file", {}, () => readIR(GOOD, bin as never));
   }
   const lying = { size: 16, read: () => new Uint8Array(3) };
-  assertRefused("malformed-file", /reading 8 bytes from byte 0 of the file gave 3 bytes/, () =>
-    readIR(GOOD, lying).graph.constants[0].read(),
-  );
+  assertRefused("malformed-file", {}, () => readIR(GOOD, lying).graph.constants[0].read());
 });
 
 test("a truth value other than 0 and 1 is refused", () => {
   const xml = layers(constantLayer(0, "l0", "boolean", "3", { offset: 0, size: 3 }));
   const model = readIR(xml, Uint8Array.of(0, 1, 2));
-  assertRefused("malformed-file", /^layer 0 "l0" must hold bools, got 2/, () =>
-    model.graph.constants[0].read(),
-  );
+  assertRefused("malformed-file", {}, () => model.graph.constants[0].read());
   assert.deepEqual(
     readIR(xml, Uint8Array.of(0, 1, 1))
       .graph.constants[0].read()
@@ -311,9 +319,7 @@ test("names of JavaScript are names like any other", () => {
     const back = readIR(writeIR(model).xml);
     assert.deepEqual(Object.keys(back.graph.nodes[0].attributes), [name]);
     assert.deepEqual(back.graph.outputs[0].name, name);
-    assertRefused("unsupported-model", /operators that this package does not run/, () =>
-      runModel(model, { data: DATA }),
-    );
+    assertRefused("unsupported-model", {}, () => runModel(model, { data: DATA }));
   }
   assert.equal(({} as Record<string, unknown>)["1"], undefined);
 });
@@ -346,6 +352,6 @@ test(`${MUTATIONS} mutated files`, () => {
 
 test("every prefix of a file", () => {
   for (let length = 0; length < GOOD.length - 1; length++) {
-    assertRefused("malformed-file", /./, () => readIR(GOOD.slice(0, length), BIN));
+    assertCode("malformed-file", {}, () => readIR(GOOD.slice(0, length), BIN));
   }
 });

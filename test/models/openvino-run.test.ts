@@ -29,12 +29,20 @@ test("an attribute that is left out has its default, one of another version is r
     [50, 40, 20, 4],
   );
   const older = readIR(scatterNet({ version: "opset4", data: 'reduction="sum"' }), SCATTER_BIN);
-  assertRefused("attribute", /^ScatterNDUpdate-3: unknown attribute "reduction"/, () =>
-    runModel(older, inputs),
-  );
+  assertRefused("attribute", { op: "ScatterNDUpdate", opset: 3 }, () => runModel(older, inputs));
   const negative = readIR(scatterNet({ version: "opset4" }), SCATTER_BIN);
-  assertRefused("index-out-of-range", /^ScatterNDUpdate-3: indices\[2, 0\] is -3/, () =>
-    runModel(negative, inputs),
+  assertRefused(
+    "index-out-of-range",
+    {
+      op: "ScatterNDUpdate",
+      opset: 3,
+      input: "indices",
+      at: [2, 0],
+      axis: 0,
+      got: -3,
+      expected: [0, 3],
+    },
+    () => runModel(negative, inputs),
   );
 });
 
@@ -78,15 +86,11 @@ test("an axis is an input, and attributes have the types of their version", () =
   const picks = i32([2, 1], [2, 0]);
   const gather = { type: "gather", version: "opset8", data: 'batch_dims="1"' };
   assert.deepEqual(onConstants(gather, [table, picks, tensor("int32", [1], [-1])]), [[3], [4]]);
-  assertRefused(
-    "malformed-file",
-    /^layer 3 "y" has batch_dims "1.5", which is not an integer/,
-    () => onConstants({ ...gather, data: 'batch_dims="1.5"' }, [table, picks, axis]),
+  assertRefused("malformed-file", {}, () =>
+    onConstants({ ...gather, data: 'batch_dims="1.5"' }, [table, picks, axis]),
   );
-  assertRefused(
-    "malformed-file",
-    /^layer 4 "y" has use_init_val "yes", which is neither true/,
-    () => onConstants({ ...update, data: 'use_init_val="yes"' }, [...twice, axis]),
+  assertRefused("malformed-file", {}, () =>
+    onConstants({ ...update, data: 'use_init_val="yes"' }, [...twice, axis]),
   );
 });
 
@@ -132,11 +136,11 @@ for (const [from, to, values] of CONVERSIONS) {
 
 test("Convert refuses what has no value in the other type", () => {
   for (const value of [NaN, Infinity, 3e9]) {
-    assertRefused("dtype", /^Convert-1: int32 has no value for/, () =>
+    assertRefused("dtype", { op: "Convert", opset: 1, at: [0] }, () =>
       runModel(converting("float32", [1], "i32"), { x: f32([1], [value]) }),
     );
   }
-  assertRefused("attribute", /^Convert-1: destination_type must be a data type .*, got "x1"/, () =>
+  assertRefused("attribute", { op: "Convert", opset: 1 }, () =>
     runModel(converting("float32", [1], "x1"), { x: f32([1], [0]) }),
   );
 });

@@ -22,7 +22,7 @@ import {
   SCATTER_BIN,
   scatterNet,
 } from "../support/ir.ts";
-import { assertRefused } from "../support/refusal.ts";
+import { assertRefused, type Facts } from "../support/refusal.ts";
 
 const f32 = (shape: number[], values: number[]): Tensor => tensor("float32", shape, values);
 const i32 = (shape: number[], values: number[]): Tensor => tensor("int32", shape, values);
@@ -102,9 +102,7 @@ test("operators that are not run here are kept, and refused by runModel", () => 
     [first.domain, other.domain, other.opset],
     ["openvino.extension", "openvino", 1],
   );
-  assertRefused("unsupported-model", /openvino\.extension\.Foo .*openvino\.Relu at opset 1/, () =>
-    runModel(model, { l0: zeros("float32", [2]) }),
-  );
+  assertRefused("unsupported-model", {}, () => runModel(model, { l0: zeros("float32", [2]) }));
   const written = writeIR(model).xml;
   for (const kept of [
     'type="Foo" version="extension" extra="1"',
@@ -122,9 +120,7 @@ test("a constant of an unknown type is kept", () => {
   const one = constantLayer(0, "l0", "nf4", "3", { offset: 1, size: 2 });
   const xml = net([one, result(1, "nf4", "3")], ["0:0 1:0"]);
   const model = readIR(xml, Uint8Array.of(9, 7, 8));
-  assertRefused("malformed-file", /element type "nf4", which this package does not know/, () =>
-    model.graph.constants[0].read(),
-  );
+  assertRefused("malformed-file", {}, () => model.graph.constants[0].read());
   const written = writeIR(model);
   assert.deepEqual([...written.bin], [7, 8]);
   assert.match(written.xml, /element_type="nf4" shape="3" offset="0" size="2"/);
@@ -317,42 +313,42 @@ const calling = (name: string): Model => irModel({ inputs: { [name]: I8 } });
 const onnx = { op: "Identity", name: "y", inputs: ["x"], outputs: ["y"] } as const;
 
 // prettier-ignore
-const UNWRITABLE: readonly (readonly [code: ErrorCode, says: RegExp, model: Model])[] = [
-  ["unsupported-model", /version 10 or 11, but irVersion is 8/, irModel({ irVersion: 8 })],
-  ["unsupported-model", /version 10 or 11, but irVersion is 12/, irModel({ irVersion: 12 })],
-  ["unsupported-model", /"y" belongs to ai\.onnx, but an IR/,
+const UNWRITABLE: readonly (readonly [name: string, code: ErrorCode, facts: Facts, model: Model])[] = [
+  ["IR version 8", "unsupported-model", {}, irModel({ irVersion: 8 })],
+  ["IR version 12", "unsupported-model", {}, irModel({ irVersion: 12 })],
+  ["a node of ONNX", "unsupported-model", {},
     irModel({ opsets: { "ai.onnx": 18 }, inputs: { x: I8 }, nodes: [onnx], outputs: { y: null } })],
-  ["unsupported-model", /the input "x" has no type/, untyped],
-  ["dtype", /"c" is complex64, which OpenVINO does not support/, irModel({ constants: { c: zeros("complex64", [1]) } })],
-  ["dtype", /"c" is int2, which OpenVINO does not support/, irModel({ constants: { c: zeros("int2", [1]) } })],
-  ["dtype", /"x" is complex64, which OpenVINO does not support/, irModel({ inputs: { x: { dtype: "complex64", shape: [] } } })],
-  ["unsupported-model", /attribute "t" of .* is of type tensor/, withAttribute(zeros("int8", []))],
-  ["unsupported-model", /attribute "t" of .* is of type strings/, withAttribute(["a"])],
-  ["unsupported-model", /attribute "t" of .* is of type other/, withAttribute({ type: "other", value: "GRAPH" })],
-  ["unsupported-model", /omits input 1/,
+  ["an input without a type", "unsupported-model", {}, untyped],
+  ["a constant of complex64", "dtype", { input: "c" }, irModel({ constants: { c: zeros("complex64", [1]) } })],
+  ["a constant of int2", "dtype", { input: "c" }, irModel({ constants: { c: zeros("int2", [1]) } })],
+  ["an input of complex64", "dtype", { input: "x" }, irModel({ inputs: { x: { dtype: "complex64", shape: [] } } })],
+  ["an attribute that is a tensor", "unsupported-model", { op: "Foo" }, withAttribute(zeros("int8", []))],
+  ["an attribute that is a list of text", "unsupported-model", { op: "Foo" }, withAttribute(["a"])],
+  ["an attribute of an unknown type", "unsupported-model", { op: "Foo" }, withAttribute({ type: "other", value: "GRAPH" })],
+  ["a node without its second input", "unsupported-model", {},
     irModel({ inputs: { x: I8 }, nodes: [{ ...FOO, inputs: ["x", ""] }], outputs: { y: null } })],
-  ["unsupported-model", /omits input 0/, irModel({ nodes: [{ ...FOO, inputs: [""] }], outputs: { y: null } })],
-  ["unsupported-model", /the input "x" has a default/,
+  ["a node without its only input", "unsupported-model", {}, irModel({ nodes: [{ ...FOO, inputs: [""] }], outputs: { y: null } })],
+  ["an input with a default", "unsupported-model", {},
     irModel({ inputs: { x: I8 }, constants: { x: zeros("int8", []) }, outputs: { x: null } })],
-  ["unsupported-model", /XML cannot hold a character/, calling("a\u0001")],
-  ["unsupported-model", /XML cannot hold a character/, calling("a\uffff")],
-  ["unsupported-model", /XML cannot hold a character/, calling("a\ud800")],
-  ["unsupported-model", /XML cannot hold a character/, calling("\udc00b")],
-  ["unsupported-model", /"a b" cannot be a name in XML/,
+  ["the character U+0001", "unsupported-model", {}, calling("a\u0001")],
+  ["the character U+FFFF", "unsupported-model", {}, calling("a\uffff")],
+  ["the first half of a surrogate pair", "unsupported-model", {}, calling("a\ud800")],
+  ["the second half of a surrogate pair", "unsupported-model", {}, calling("\udc00b")],
+  ["an attribute whose name has a blank", "unsupported-model", {},
     irModel({ nodes: [{ ...FOO, attributes: { "a b": 1 } }], outputs: { y: null } })],
-  ["unsupported-model", /"1a" cannot be a name in XML/,
+  ["an attribute whose name begins with a digit", "unsupported-model", {},
     irModel({ nodes: [{ ...FOO, attributes: { "1a": 1 } }], outputs: { y: null } })],
-  ["malformed-file", /no node computes the graph's output "y"/, irModel({ outputs: { y: null } })],
+  ["an output that no node computes", "malformed-file", {}, irModel({ outputs: { y: null } })],
 ];
 
-for (const [code, says, model] of UNWRITABLE) {
-  test(`what an IR cannot say: ${says.source}`, () => {
-    assertRefused(code, says, () => writeIR(model));
+for (const [name, code, facts, model] of UNWRITABLE) {
+  test(`what an IR cannot say: ${name}`, () => {
+    assertRefused(code, facts, () => writeIR(model));
   });
 }
 
 test("a model of an IR is no ONNX model", () => {
-  assertRefused("unsupported-model", /its own operator set version 15/, () =>
+  assertRefused("unsupported-model", { op: "ScatterNDUpdate" }, () =>
     writeModel(readIR(scatterNet(), SCATTER_BIN)),
   );
 });

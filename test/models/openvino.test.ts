@@ -74,9 +74,7 @@ test("a model shows its inputs, outputs, constants and nodes", () => {
 
 test("reduction belongs on <data>, not on <layer>", () => {
   const misplaced = scatterNet({ more: ' reduction="sum"' });
-  assertRefused("malformed-file", /^layer 3 "scatter" has reduction on its <layer>/, () =>
-    readIR(misplaced, SCATTER_BIN),
-  );
+  assertRefused("malformed-file", {}, () => readIR(misplaced, SCATTER_BIN));
 });
 
 test("types match without regard to case, and Constant is Const", () => {
@@ -247,7 +245,7 @@ test("a port declares a type", () => {
 test("a run holds its inputs against the declared shape", () => {
   const model = readIR(net([parameter(0, "x", "f32", "2,?"), result(1)], ["0:0 1:0"]));
   assert.equal(runModel(model, { x: zeros("float32", [2, 9]) })["x"].size, 18);
-  assertRefused("shape-mismatch", /has the shape \[2, \?\], got \[3, 9\]/, () =>
+  assertRefused("shape-mismatch", { input: "x", axis: 0, got: 3 }, () =>
     runModel(model, { x: zeros("float32", [3, 9]) }),
   );
 });
@@ -295,7 +293,5 @@ test("constants of a part of a larger buffer, up to its last byte, and of no byt
 test("without the .bin only constants cannot be read", () => {
   const model = readIR(scatterNet());
   assert.equal(model.graph.nodes.length, 1);
-  assertRefused("unsupported-model", /^layer 1 "indices" has its data in the \.bin/, () =>
-    runModel(model, { data: DATA, updates: UPDATES }),
-  );
+  assertRefused("unsupported-model", {}, () => runModel(model, { data: DATA, updates: UPDATES }));
 });

@@ -31,6 +31,14 @@ import {
   shadowsFile,
   twoCallsFile,
 } from "../support/place-models.ts";
+import { assertRejected } from "../support/refusal.ts";
+import { reportSentence } from "../support/sentences.ts";
+
+/** Asserts that a call was not captured, or not as a whole: it has a sentence in place of its values. */
+function assertProblem(problem: unknown): void {
+  assert.ok(typeof problem === "string", String(problem));
+  reportSentence("problem", problem);
+}
 
 interface Runtime {
   readonly createSession: (bytes: Uint8Array) => Promise<Session>;
@@ -100,24 +108,20 @@ test("the model is cut before a node that fails, whose inputs are known", async 
   assert.deepEqual(take.outputs?.["t"].toArray(), [2, 4]);
   assert.deepEqual(again.inputs["t"].toArray(), [2, 4]);
   assert.equal(again.outputs, null);
-  assert.match(again.problem ?? "", /indices\[1\] is 3/);
+  assertProblem(again.problem);
   const { nodes, agrees } = await verifyModel(BYTES, feeds, makeRuntime());
   assert.deepEqual(
     nodes.map(({ verdict }) => verdict),
     ["equal", "equal", "wrong"],
   );
-  assert.match(
-    nodes[2].sentence,
-    /^indices\[1\] is 3, .*; the runtime says: Gather-13: indices\[1\] is 3/,
-  );
+  reportSentence("verdict wrong", nodes[2].sentence);
   assert.equal(agrees, false);
 });
 
 test("an input that is needed and has no tensor is named", async () => {
-  await assert.rejects(verifyModel(BYTES, { x }, makeRuntime()), {
-    code: "shape-mismatch",
-    message: /the input "i" of the model needs a tensor/,
-  });
+  await assertRejected("shape-mismatch", { input: "i" }, () =>
+    verifyModel(BYTES, { x }, makeRuntime()),
+  );
 });
 
 test("only what is needed is run, and only what is needed is fed", async () => {
@@ -155,10 +159,7 @@ test("nodes in the branch that is taken have the inputs that they see", async ()
   }
   const other = byPath.get('If "choose" / else_branch / take') as CapturedCall;
   assert.deepEqual([other.call, other.isRun], [null, false]);
-  assert.match(
-    other.problem ?? "",
-    /in the else_branch of node "choose", and the then_branch was taken/,
-  );
+  assertProblem(other.problem);
   const called = byPath.get("function d.F / first") as CapturedCall;
   assert.deepEqual([called.problem, called.call?.node.opset], [null, 13]);
 });
@@ -174,12 +175,12 @@ test("a node in a function has the inputs and attributes of the first call that 
       ]),
     );
   };
-  const others = {
-    // The functions of a runtime that runs models here cannot be called.
-    "function d.Twice / again": /operators that this package does not run: d\.Column/,
-    "function d.Alone / alone": /^it is in the function "Alone", which no node calls$/,
-    "function d.Never / never": /^it is in the function "Never", whose calls do not run$/,
-  };
+  // The functions of a runtime that runs models here cannot be called.
+  const others = [
+    "function d.Twice / again",
+    "function d.Alone / alone",
+    "function d.Never / never",
+  ];
   for (const [c, attributes, values] of [
     [yes, { axis: 1 }, [[[2]], [[5]]]],
     [tensor("bool", [], false), { axis: 0 }, [[[4, 5, 6]]]],
@@ -191,8 +192,8 @@ test("a node in a function has the inputs and attributes of the first call that 
     } = await taken(c);
     assert.deepEqual(take, [attributes, values]);
     assert.deepEqual(column, [{ axis: 1 }, [[[2]], [[5]]]]);
-    assert.deepEqual(Object.keys(rest), Object.keys(others));
-    for (const [path, says] of Object.entries(others)) assert.match(String(rest[path]), says);
+    assert.deepEqual(Object.keys(rest), others);
+    for (const path of others) assertProblem(rest[path]);
   }
 });
 
@@ -211,16 +212,10 @@ test("a node in a function has the inputs of the call that counts", async () => 
   const second = await at(1, yes);
   assert.deepEqual(second["d.Take"], [[[4, 5, 6]]]);
   // Column has one call, in Twice, which has one call in the model.
-  assert.match(String(second["d.Column"]), /"Column", whose calls do not run$/);
+  assertProblem(second["d.Column"]);
   const no = tensor("bool", [], false);
-  assert.match(
-    String((await at(1, no))["d.Take"]),
-    /"Take", which has no call 1: of its calls, counted from 0, 1 ran$/,
-  );
-  assert.match(
-    String((await at(2, yes))["d.Take"]),
-    /"Take", which has no call 2: of its calls, counted from 0, 2 ran$/,
-  );
+  assertProblem((await at(1, no))["d.Take"]);
+  assertProblem((await at(2, yes))["d.Take"]);
 });
 
 test("a function that one other function calls runs in the call of that function that counts", async () => {
@@ -234,7 +229,7 @@ test("a function that one other function calls runs in the call of that function
   };
   assert.deepEqual(await taken(0), [[[4, 5, 6]]]);
   assert.deepEqual(await taken(1), [[[10, 11, 12]]]);
-  assert.match(String(await taken(2)), /"Inner", whose calls do not run$/);
+  assertProblem(await taken(2));
 });
 
 test("a body in a function has the attributes of the call that counts, and calls in it run in that call", async () => {
@@ -313,7 +308,7 @@ test("a node in a Scan has the states and slices of the iteration that counts", 
     [2, 1],
     [2, 5],
   ]);
-  assert.match(String((await at(3))[0]), /in node "scan", which has no iteration 3$/);
+  assertProblem((await at(3))[0]);
   assert.deepEqual(await at(0, scanFile(18, true)), [
     [1, 2],
     [1, 2, 3],
@@ -322,8 +317,8 @@ test("a node in a Scan has the states and slices of the iteration that counts", 
     [2, 1],
     [4, 5, 6],
   ]);
-  assert.match(String((await at(2, scanFile(18, true)))[0]), /which has no iteration 2$/);
-  assert.match(String((await at(0, scanFile(8)))[1]), /bodies of Scan are not supported$/);
+  assertProblem((await at(2, scanFile(18, true)))[0]);
+  assertProblem((await at(0, scanFile(8)))[1]);
 });
 
 test("a node in a loop has the inputs of the iteration that counts", async () => {
@@ -341,9 +336,8 @@ test("a node in a loop has the inputs of the iteration that counts", async () =>
     [2, 3, 1],
     [3, 1, 2],
   ]);
-  const none = 'it is in node "loop", which has no iteration';
-  assert.equal(await turned(2), `${none} 2`);
-  assert.equal(await turned(0, tensor("bool", [], false)), `${none} 0`);
+  assertProblem(await turned(2));
+  assertProblem(await turned(0, tensor("bool", [], false)));
 });
 
 test("a runtime that is wrong is found by node, element and verdict", async () => {
@@ -358,7 +352,7 @@ test("a runtime that is wrong is found by node, element and verdict", async () =
     ["equal", "differs", "equal"],
   );
   assert.deepEqual(put.difference, { output: "s", at: [0] });
-  assert.equal(put.sentence, "s[0] is 10, expected 20");
+  reportSentence("verdict differs", put.sentence);
   assert.deepEqual([put.op, put.version, agrees], ["ScatterND", 13, false]);
 });
 
@@ -384,19 +378,20 @@ for (const [value, tolerance, verdict] of VERDICTS) {
 
 /** Of 20, 2, 3 and 4. */
 // prettier-ignore
-const PLACED: readonly (readonly [shape: readonly number[], values: readonly number[], tolerance: number, sentence: string])[] = [
-  [[4], [20.5, 2, 3.5, 4], 0.5, "s[0] is 20.5, expected 20"],
-  [[4], [20.5, 2, 30, 40], 0.5, "s[2] is 30, expected 3"],
-  [[2, 2], [20, 2, 3, 4], 0.5, "s is float32[2, 2], expected float32[4]"],
+const PLACED: readonly (readonly [shape: readonly number[], values: readonly number[], tolerance: number, at: readonly number[] | null])[] = [
+  [[4], [20.5, 2, 3.5, 4], 0.5, [0]],
+  [[4], [20.5, 2, 30, 40], 0.5, [2]],
+  [[2, 2], [20, 2, 3, 4], 0.5, null],
 ];
 
-for (const [shape, values, tolerance, sentence] of PLACED) {
-  test(`${values} in shape ${shape}: ${sentence}`, async () => {
+for (const [shape, values, tolerance, at] of PLACED) {
+  test(`${values} in shape ${shape} differ at ${at}`, async () => {
     const runtime = makeRuntime((outputs) => {
       if ("s" in outputs) outputs["s"] = tensor("float32", shape, values);
     });
     const { nodes } = await verifyModel(BYTES, { x }, { ...runtime, node: "put", tolerance });
-    assert.equal(nodes[0].sentence, sentence);
+    assert.deepEqual(nodes[0].difference, at && { output: "s", at });
+    reportSentence("verdict differs", nodes[0].sentence);
   });
 }
 
@@ -524,7 +519,7 @@ test("a result where the call is an error has its reason too", async () => {
   const { nodes } = await verifyModel(BYTES, { x, i: i64([2], 1, 3) }, options);
   const [, , again] = nodes;
   assert.deepEqual([again.verdict, again.diagnoses[0].id], ["wrong", "out-of-range-clipped"]);
-  assert.match(again.sentence, /^indices\[1\] is 3, .*; the runtime returned a result$/);
+  reportSentence("verdict wrong", again.sentence);
 });
 
 test("a node of an opset without its operator is wrong, and the others are compared", async () => {
@@ -539,10 +534,7 @@ test("a node of an opset without its operator is wrong, and the others are compa
     nodes.map(({ verdict }) => verdict),
     ["equal", "wrong", "equal"],
   );
-  assert.match(
-    nodes[1].sentence,
-    /does not have this operator yet; .*; the runtime returned a result$/,
-  );
+  reportSentence("verdict wrong", nodes[1].sentence);
 });
 
 test("of a reduction that the version does not have, what the runtime did is said", async () => {
@@ -555,10 +547,7 @@ test("of a reduction that the version does not have, what the runtime did is sai
     return writeModel({ ...model, opsets: { "ai.onnx": opset } });
   };
   const { createSession } = makeRuntime();
-  for (const [word, says] of [
-    ["sum", 'the reduction "sum" was ignored: the reduction was none'],
-    ["max", 'the reduction was max, which "max" means in other versions'],
-  ] as const) {
+  for (const word of ["sum", "max"]) {
     // This runtime takes max, and ignores other words.
     const lenient = (bytes: Uint8Array): Promise<Session> =>
       createSession(edited(bytes, 18, word === "max" ? word : null));
@@ -566,14 +555,10 @@ test("of a reduction that the version does not have, what the runtime did is sai
     const { nodes } = await verifyModel(edited(BYTES, 16, word), { x }, options);
     const [{ verdict, sentence, diagnoses }] = nodes;
     assert.equal(verdict, "wrong");
-    assert.match(
-      sentence,
-      /reduction must be .*, got "(sum|max)".*; the runtime returned a result$/,
-    );
-    assert.ok(
-      diagnoses.some((one) => one.id === "other-reduction" && one.sentence === says),
-      JSON.stringify(diagnoses),
-    );
+    reportSentence("verdict wrong", sentence);
+    const found = diagnoses.filter(({ id }) => id === "other-reduction");
+    assert.ok(found.length > 0, JSON.stringify(diagnoses));
+    for (const one of found) reportSentence(`diagnosis ${one.id}`, one.sentence);
   }
 });
 
@@ -661,8 +646,8 @@ test("the iteration of a loop that fails is found by halving, and its nodes are 
       [verdict, where, report.agrees],
       ["wrong", 'iteration 4 of node "loop"', false],
     );
-    assert.match(sentence, /^indices\[\] is 4, but axis 0 of data \[4\]/);
-    assert.equal(report.problem, 'iteration 4 of node "loop": idx=4 must be within the bounds');
+    reportSentence("verdict wrong", sentence);
+    assert.equal(report.problem, `${where}: idx=4 must be within the bounds`);
     // The whole model, 0, 1, 2, 4, 8 or all iterations, and halves of what is between.
     assert.ok(runtime.feeds.length <= 9, `${runtime.feeds.length} runs`);
   }
@@ -766,15 +751,12 @@ test("only scatters and gathers are captured, and only inputs are fed", async ()
     },
   });
   const feeds = { x, i: i64([2], 1, 0) };
-  await assert.rejects(verifyModel(model, feeds, { ...makeRuntime(), node: "relu" }), {
-    code: "unsupported-model",
-    message:
-      /node "relu" is Relu, which is not a scatter or gather; the model has "take", "put", "again"/,
-  });
-  await assert.rejects(verifyModel(BYTES, { ...feeds, t: x }, makeRuntime()), {
-    code: "shape-mismatch",
-    message: /the model has no input "t"; it has "x", "i"/,
-  });
+  await assertRejected("unsupported-model", {}, () =>
+    verifyModel(model, feeds, { ...makeRuntime(), node: "relu" }),
+  );
+  await assertRejected("shape-mismatch", { input: "t" }, () =>
+    verifyModel(BYTES, { ...feeds, t: x }, makeRuntime()),
+  );
 });
 
 /** The body of the only node that has one. */
@@ -786,20 +768,16 @@ function bodyOf({ graph }: Model): Graph {
 }
 
 // prettier-ignore
-const ODD_BODIES: readonly (readonly [title: string, make: () => Uint8Array, edit: (model: Model) => void, says: RegExp])[] = [
-  ["a Loop's body without inputs", loopFile, (model) => void (bodyOf(model).inputs = []),
-    /the body of node "loop" must have 2 inputs at least/],
-  ["a Loop's body with one input", loopFile, (model) => void (bodyOf(model).inputs.length = 1),
-    /the body of node "loop" must have 2 inputs at least/],
-  ["a Scan of nothing", () => scanFile(), (model) => void (model.graph.nodes[0].inputs = ["", ""]),
-    /node "scan" must have all inputs that it scans/],
-  ["a Scan without inputs", () => scanFile(), (model) => void (model.graph.nodes[0].inputs = []),
-    /node "scan" has no input to scan/],
+const ODD_BODIES: readonly (readonly [title: string, make: () => Uint8Array, edit: (model: Model) => void])[] = [
+  ["a Loop's body without inputs", loopFile, (model) => void (bodyOf(model).inputs = [])],
+  ["a Loop's body with one input", loopFile, (model) => void (bodyOf(model).inputs.length = 1)],
+  ["a Scan of nothing", () => scanFile(), (model) => void (model.graph.nodes[0].inputs = ["", ""])],
+  ["a Scan without inputs", () => scanFile(), (model) => void (model.graph.nodes[0].inputs = [])],
   ["a Scan that does not say how many inputs it scans", () => scanFile(),
-    (model) => void delete model.graph.nodes[0].attributes["num_scan_inputs"], /node "scan" has no input to scan/],
+    (model) => void delete model.graph.nodes[0].attributes["num_scan_inputs"]],
 ];
 
-for (const [title, make, edit, says] of ODD_BODIES) {
+for (const [title, make, edit] of ODD_BODIES) {
   test(`${title} is an error in a sentence`, async () => {
     const model = readModel(make());
     edit(model);
@@ -807,10 +785,9 @@ for (const [title, make, edit, says] of ODD_BODIES) {
     const isLoop = model.graph.inputs.some(({ name }) => name === "n");
     const scanned = { s: zeros("float32", [2]), x: zeros("float32", [2, 3]) };
     const feeds = isLoop ? given : scanned;
-    await assert.rejects(listed(captureCalls(writeModel(model), feeds, makeRuntime())), {
-      code: "malformed-file",
-      message: says,
-    });
+    await assertRejected("malformed-file", {}, () =>
+      listed(captureCalls(writeModel(model), feeds, makeRuntime())),
+    );
   });
 }
 
@@ -931,14 +908,17 @@ test("a node of another operator that fails is named once, and those behind it a
     reshapeFails(),
   );
   assert.deepEqual(
-    nodes.map(({ path, verdict, sentence }) => [path, verdict, sentence]),
+    nodes.map(({ path, verdict }) => [path, verdict]),
     [
-      ["g0", "behind", "the earlier node Reshape reshape failed"],
-      ["g1", "behind", "the earlier node Reshape reshape failed"],
-      ["g2", "behind", "the earlier node Reshape reshape failed"],
-      ["beside", "equal", ""],
+      ["g0", "behind"],
+      ["g1", "behind"],
+      ["g2", "behind"],
+      ["beside", "equal"],
     ],
   );
+  for (const { verdict, sentence } of nodes.slice(0, 3))
+    reportSentence(`verdict ${verdict}`, sentence);
+  assert.equal(nodes[3].sentence, "");
   assert.deepEqual(failures, [
     {
       title: "Reshape reshape",
@@ -1008,26 +988,23 @@ test("two captures at once do not disturb each other", async () => {
 });
 
 // prettier-ignore
-const REFUSED: readonly (readonly [options: object, says: RegExp])[] = [
-  [{}, /createSession must be a function/],
-  [{ createSession: 5 }, /createSession must be a function/],
-  [{ ...makeRuntime(), runs: 0 }, /runs must be a whole number from 1 to 10000, got 0/],
-  [{ ...makeRuntime(), runs: 10_001 }, /runs must be a whole number from 1 to 10000, got 10001/],
-  [{ ...makeRuntime(), runs: 10_000, tolerance: -2 }, /tolerance must be 0 or more, got -2/],
-  [{ ...makeRuntime(), tolerance: -1 }, /tolerance must be 0 or more, got -1/],
-  [{ ...makeRuntime(), iteration: 1.5 }, /iteration must be an integer of 0 or more, got 1\.5/],
-  [{ ...makeRuntime(), call: -1 }, /call must be an integer of 0 or more, got -1/],
-  [{ ...makeRuntime(), others: 5 }, /others must be an object, got 5/],
-  [{ ...makeRuntime(), others: { fast: 5 } }, /createSession must be a function/],
-  [{ ...makeRuntime(), onProgress: 5 }, /onProgress must be a function, got 5/],
+const REFUSED: readonly (readonly [name: string, options: object])[] = [
+  ["no createSession", {}],
+  ["createSession 5", { createSession: 5 }],
+  ["runs 0", { ...makeRuntime(), runs: 0 }],
+  ["runs 10001", { ...makeRuntime(), runs: 10_001 }],
+  ["tolerance -2", { ...makeRuntime(), runs: 10_000, tolerance: -2 }],
+  ["tolerance -1", { ...makeRuntime(), tolerance: -1 }],
+  ["iteration 1.5", { ...makeRuntime(), iteration: 1.5 }],
+  ["call -1", { ...makeRuntime(), call: -1 }],
+  ["others 5", { ...makeRuntime(), others: 5 }],
+  ["others that hold 5", { ...makeRuntime(), others: { fast: 5 } }],
+  ["onProgress 5", { ...makeRuntime(), onProgress: 5 }],
 ];
 
-for (const [options, says] of REFUSED) {
-  test(`refused: ${says.source}`, async () => {
-    await assert.rejects(verifyModel(BYTES, { x }, options as never), {
-      code: "attribute",
-      message: says,
-    });
+for (const [name, options] of REFUSED) {
+  test(`refused: ${name}`, async () => {
+    await assertRejected("attribute", {}, () => verifyModel(BYTES, { x }, options as never));
   });
 }
 
@@ -1038,9 +1015,5 @@ test("a runtime that cannot make a session is a problem of every node", async ()
     nodes.map(({ verdict }) => verdict),
     ["failed", "failed", "failed"],
   );
-  assert.equal(nodes[1].sentence, "the runtime says: no such opset");
-  assert.equal(
-    nodes[2].sentence,
-    "its inputs are unknown, because the runtime says: no such opset",
-  );
+  for (const { sentence } of nodes) reportSentence("verdict failed", sentence);
 });

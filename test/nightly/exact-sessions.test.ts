@@ -73,7 +73,6 @@ async function compare(bytes: Uint8Array, feeds: Values, story: string): Promise
     })) as ExactSession<Value>;
   } catch (error) {
     assert.ok(isTensorError(error, "unsupported-model"), `${story}: ${String(error)}`);
-    assert.match(error.message, / cannot be replaced/, story);
     return "refused";
   }
   try {

@@ -108,15 +108,9 @@ for (const [title, line, model] of [
       ({ status, stdout } = await folder.ndscatter(`fix ${line}`));
     }
     assert.equal(status, 0, stdout);
-    assert.match(
-      stdout,
-      /^ {2}one thread: correct; .* exact in (\d+) of \1 runs?; the model gave one result in/m,
-    );
-    assert.match(
-      stdout,
-      /^ {2}(\d) nodes? rewritten as equivalent nodes: correct; .* exact in (\d+) of \2 runs?; the model gave one result in/m,
-    );
-    assert.match(stdout, /^ {2}an exact session: correct; the model gave one result in/m);
+    assert.match(stdout, /^ {2}one thread: correct; .* (\d+) of \1 /m);
+    assert.match(stdout, /^ {2}(\d) nodes? .*: correct; .* (\d+) of \2 /m);
+    assert.match(stdout, /^ {2}an exact session: correct; /m);
     assert.match(stdout, /^cure: one thread\n {2}.*\{ intraOpNumThreads: 1 \}/m);
   });
 }
@@ -224,10 +218,7 @@ test(
     const call = model.graph.nodes[1];
     call.attributes = { how: { type: "string", value: "max" } };
     const other = await fixModel(writeModel(model), feeds, { createSession });
-    assert.match(
-      other.faulty[0].uncured ?? "",
-      /its attributes depend on the caller of its function/,
-    );
+    assert.notEqual(other.faulty[0].uncured, null);
     assert.equal(other.chosen?.kind, "exact-session");
   },
 );

@@ -17,7 +17,7 @@ import {
   TENSOR,
 } from "../support/onnx-parts.ts";
 import { WITHOUT_NODE } from "../support/platform.ts";
-import { assertRefused } from "../support/refusal.ts";
+import { assertCode } from "../support/refusal.ts";
 
 /** `count` times the same record. */
 function dense(count: number, record: Bytes): Uint8Array {
@@ -68,9 +68,7 @@ const DENSE: readonly (readonly [what: string, model: () => Uint8Array])[] = [
 for (const [what, model] of DENSE) {
   test(`a file of nothing but ${what} is not blown up`, { skip: WITHOUT_NODE }, () => {
     const content = model();
-    assertRefused("too-large", /the model has more than \d+ (parts|numbers and texts)/, () =>
-      readModel(content),
-    );
+    assertCode("too-large", {}, () => readModel(content));
   });
 }
 
@@ -96,20 +94,18 @@ test("a small file may have 65,536 parts, and one in 8 bytes beyond", () => {
   // n empty values are n + 1 parts with their graph, in 2n + 4 bytes: 65,536 + 21,845 are the most.
   const unnamed = (count: number): Uint8Array => modelOf(dense(count, empty(GRAPH.valueInfo)));
   assert.equal(readModel(unnamed(87_380)).graph.values?.length, 87_380);
-  assertRefused("too-large", /more than 87381 parts/, () => readModel(unnamed(87_381)));
+  assertCode("too-large", {}, () => readModel(unnamed(87_381)));
 });
 
 test("a large file may have 2^21 parts", () => {
   /** A graph with so many numbers of an unknown field, of 8 bytes each. */
   const unknown = (count: number): Uint8Array => modelOf(dense(count, int(99, 2 ** 36)));
   assert.equal(readModel(unknown(2 ** 21 - 1)).graph.nodes.length, 0);
-  assertRefused("too-large", /more than 2097152 parts/, () => readModel(unknown(2 ** 21)));
+  assertCode("too-large", {}, () => readModel(unknown(2 ** 21)));
 });
 
 test("a tensor of nothing but dimensions is no tensor", () => {
-  assertRefused("malformed-file", /more than 64 dimensions/, () =>
-    readTensor(dense(4e5, int(TENSOR.dims, 0))),
-  );
+  assertCode("malformed-file", {}, () => readTensor(dense(4e5, int(TENSOR.dims, 0))));
 });
 
 test("values are counted before any of them is made", { skip: WITHOUT_NODE }, () => {
@@ -123,18 +119,14 @@ test("values are counted before any of them is made", { skip: WITHOUT_NODE }, ()
     int(uint64Data, 0),
   ]) {
     const values = dense(1e6, record);
-    assertRefused("malformed-file", /needs 2 values|not in int64Data/, () =>
-      readTensor(file(head("int64", 2), values)),
-    );
+    assertCode("malformed-file", {}, () => readTensor(file(head("int64", 2), values)));
   }
   assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 26);
 });
 
 test("a tensor of a million entries of external data is refused at the second of one name", () => {
   const entries = dense(1e5, bytes(TENSOR.externalData, entry("k", "v")));
-  assertRefused("malformed-file", /two external "k"/, () =>
-    readTensor(file(head("int8", 1), entries)),
-  );
+  assertCode("malformed-file", {}, () => readTensor(file(head("int8", 1), entries)));
 });
 
 const RELU = file(node("Relu", text(NODE.name, "x".repeat(2 ** 15))));
@@ -148,17 +140,13 @@ function manyNodes(offset: number, length: number): Uint8Array {
   return file(lead, RELUS.subarray(begin, begin + length - lead.length));
 }
 
-const OUTLINES: readonly (readonly [what: string, source: ByteSource, says: RegExp])[] = [
-  [
-    "2^24 records",
-    { size: 2 ** 26, read: (_, length) => new Uint8Array(length).fill(8) },
-    /more than 16777216 records/,
-  ],
-  ["64 MiB of names", { size: 2 ** 40, read: manyNodes }, /67108864 bytes in addition to tensors/],
+const OUTLINES: readonly (readonly [what: string, source: ByteSource])[] = [
+  ["2^24 records", { size: 2 ** 26, read: (_, length) => new Uint8Array(length).fill(8) }],
+  ["64 MiB of names", { size: 2 ** 40, read: manyNodes }],
 ];
 
-for (const [what, source, says] of OUTLINES) {
+for (const [what, source] of OUTLINES) {
   test(`an outline of ${what} is refused`, () => {
-    assertRefused("too-large", says, () => readOutline(source));
+    assertCode("too-large", {}, () => readOutline(source));
   });
 }

@@ -72,7 +72,7 @@ async function outputsOf(
 const FIRST = 7;
 
 for (const row of VERSION_REWRITES) {
-  if (row.becomes instanceof RegExp || row.from < FIRST || row.to < FIRST) continue;
+  if (row.becomes === null || row.from < FIRST || row.to < FIRST) continue;
   if (row.notRun !== undefined) continue;
   test(`${row.node} means in opset ${row.to} what it means in ${row.from}`, { skip }, async () => {
     const model = buildModel(versionModel(row));

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readIR } from "../../src/entries/openvino.ts";
-import { isTensorError } from "../../src/core/errors.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
 import { layer, net, parameter } from "../support/ir.ts";
-import { assertRefused } from "../support/refusal.ts";
+import { assertCode } from "../support/refusal.ts";
 import { secondsOf } from "../support/seconds.ts";
 
 const nested = (depth: number): string => `${"<net>".repeat(depth)}${"</net>".repeat(depth)}`;
@@ -17,29 +17,24 @@ const named = (length: number): string =>
   `<net version="11" name="${"x".repeat(length)}"><layers/></net>`;
 
 // prettier-ignore
-const REFUSED: readonly (readonly [what: string, says: RegExp, xml: () => string | Uint8Array])[] = [
-  ["100 elements in each other", /nested/i, () => nested(100)],
-  ["129 blanks in a row", /more than 128 blanks in a row/, () => `<net${" ".repeat(129)}/>`],
-  ["129 line breaks in a row", /more than 128 blanks in a row/, () => `<net>${"\n\t\r".repeat(43)}</net>`],
-  ["2^25 characters and one", /33554433 characters/, () => "x".repeat(2 ** 25 + 1)],
-  ["3 * 2^25 bytes and one", /100663297 bytes/, () => new Uint8Array(3 * 2 ** 25 + 1)],
-  ["2^20 tags and one", /more than 1048576 tags/, () => `<net>${"<a>".repeat(2 ** 21)}`],
-  ["2^14 attributes and one", /more than 16384 equality signs/, () => fat(2 ** 14)],
-  ["signs of equality in text", /more than 16384 equality signs/, () => `<net>${"=".repeat(2 ** 14 + 1)}</net>`],
-  ["a tag of 2^20 characters and more", /a tag or text of more than 1048576 characters/, () => named(2 ** 20)],
-  ["text of 2^20 characters and more", /a tag or text of more than 1048576/, () => `<net>${"x".repeat(2 ** 20)}</net>`],
+const REFUSED: readonly (readonly [what: string, code: ErrorCode, xml: () => string | Uint8Array])[] = [
+  ["100 elements in each other", "malformed-file", () => nested(100)],
+  ["129 blanks in a row", "malformed-file", () => `<net${" ".repeat(129)}/>`],
+  ["129 line breaks in a row", "malformed-file", () => `<net>${"\n\t\r".repeat(43)}</net>`],
+  ["2^25 characters and one", "too-large", () => "x".repeat(2 ** 25 + 1)],
+  ["3 * 2^25 bytes and one", "too-large", () => new Uint8Array(3 * 2 ** 25 + 1)],
+  ["2^20 tags and one", "too-large", () => `<net>${"<a>".repeat(2 ** 21)}`],
+  ["2^14 attributes and one", "too-large", () => fat(2 ** 14)],
+  ["signs of equality in text", "too-large", () => `<net>${"=".repeat(2 ** 14 + 1)}</net>`],
+  ["a tag of 2^20 characters and more", "too-large", () => named(2 ** 20)],
+  ["text of 2^20 characters and more", "too-large", () => `<net>${"x".repeat(2 ** 20)}</net>`],
 ];
 
-for (const [what, says, make] of REFUSED) {
+for (const [what, code, make] of REFUSED) {
   test(`refused soon: ${what}`, () => {
     const xml = make();
     const seconds = secondsOf(() => {
-      const error = assertRefused(
-        /nested|blanks/i.test(says.source) ? "malformed-file" : "too-large",
-        says,
-        () => readIR(xml),
-      );
-      assert.ok(isTensorError(error));
+      assertCode(code, {}, () => readIR(xml));
     });
     assert.ok(seconds < 5, `${seconds} s`);
   });
@@ -50,7 +45,7 @@ test("the last of what is taken", () => {
   // The tag has 26 characters beside the name.
   assert.equal(readIR(named(2 ** 20 - 26)).graph.name.length, 2 ** 20 - 26);
   // As deep as a dimension is in a body of a body, and deeper than any.
-  assertRefused("malformed-file", /the net has no version/, () => readIR(nested(60)));
+  assertCode("malformed-file", {}, () => readIR(nested(60)));
 });
 
 const CHAIN = 20_000;

@@ -111,10 +111,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       outputs: { y: null },
     },
     feeds: { x: tensor("float32", [4], [1, 2, 3, 4]), start: i64([2], 1, 3) },
-    says: [
-      /wrong: Gather-13 take: indices\[1\] is 9, but axis 0 of data \[4\] takes -4 to 3; the runtime says: /,
-      /indices element out of data bounds/,
-    ],
+    says: [/wrong: Gather-13 take: indices\[1\] /, /indices element out of data bounds/],
   },
   "threads that race lose updates": {
     model: {
@@ -135,9 +132,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     options: "--threads 1,8 --runs 2",
     runtime: RACING,
     says: [
-      /differs: ScatterND-18 sum: y\[1\] is 124000, expected 125000; not reproducible: /,
-      /: the same inputs gave a different result in 8 threads, run 1, 8 threads, run 2; exact with one thread\n/,
-      /why: .*\(lost-updates, explains all 10 cells; known of onnxruntime-cpu\)/,
+      /differs: ScatterND-18 sum: y\[1\] \D*124000\D*125000;/,
+      /8 threads, run 1, 8 threads, run 2;/,
+      /\(lost-updates, .*\b10\b.*onnxruntime-cpu\)/,
     ],
   },
   "the model claims an opset without the reduction": {
@@ -152,10 +149,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       targets: i64([2, 1], 0, 1),
       messages: full("float32", [2], 1),
     },
-    says: [
-      /wrong: ScatterND-13 sum: unknown attribute "reduction"; this version has no attributes; reduction came with version 16; the runtime says: /,
-      /Unrecognized attribute: reduction/,
-    ],
+    says: [/wrong: ScatterND-13 sum: .*"reduction"/, /Unrecognized attribute: reduction/],
   },
   "float16 is summed in float32": {
     model: {
@@ -172,8 +166,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
     runtime: WIDE,
     says: [
-      /differs: ScatterElements-18 sum: y\[0\] is 2052, expected 2048/,
-      /why: .*\(wide-accumulation, explains the cell; known of torch-scatter-reduce\)/,
+      /differs: ScatterElements-18 sum: y\[0\] \D*2052\D*2048/,
+      /\(wide-accumulation, .*torch-scatter-reduce\)/,
     ],
   },
 };
@@ -202,8 +196,8 @@ test("ONNX Runtime's own threads", { skip }, async (t) => {
     ["verify m.onnx", ...given, "--threads 1,8 --runs 3"].join(" "),
   );
   t.diagnostic(stdout.split("\n", 2).join(" "));
-  if (status === 0) assert.match(stdout, / equal in \d+ runs of the node alone\n1 equal\n$/);
-  else assert.match(stdout, /not reproducible: .*8 threads, run \d[^]*\(lost-updates, explains /);
+  if (status === 0) assert.match(stdout, /\n1 equal\n$/);
+  else assert.match(stdout, /8 threads, run \d[^]*\(lost-updates, /);
 });
 
 test(

@@ -39,7 +39,7 @@ test("the iteration in which a loop fails is named, with the node", { skip }, as
   const file = shadowsFile(valueInfo("at", tensorType(INT64)));
   const { nodes, problem } = await verifyModel(file, feeds, options);
   assert.deepEqual([nodes[0].verdict, nodes[0].where], ["wrong", 'iteration 4 of node "loop"']);
-  assert.match(problem ?? "", /^iteration 4 of node "loop": .*idx=4/);
+  assert.match(problem ?? "", /idx=4/);
 });
 
 test("a Scan that is not loaded fails in no iteration", { skip }, async () => {
@@ -88,8 +88,8 @@ test("what the runtime does with a reduction that it does not know is said", { s
   const [{ verdict, diagnoses }] = (await verifyModel(file, { x }, { createSession })).nodes;
   assert.equal(verdict, "wrong");
   assert.deepEqual(
-    diagnoses.map(({ sentence }) => sentence),
-    ['the reduction "sum" was ignored: the reduction was none'],
+    diagnoses.map(({ id }) => id),
+    ["other-reduction"],
   );
 });
 

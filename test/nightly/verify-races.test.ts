@@ -40,12 +40,8 @@ for (const [title, model, options] of [
       }
       assert.equal(said.length, TIMES);
       for (const one of said) {
-        assert.match(
-          one,
-          /why: repeated targets lost some of their updates, as in a race \(lost-updates, explains (all|the cell)/,
-        );
-        assert.doesNotMatch(one, /nothing known|rounding/);
-        assert.match(one, /; exact with one thread\n/);
+        assert.match(one, /\(lost-updates, /);
+        assert.doesNotMatch(one, /\(rounding, /);
       }
     },
   );
@@ -58,10 +54,7 @@ test(
     save("racing.onnx", manyIntoFew());
     const { status, stdout } = await folder.ndscatter("verify racing.onnx --random --threads 1");
     assert.equal(status, 0);
-    assert.match(
-      stdout,
-      /equal: ScatterND-18 sum: several updates have the same target; also equal in \d+ runs of/,
-    );
+    assert.match(stdout, /equal: ScatterND-18 sum: .*\d+ runs/);
   },
 );
 
@@ -75,7 +68,7 @@ test("a maximum with NaN: the first reason is the right one", { skip }, async ()
   save("nan.onnx", nan);
   folder.save("one.npy", tensor("float32", [1], [1]));
   const { stdout } = await folder.ndscatter("verify nan.onnx --feed data=one.npy");
-  assert.match(stdout, /why: .*\(nan-one-operand, explains the cell; known of onnxruntime-cpu/);
+  assert.match(stdout, /\(nan-one-operand, .*onnxruntime-cpu/);
 });
 
 test(
@@ -85,7 +78,7 @@ test(
     save("racing.onnx", manyIntoFew());
     const { status, stdout } = await folder.ndscatter("verify racing.onnx --random --runs 100");
     assert.equal(status, 1);
-    assert.match(stdout, /not reproducible: the same inputs gave a different result in run \d+/);
-    assert.match(stdout, /\(lost-updates, explains/);
+    assert.match(stdout, /differs: .*\brun \d+/);
+    assert.match(stdout, /\(lost-updates, /);
   },
 );

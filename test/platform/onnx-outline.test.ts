@@ -253,9 +253,7 @@ test("an outline is not written as a model that lacks its values", () => {
   assert.ok(equals(again.graph.constants[0].read(), some("float32", 5000)));
   const loop = node("Loop", attribute("body", "GRAPH", bytes(ATTRIBUTE.g, [])));
   const model = readOutline(sourceOf(modelFile(loop)));
-  assertRefused("attribute", /of type GRAPH, which writeModel can keep but not create/, () =>
-    writeModel(model),
-  );
+  assertRefused("attribute", { op: "Loop" }, () => writeModel(model));
 });
 
 test("lengths beyond 2^32 are taken, whatever lies behind them", () => {
@@ -281,5 +279,5 @@ test("lengths beyond 2^32 are taken, whatever lies behind them", () => {
   );
   const [w] = model.graph.constants;
   assert.deepEqual([w.name, w.shape], ["w", [2 ** 48]]);
-  assertRefused("too-large", /more than 2\^32 - 1 elements/, () => w.read());
+  assertRefused("too-large", { input: "w" }, () => w.read());
 });

@@ -1,6 +1,6 @@
 /** Adapts the indices of a node to the target: their data type, negative values, and values out of range. */
 
-import type { TensorError } from "../../core/errors.ts";
+import { TensorError } from "../../core/errors.ts";
 import { quote } from "../model/graph.ts";
 import { readConstant } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
@@ -39,7 +39,8 @@ interface Change {
 /**
  * Returns the name of indices that give `row` the effect of the node: the node's own indices, a constant made from
  * them, or the output of a cast.
- * @throws TensorError `unsupported-model` if no such indices exist or they are not known
+ * @throws TensorError `unsupported-model` if no such indices exist or they are not known; `dtype` if the node's own
+ *   version does not accept them
  */
 export function adaptIndices(
   row: OperatorVersion,
@@ -48,6 +49,7 @@ export function adaptIndices(
 ): string | undefined {
   const { indices: name } = meaning.inputs;
   if (name === undefined) return undefined;
+  checkType(name, meaning.version, context.scope);
   const change = changeOf(name, row, meaning, context.scope);
   const isLess = change.noNegative || change.noOutside;
   if (!change.needsCast && !isLess) return name;
@@ -57,6 +59,19 @@ export function adaptIndices(
   }
   if (!isLess) return context.additions.cast(name, INDEX_TYPE);
   throw refuseUnknown(name, change, row, meaning, context);
+}
+
+/** Without this check, text and fractions among the values of a constant would be read as integers. */
+function checkType(name: string, version: OperatorVersion, scope: Scope): void {
+  const types = indexTypes(version);
+  const dtype = scope.typeOf(name)?.dtype;
+  if (dtype === undefined || types.includes(dtype)) return;
+  const sentence = `indices must be one of ${types.join(", ")}, got ${dtype}`;
+  throw new TensorError("dtype", sentence, {
+    op: version.name,
+    opset: version.sinceVersion,
+    input: "indices",
+  });
 }
 
 function changeOf(name: string, row: OperatorVersion, { version }: Meaning, scope: Scope): Change {
