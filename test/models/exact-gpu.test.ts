@@ -23,8 +23,6 @@ import {
 } from "../../src/entries/onnx.ts";
 import { body } from "../support/exact-models.ts";
 import { BOOL, F32, f32, I64, i64, onnxModel } from "../support/node-models.ts";
-import { createExactSession, type CreateGpu, type ExactGpuTensor } from "../../src/entries/onnx.ts";
-import { F32, I64, onnxModel } from "../support/node-models.ts";
 import { assertRejected } from "../support/refusal.ts";
 
 /** A tensor that a runtime has on a GPU. */
