@@ -7,7 +7,7 @@ import { run } from "../../src/core/call/run.ts";
 import { diagnose, type DiagnoseOptions } from "../../src/insight/diagnose/diagnose.ts";
 import type { DType } from "../../src/core/tensor/dtype.ts";
 import { tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { f32, i64, onnx } from "../support/calls.ts";
+import { f32, i64, onnx, openvino } from "../support/calls.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
@@ -25,7 +25,11 @@ const idsOf = (
     ({ id, cells: { explained, differing } }) => `${id} ${explained}/${differing}`,
   );
 
-const scatter = (reduction: string): NodeSpec => onnx("ScatterND", 18, { reduction });
+/** Only openvino has the reduction `sub`. */
+const scatter = (reduction: string): NodeSpec =>
+  reduction === "sub"
+    ? openvino("ScatterNDUpdate", 15, { reduction })
+    : onnx("ScatterND", 18, { reduction });
 
 /** `count` updates of each of `cells` cells, in turn. */
 const inTurn = (cells: number, count: number): Tensor =>
@@ -36,6 +40,7 @@ const inTurn = (cells: number, count: number): Tensor =>
 
 const STEPS: Readonly<Record<string, (a: number, b: number) => number>> = {
   add: (a, b) => a + b,
+  sub: (a, b) => a - b,
   mul: (a, b) => a * b,
   max: Math.max,
   min: Math.min,
@@ -51,7 +56,7 @@ const VALUES: Readonly<Partial<Record<DType, (random: number) => number>>> = {
 };
 
 for (const [dtype, valueOf] of Object.entries(VALUES) as [DType, (random: number) => number][]) {
-  for (const reduction of ["add", "mul", "max", "min"]) {
+  for (const reduction of ["add", "sub", "mul", "max", "min"]) {
     if (reduction === "mul" && dtype.startsWith("int")) continue;
     test(`${dtype} ${reduction}: updates that a race lost are the reason, however many a cell has`, () => {
       const random = randomFrom(dtype.length + reduction.length);

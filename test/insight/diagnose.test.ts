@@ -414,6 +414,13 @@ const BY_HAND: readonly ByHand[] = [
   ...DIFFERENCES,
   ...AT_THE_BOUND,
   [
+    "differences of int64 without two of four updates",
+    SUB,
+    [i64([2], [200, 50]), i64([4, 1], [0, 0, 0, 0]), i64([4], [1, 2, 4, 8])],
+    i64([2], [190, 50]),
+    ["lost-updates 1/1"],
+  ],
+  [
     "differences that were kept in float32: 4096 - 1 is no float16",
     SUB,
     [f16([-2048, 5, 4096]), i64([5, 1], [0, 0, 1, 2, 2]), f16([1, 1, 2, 1, 1])],
