@@ -6,7 +6,6 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { removeJob } from "../../src/arrays/chunked/job/job-folder.ts";
 import { openJob } from "../../src/arrays/chunked/job/job.ts";
 import { rootsFrom } from "../../src/arrays/chunked/job/roots.ts";
@@ -16,41 +15,61 @@ import { Presence } from "../../src/arrays/chunked/run/presence.ts";
 import { takerOf } from "../../src/cli/commands/job-workers.ts";
 import { runCommand } from "../support/cli.ts";
 import { add, makeHome, makeJob, MEMORY, storeInputs } from "../support/job-files.ts";
-import { setLimits } from "../support/limits.ts";
 
 async function jobIn(home: string) {
   await storeInputs(home);
   return openJob(await makeJob(home, add));
 }
 
-/** Has a process say that it works on a job until `look` is done. */
+/** Runs `action` with intervals that pass when the function that it receives is called. */
+async function withTicks<T>(action: (tick: () => void) => Promise<T>): Promise<T> {
+  const { setInterval } = globalThis;
+  const callbacks: (() => void)[] = [];
+  const unref = (): void => {};
+  const interval = (callback: () => void): object => {
+    callbacks.push(callback);
+    return { unref };
+  };
+  Object.assign(globalThis, { setInterval: interval });
+  try {
+    return await action(() => {
+      assert.equal(callbacks.length, 1);
+      callbacks[0]();
+    });
+  } finally {
+    Object.assign(globalThis, { setInterval });
+  }
+}
+
+/** Has a process say that it works on a job, once, until `look` is done. */
 async function working<T>(
   presence: Presence,
   folder: string,
   id: string,
   look: () => Promise<T>,
 ): Promise<T> {
-  const restore = setLimits({ CHUNKED: { record: 5 } });
-  let result: T | undefined;
-  try {
-    await presence.during(folder, id, async () => {
-      result = await look();
-    });
-    return result as T;
-  } finally {
-    restore();
-    await presence.end();
-  }
+  return withTicks(async (tick) => {
+    let result: T | undefined;
+    try {
+      await presence.during(folder, id, async () => {
+        tick();
+        result = await look();
+      });
+      return result as T;
+    } finally {
+      await presence.end();
+    }
+  });
 }
+
+const nothing = (): Promise<void> => Promise.resolve();
 
 async function untilSeen(folder: string): Promise<JobWorkerFacts[]> {
   const job = await openJob(folder);
-  for (let attempt = 0; attempt < 1000; attempt++) {
+  for (;;) {
     const found = await workersOf(job);
     if (found.length > 0) return found;
-    await sleep(10);
   }
-  return assert.fail("nobody says that they work on the job");
 }
 
 test("whoever works on a job says so in its folder, and takes that back in the end", async () => {
@@ -79,13 +98,14 @@ test("whoever works on a job says so in its folder, and takes that back in the e
 test("the tasks of a pool leave a record, and its end removes it", async () => {
   const home = makeHome();
   const { folder, id, stages } = await jobIn(home);
-  const restore = setLimits({ CHUNKED: { record: 1 } });
-  const pool = startPool({ threads: 1, memory: MEMORY, by: "task" });
-  const task = pool.run(folder, "partition", 0, undefined, id);
-  const [seen] = await Promise.all([untilSeen(folder), task]);
-  assert.equal(seen[0]?.by, "task");
-  await pool.end();
-  restore();
+  await withTicks(async (tick) => {
+    const pool = startPool({ threads: 1, memory: MEMORY, by: "task" });
+    const task = pool.run(folder, "partition", 0, undefined, id);
+    tick();
+    const [seen] = await Promise.all([untilSeen(folder), task]);
+    assert.equal(seen[0]?.by, "task");
+    await pool.end();
+  });
   assert.deepEqual(await workersOf({ folder, id, stages }), []);
 });
 
@@ -180,7 +200,7 @@ test("nothing is written through a link, into another folder, or into a job that
   const place = path.join(folder, "workers");
   fs.rmdirSync(place);
   fs.symlinkSync(elsewhere, place);
-  await working(new Presence("run", 1, null), folder, id, () => sleep(50));
+  await working(new Presence("run", 1, null), folder, id, nothing);
   assert.deepEqual(fs.readdirSync(elsewhere), []);
   fs.unlinkSync(place);
   fs.mkdirSync(place);
@@ -188,11 +208,11 @@ test("nothing is written through a link, into another folder, or into a job that
   const own = path.join(home, "own");
   fs.mkdirSync(own);
   const roots = await rootsFrom([own]);
-  await working(new Presence("queue", 1, roots), folder, id, () => sleep(50));
+  await working(new Presence("queue", 1, roots), folder, id, nothing);
   assert.deepEqual(fs.readdirSync(place), []);
   await removeJob(folder);
   assert.ok(!fs.existsSync(folder));
-  await working(new Presence("run", 1, null), folder, id, () => sleep(50));
+  await working(new Presence("run", 1, null), folder, id, nothing);
   assert.ok(!fs.existsSync(folder));
 });
 

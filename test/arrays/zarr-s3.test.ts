@@ -172,6 +172,7 @@ test("an object that was made although the server failed is known by its bytes",
       [[1, 2], true],
       [[1, 3], false],
       [[1, 2, 3], false],
+      [[1], false],
     ] as const) {
       const { store, asked } = storeWith(failure, ...read(bytes));
       assert.equal(await store.putNew("zarr.json", [Uint8Array.of(1, 2)]), isOwn, String(bytes));
