@@ -133,7 +133,7 @@ for (const dtype of ["float64", "complex128"] as const) {
         }),
         {
           seed: seedOf("vjp"),
-          numRuns: caseCount(count),
+          numRuns: caseCount(count, 4),
           includeErrorInReport: true,
         },
       );

@@ -35,7 +35,9 @@ export function programsOf(
 ): () => ReadonlyMap<string, string> {
   let folders: ReadonlyMap<string, string> | undefined;
   let home = "";
-  after(() => fs.rmSync(home, { recursive: true, force: true }));
+  after(() => {
+    if (home !== "") fs.rmSync(home, { recursive: true, force: true });
+  });
   return () => {
     if (folders !== undefined) return folders;
     // Inside build/, so that the package is found by its own name.
