@@ -46,10 +46,13 @@ const lineOf = (one) =>
 
 /** Runs one part in this process, and prints its lines. */
 async function runPart(part, setup) {
+  let isFound = false;
   for await (const { shown, ...one } of casesOf(part, setup)) {
     const text = `${lineOf(one)}\n${given.show ? `${lineOf(shown ?? null)}\n` : ""}`;
     fs.writeSync(1, text);
+    isFound = true;
   }
+  if (!isFound && setup.only !== "") throw new Error(`no case of ${part} has the id ${setup.only}`);
 }
 
 /** Runs one part in another process, and returns its lines. */
@@ -116,6 +119,9 @@ async function main() {
   const isNeeded = part === undefined || part.startsWith("collected");
   const corpus = given.corpus ?? temporary();
   const setup = { root: path.resolve(given.root), corpus, only: given.only };
+  if (!fs.existsSync(path.join(setup.root, "build/src/entries/index.js"))) {
+    throw new Error(`${setup.root} must be built: npm run build && npx tsc -p tsconfig.json`);
+  }
   const isThere = fs.existsSync(corpus) && fs.readdirSync(corpus).length > 0;
   try {
     if (isNeeded && !isThere) await collect(corpus, part?.split(" ")[1]);
