@@ -68,7 +68,7 @@ export const INSTALLS = [
 
 /**
  * The parts, in their order, with a limit in seconds for each tier that has them. `all` is what `nightly` adds to the
- * command. The lane `side` runs beside the lane `main` at every commit: its parts use one core or wait.
+ * command. The lane `side` runs beside the others at every commit: the page's tests wait for the browser much of the time.
  * @typedef {{
  *   name: string, what: string, command: string[], limits: { commit?: number, nightly?: number }, all?: string[],
  *   needs?: string[], env?: Record<string, string>, lane?: "side", isVital?: boolean
@@ -114,7 +114,6 @@ export const PARTS = [
     name: "webgpu",
     what: "the WebGPU engine: all tests on one driver and a sample on the others; nightly all on each",
     needs: ["webgpu", "browsers"],
-    lane: "side",
     command: ["node", "build/test/gpu/main.js"],
     all: ["--all"],
     limits: { commit: 480, nightly: 1800 },
@@ -123,6 +122,7 @@ export const PARTS = [
     name: "page",
     what: "the page, driven in Chromium",
     needs: ["page", "browsers"],
+    lane: "side",
     command: page("test"),
     limits: { commit: 600, nightly: 900 },
   },
@@ -130,6 +130,7 @@ export const PARTS = [
     name: "visits",
     what: "the page without a driver: a visit in Firefox and WebKit; nightly all, in Chromium as well",
     needs: ["page", "browsers"],
+    lane: "side",
     command: page("test:browsers"),
     all: ["--all"],
     limits: { commit: 240, nightly: 900 },
