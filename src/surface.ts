@@ -18,6 +18,9 @@ export {
   TensorError,
   type ErrorCode,
   type ErrorFields,
+  type ErrorOf,
+  type Fact,
+  type FieldsOf,
 } from "./core/errors.ts";
 export { compareDialects, type DialectComparison } from "./insight/diagnose/compare-dialects.ts";
 export { diagnose, type DiagnoseOptions } from "./insight/diagnose/diagnose.ts";

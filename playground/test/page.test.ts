@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { equals, explain, run, tensor, type Tensor } from "ndscatter";
+import { equals, explain, run, tensor, zeros, type Tensor } from "ndscatter";
 import type { Page } from "playwright-core";
 import { fromHash } from "../src/document/hash.ts";
 import { PRESETS } from "../src/examples/presets.ts";
 import { readState } from "../src/document/read-state.ts";
 import type { State } from "../src/values/state.ts";
 import { cellsOf, chooseExample, settled, SUM, useSite } from "./support/page.ts";
+import { sentenceOf } from "./support/refused.ts";
 import { shownAs } from "./support/values.ts";
 
 const site = useSite();
@@ -191,8 +192,8 @@ test("a shape that does not fit is marked at its dimension, the last picture sta
   const wrong = page.locator('[data-tensor="2"] .dimension[aria-invalid=true]');
   assert.equal(await wrong.count(), 1);
   assert.equal(await wrong.getAttribute("aria-label"), "dimension 1 of updates");
-  const sentence =
-    "ScatterND-18: updates.shape must be indices.shape[:-1] ++ data.shape[1:] = [3] ++ [3] = [3, 3], got [3, 4]";
+  const inputs = [DATA, INDICES, zeros("float32", [3, 4])];
+  const sentence = sentenceOf("shape-mismatch", { op: "ScatterND", opset: 18 }, inputs);
   assert.equal(await page.locator(".story .faults p").first().innerText(), sentence);
   // The error is reported once, so the rule is not shown as well.
   assert.equal(await page.getByText("got [3, 4]").count(), 1);
@@ -219,7 +220,11 @@ test("an index out of range, and a value that is no number, are marked at their 
   assert.deepEqual(await invalid.evaluateAll((cells) => cells.map(({ id }) => id)), ["cell-1-2"]);
   assert.equal(
     await page.locator(".story .faults p").first().innerText(),
-    "ScatterND-18: indices[2, 0] is 7, but axis 0 of data [4, 3] takes -4 to 3",
+    sentenceOf("index-out-of-range", { op: "ScatterND", opset: 18 }, [
+      DATA,
+      tensor("int64", [3, 1], [1, -1, 7]),
+      UPDATES,
+    ]),
   );
   await page.focus("#cell-0-0");
   await page.keyboard.type("many");

@@ -13,6 +13,9 @@ const PRELOADED = fileURLToPath(new URL("reached.cjs", import.meta.url));
 /** Loads a test file, fills released memory with a pattern, and checks at the end for open resources. */
 const SEVERAL = "build/test/runners/several.js";
 
+/** The command's compiled file; tests start the bundled one in `dist`, in which no mutant is. */
+const MAIN = "build/src/cli/main.js";
+
 /** Time limit of a clean run of one file, in milliseconds. */
 const CLEAN_LIMIT = 300_000;
 
@@ -88,7 +91,13 @@ async function runFile(workspace, name, { limit, env = {}, endsAtFailure = false
     [...flags, ...how.args, SEVERAL, fileOf(name)],
     {
       cwd: workspace.folder,
-      env: { ...inherited, ...how.env, TMPDIR: scratch, ...env },
+      env: {
+        ...inherited,
+        ...how.env,
+        TMPDIR: scratch,
+        MUTATE_MAIN: path.resolve(workspace.folder, MAIN),
+        ...env,
+      },
       limit,
       onLine,
     },

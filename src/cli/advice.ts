@@ -5,7 +5,7 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
+import { isDType, isTensorError, type ErrorCode, type TensorError } from "../entries/index.ts";
 import { nearestName } from "../core/operators/nearest.ts";
 import type { Failure } from "./failure.ts";
 import { printName } from "./text/layout.ts";
@@ -16,7 +16,8 @@ interface Case {
   readonly command: string;
   /** The folder that relative paths refer to. */
   readonly cwd: string;
-  readonly sentence: string;
+  /** The file that the failure is about, as the user typed it; null if there is none. */
+  readonly file: string | null;
   readonly error: TensorError;
 }
 
@@ -52,7 +53,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
   },
   // The command has no option that forbids repeated targets.
   "duplicate-index": null,
-  dtype: ({ error, sentence }) => castAdvice(error, sentence),
+  dtype: ({ error }) => castAdvice(error),
   attribute: ({ error: { op } }) =>
     op === undefined ? null : `ndscatter ops ${printName(op)} lists its attributes`,
   reduction: ({ error: { op } }) =>
@@ -63,7 +64,7 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
   disposed: null,
   "unknown-operator": () => "ndscatter ops lists operators and versions",
   "unsupported-model": unsupportedAdvice,
-  "malformed-file": (one) => absentAdvice(one) ?? fileAdvice(one.sentence, one.command),
+  "malformed-file": (one) => absentAdvice(one) ?? fileAdvice(one),
   "too-large": ({ command }) =>
     command === "run"
       ? "--memory 1G runs an operator chunk by chunk"
@@ -73,10 +74,10 @@ export const ADVICE: Readonly<Record<ErrorCode, ((one: Case) => string | null) |
 
 /** Returns the message of a failure with advice, unless the message already has advice. */
 export function withAdvice(failure: Failure, command: string, cwd: string): string {
-  const { message, cause } = failure;
+  const { message, cause, file } = failure;
   if (SAYS_ITSELF.test(message)) return message;
   const advice = isTensorError(cause)
-    ? (ADVICE[cause.code]?.({ command, cwd, sentence: message, error: cause }) ?? null)
+    ? (ADVICE[cause.code]?.({ command, cwd, file, error: cause }) ?? null)
     : systemAdvice(cause);
   return advice === null ? message : `${message}; ${advice}`;
 }
@@ -85,14 +86,15 @@ export function withAdvice(failure: Failure, command: string, cwd: string): stri
 const NUMPY = /^(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$/;
 
 /** Data types to suggest, in order of preference, if a message names several. */
-const USUAL = ["int64", "float32"];
+const USUAL = ["int64", "float32"] as const;
 
-/** Returns advice to convert an input to a data type that the message names, a usual data type if listed. */
-function castAdvice({ input }: TensorError, sentence: string): string | null {
-  const [, words] =
-    /(?: must be| must have the data type of \w+,| is) ([\w, ]+), got \w+$/.exec(sentence) ?? [];
-  if (words === undefined) return null;
-  const types = words.replace(/^one of /, "").split(", ");
+/** Returns advice to convert a tensor of a wrong data type to an accepted data type, a usual data type if accepted. */
+function castAdvice({ input, at, got, expected, allowed }: TensorError): string | null {
+  const types: readonly unknown[] = allowed ?? [expected];
+  // An element, and the name of an unknown data type, cannot be converted.
+  if (!types.every(isDType) || at !== undefined || !isDType(got)) return null;
+  // The command's own sentences about these two tensors name their files.
+  if (input === "actual" || input === "outputGradient") return null;
   const dtype = USUAL.find((one) => types.includes(one)) ?? types[0];
   return NUMPY.test(dtype)
     ? `convert its data type, in NumPy with ${input ?? "array"}.astype("${dtype}")`
@@ -107,13 +109,14 @@ function unsupportedAdvice({ command }: Case): string {
   return "choose a single node of the model with --node";
 }
 
-/** Returns advice about a file, by the file name ending at the beginning of the message. */
-function fileAdvice(sentence: string, command: string): string {
+/** Returns advice about a file, by the ending of its name. */
+function fileAdvice({ command, file, error }: Case): string {
   if (command === "job") return "remove the job (ndscatter job remove) and start it again";
-  const [, ending = ""] = /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(sentence) ?? [];
+  const [, ending = ""] =
+    /\.(npy|onnx|pb|xml|zarr)(?=[:\s/[]|$)/i.exec(file ?? error.file ?? "") ?? [];
   switch (ending.toLowerCase()) {
     case "npy":
-      return / declares | ends after /.test(sentence)
+      return error.key === "size"
         ? "the file is truncated; copy it again, or save it again with np.save"
         : "save it again with np.save";
     case "onnx":
@@ -151,10 +154,10 @@ function systemAdvice(cause: unknown): string | null {
 }
 
 /** Returns advice about a missing Zarr array, which the library cannot distinguish from a folder without an array. */
-function absentAdvice({ sentence, cwd }: Case): string | null {
-  const [, typed] = /^(.+?) must be a Zarr (?:array|group), /.exec(sentence) ?? [];
-  if (typed === undefined || typed.includes("://")) return null;
-  const place = path.resolve(cwd, typed);
+function absentAdvice({ error: { key, expected, file }, cwd }: Case): string | null {
+  const isAbsent = key === undefined && (expected === "array" || expected === "group");
+  if (!isAbsent || file === undefined || file.includes("://")) return null;
+  const place = path.resolve(cwd, file);
   if (fs.existsSync(place)) return "name a folder that contains one of these files";
   return missingAdvice(place);
 }

@@ -16,15 +16,23 @@ export type Status = typeof SUCCESS | typeof WRONG_DATA | typeof WRONG_USAGE;
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly status: Exclude<Status, typeof SUCCESS>;
+  /** The file that the sentence is about, as the user typed it. */
+  readonly file: string | null;
 
-  constructor(status: Failure["status"], sentence: string, cause?: unknown) {
+  constructor(
+    status: Failure["status"],
+    sentence: string,
+    cause?: unknown,
+    file: string | null = null,
+  ) {
     super(sentence, cause === undefined ? {} : { cause });
     this.status = status;
+    this.file = file;
   }
 }
 
-export const wrongData = (sentence: string, cause?: unknown): Failure =>
-  new Failure(WRONG_DATA, sentence, cause);
+export const wrongData = (sentence: string, cause?: unknown, file?: string): Failure =>
+  new Failure(WRONG_DATA, sentence, cause, file);
 
 export const wrongUsage = (sentence: string, cause?: unknown): Failure =>
   new Failure(WRONG_USAGE, sentence, cause);
@@ -50,7 +58,7 @@ export function withPath<T>(path: string, action: () => T): T {
 /** Returns `error` as a failure whose message begins with `path`; an unrecognized error is returned unchanged. */
 export function errorAt(path: string, error: unknown): unknown {
   const reason = isTensorError(error) ? error.message : reasonOf(error);
-  return reason === null ? error : wrongData(`${printFile(path)}: ${reason}`, error);
+  return reason === null ? error : wrongData(`${printFile(path)}: ${reason}`, error, path);
 }
 
 /** The name of standard input as a file to read. A file of that name is `./-`. */

@@ -1,5 +1,6 @@
 /** Engines that users configure: the package's functions, run by an executor with its own memory and threads. */
 
+import { oneOf, wrongOption } from "./errors.ts";
 import { allocTensor } from "./call/execute.ts";
 import { splitArguments, type NodeSpec } from "./call/call.ts";
 import type { GradientOptions } from "./call/gradient-options.ts";
@@ -12,7 +13,6 @@ import { chooseExecutor } from "./engines/choice.ts";
 import { threadsOf } from "./engines/wasm/threads.ts";
 import type { Executor } from "./engines/executor.ts";
 import { ENGINE_KINDS, type Choice, type EngineKind } from "./engines/kinds.ts";
-import { printValue, TensorError } from "./errors.ts";
 import type * as plain from "./functions.ts";
 import type * as plans from "./plan-functions.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "./operators/plain.ts";
@@ -188,12 +188,11 @@ export interface Engine extends EngineLike {
 export function createEngine(options: EngineOptions = {}): Engine {
   const { kind = "auto", threads = 1 } = optionsOf(options, ["kind", "threads"], {});
   if (!isKind(kind)) {
-    const range = ENGINE_KINDS.join(", ");
-    throw new TensorError("attribute", `kind must be one of ${range}, got ${printValue(kind)}`);
+    throw wrongOption("kind", oneOf(ENGINE_KINDS), kind, { allowed: ENGINE_KINDS });
   }
   if (!isThreads(threads)) {
-    const range = `an integer from 1 to ${MOST_THREADS}`;
-    throw new TensorError("attribute", `threads must be ${range}, got ${printValue(threads)}`);
+    const must = `an integer from 1 to ${MOST_THREADS}`;
+    throw wrongOption("threads", must, threads, { expected: [1, MOST_THREADS] });
   }
   return engineOf(chooseExecutor(kind, threads === 1 ? null : threadsOf(threads)));
 }

@@ -5,8 +5,19 @@
  * programs.
  */
 
+import type {
+  ErrorArguments,
+  ErrorCode,
+  ErrorContext,
+  ErrorFields,
+  Fact,
+  FieldsOf,
+} from "./error-fields.ts";
+
+export type { ErrorCode, ErrorContext, ErrorFields, Fact, FieldsOf } from "./error-fields.ts";
+
 /**
- * All error codes, with their meanings. The union type `ErrorCode` is derived from this table.
+ * All error codes, with their meanings.
  *
  * @example
  * ```ts
@@ -29,30 +40,7 @@ export const ERROR_CODES = Object.freeze({
   "malformed-file": "a file violates its format",
   "too-large": "more than 2^32 - 1 elements, or not enough memory",
   engine: "an engine failed",
-} as const);
-
-/** Code of an error: a key of {@link ERROR_CODES}. */
-export type ErrorCode = keyof typeof ERROR_CODES;
-
-/** Facts about an error. A field that does not apply is absent. */
-export interface ErrorFields {
-  /** Name of the operator, such as `ScatterND`. */
-  readonly op?: string | undefined;
-  /** Operator version that the opset resolved to; absent in errors of the plain functions. */
-  readonly opset?: number | undefined;
-  /** Name of the input that is wrong, or `out`. */
-  readonly input?: string | undefined;
-  /** Coordinates of the wrong element in its input, such as `[2, 0]` in `indices`. */
-  readonly at?: readonly number[] | undefined;
-  /** Number of an axis of `data`, counted from 0. */
-  readonly axis?: number | undefined;
-  /** Value that was found; a bigint if it is not a safe integer. */
-  readonly got?: number | bigint | undefined;
-  /** Allowed range `[low, high]` if an index is wrong; expected shape if a shape is wrong. */
-  readonly expected?: readonly number[] | undefined;
-}
-
-const FIELD_NAMES = ["op", "opset", "input", "at", "axis", "got", "expected"] as const;
+} as const satisfies Readonly<Record<ErrorCode, string>>);
 
 /**
  * Class of every error that this package throws; `code` says what is wrong, and {@link ErrorFields} say where.
@@ -66,34 +54,40 @@ const FIELD_NAMES = ["op", "opset", "input", "at", "axis", "got", "expected"] as
  * }
  * ```
  */
-export class TensorError extends Error implements ErrorFields {
+export class TensorError<C extends ErrorCode = ErrorCode> extends Error implements ErrorFields {
   override readonly name = "TensorError";
-  readonly code: ErrorCode;
+  readonly code: C;
   declare readonly op?: string;
   declare readonly opset?: number;
   declare readonly input?: string;
+  declare readonly key?: string;
   declare readonly at?: readonly number[];
   declare readonly axis?: number;
-  declare readonly got?: number | bigint;
-  declare readonly expected?: readonly number[];
+  declare readonly got?: Fact;
+  declare readonly expected?: Fact;
+  declare readonly size?: number;
+  declare readonly allowed?: readonly (string | number | boolean)[];
+  declare readonly nearest?: string;
+  declare readonly earlier?: readonly number[];
+  declare readonly target?: readonly number[];
+  declare readonly other?: string;
+  declare readonly limit?: number;
+  declare readonly file?: string;
+  declare readonly byte?: number;
+  declare readonly node?: string;
 
   /**
    * Creates an error. `sentence` must not contain the operator name, because the message begins with `fields.op` and
    * `fields.opset`.
    */
-  constructor(
-    code: ErrorCode,
-    sentence: string,
-    fields: ErrorFields = {},
-    options?: { cause?: unknown },
-  ) {
+  constructor(code: C, sentence: string, ...[fields = {}, options]: ErrorArguments<C>) {
     super(prefixOf(fields) + sentence, options);
     this.code = code;
-    for (const field of FIELD_NAMES) {
-      const value = fields[field];
-      if (value === undefined) continue;
+    for (const [field, value] of Object.entries(fields)) {
+      // Another error may be passed as the fields of this one; its name and code are not fields.
+      if (value === undefined || field in this) continue;
       // Lists are copied, so that changes to an error do not affect the package's own lists.
-      const own = isArray(value) ? [...value] : value;
+      const own: unknown = isArray(value) ? [...value] : value;
       Object.defineProperty(this, field, { value: own, enumerable: true });
     }
   }
@@ -117,9 +111,14 @@ export const messageOf = (thrown: unknown): string =>
 /** Creates the error that all formats throw for a file that breaks the format's rules. */
 export const malformed = (
   sentence: string,
-  fields?: ErrorFields,
+  fields?: FieldsOf<"malformed-file">,
   options?: { cause?: unknown },
 ): TensorError => new TensorError("malformed-file", sentence, fields, options);
+
+/** An error with the code `C`, and with the fields that such an error always has. */
+export type ErrorOf<C extends ErrorCode> = C extends ErrorCode
+  ? TensorError<C> & FieldsOf<C>
+  : never;
 
 /**
  * Returns true if `error` is an error of this package and, if `codes` are given, has one of these codes. The function
@@ -137,15 +136,19 @@ export const malformed = (
  * }
  * ```
  */
-export function isTensorError<C extends ErrorCode = ErrorCode>(
+export function isTensorError(error: unknown): error is TensorError;
+export function isTensorError<C extends ErrorCode>(
   error: unknown,
-  ...codes: C[]
-): error is TensorError & { readonly code: C } {
+  ...codes: readonly C[]
+): error is ErrorOf<C>;
+export function isTensorError(error: unknown, ...codes: readonly ErrorCode[]): boolean {
   try {
     if (!(error instanceof Error) || error.name !== "TensorError") return false;
     const code: unknown = "code" in error ? error.code : undefined;
     if (typeof code !== "string") return false;
-    return codes.length === 0 ? Object.hasOwn(ERROR_CODES, code) : codes.includes(code as C);
+    return codes.length === 0
+      ? Object.hasOwn(ERROR_CODES, code)
+      : codes.includes(code as ErrorCode);
   } catch {
     // Reading the value threw, so the value has a Proxy or a getter, which errors of this package never have.
     return false;
@@ -160,20 +163,59 @@ export function isTensorError<C extends ErrorCode = ErrorCode>(
  * `tensor/options.ts`, rows in `operators/rows.ts`, nodes and inputs in `call/call.ts` and `call/inputs.ts`, models in
  * `model/foreign-model.ts`, constants by `readConstant`. `test/core/hostile-values.test.ts` and
  * `test/models/foreign-models.test.ts` pass hostile values to every function.
+ *
+ * @param key the name of the value in the error's fields, unless they name an input
  */
 export function readForeign<T>(
   read: () => T,
-  code: ErrorCode,
+  code: ReadCode,
   sentence: string,
-  fields?: ErrorFields,
+  key: string,
+  fields?: ErrorContext,
 ): T {
   try {
     return read();
   } catch (cause) {
     if (isTensorError(cause)) throw cause;
-    throw new TensorError(code, sentence, fields, { cause });
+    throw new TensorError(code, sentence, named(fields, key), { cause });
   }
 }
+
+/** Codes of values that cannot be read. */
+type ReadCode =
+  | "attribute"
+  | "disposed"
+  | "dtype"
+  | "malformed-file"
+  | "shape-mismatch"
+  | "too-large"
+  | "unknown-operator";
+
+/** Returns fields that name what is wrong: the input, or the argument `key` if the value belongs to no input. */
+export const named = (
+  fields: ErrorContext = {},
+  key: string,
+): ErrorContext & ({ readonly input: string } | { readonly key: string }) => {
+  const { input } = fields;
+  return input === undefined ? { ...fields, key: fields.key ?? key } : { ...fields, input };
+};
+
+/** Creates the error for an argument or option with a wrong value: `threads must be from 1 to 64, got 0`. */
+export const wrongOption = (
+  key: string,
+  must: string,
+  got: unknown,
+  fields?: Omit<FieldsOf<"attribute">, "key" | "got">,
+): TensorError =>
+  new TensorError("attribute", `${key} must be ${must}, got ${printValue(got)}`, {
+    ...fields,
+    key,
+    got: factOf(got),
+  });
+
+/** Joins the accepted words or numbers for a message; `one of` stands before several. */
+export const oneOf = (allowed: readonly unknown[]): string =>
+  allowed.length === 1 ? String(allowed[0]) : `one of ${allowed.join(", ")}`;
 
 /**
  * Maximum length of text quoted in a message. A beginning is enough to recognize the text, and the whole text could
@@ -195,6 +237,20 @@ export function printValue(value: unknown): string {
       return `a ${typeof value}`;
     default:
       return String(value);
+  }
+}
+
+/** Returns a value for the field `got`: plain data as is, cut like a quote, and a description of anything else. */
+export function factOf(value: unknown): Fact {
+  switch (typeof value) {
+    case "number":
+    case "bigint":
+    case "boolean":
+      return value;
+    case "string":
+      return value.slice(0, LONGEST_QUOTE);
+    default:
+      return value === null ? value : printValue(value);
   }
 }
 

@@ -20,6 +20,7 @@ import { gatherChunked, scatterChunked } from "../../src/entries/chunked.ts";
 import { gatherND, scatterND } from "../../src/entries/index.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { createArray, createPending, openArray } from "../../src/entries/zarr.ts";
+import { caseCount } from "../support/cases.ts";
 import { makeHome, MEMORY } from "../support/job-files.ts";
 import { MemoryArray } from "../support/memory-array.ts";
 import { arrayInMemory } from "../support/memory-store.ts";
@@ -123,7 +124,7 @@ test("a part reads and writes the elements that its ranges take", async () => {
       for (const [i, at] of inner.entries()) model[own[at]] = fresh[i];
       assert.deepEqual([...(await array.read()).data], model);
     }),
-    { numRuns: 400 },
+    { numRuns: caseCount(1000) },
   );
 });
 
@@ -172,7 +173,7 @@ test("each chunk of an exclusive part is in chunks of the array that no other ha
       }
       assert.equal(array.staged.size, 0);
     }),
-    { numRuns: 300 },
+    { numRuns: caseCount(800) },
   );
 });
 
@@ -197,25 +198,15 @@ test("what is discarded leaves nothing staged, and what is published in part is 
 
 test("ranges that are none are refused", () => {
   const array = new MemoryArray(numbered([4, 3]), [2, 2]);
-  const refuse = (code: ErrorCode, sentence: RegExp, ...ranges: unknown[]): void => {
-    assertRefused(code, sentence, () => array.slice(...(ranges as AxisRange[])));
+  const refuse = (code: ErrorCode, ...ranges: unknown[]): void => {
+    assertRefused(code, {}, () => array.slice(...(ranges as AxisRange[])));
   };
-  refuse(
-    "rank",
-    /^a slice must have at most 2 ranges, one per axis of \[4, 3\], got 3$/,
-    null,
-    null,
-    null,
-  );
-  refuse("index-out-of-range", /^a coordinate of axis 0 must be from -4 to 3, got 4$/, 4);
-  refuse("index-out-of-range", /^a coordinate of axis 1 must be from -3 to 2, got -4$/, null, -4);
-  refuse("index-out-of-range", /got 0.5$/, 0.5);
+  refuse("rank", null, null, null);
+  refuse("index-out-of-range", 4);
+  refuse("index-out-of-range", null, -4);
+  refuse("index-out-of-range", 0.5);
   for (const range of [[0, 2, 0], [0, 2, -1], [0, 1, 1, 1], [0.5], "0:2", {}, ["0"], [undefined]]) {
-    refuse(
-      "attribute",
-      /^the range of axis 0 must be a coordinate, or \[start, stop, step\]/,
-      range,
-    );
+    refuse("attribute", range);
   }
 });
 
@@ -403,15 +394,14 @@ test(
       memory: MEMORY,
       threads: 0,
     });
-    const shared =
-      /^updates and data share elements of \S+d\.zarr, which the job changes in place; copy one/;
+
     for (const [part, updates] of [
       [data.slice([0, 6]), data.slice([5, 9])],
       [data.slice([0, 6]), data.slice([2, 6])],
       [data.slice([0, 12, 2]), data.slice([1, 9, 2])],
       [data, data.slice([0, 4])],
     ] as const) {
-      await assertRejected("overlap", shared, () => createJob(request(part, updates)));
+      await assertRejected("overlap", {}, () => createJob(request(part, updates)));
     }
     // Elements 4 to 7 are one chunk, of which the job changes the first half and reads the other.
     await createJob(request(data.slice([0, 6]), data.slice([6, 10])));
@@ -447,20 +437,16 @@ test(
     });
     const file = path.join(folder, "job.json");
     const spec = JSON.parse(fs.readFileSync(file, "utf8"));
-    for (const [slice, code, sentence] of [
-      [
-        [[0, 1, 9999], 0],
-        "index-out-of-range",
-        /^the slice of \S+data.zarr must lie within its shape/,
-      ],
-      [[0], "index-out-of-range", /must lie within its shape/],
-      [[[0, 0, 1], 0], "index-out-of-range", /must lie within/],
-      [[-1, [0, 1, 1]], "index-out-of-range", /must lie within/],
-      ["x", "malformed-file", /^job.json must describe a job of this ndscatter version/],
-      [[null], "malformed-file", /^job.json must describe a job of this ndscatter version/],
+    for (const [slice, code] of [
+      [[[0, 1, 9999], 0], "index-out-of-range"],
+      [[0], "rank"],
+      [[[0, 0, 1], 0], "index-out-of-range"],
+      [[-1, [0, 1, 1]], "index-out-of-range"],
+      ["x", "malformed-file"],
+      [[null], "malformed-file"],
     ] as const) {
       fs.writeFileSync(file, JSON.stringify({ ...spec, data: { ...spec.data, slice } }));
-      await assertRejected(code, sentence, async () => openContext(folder, await readSpec(folder)));
+      await assertRejected(code, {}, async () => openContext(folder, await readSpec(folder)));
     }
     fs.writeFileSync(file, JSON.stringify({ ...spec, out: { ...spec.out, slice: undefined } }));
     assert.deepEqual((await readSpec(folder)).out, spec.data);

@@ -65,14 +65,11 @@ async function checkNoticed(
   change: () => () => void,
 ): Promise<void> {
   const bringBack = change();
-  const says = new RegExp(
-    String.raw`^${name} \(\S+${name}\.zarr\) has changed since the job in \S+job read a part of it; restore the old values, ` +
-      String.raw`or abandon the job.* \(ndscatter job remove \S+job\)$`,
+  const { message } = await assertRejected("attribute", {}, async () =>
+    createJob(await half.request()),
   );
-  await assertRejected("attribute", says, async () => createJob(await half.request()));
-  await assertRejected("attribute", says, () =>
-    runJob(half.folder, { threads: 0, memory: MEMORY }),
-  );
+  assert.ok(message.startsWith(`${name} `), message);
+  await assertRejected("attribute", {}, () => runJob(half.folder, { threads: 0, memory: MEMORY }));
   bringBack();
   await createJob(await half.request());
   await runJob(half.folder, { threads: 0, memory: MEMORY });
@@ -174,9 +171,7 @@ test("what a task has seen is noted once, and a damaged note is said", async () 
   await pool.end();
   assert.equal(fs.readFileSync(note, "utf8"), before);
   fs.writeFileSync(note, "{");
-  await assertRejected(
-    "malformed-file",
-    /^shuffle\/0\.seen must be a file that a task wrote, but is not$/,
-    () => runJob(half.folder, { threads: 0, memory: MEMORY }),
+  await assertRejected("malformed-file", {}, () =>
+    runJob(half.folder, { threads: 0, memory: MEMORY }),
   );
 });

@@ -38,11 +38,7 @@ test("as many threads work as were wanted, or as have room for a task", () => {
   assert.equal(threads(8, 1001), 3);
   const all = 3 * THREAD + 4 * 1000;
   assert.equal(threads(8, all), 1);
-  assertRefused(
-    "too-large",
-    /^a task with a chunk \[5\] needs 193 MB of memory, but only 192 MB are allowed; /,
-    () => threads(8, all + 1),
-  );
+  assertRefused("too-large", {}, () => threads(8, all + 1));
 });
 
 test("a file is divided into chunks of a quarter of a share, from 1 to 64 MB", () => {

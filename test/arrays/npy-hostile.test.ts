@@ -16,7 +16,6 @@ interface Refusal {
   readonly name: string;
   readonly file: Uint8Array;
   readonly code?: ErrorCode;
-  readonly says: RegExp;
 }
 
 const TINY = npyFile(npyDictionary("<f4", "(2,)"), new Uint8Array(8));
@@ -32,145 +31,140 @@ const begun = (...bytes: number[]): Uint8Array =>
 
 // prettier-ignore
 const REFUSALS: readonly Refusal[] = [
-  { name: "nothing", file: new Uint8Array(0), says: /the file has no bytes/ },
-  { name: "half of the magic", file: TINY.slice(0, 4), says: /only 4 bytes/ },
-  { name: "another magic", file: latin1("GIF89a...."), says: /byte 0 is 0x47/ },
-  { name: "another magic behind its first byte", file: latin1("\x93NUMPZ...."), says: /byte 5 is 0x5a/ },
-  { name: "an npz file", file: latin1("PK\x03\x04......"), says: /npz/ },
-  { name: "a file that only begins with P", file: latin1("PNG......."), says: /byte 0 is 0x50/ },
-  { name: "a file whose second byte is K", file: latin1("XK\x03\x04......"), says: /byte 0 is 0x58/ },
-  { name: "no version", file: TINY.slice(0, 7), says: /ends after 7 bytes, within its version \(up to byte 8\)/ },
-  { name: "version 4.0", file: npyFile(npyDictionary("<f4", "(2,)"), [], 4), says: /version 4\.0/ },
-  { name: "version 1.1", file: begun(1, 1, 0, 0), says: /version 1\.1/ },
-  { name: "half of a length", file: TINY.slice(0, 9), says: /the length of its header \(up to byte 10\)/ },
-  { name: "most of a length", file: begun(2, 0, 1, 0, 0), says: /the length of its header \(up to byte 12\)/ },
-  { name: "half of a header", file: TINY.slice(0, 40), says: /ends after 40 bytes/ },
-  { name: "a header without its last byte", file: npyFile("{}").slice(0, -1), says: /within its header of 2 bytes/ },
-  { name: "a length of 4 GiB", file: begun(2, 0, 255, 255, 255, 255), says: /4294967295 bytes/ },
-  { name: "a length of 2 GiB", file: begun(3, 0, 0, 0, 0, 128), says: /2147483648 bytes/ },
-  { name: "half of the elements", file: TINY.slice(0, -1), says: /declares 8 bytes .* but 7 follow/ },
-  { name: "an empty header", file: header(""), says: /ends at byte 10, but expected '\{'/ },
-  { name: "an exclamation mark", file: header("!"), says: /has "!" at byte 10/ },
+  { name: "nothing", file: new Uint8Array(0) },
+  { name: "half of the magic", file: TINY.slice(0, 4) },
+  { name: "another magic", file: latin1("GIF89a....") },
+  { name: "another magic behind its first byte", file: latin1("\x93NUMPZ....") },
+  { name: "an npz file", file: latin1("PK\x03\x04......") },
+  { name: "a file that only begins with P", file: latin1("PNG.......") },
+  { name: "a file whose second byte is K", file: latin1("XK\x03\x04......") },
+  { name: "no version", file: TINY.slice(0, 7) },
+  { name: "version 4.0", file: npyFile(npyDictionary("<f4", "(2,)"), [], 4) },
+  { name: "version 1.1", file: begun(1, 1, 0, 0) },
+  { name: "half of a length", file: TINY.slice(0, 9) },
+  { name: "most of a length", file: begun(2, 0, 1, 0, 0) },
+  { name: "half of a header", file: TINY.slice(0, 40) },
+  { name: "a header without its last byte", file: npyFile("{}").slice(0, -1) },
+  { name: "a length of 4 GiB", file: begun(2, 0, 255, 255, 255, 255) },
+  { name: "a length of 2 GiB", file: begun(3, 0, 0, 0, 0, 128) },
+  { name: "half of the elements", file: TINY.slice(0, -1) },
+  { name: "an empty header", file: header("") },
+  { name: "an exclamation mark", file: header("!") },
   // What the header cuts short does not go on in the elements.
-  { name: "a brace in the elements", file: npyFile("{'descr': '<f4'", latin1("}")), says: /ends at byte 25, but expected '}'/ },
-  { name: "blanks in the elements", file: npyFile("{", latin1("   ")), says: /ends at byte 11, but expected a key/ },
-  { name: "a digit in the elements", file: npyFile("{'shape': (1, 2", latin1("3,), ")), says: /ends at byte 25, / },
-  { name: "True in the elements", file: npyFile("{'fortran_order': Tr", latin1("ue}")),
-    says: /has "T" at byte 28, but expected True/ },
-  { name: "a quote in the elements", file: npyFile("{'descr': '<f4", latin1("', ")), says: /the quote that ends "<f4"/ },
-  { name: "no dictionary", file: header("[]"), says: /has "\[" at byte 10/ },
-  { name: "an unfinished dictionary", file: header("{'descr': '<f4', "), says: /but expected a key in quotes/ },
-  { name: "a key without a value", file: header("{'descr'}"), says: /but expected ':'/ },
-  { name: "a number as a key", file: header("{1: 2}"), says: /but expected a key in quotes/ },
-  { name: "text that does not end", file: header(`{'descr': '${"x".repeat(99)}`), says: /the quote that ends/ },
-  { name: "text that the header cuts short", file: header("{'descr': '<f4"), says: /the quote that ends "<f4"/ },
-  { name: "text of 65 characters", file: descr("x".repeat(65)), says: /the quote that ends "x{65}"/ },
-  { name: "text of 64 characters", file: descr("x".repeat(64)), says: /'x{64}', means an unknown data type; the supported types are/ },
-  { name: "another quote at the end", file: header("{'descr\": 1}"), says: /the quote that ends/ },
-  { name: "an escape", file: header("{'de\\x73cr': '<f4'}"), says: /a plain ASCII character/ },
-  { name: "Latin-1", file: header("{'descr': '<f\xe9'}"), says: /the byte 0xe9 at byte 23/ },
-  { name: "a control character in text", file: header("{'descr': '<f\x1f'}"), says: /the byte 0x1f at byte 23/ },
-  { name: "DEL in text", file: header("{'descr': '<f\x7f'}"), says: /the byte 0x7f at byte 23/ },
-  { name: "two commas", file: header("{'descr': '<f4',,}"), says: /has "," at byte 26/ },
-  { name: "no comma", file: header("{'descr': '<f4' 'shape': ()}"), says: /but expected '}'/ },
-  { name: "a missing key", file: header("{'descr': '<f4'}"), says: /lacks fortran_order and shape/ },
-  { name: "no descr", file: header("{'fortran_order': True, 'shape': ()}"), says: /lacks descr$/ },
-  { name: "an extra key", file: header("{'descr': '<f4', 'x': 1}"), says: /has the key 'x'/ },
-  { name: "the first character of ASCII", file: header("{' ': 1}"), says: /has the key ' '/ },
-  { name: "the last character of ASCII", file: header("{'~': 1}"), says: /has the key '~'/ },
-  { name: "a key of every object", file: header("{'__proto__': '<f4'}"), says: /has the key '__proto__'/ },
-  { name: "a key twice", file: header("{'descr': '<f4', 'descr': '<f4'}"), says: /has the key 'descr' twice/ },
-  { name: "a shape twice", file: header("{'shape': (), 'shape': ()}"), says: /has the key 'shape' twice/ },
-  { name: "text behind the dictionary", file: header(`${npyDictionary("<f4", "(2,)")};`), says: /only blanks/ },
-  { name: "a NUL behind the dictionary", file: header(`${npyDictionary("<f4", "(2,)")}\0`), says: /the byte 0x00/ },
-  { name: "fortran_order 0", file: header(npyDictionary("<f4", "(2,)", "0")), says: /True or False/ },
-  { name: "fortran_order Truer", file: header(npyDictionary("<f4", "(2,)", "Truer")), says: /but expected '}'/ },
-  { name: "a list as shape", file: shaped("[2]"), says: /but expected '\('/ },
-  { name: "a number as shape", file: shaped("2"), says: /but expected '\('/ },
-  { name: "a number in brackets as shape", file: shaped("(2)"), says: /\(3,\)/ },
-  { name: "two numbers without a comma", file: shaped("(1, 2 2)"), says: /but expected '\)'/ },
-  { name: "a comma as shape", file: shaped("(,)"), says: /a number/ },
-  { name: "a colon in a number", file: shaped("(2:,)"), says: /has ":"/ },
-  { name: "a slash in a number", file: shaped("(2/,)"), says: /has "\/"/ },
-  { name: "a fraction", file: shaped("(2.0,)"), says: /has "\."/ },
-  { name: "a hexadecimal number", file: shaped("(0x2,)"), says: /has "x"/ },
-  { name: "True as a dimension", file: shaped("(True,)"), says: /a number/ },
-  { name: "a negative dimension", file: shaped("(2, -3)"), says: /negative dimension, -3/ },
-  { name: "65 dimensions", file: shaped(`(${"1, ".repeat(65)})`), says: /more than 64 dimensions/ },
-  { name: "2^40 elements", file: shaped("(1099511627776,)"), code: "too-large", says: /1099511627776/ },
-  { name: "2^32 elements", file: shaped("(65536, 65536)"), code: "too-large", says: /2\^32 - 1/ },
-  { name: "a dimension of 2^53", file: shaped("(0, 9007199254740992)"), code: "too-large", says: /2\^53/ },
-  { name: "a dimension of 400 digits", file: shaped(`(0, ${"9".repeat(400)})`), code: "too-large", says: /2\^53/ },
-  { name: "64 dimensions of 2^40", file: shaped(`(${"1099511627776, ".repeat(64)})`), code: "too-large",
-    says: /2\^32 - 1/ },
-  { name: "2^32 - 1 elements", file: shaped("(4294967295,)"), says: /declares 17179869180 bytes/ },
-  { name: "2^32 - 1 empty strings", file: header(npyDictionary("<U0", "(4294967295,)")), says: /empty strings/ },
-  { name: "2^31 empty strings", file: header(npyDictionary("<U0", "(2147483648,)")), says: /empty strings/ },
-  { name: "2^16 empty strings", file: header(npyDictionary("<U0", "(256, 256)")), says: /65536 empty strings/ },
-  { name: "text of 2^29 - 1 characters", file: descr("<U536870911"), says: /declares 4294967288 bytes/ },
-  { name: "text of 2^29 characters", file: descr("<U536870912"), says: /means an unknown data type; the supported types are/ },
-  { name: "text of no length", file: descr("<U"), says: /means an unknown data type; the supported types are/ },
-  { name: "text of a signed length", file: descr("<U+3"), says: /means an unknown data type; the supported types are/ },
-  { name: "a structured data type", file: header("{'descr': [('a', '<f4'), ('b', '<i8')]}"), says: /structured/ },
-  { name: "a data type in brackets", file: header("{'descr': ('<f4', (2,))}"), says: /structured/ },
-  { name: "Python objects", file: descr("|O"), says: /'\|O', means Python objects, which need pickle/ },
-  { name: "byte strings", file: descr("|S3"), says: /byte strings/ },
-  { name: "byte strings of old", file: descr("|a3"), says: /byte strings/ },
-  { name: "dates", file: descr("<M8[ns]"), says: /dates/ },
-  { name: "durations", file: descr("<m8"), says: /durations/ },
-  { name: "raw bytes", file: descr("|V8"), says: /only as V2/ },
-  { name: "a long double", file: descr("<f16"), says: /'<f16', means an unknown data type; the supported types are b1 U f2 .* c8 c16$/ },
-  { name: "two byte orders", file: descr("<>f4"), says: /means an unknown data type; the supported types are/ },
-  { name: "an empty descr", file: descr(""), says: /means an unknown data type; the supported types are/ },
-  { name: "a bool of 2", file: holding("|b1", "(2, 2)", "01 00 01 02"), says: /byte 2 at \[1, 1\] where a bool must be 0 or 1/ },
-  { name: "a code point above the last", file: holding("<U2", "(1,)", "41000000 00001100"),
-    says: /0x110000 in the text at \[0\]/ },
-  { name: "the greatest code, big-endian", file: holding(">U1", "()", "ffffffff"), says: /0xffffffff/ },
-  { name: "two halves of a character", file: holding("<U2", "(1,)", "3dd80000 00de0000"), says: /surrogate pair/ },
-  { name: "the first such halves", file: holding("<U2", "(1,)", "00d80000 00dc0000"), says: /surrogate pair/ },
-  { name: "the last such halves", file: holding("<U2", "(1,)", "ffdb0000 ffdf0000"), says: /surrogate pair/ },
+  { name: "a brace in the elements", file: npyFile("{'descr': '<f4'", latin1("}")) },
+  { name: "blanks in the elements", file: npyFile("{", latin1("   ")) },
+  { name: "a digit in the elements", file: npyFile("{'shape': (1, 2", latin1("3,), ")) },
+  { name: "True in the elements", file: npyFile("{'fortran_order': Tr", latin1("ue}")) },
+  { name: "a quote in the elements", file: npyFile("{'descr': '<f4", latin1("', ")) },
+  { name: "no dictionary", file: header("[]") },
+  { name: "an unfinished dictionary", file: header("{'descr': '<f4', ") },
+  { name: "a key without a value", file: header("{'descr'}") },
+  { name: "a number as a key", file: header("{1: 2}") },
+  { name: "text that does not end", file: header(`{'descr': '${"x".repeat(99)}`) },
+  { name: "text that the header cuts short", file: header("{'descr': '<f4") },
+  { name: "text of 65 characters", file: descr("x".repeat(65)) },
+  { name: "text of 64 characters", file: descr("x".repeat(64)) },
+  { name: "another quote at the end", file: header("{'descr\": 1}") },
+  { name: "an escape", file: header("{'de\\x73cr': '<f4'}") },
+  { name: "Latin-1", file: header("{'descr': '<f\xe9'}") },
+  { name: "a control character in text", file: header("{'descr': '<f\x1f'}") },
+  { name: "DEL in text", file: header("{'descr': '<f\x7f'}") },
+  { name: "two commas", file: header("{'descr': '<f4',,}") },
+  { name: "no comma", file: header("{'descr': '<f4' 'shape': ()}") },
+  { name: "a missing key", file: header("{'descr': '<f4'}") },
+  { name: "no descr", file: header("{'fortran_order': True, 'shape': ()}") },
+  { name: "an extra key", file: header("{'descr': '<f4', 'x': 1}") },
+  { name: "the first character of ASCII", file: header("{' ': 1}") },
+  { name: "the last character of ASCII", file: header("{'~': 1}") },
+  { name: "a key of every object", file: header("{'__proto__': '<f4'}") },
+  { name: "a key twice", file: header("{'descr': '<f4', 'descr': '<f4'}") },
+  { name: "a shape twice", file: header("{'shape': (), 'shape': ()}") },
+  { name: "text behind the dictionary", file: header(`${npyDictionary("<f4", "(2,)")};`) },
+  { name: "a NUL behind the dictionary", file: header(`${npyDictionary("<f4", "(2,)")}\0`) },
+  { name: "fortran_order 0", file: header(npyDictionary("<f4", "(2,)", "0")) },
+  { name: "fortran_order Truer", file: header(npyDictionary("<f4", "(2,)", "Truer")) },
+  { name: "a list as shape", file: shaped("[2]") },
+  { name: "a number as shape", file: shaped("2") },
+  { name: "a number in brackets as shape", file: shaped("(2)") },
+  { name: "two numbers without a comma", file: shaped("(1, 2 2)") },
+  { name: "a comma as shape", file: shaped("(,)") },
+  { name: "a colon in a number", file: shaped("(2:,)") },
+  { name: "a slash in a number", file: shaped("(2/,)") },
+  { name: "a fraction", file: shaped("(2.0,)") },
+  { name: "a hexadecimal number", file: shaped("(0x2,)") },
+  { name: "True as a dimension", file: shaped("(True,)") },
+  { name: "a negative dimension", file: shaped("(2, -3)") },
+  { name: "65 dimensions", file: shaped(`(${"1, ".repeat(65)})`) },
+  { name: "2^40 elements", file: shaped("(1099511627776,)"), code: "too-large" },
+  { name: "2^32 elements", file: shaped("(65536, 65536)"), code: "too-large" },
+  { name: "a dimension of 2^53", file: shaped("(0, 9007199254740992)"), code: "too-large" },
+  { name: "a dimension of 400 digits", file: shaped(`(0, ${"9".repeat(400)})`), code: "too-large" },
+  { name: "64 dimensions of 2^40", file: shaped(`(${"1099511627776, ".repeat(64)})`), code: "too-large" },
+  { name: "2^32 - 1 elements", file: shaped("(4294967295,)") },
+  { name: "2^32 - 1 empty strings", file: header(npyDictionary("<U0", "(4294967295,)")) },
+  { name: "2^31 empty strings", file: header(npyDictionary("<U0", "(2147483648,)")) },
+  { name: "2^16 empty strings", file: header(npyDictionary("<U0", "(256, 256)")) },
+  { name: "text of 2^29 - 1 characters", file: descr("<U536870911") },
+  { name: "text of 2^29 characters", file: descr("<U536870912") },
+  { name: "text of no length", file: descr("<U") },
+  { name: "text of a signed length", file: descr("<U+3") },
+  { name: "a structured data type", file: header("{'descr': [('a', '<f4'), ('b', '<i8')]}") },
+  { name: "a data type in brackets", file: header("{'descr': ('<f4', (2,))}") },
+  { name: "Python objects", file: descr("|O") },
+  { name: "byte strings", file: descr("|S3") },
+  { name: "byte strings of old", file: descr("|a3") },
+  { name: "dates", file: descr("<M8[ns]") },
+  { name: "durations", file: descr("<m8") },
+  { name: "raw bytes", file: descr("|V8") },
+  { name: "a long double", file: descr("<f16") },
+  { name: "two byte orders", file: descr("<>f4") },
+  { name: "an empty descr", file: descr("") },
+  { name: "a bool of 2", file: holding("|b1", "(2, 2)", "01 00 01 02") },
+  { name: "a code point above the last", file: holding("<U2", "(1,)", "41000000 00001100") },
+  { name: "the greatest code, big-endian", file: holding(">U1", "()", "ffffffff") },
+  { name: "two halves of a character", file: holding("<U2", "(1,)", "3dd80000 00de0000") },
+  { name: "the first such halves", file: holding("<U2", "(1,)", "00d80000 00dc0000") },
+  { name: "the last such halves", file: holding("<U2", "(1,)", "ffdb0000 ffdf0000") },
 ];
 
-for (const { name, file, code = "malformed-file", says } of REFUSALS) {
+for (const { name, file, code = "malformed-file" } of REFUSALS) {
   test(`${name}: ${code}`, () => {
-    assertRefused(code, says, () => readNpy(file));
+    assertRefused(code, {}, () => readNpy(file));
   });
 }
 
 test("errors carry what was found, and where", () => {
   const refusal = (file: Uint8Array, code: ErrorCode = "malformed-file"): unknown => {
-    const { at, got, expected } = assertRefused(code, /./, () => readNpy(file));
+    const { at, got, expected } = assertRefused(code, {}, () => readNpy(file));
     return { at, got, expected };
   };
   const none = { at: undefined, got: undefined, expected: undefined };
-  assert.deepEqual(refusal(new Uint8Array(0)), { ...none, got: 0 });
-  assert.deepEqual(refusal(TINY.slice(0, 4)), { ...none, got: 4 });
-  assert.deepEqual(refusal(TINY.slice(0, 7)), { ...none, got: 7 });
+  assert.deepEqual(refusal(new Uint8Array(0)), { ...none, got: 0, expected: 6 });
+  assert.deepEqual(refusal(TINY.slice(0, 4)), { ...none, got: 4, expected: 6 });
+  assert.deepEqual(refusal(TINY.slice(0, 7)), { ...none, got: 7, expected: 8 });
   assert.deepEqual(refusal(header(npyDictionary("<U0", "(256, 256)"))), {
     ...none,
     got: 65536,
-    expected: [256, 256],
   });
   const beyond = holding("<U2", "(2, 1)", "00000000 00000000 41000000 00001100");
   assert.deepEqual(refusal(beyond), { ...none, at: [1, 0], got: 0x110000 });
-  assert.deepEqual(refusal(TINY.slice(0, -1)), { ...none, got: 7, expected: [2] });
+  assert.deepEqual(refusal(TINY.slice(0, -1)), { ...none, got: 7, expected: 8 });
   assert.deepEqual(refusal(shaped("(65536, 65536)"), "too-large"), {
     ...none,
-    expected: [65536, 65536],
+    got: 2 ** 32,
   });
   assert.deepEqual(refusal(holding("|b1", "(1, 2)", "01 07")), { ...none, at: [0, 1], got: 7 });
 });
 
 test("text that ends in a NUL is not written", () => {
   const texts = tensor("string", [2, 1], ["a", "b\0"]);
-  const { input, at } = assertRefused("dtype", /\[1, 0\] ends in a NUL/, () => writeNpy(texts));
+  const { input, at } = assertRefused("dtype", {}, () => writeNpy(texts));
   assert.deepEqual([input, at], ["tensor", [1, 0]]);
 });
 
 test("a data type that NPY lacks is not written", () => {
   for (const dtype of ["int4", "uint2"] as const) {
-    const says = new RegExp(`NPY has no data type for ${dtype}`);
-    assertRefused("dtype", says, () => writeNpy(tensor(dtype, [1], [1])));
+    assertRefused("dtype", {}, () => writeNpy(tensor(dtype, [1], [1])));
   }
 });
 
@@ -180,13 +174,13 @@ test("arguments of another kind are refused by name", () => {
   const call = (name: string, value: unknown): unknown =>
     Reflect.apply(foreign[name] as () => unknown, null, [value]);
   for (const value of [undefined, null, "text", 7, {}, [0x93], new ArrayBuffer(8)]) {
-    assertRefused("malformed-file", /takes a Uint8Array, got/, () => call("read", value));
-    const { input } = assertRefused("dtype", /tensor must be a tensor/, () => call("write", value));
+    assertRefused("malformed-file", {}, () => call("read", value));
+    const { input } = assertRefused("dtype", {}, () => call("write", value));
     assert.equal(input, "tensor");
   }
   const gone = new Uint8Array(8);
   structuredClone(gone.buffer, { transfer: [gone.buffer] });
-  assertRefused("disposed", /takes bytes, but their memory is gone/, () => readNpy(gone));
+  assertRefused("disposed", {}, () => readNpy(gone));
 });
 
 test("text that the platform cannot make is too large", () => {
@@ -197,7 +191,7 @@ test("text that the platform cannot make is too large", () => {
   };
   try {
     const file = holding("<U1", "()", "41000000");
-    const error = assertRefused("too-large", /a text of 1 characters/, () => readNpy(file));
+    const error = assertRefused("too-large", {}, () => readNpy(file));
     assert.equal(error.cause, cause);
   } finally {
     String.fromCodePoint = fromCodePoint;
@@ -211,7 +205,7 @@ test("a promise that is not kept allocates nothing", { skip: WITHOUT_NODE }, () 
       for (const order of ["False", "True"]) {
         const file = npyFile(npyDictionary(descr, shape, order), new Uint8Array(100));
         const code = shape === "(1099511627776,)" ? "too-large" : "malformed-file";
-        assertRefused(code, /declares/, () => readNpy(file));
+        assertRefused(code, {}, () => readNpy(file));
       }
     }
   }

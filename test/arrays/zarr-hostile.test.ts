@@ -6,11 +6,15 @@ import { isTensorError, type ErrorCode } from "../../src/core/errors.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { full } from "../../src/core/tensor/tensor.ts";
 import { makeDeflateCodec } from "../../src/arrays/zarr/codecs/gzip.ts";
+import { makeBloscCodec } from "../../src/arrays/zarr/codecs/blosc.ts";
+import { makeZstdCodec } from "../../src/arrays/zarr/codecs/zstd.ts";
 import { parseJson, printJson, type Json, type JsonObject } from "../../src/arrays/zarr/json.ts";
 import { printMetadata, type Codec } from "../../src/arrays/zarr/metadata.ts";
 import type { CreateOptions } from "../../src/arrays/zarr/create.ts";
+import { caseCount } from "../support/cases.ts";
 import { arrayInMemory, arrayOf, MemoryStore } from "../support/memory-store.ts";
 import { hexBytes } from "../support/npy-file.ts";
+import { WITHOUT_NODE_ITSELF } from "../support/platform.ts";
 import { randomFrom, randomTensor, type Random } from "../support/random.ts";
 import { assertRejected } from "../support/refusal.ts";
 import { missingCodecs } from "../support/zarr-cases.ts";
@@ -57,7 +61,7 @@ function mutate(bytes: Uint8Array, random: Random): Uint8Array {
 }
 
 /** Browsers decompress by streams, which takes ten times as long. */
-const TURNS = "process" in globalThis ? 150 : 40;
+const TURNS = caseCount("process" in globalThis ? 400 : 200);
 
 /** Whether a promise is kept. An error other than a TensorError fails the test. */
 const isKept = async (action: () => Promise<unknown>): Promise<boolean> => {
@@ -163,25 +167,25 @@ const GIB = 2 ** 30;
 const LARGE: Partial<CreateOptions> = { shape: [3 * GIB], chunkShape: [3 * GIB] };
 
 // prettier-ignore
-const CHUNKS: readonly (readonly [string, Partial<CreateOptions>, Uint8Array, RegExp, ErrorCode?])[] = [
-  ["too few bytes", {}, new Uint8Array(3), /^the chunk c\/0 of memory has 3 bytes, but its elements take 4$/],
-  ["too many bytes", {}, new Uint8Array(5), /has 5 bytes, but/],
-  ["3 GB that are not there", LARGE, new Uint8Array(5), /has 5 bytes, but its elements take 3221225472/],
-  ["3 GB in five bytes of gzip", { ...LARGE, codecs: ["gzip"] }, new Uint8Array(5), /has 5 bytes encoded with gzip, too few for/],
-  ["3 GB in five bytes of zstd", { ...LARGE, codecs: ["zstd"] }, new Uint8Array(5), /has 5 bytes encoded with zstd, too few for/],
-  ["3 GB in five bytes of blosc", { ...LARGE, codecs: ["blosc"] }, new Uint8Array(5), /has 5 bytes encoded with blosc, too few for/],
-  ["a file far larger than its elements", { codecs: ["gzip"] }, new Uint8Array(10_000), /more than its elements can take/],
-  ["no gzip", { codecs: ["gzip"] }, new Uint8Array(20), /cannot be decoded with gzip: incorrect header|cannot be decoded with gzip/],
-  ["a wrong checksum", { codecs: ["crc32c"] }, new Uint8Array(8), /cannot be decoded with crc32c: its checksum is wrong/],
-  ["a bool of 2", { dtype: "bool" }, Uint8Array.of(2, 1, 0, 0), /has the byte 2 where a bool must be 0 or 1/],
-  ["a shard without an index", { shards: [4] }, new Uint8Array(19), /has 19 bytes, fewer than its index of 20/],
-  ["an index with a wrong checksum", { shards: [4] }, new Uint8Array(20), /the index of the chunk c\/0 .* checksum is wrong/],
+const CHUNKS: readonly (readonly [string, Partial<CreateOptions>, Uint8Array, ErrorCode?])[] = [
+  ["too few bytes", {}, new Uint8Array(3)],
+  ["too many bytes", {}, new Uint8Array(5)],
+  ["3 GB that are not there", LARGE, new Uint8Array(5)],
+  ["3 GB in five bytes of gzip", { ...LARGE, codecs: ["gzip"] }, new Uint8Array(5)],
+  ["3 GB in five bytes of zstd", { ...LARGE, codecs: ["zstd"] }, new Uint8Array(5)],
+  ["3 GB in five bytes of blosc", { ...LARGE, codecs: ["blosc"] }, new Uint8Array(5)],
+  ["a file far larger than its elements", { codecs: ["gzip"] }, new Uint8Array(10_000)],
+  ["no gzip", { codecs: ["gzip"] }, new Uint8Array(20)],
+  ["a wrong checksum", { codecs: ["crc32c"] }, new Uint8Array(8)],
+  ["a bool of 2", { dtype: "bool" }, Uint8Array.of(2, 1, 0, 0)],
+  ["a shard without an index", { shards: [4] }, new Uint8Array(19)],
+  ["an index with a wrong checksum", { shards: [4] }, new Uint8Array(20)],
 ];
 
-for (const [name, options, bytes, says, code = "malformed-file"] of CHUNKS) {
+for (const [name, options, bytes, code = "malformed-file"] of CHUNKS) {
   test(`a chunk with ${name} is refused`, async () => {
     const array = withChunk(options, bytes);
-    await assertRejected(code, says, () => array.read([0], [1]));
+    await assertRejected(code, {}, () => array.read([0], [1]));
   });
 }
 
@@ -211,10 +215,121 @@ test("a bomb is not blown up", async () => {
   const { array, store } = arrayInMemory(options);
   // Cut to a size that such a chunk may have, it still makes 37 MB before it ends.
   store.objects.set("c/0", gzip.subarray(0, 37_000));
-  await assertRejected("malformed-file", /cannot be decoded with gzip|not 40000/, () =>
-    array.read(),
-  );
+  await assertRejected("malformed-file", {}, () => array.read());
 });
+
+const LE32 = (...numbers: readonly number[]): number[] =>
+  numbers.flatMap((one) => [...new Uint8Array(Uint32Array.of(one).buffer)]);
+
+/** A zstd frame of 380 blocks of 128 kB that repeat one byte. @param size the declared size, if any */
+function zstdBomb(size: number | null): Uint8Array {
+  const head = size === null ? [0x00, 0x38] : [0x80, 0x38, ...LE32(size)];
+  const blocks = Array.from({ length: 380 }, (_, at) => {
+    const header = ((2 ** 17) << 3) | (1 << 1) | (at === 379 ? 1 : 0);
+    return [...LE32(header).slice(0, 3), 7];
+  });
+  return Uint8Array.from([...LE32(0xfd2fb528), ...head, ...blocks.flat()]);
+}
+
+/** A chunk of blosc of one block, which holds a stream. @param format 3 for zlib, 4 for zstd */
+const bloscOf = (size: number, format: number, stream: Uint8Array): Uint8Array =>
+  Uint8Array.from([
+    ...[2, 1, (format << 5) | 16, 1],
+    ...LE32(size, size, 24 + stream.length, 20, stream.length),
+    ...stream,
+  ]);
+
+type Grow = (this: unknown, pages: number) => number;
+
+/**
+ * Returns the bytes that decompressors allocate for their output: buffers of zlib, pages of WebAssembly, and pieces of
+ * streams.
+ */
+async function inflatedBy(action: () => Promise<void>): Promise<number> {
+  let bytes = 0;
+  const { allocUnsafe } = Buffer;
+  const { prototype: memory } = (
+    Reflect.get(globalThis, "WebAssembly") as { Memory: { prototype: { grow: Grow } } }
+  ).Memory;
+  const { grow } = memory;
+  const { DecompressionStream: Real } = globalThis;
+  Buffer.allocUnsafe = (size) => {
+    bytes += size;
+    return allocUnsafe(size);
+  };
+  memory.grow = function (pages) {
+    bytes += pages * 2 ** 16;
+    return grow.call(this, pages);
+  };
+  class Counting extends TransformStream<Uint8Array, Uint8Array> {
+    constructor() {
+      super({
+        transform: (piece, controller) => {
+          bytes += piece.length;
+          controller.enqueue(piece);
+        },
+      });
+    }
+  }
+  globalThis.DecompressionStream = class {
+    readonly readable: ReadableStream;
+    readonly writable: WritableStream;
+    constructor(format: "gzip" | "deflate") {
+      const real = new Real(format);
+      this.writable = real.writable;
+      this.readable = real.readable.pipeThrough(new Counting());
+    }
+  } as typeof Real;
+  try {
+    await action();
+  } finally {
+    Object.assign(Buffer, { allocUnsafe });
+    memory.grow = grow;
+    globalThis.DecompressionStream = Real;
+  }
+  return bytes;
+}
+
+test(
+  "no more of a bomb is inflated than the chunk may have",
+  { skip: WITHOUT_NODE_ITSELF },
+  async () => {
+    const size = 40_000;
+    const zeros = new Uint8Array(50_000_000);
+    const [gzip, zlib, blosc] = [
+      makeDeflateCodec("gzip", 9),
+      makeDeflateCodec("zlib", 9),
+      makeBloscCodec({ cname: "zlib", clevel: 5, shuffle: 0, typesize: 1, blocksize: 0 }),
+    ];
+    const [inGzip, inZlib] = [await gzip.encode(zeros), await zlib.encode(zeros)];
+    const zstd = makeZstdCodec(3, false);
+    // Loads the decoder of platforms whose zlib lacks zstd, whose memory grows at first.
+    await zstd.decode(await zstd.encode(zeros.subarray(0, size)), { size, isExact: true });
+    const { getBuiltinModule } = process;
+    const without = (name: string): unknown =>
+      name === "node:zlib" ? undefined : getBuiltinModule(name);
+    for (const [name, codec, bomb] of [
+      ["gzip", gzip, inGzip],
+      ["zlib", zlib, inZlib],
+      ["zstd of no size", zstd, zstdBomb(null)],
+      ["zstd of a wrong size", zstd, zstdBomb(size)],
+      ["zstd of a large size", zstd, zstdBomb(380 * 2 ** 17)],
+      ["blosc of a large size", blosc, bloscOf(zeros.length, 3, inZlib)],
+      ["zlib in blosc", blosc, bloscOf(size, 3, inZlib)],
+      ["zstd of no size in blosc", blosc, bloscOf(size, 4, zstdBomb(null))],
+      ["zstd of a wrong size in blosc", blosc, bloscOf(size, 4, zstdBomb(size))],
+    ] as const) {
+      for (const hasZlib of name.includes("zstd") ? [true] : [true, false]) {
+        if (!hasZlib) Object.assign(process, { getBuiltinModule: without });
+        const inflated = await inflatedBy(() =>
+          assert.rejects(codec.decode(bomb, { size, isExact: true })),
+        ).finally(() => Object.assign(process, { getBuiltinModule }));
+        // A buffer of the chunk's size, and pieces of 16 to 128 kB.
+        assert.ok(inflated < 2 ** 20, `${name}${hasZlib ? "" : " in a page"}: ${inflated} bytes`);
+      }
+    }
+  },
+);
 
 const shardOf = (index: readonly bigint[], content: string): Uint8Array => {
   const bytes = hexBytes(content);
@@ -253,17 +368,17 @@ test("an index may leave gaps, share bytes and leave chunks out", async () => {
 });
 
 // prettier-ignore
-const INDEXES: readonly (readonly [string, readonly bigint[], RegExp])[] = [
-  ["leads out of the shard", [37n, 2n, 0n, 2n], /inner chunk 0 .* ends at byte 39, beyond the 36 bytes of the shard/],
-  ["has a huge offset", [2n ** 63n, 2n, 0n, 2n], /inner chunk 0 .* ends at/],
-  ["has a huge size", [0n, 2n ** 64n - 2n, 0n, 2n], /inner chunk 0 .* ends at/],
-  ["misses an offset alone", [NONE, 2n, 0n, 2n], /inner chunk 0 .* ends at/],
-  ["has another size than the chunk", [0n, 2n, 0n, 3n], /inner chunk 1 of the chunk c\/0 of memory has 3 bytes/],
+const INDEXES: readonly (readonly [string, readonly bigint[]])[] = [
+  ["leads out of the shard", [37n, 2n, 0n, 2n]],
+  ["has a huge offset", [2n ** 63n, 2n, 0n, 2n]],
+  ["has a huge size", [0n, 2n ** 64n - 2n, 0n, 2n]],
+  ["misses an offset alone", [NONE, 2n, 0n, 2n]],
+  ["has another size than the chunk", [0n, 2n, 0n, 3n]],
 ];
 
-for (const [name, index, says] of INDEXES) {
+for (const [name, index] of INDEXES) {
   test(`an index that ${name} is refused`, async () => {
     const array = withShard(shardOf(index, "00010203"));
-    await assertRejected("malformed-file", says, () => array.read());
+    await assertRejected("malformed-file", {}, () => array.read());
   });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tensor } from "../../src/entries/index.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
-import { fails, prints, refuses, testRows } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 import { newestTitle } from "../support/newest.ts";
 
 const folder = makeCliFolder();
@@ -20,42 +20,8 @@ save("outside.npy", tensor("int64", [2, 1], [5, 0]));
 save("far-back.npy", tensor("int64", [2, 1], [-9, 0]));
 
 const ND = newestTitle("ScatterND");
-const SUM = "--attr reduction=add two.npy pair.npy two.npy";
-const line = "y = data.copy(); np.add.at(y, tuple(np.moveaxis(indices, -1, 0)), updates)";
 
-testRows(folder, [
-  refuses(
-    "compare ScatterND d.npy i.npy",
-    `${ND} needs files for data, indices, updates; add updates=FILE`,
-  ),
-  refuses(
-    "compare ScatterND --dialect nunpy d.npy i.npy u.npy",
-    /^--dialect "nunpy" is unknown; did you mean numpy\?$/,
-  ),
-  refuses("compare ScatterND --attr axis=0 d.npy i.npy u.npy", /unknown attribute "axis"/),
-  fails(
-    "compare ScatterND d.npy i.npy u3.npy",
-    new RegExp(String.raw`${ND}: updates\.shape must be`),
-  ),
-  prints(
-    `compare ScatterND --dialect numpy ${SUM}`,
-    `${ND} is\ntensor([2., 0.], dtype=float32)\n\nnumpy 2.4.6: agrees\n  ${line}\n`,
-  ),
-  prints(
-    `compare ScatterND --dialect webnn ${SUM}`,
-    /\n\nwebnn 2026: does not have this operator, reduction or data type\n$/,
-  ),
-  prints(
-    "compare add.onnx --dialect numpy data=d.npy indices=i.npy updates=u.npy",
-    /^ScatterND-18 is\n[\s\S]*\nnumpy 2\.4\.6: agrees\n {2}y = data\.copy\(\); np\.add\.at\(/,
-  ),
-  prints(
-    "compare ScatterND --dialect tensorflow-cpu two.npy outside.npy two.npy",
-    new RegExp(
-      String.raw`^${ND}: indices\[0, 0\] is 5, but axis 0 of data \[2\] takes -2 to 1\n\ntensorflow-cpu 2\.21\.0: also reports an error\n`,
-    ),
-  ),
-]);
+testTranscript(folder, "compare", "ndscatter compare");
 
 /** What a command prints whose status says that a dialect parts. */
 async function parted(args: string): Promise<string> {

@@ -4,82 +4,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { full, zeros } from "../../src/entries/index.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
-import { fails, inOrder, prints, refuses, testRows } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 import { newestOf, newestTitle } from "../support/newest.ts";
 
 const folder = makeCliFolder();
 const { json, ndscatter, save } = folder;
 
 const ND = newestTitle("ScatterND");
-const NAMED = "data=d.npy indices=i.npy updates=u.npy";
-const FAR = "data=d.npy indices=far.npy updates=u.npy";
 
-testRows(folder, [
-  refuses(
-    "explain ScatterND d.npy i.npy",
-    `${ND} needs files for data, indices, updates; add updates=FILE`,
-  ),
-  refuses("explain ScatterND --attr axis=0 d.npy i.npy u.npy", /unknown attribute "axis"/),
-  fails("explain model.none d.npy", "model.none: no such file or directory; did you mean model?"),
-  refuses(
-    "explain add.onnx d.npy",
-    "add.onnx needs files for data, indices, updates; add indices=FILE updates=FILE",
-  ),
-  refuses(
-    "explain large.onnx d.npy u.npy",
-    "large.onnx computes r, an input of ScatterND; choose that with --node middle and give its inputs",
-  ),
-  refuses(
-    "explain two.onnx d.npy i.npy",
-    'two.onnx must have one scatter or gather, got 2; choose one with --node: "y", "z"',
-  ),
-  // Which node is asked for first, and files after it.
-  refuses(
-    "explain two.onnx",
-    /^two\.onnx must have one scatter or gather, got 2; choose one with --node/,
-  ),
-  refuses("explain large.onnx", /^large\.onnx computes r, .*; choose that with --node middle/),
-  fails("explain two.onnx --node Relu d.npy", /^two\.onnx: .*Relu at opset 18/),
-  prints(
-    "explain two.onnx --node z d.npy i.npy",
-    /^GatherND-13\n[\s\S]*output\[0\] = data\[1\] {2}indices\[0\] = 1\n/,
-  ),
-  prints(
-    "explain large.onnx --node middle r=d.npy u.npy",
-    /\noutput\[3\]\n {2}\[7, 8\] -> \[30, 40\] {2}updates\[1\], indices\[1\] = 3\n$/,
-  ),
-  prints(
-    `explain add.onnx ${NAMED}`,
-    /\noutput\[1\]\n {2}\[3, 4\] -> \[13, 24\] {2}add updates\[0\], indices\[0\] = 1\n/,
-  ),
-  fails(
-    `explain add.onnx ${FAR}`,
-    "add.onnx: ScatterND-18: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3",
-    /\n1 index is out of range:\n {2}indices\[1, 0\] is 9, but axis 0 takes -4 to 3\n/,
-  ),
-  prints(
-    "explain ScatterND big.npy none.npy empty.npy",
-    inOrder(
-      /data: float32\[300, 300\]\n {2}\(too large to draw\)/,
-      /\n0 updates hit 0 targets of output, 0 of them more than once\n/,
-      /90000 elements of output are from data\n$/,
-    ),
-  ),
-  fails(
-    "explain ScatterND d.npy i.npy u3.npy",
-    new RegExp(String.raw`${ND}: updates\.shape must be`),
-    /got \[3, 2\]!\noutput is data\.shape = \[4, 2\]\n\ndata: float32\[4, 2\]\n/,
-  ),
-  // What is too large to draw has no marks, and of a large output no element is explained.
-  prints(
-    "explain GatherND big.npy pair.npy",
-    /\n {2}0 \| {2}1\n\n1 read takes [\s\S]*\noutput\[0\] = data\[1, 3\]/,
-  ),
-  prints(
-    "explain GatherND big.npy i.npy",
-    /\n {2}\(too large to draw\)\n\n2 reads take [\s\S]*\nrows of data: 1, 3\n$/,
-  ),
-]);
+testTranscript(folder, "explain", "ndscatter explain");
 
 const EXPLAIN_ADD = "explain ScatterND --attr reduction=add d.npy twice.npy u3.npy";
 
@@ -357,7 +290,7 @@ test("explain --json has the reads of a gather, and the errors of a failure", as
   const message = `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3`;
   const bad = { input: "indices", at: [1, 0], axis: 0, got: 9, expected: [-4, 3] };
   assert.deepEqual(pick(failed, "error", "badCount", "badIndices", "output"), {
-    error: { code: "index-out-of-range", message, ...bad },
+    error: { code: "index-out-of-range", message, op: "ScatterND", opset: 18, size: 4, ...bad },
     badCount: 1,
     badIndices: [{ ...bad, sentence: message }],
     output: null,

@@ -7,7 +7,8 @@ import { pathToFileURL } from "node:url";
 import { readModel, writeModel, type SessionSettings } from "../../src/entries/onnx.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
-import { checkResult, fails, inOrder, prints, refuses, testRows } from "../support/cli.ts";
+import { checkResult, fails, inOrder, prints } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 import { setLimits } from "../support/limits.ts";
 import { F32, i64, scatterND, takePutAgain } from "../support/node-models.ts";
 
@@ -56,38 +57,7 @@ for (const name of ["onnxruntime-node", "onnxruntime-web"]) {
 const LINE = "fix m.onnx --feed x=x.npy --feed i=i.npy";
 const ADD = "fix sum.onnx --feed data=x.npy";
 
-testRows(folder, [
-  prints(
-    LINE,
-    /^m\.onnx: nothing is wrong: 3 nodes compared bit for bit, \d+ runs? of single nodes, the model gave one result in \d+ runs\n$/,
-  ),
-  prints(
-    `${ADD} -o cured.onnx`,
-    inOrder(
-      /^sum\.onnx: 1 scatter\/gather node, 1 faulty/,
-      /\n {2}unknown-reduction: ScatterND n: reduction must be .*, got "sum"/,
-      /\n {2}1 node rewritten as equivalent nodes: correct; the faulty nodes, run alone, were exact in (\d+) of \1 runs?; the model gave one result in /,
-      /\ncure: 1 node rewritten as equivalent nodes\n {2}The ONNX name: add for sum.*\n {2}the model is in cured\.onnx\n$/,
-    ),
-  ),
-  prints(ADD, /\n {2}-o FILE writes the model\n$/),
-  refuses(
-    `${ADD} -o sum.onnx`,
-    "the output sum.onnx is a file that the command reads; give another output",
-  ),
-  fails(`${ADD} -o nowhere/cured.onnx`, /nowhere/),
-  refuses(
-    "fix m.onnx --feed x=x.npy",
-    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or generate them: --random --dim M=4",
-  ),
-  // The node put needs x alone, but cures are measured on the whole model.
-  refuses(
-    "fix m.onnx --node put --feed x=x.npy",
-    /^m\.onnx: no tensor is given for i int64\[M\]; /,
-  ),
-  refuses("fix m.onnx --random --dim N=4 --dim M=2 --node nothing", /has no node "nothing"/),
-  refuses("fix m.onnx --random --dim N", '--dim takes NAME=SIZE, got "N"'),
-]);
+testTranscript(folder, "fix", "ndscatter fix");
 
 test("the model that was written is right", () => {
   const { graph } = readModel(fs.readFileSync(at("cured.onnx")));

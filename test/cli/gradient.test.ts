@@ -4,13 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { full, tensor, type DType } from "../../src/entries/index.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
-import { fails, inOrder, prints, refuses, testRows } from "../support/cli.ts";
-import { newestTitle } from "../support/newest.ts";
+import { testTranscript } from "../support/transcripts.ts";
 
 const folder = makeCliFolder();
 const { json, ndscatter, save } = folder;
-
-const ND = newestTitle("ScatterND");
 
 save("slopes.npy", tensor("float32", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]));
 save("slopes64.npy", tensor("float64", [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]));
@@ -290,64 +287,4 @@ test("gradients of complex numbers are conjugates", async () => {
   );
 });
 
-const CALL = "explain ScatterND d.npy twice.npy u3.npy";
-const MUST = "but the gradient of output must be float32[4, 2]";
-
-testRows(folder, [
-  refuses(`${CALL} --ties last`, "--ties needs --gradient; give --gradient too"),
-  refuses(`${CALL} --cell data[0,0]`, "--cell needs --gradient; give --gradient too"),
-  refuses(
-    `${CALL} --output-gradient d.npy`,
-    "--output-gradient needs --gradient; give --gradient too",
-  ),
-  refuses(
-    `${CALL} --gradient --ties none`,
-    '--ties: ScatterND-18: ties must be one of "even", "first", "last", "all", got "none"',
-  ),
-  ...["data[x]", "[1]", "data[1", "data[1][2]", "data[1.5]"].map((cell) =>
-    refuses(
-      `${CALL} --gradient --cell ${cell}`,
-      `--cell takes NAME[COORDINATES], such as 'updates[2,0]', got ${JSON.stringify(cell)}`,
-    ),
-  ),
-  refuses(
-    `${CALL} --gradient --cell indices[0,0]`,
-    '--cell indices[0,0]: input must be data or updates, which have gradients, got "indices"',
-  ),
-  refuses(
-    `${CALL} --gradient --cell data[4,0]`,
-    "--cell data[4,0]: data [4, 2] has no element [4, 0]",
-  ),
-  refuses(`${CALL} --gradient --cell data`, "--cell data: data [4, 2] has no element []"),
-  refuses(
-    "explain ScatterND d.npy - u3.npy --gradient --output-gradient -",
-    "standard input is one file, but - is given for 2 files; name the others",
-  ),
-  fails(`${CALL} --gradient --output-gradient u3.npy`, `u3.npy is float32[3, 2], ${MUST}`),
-  fails(
-    `${CALL} --gradient --output-gradient slopes64.npy`,
-    `slopes64.npy is float64[4, 2], ${MUST}`,
-  ),
-  refuses(`${CALL} --gradient --output-gradient none.txt`, /^none\.txt must end in \.npy or \.pb/),
-  fails(
-    "explain Gather cube.npy i0.npy --gradient",
-    /^Gather-\d+: data must be one of float16, .* to have a gradient, got int32; convert its data type, in NumPy with data\.astype\("float32"\)$/,
-  ),
-  fails(
-    "explain GatherND text.pb i0.npy --gradient",
-    /to have a gradient, got string; convert its data type/,
-  ),
-  // The call itself fails, so it is explained as without --gradient.
-  fails(
-    "explain ScatterND d.npy far.npy u.npy --gradient",
-    `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3`,
-    /\n1 index is out of range:\n/,
-  ),
-  prints(
-    "explain add.onnx data=d.npy indices=i.npy updates=u.npy --gradient --expect y.npy",
-    inOrder(
-      /\nupdates\[1, 1\] {2}1 +1 \* 1 from output\[3, 1\] \(it is added\)\n/,
-      /equals y\.npy\n$/,
-    ),
-  ),
-]);
+testTranscript(folder, "gradient", "explain --gradient");

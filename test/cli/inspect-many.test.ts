@@ -7,7 +7,8 @@ import { tensor } from "../../src/entries/index.ts";
 import { buildModel, writeModel, type Model } from "../../src/entries/onnx.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
 import { F32, FAULTY, LARGE, RISKY } from "../support/cli-models.ts";
-import { fails, inOrder, prints, refuses, TERMINAL, testRows, words } from "../support/cli.ts";
+import { TERMINAL, words } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 import { main } from "../../src/cli/program.ts";
 
 const folder = makeCliFolder();
@@ -93,52 +94,7 @@ fs.mkdirSync(at("none"));
 
 const LINE = "3 nodes, 1 scatter/gather, nothing found";
 
-testRows(folder, [
-  fails(
-    "inspect models",
-    null,
-    inOrder(
-      new RegExp(`^models/b9/a\\.onnx: ${LINE}\\nmodels/b9/link\\.onnx: ${LINE}\\n`),
-      /\nmodels\/b9\/UPPER\.ONNX: ai\.onnx 16, com\.example 1, 2 nodes, 1 scatter\/gather\n\nScatterND-16 {2}sum/,
-      new RegExp(`\\n0 wrong, 1 risky\\n\\nmodels/b10/a\\.onnx: ${LINE}\\n\\nmodels/ir\\.xml: `),
-      /\n1 wrong, 0 risky\n\n5 models, 2 with findings, 5 scatter\/gather nodes: 1 wrong, 1 risky\n$/,
-    ),
-  ),
-  prints(
-    "inspect large.onnx large.onnx",
-    `large.onnx: ${LINE}\nlarge.onnx: ${LINE}\n\n2 models, 2 scatter/gather nodes: 0 wrong, 0 risky\n`,
-  ),
-  prints("inspect --all models/b10 large.onnx", /ScatterND-18 {2}middle[^]*ScatterND-18 {2}middle/),
-  fails(
-    "inspect large.onnx cut.onnx risky.onnx",
-    /^cut\.onnx: the file is truncated/,
-    inOrder(
-      new RegExp(`^large\\.onnx: ${LINE}\\n\\nrisky\\.onnx: `),
-      /\n\n2 models, 1 with findings, 2 scatter\/gather nodes, 1 not read: 0 wrong, 1 risky\n$/,
-    ),
-  ),
-  prints("inspect large.onnx risky.onnx", /: 0 wrong, 1 risky\n$/),
-  fails("inspect --strict large.onnx risky.onnx", null, /: 0 wrong, 1 risky\n$/),
-  fails(
-    "inspect none",
-    "none must contain an .onnx file, or an .xml file of OpenVINO",
-    "0 models, 0 scatter/gather nodes, 1 not read: 0 wrong, 0 risky\n",
-  ),
-  fails(
-    "inspect large.onnx missing",
-    "missing: no such file or directory; check the name and the folder",
-    /1 not read/,
-  ),
-  fails("inspect none --json", /^none must contain an/, /"error": "none must contain an/),
-  refuses(
-    "inspect large.onnx ",
-    "a file name is empty; give a model, a folder, or - for standard input",
-  ),
-  refuses("inspect - large.onnx", /^standard input is a terminal/),
-  refuses("inspect - -", "standard input is one file, but - is given for 2 files; name the others"),
-  refuses("inspect --al large.onnx", "unknown option '--al' (Did you mean --all?)"),
-  refuses("inspect --all=yes large.onnx", /unknown option '--all=yes'|does not take/),
-]);
+testTranscript(folder, "inspect-many", "Several models");
 
 test("a file and standard input go together", async () => {
   const { stdout, status } = await ndscatter("inspect - large.onnx", {

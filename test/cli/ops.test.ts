@@ -4,16 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { printChanges } from "../../src/cli/text/schema-text.ts";
 import { operators } from "../../src/entries/index.ts";
-import {
-  fails,
-  inOrder,
-  makeFolder,
-  prints,
-  refuses,
-  runCommand,
-  testRows,
-} from "../support/cli.ts";
-import { newestTitle } from "../support/newest.ts";
+import { makeFolder, runCommand } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 
 const folder = makeFolder();
 const { home, json, ndscatter } = folder;
@@ -21,57 +13,7 @@ const { home, json, ndscatter } = folder;
 const versionsOf = (op: string) =>
   operators().filter(({ domain, name }) => domain === "ai.onnx" && name === op);
 
-testRows(folder, [
-  prints(
-    "ops",
-    /^domain +operator +version .*\nai\.onnx +ScatterND +11 [\s\S]*\nopenvino +ScatterNDUpdate +15 .*\n/,
-  ),
-  prints(
-    "ops ScatterND --opset 17",
-    inOrder(
-      /^ScatterND-16\n\nname +ScatterND\n/,
-      /reduction: one of none, add, mul \(default none\)/,
-      /indices: tensor\(int64\)/,
-      /tensor\(float\)/,
-    ),
-  ),
-  prints(
-    "ops ScatterNDUpdate --opset 4",
-    /^ScatterNDUpdate-3\n[\s\S]*opset4\n[\s\S]* T: boolean, f16, [\s\S]*Tind: i32, i64\n/,
-  ),
-  prints(
-    "ops ScatterND --diff 13 18",
-    inOrder(
-      /^ScatterND-13 -> ScatterND-18\n/,
-      /\+ attributes\.reduction: one of none, add, mul, max, min \(default none\)\n$/,
-    ),
-  ),
-  refuses("ops ScatterND --diff 13", "--diff takes two opsets, such as --diff 13 18, got 1"),
-  prints("ops GatherND", /\n\nopenvino has one too: --domain openvino\n$/),
-  prints("ops GatherND --domain openvino", /\n\nai\.onnx has one too: --domain ai\.onnx\n$/),
-  // No other domain has it.
-  prints("ops TensorScatter", /^ai\.onnx {2}TensorScatter {2}24 .*types\n$/m),
-  refuses("ops --opset 13", "--opset needs the name of an operator"),
-  refuses("ops --diff 13 18", "--diff needs the name of an operator"),
-  refuses("ops --domain tf", '--domain must be ai.onnx or openvino, got "tf"'),
-  refuses(
-    "ops ScatterND --opset 13 --diff 13 18",
-    "--opset cannot be used with --diff; leave one of them out",
-  ),
-  refuses("ops ScatterND --opset 0", '--opset takes a positive integer, got "0"'),
-  refuses("ops ScatterND --diff 13 1.5", '--diff takes a positive integer, got "1.5"'),
-  refuses("ops ScatterND --opset 10", /^ScatterND.* 11/),
-  // GatherND's version 12 reaches up to opset 12, and its version 13 is the next.
-  prints(
-    "ops GatherND --diff 11 12",
-    /\n\+ attributes\.batch_dims: int of at least 0 \(default 0\)\n/,
-  ),
-  prints("ops GatherND --diff 13 15", "opsets 13 and 15 both have GatherND-13\n"),
-  prints(
-    "ops ScatterND --diff 16 18",
-    /^ScatterND-16 -> ScatterND-18\n\+ attributes\.reduction\.values: max, min\n~ /,
-  ),
-]);
+testTranscript(folder, "ops", "Lists and versions");
 
 test("ops lists one domain, or both", async () => {
   const domainsOf = async (line: string): Promise<string[]> => {
@@ -200,87 +142,9 @@ test("a history has a section for each version after the first, where something 
   assert.match(openvino.stdout, /^openvino {2}ScatterNDUpdate {2}3 \(opset4\) /m);
 });
 
-testRows(folder, [
-  prints("infer ScatterND --opset 18 float32[N,4,5] int64[M,2] float32[M,5]", "float32[N, 4, 5]\n"),
-  prints("infer GatherND float32[?,4] int64[...]", "float32[...]\n"),
-  prints("infer GatherND float32 int64[2,1]", "float32[...]\n"),
-  prints("infer GatherND float32[...] int64[2,1]", "float32[...]\n"),
-  prints("infer GatherND float32[5] int64[1]", "float32[]\n"),
-  prints("infer ScatterND float32[N_1,é] int64[?,1] float32[?,é]", "float32[N_1, é]\n"),
-  prints("infer TensorScatter float32[2,8,4] float32[2,1,4] int64[2]", "float32[2, 8, 4]\n"),
-  prints("infer TensorScatter float32[2,8,4] float32[2,1,4]", "float32[2, 8, 4]\n"),
-  refuses(
-    "infer TensorScatter float32[2,8,4]",
-    `${newestTitle("TensorScatter")} needs 2 to 3 types (past_cache, update, write_indices), got 1`,
-  ),
-  refuses(
-    "infer TensorScatter float32 float32 int64 int64",
-    `${newestTitle("TensorScatter")} needs 2 to 3 types (past_cache, update, write_indices), got 4`,
-  ),
-  refuses(
-    "infer GatherND float32[5 int64[1]",
-    /^a type must look like 'float32\[N,4\]', got "float32\[5"$/,
-  ),
-  refuses("infer GatherND [5] int64[1]", /^a type must look like .*, got "\[5\]"/),
-  refuses(
-    "infer GatherND float[5] int64[1]",
-    /^the data type "float" is unknown; the data types are .*float32, float64.*$/,
-  ),
-  refuses(
-    "infer GatherND float32[1.5] int64[1]",
-    /^a dimension must be a size, a name, or \?.*, got "1\.5" in "float32\[1\.5\]"$/,
-  ),
-  refuses(
-    "infer GatherND float32[2,] int64[1]",
-    /^a dimension must be .*, got "" in "float32\[2,\]"$/,
-  ),
-  refuses(
-    "infer GatherND float32[9007199254740993] int64[1]",
-    /^a dimension must be .*, got "9007199254740993" in /,
-  ),
-  fails("infer GatherND float32[5] int64[1,2]", new RegExp(`^${newestTitle("GatherND")}: `)),
-  refuses(
-    "infer GatherND --attr batch_dims=1 --attr batch_dims=1",
-    "--attr gives batch_dims twice; leave one of them out",
-  ),
-  refuses("infer GatherND --attr =1", /^--attr takes NAME=VALUE, such as reduction=add, got "=1"$/),
-  refuses("infer GatherND --attr batch_dims=", '--attr batch_dims must be an integer, got ""'),
-  prints("infer GatherND --attr batch_dims=+1 float32[2,3] int64[2,1]", "float32[2]\n"),
-  prints("infer GatherElements --attr axis=-1 float32[2,3] int64[2,7]", "float32[2, 7]\n"),
-  refuses(
-    "infer ScatterElementsUpdate --opset 12 --attr use_init_val=1",
-    '--attr use_init_val must be true or false, got "1"',
-  ),
-  prints(
-    "infer ScatterElementsUpdate --attr use_init_val=false float16[2] int32[2] float16[2] int32[1]",
-    "float16[2]\n",
-  ),
-  prints(
-    "infer ScatterElementsUpdate --attr use_init_val=true float16[2] int32[2] float16[2] int32[1]",
-    "float16[2]\n",
-  ),
-  refuses(
-    "infer ScatterND float32[4] int64[1] float32[-1]",
-    /^a dimension must be .*, got "-1" in "float32\[-1\]"$/,
-  ),
-]);
+testTranscript(folder, "ops", "The shape of a call");
 
-const GATHER = "infer Gather --domain openvino";
-
-// The axis where it is an input: a value, or a type.
-testRows(folder, [
-  prints(`${GATHER} --attr axis=1 float32[2,N,3] int32[4]`, "float32[2, 4, 3]\n"),
-  prints(`${GATHER} float32[2,N,3] int32[4] int64[]`, "float32[?, ?, ?]\n"),
-  fails(
-    `${GATHER} --attr axis=3 float32[2,N,3] int32[4]`,
-    new RegExp(`^${newestTitle("Gather", "openvino")}: axis is 3, but data of rank 3`),
-  ),
-  refuses(`${GATHER} --attr axis=x`, '--attr axis must be an integer, got "x"'),
-  refuses(
-    `${GATHER} --attr axis=1 float32[2] int32[4] int64[]`,
-    `${newestTitle("Gather", "openvino")} needs 2 types (data, indices), got 3`,
-  ),
-]);
+testTranscript(folder, "ops", "The axis where it is an input: a value, or a type");
 
 const JSON_ROWS: readonly (readonly [line: string, expected: unknown])[] = [
   ["ops", JSON.parse(JSON.stringify(operators()))],

@@ -5,191 +5,32 @@ import * as fs from "node:fs";
 import { test } from "node:test";
 import { equals, zeros } from "../../src/entries/index.ts";
 import { ADDED, DATA, makeCliFolder } from "../support/cli-files.ts";
-import { fails, prints, refuses, testRows } from "../support/cli.ts";
+import { fails, testRows } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 import { newestTitle } from "../support/newest.ts";
 
 const folder = makeCliFolder();
 const { at, json, load, ndscatter, save } = folder;
 
 const ND = newestTitle("ScatterND");
-const LARGE = "run large.onnx --node";
-const SUM =
-  "run ScatterElementsUpdate line.npy lines.npy line.npy axis.npy --attr reduction=sum --attr";
+
 const ADD = "run add.onnx d.npy i.npy u.npy";
 
-// What is typed wrong.
-testRows(folder, [
-  refuses("run ScaterND d.npy", /did you mean ScatterND of ai\.onnx\?$/),
-  refuses("run scatternd d.npy", /did you mean ScatterND of ai\.onnx\?$/),
-  refuses("run ScatterND --opset x", '--opset takes a positive integer, got "x"'),
-  refuses("run ScatterND --attr reduction d.npy", /--attr takes NAME=VALUE/),
-  refuses("run GatherND --attr batch_dims=1.5", '--attr batch_dims must be an integer, got "1.5"'),
-  refuses(
-    "run ScatterND --opset 16 --attr reduction=max",
-    /^ScatterND-16: .* got "max"; "max" came with version 18$/,
-  ),
-  refuses(
-    "run ScatterND d.npy i.npy",
-    `${ND} needs files for data, indices, updates; add updates=FILE`,
-  ),
-  refuses("run ScatterND d.npy i.npy u.npy y.npy", /y\.npy is one file too many/),
-  refuses("run ScatterND x=d.npy", `${ND} has no input x; its inputs are data, indices, updates`),
-  refuses(
-    "run ScatterND d.npy i.npy u.npy -o out.txt",
-    "out.txt must end in .npy or .pb, which determines its format",
-  ),
-  refuses("run add.onnx --opset 13 d.npy i.npy u.npy", /--opset goes with an operator/),
-  refuses(
-    `${LARGE} nowhere u.npy`,
-    'large.onnx: the model has no node "nowhere"; its scatters and gathers are "middle"',
-  ),
-  refuses(`${LARGE} midle u.npy`, /no node "midle"; did you mean "middle"\? its scatters/),
-  refuses(
-    `${LARGE} Relu u.npy`,
-    'large.onnx: the model has 2 nodes "Relu"; choose one of "first", "z"',
-  ),
-]);
+testTranscript(folder, "run", "Arguments that are refused");
 
-// What is read wrong.
+testTranscript(folder, "run", "Files that are refused");
 testRows(folder, [
-  fails(
-    "run ScatterND d.npy no.npy u.npy",
-    "no.npy: no such file or directory; check the name and the folder",
-  ),
-  fails(
-    "run ScatterND d.npy i.npy linse.npy",
-    "linse.npy: no such file or directory; did you mean line.npy?",
-  ),
-  // Three letters differ from lines.npy, and too many files are there for a list.
-  fails(
-    "run ScatterND d.npy i.npy mimes2.npy",
-    "mimes2.npy: no such file or directory; check the name and the folder",
-  ),
-  fails("run cut.onnx d.npy", /^cut\.onnx: /),
-  fails("run ScatterND cut.npy i.npy u.npy", /^cut\.npy: /),
-  fails(
-    "run ScatterND d.npy far.npy u.npy",
-    `${ND}: indices[1, 0] is 9, but axis 0 of data [4, 2] takes -4 to 3; ` +
-      "run ndscatter explain with the same inputs to see every bad index; " +
-      'in code, the option bounds accepts such indices: "clip", "drop" or "fill"',
-  ),
-  fails(
-    "run ScatterND d.npy i.npy u.npy -o no/out.npy",
-    "no/out.npy: no such file or directory; create the folder first",
-  ),
-  fails("run large.onnx d.npy u.npy", /^large\.onnx: .*Relu at opset 18/),
-  // What cannot be run is said before inputs are asked for.
-  fails(
-    "run large.onnx",
-    /^large\.onnx: the model has operators that this package does not run: .*Relu at opset 18/,
-  ),
-  fails(
-    "run large.onnx --node first",
-    /^large\.onnx: .* this package does not run: Relu at opset 18 \(node "first"\); choose one node with --node, .*--with onnxruntime-node$/,
-  ),
-  fails(
-    "explain large.onnx --node first",
-    /^large\.onnx: .* this package does not run: Relu at opset 18/,
-  ),
-  fails(
-    "compare large.onnx --node first",
-    /^large\.onnx: .* this package does not run: Relu at opset 18/,
-  ),
   fails(
     "run ScatterND --debug d.npy far.npy u.npy",
     new RegExp(String.raw`^${ND}: .*\nTensorError: .*\n +at .*[\s\S]*code: 'index-out-of-range'`),
   ),
 ]);
 
-// What is printed.
-testRows(folder, [
-  prints("run add.onnx data=d.npy indices=i.npy updates=u.npy", `y: float32[4, 2]\n${ADDED}\n`),
-  prints(
-    "run ScatterNDUpdate --attr reduction=sum d.npy i32.npy u.pb",
-    `output: float32[4, 2]\n${ADDED}\n`,
-  ),
-  prints(
-    `${LARGE} ScatterND d.npy u.npy`,
-    /^"\\u001b\[31my": float32\[4, 2\]\ntensor\(\[\[ 1\., {2}2\.\],\n {8}\[10\., 20\.\]/,
-  ),
-  prints(
-    "run ScatterElementsUpdate --attr reduction=mean line.npy lines.npy line.npy axis.npy",
-    /1\.6666666, 3\. /,
-  ),
-  prints(
-    "run ScatterElementsUpdate --attr reduction=mean --attr axis=0 line.npy lines.npy line.npy",
-    /1\.6666666, 3\. /,
-  ),
-  // [1, 2, 3] with 1 and 2 added to the second element and 3 to the third, or these sums alone.
-  prints(`${SUM} use_init_val=true`, /\[1\., 5\., 6\.\]/),
-  prints(`${SUM} use_init_val=false`, /\[1\., 3\., 3\.\]/),
-  prints(
-    "run Scatter line.npy lines.npy line.npy",
-    /^output: float32/,
-    "note: Scatter-11 is deprecated: ScatterElements replaces it",
-  ),
-]);
+testTranscript(folder, "run", "Output");
 
-// Data outside the model's file.
-testRows(folder, [
-  prints("run model/good.onnx i1.npy", "y: float32[1]\ntensor([3.], dtype=float32)\n"),
-  prints("run model/inside.onnx i1.npy", /3\./),
-  prints("run GatherND model/good.pb i1.npy", "output: float32[1]\ntensor([2.], dtype=float32)\n"),
-  fails(
-    "run model/link.onnx i1.npy",
-    /"link\.bin" must be in the model's folder, got a path outside it/,
-  ),
-  fails(
-    "run model/sibling.onnx i1.npy",
-    /"sibling\.bin" must be in the model's folder, got a path outside it/,
-  ),
-  fails("run model/out.onnx i1.npy", /"out\/secret\.bin" must be in the model's folder/),
-  fails("run model/missing.onnx i1.npy", /"missing\.bin" cannot be read: no such file/),
-  fails("run model/folder.onnx i1.npy", /inside must be a file, got a folder/),
-  fails(
-    "run model/short.onnx i1.npy",
-    /weights\.bin ends at byte 12, but its data end at byte 16; the file is truncated/,
-  ),
-  // Nothing is allocated for 34 GB that are only promised.
-  fails(
-    "run GatherND model/huge.pb i1.npy",
-    /weights\.bin ends at byte 12, but its data end at byte 34359738360; the file is truncated/,
-  ),
-  fails("run GatherND model/dots.pb i1.npy", /^model\/dots\.pb: .*leads out of the model's folder/),
-  prints("run net.xml data=d.npy updates=u.npy", `y: float32[4, 2]\n${ADDED}\n`),
-  prints(
-    "run net.xml --node scatter d.npy u.pb indices=i32.npy --expect y.npy",
-    "y: float32[4, 2]\n  equals y.npy\n",
-  ),
-  fails(
-    "run alone.xml d.npy u.npy",
-    'alone.xml: the external data "alone.bin" cannot be read: no such file or directory; put it in the folder of the model (node "scatter")',
-  ),
-  fails(
-    "run model/net.xml d.npy u.npy",
-    /^model\/net\.xml: layer 2 "indices" has 8 bytes from byte 0 of the \.bin, which has 7/,
-  ),
-  fails(
-    "run model/leads-out.xml d.npy u.npy",
-    /"leads-out\.bin" must be in the model's folder, got a path outside it/,
-  ),
-  fails("run entity.xml d.npy u.npy", /^entity\.xml: the XML holds "<!DOCTYPE net SYSTEM/),
-]);
+testTranscript(folder, "run", "Data outside the file of the model");
 
-// What is compared.
-testRows(folder, [
-  prints(`${ADD} --expect y=y.npy`, "y: float32[4, 2]\n  equals y.npy\n"),
-  fails(
-    `${ADD} --expect wrong.npy`,
-    "y[3, 0] is 37, but wrong.npy has 37.1",
-    /differs from wrong\.npy/,
-  ),
-  fails(
-    "run ScatterND nan.npy none.npy none2.npy --expect nan2.npy",
-    "output[0] is NaN (bits 0x7fc00001), but nan2.npy has NaN (bits 0x7fc00002)",
-    /differs/,
-  ),
-]);
+testTranscript(folder, "run", "Comparisons with expected values");
 
 test("results are written by the ending of the name, beside nothing else", async () => {
   for (const name of ["out.npy", "out.pb"]) {

@@ -7,15 +7,8 @@ import * as path from "node:path";
 import { makeCliFolder } from "../support/cli-files.ts";
 import { main } from "../../src/cli/program.ts";
 import { inFolder, ndscatter as inRoot, ROOT } from "../support/documents.ts";
-import {
-  commandsIn,
-  examplesIn,
-  prints,
-  refuses,
-  TERMINAL,
-  testRows,
-  type Result,
-} from "../support/cli.ts";
+import { commandsIn, examplesIn, TERMINAL, type Result } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 
 const folder = makeCliFolder();
 const { ndscatter } = folder;
@@ -43,30 +36,7 @@ const USAGES = [
   ["job worker", ""],
 ] as const;
 
-testRows(folder, [
-  refuses("", "a command is missing; --help lists them"),
-  refuses("rum", "unknown command 'rum' (Did you mean run?)"),
-  refuses("run", "missing required argument 'target'"),
-  refuses("inspect", "missing required argument 'file'"),
-  refuses("convert add.xml --opset 16", /required option '-o, --output <file>'/),
-  {
-    line: "job worker --redis redis://queue:6379",
-    status: 1,
-    stdout: "",
-    stderr: /^a worker of the queue at queue:6379 needs roots, .*--root FOLDER\)/,
-  },
-  {
-    line: "job worker --redis redis://queue:6379 --root s3://bucket/jobs --root none",
-    status: 1,
-    stdout: "",
-    stderr: /^the root \S+none must be a folder that exists$/m,
-  },
-  ...["--version", "-v", "-V", "version"].map((line) => prints(line, /^\d+\.\d+\.\d+\n$/)),
-  prints("--help", /^Usage: ndscatter [\s\S]*\nThe exit status is 0 on success, 1 for wrong data/),
-  prints("help run", /^Usage: ndscatter run /),
-  prints("run --help", /Examples:\n {2}ndscatter run examples\/kv-cache\.onnx /),
-  prints("explain --help", /Examples:\n {2}ndscatter explain examples\/kv-cache\.onnx /),
-]);
+testTranscript(folder, "usage", "Help and wrong usage");
 
 /** A command whose help has no examples: `job` leaves them to its own commands. */
 const WITHOUT_EXAMPLES = new Set<string>(["job"]);

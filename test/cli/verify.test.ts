@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
-import * as os from "node:os";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { readModel, writeModel, type Model } from "../../src/entries/onnx.ts";
 import { makeCliFolder } from "../support/cli-files.ts";
 import { gatherFarIndex } from "../support/cli-models.ts";
-import { fails, inOrder, prints, refuses, runCommand, testRows } from "../support/cli.ts";
+import { runCommand } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 import { i64, takePutAgain } from "../support/node-models.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
 
@@ -91,130 +91,9 @@ function install(place: string): void {
 
 test("a runtime is installed", () => install("node_modules/onnxruntime-node"));
 
-const RANDOM_LIMIT =
-  "  --random generates indices within bounds; to check your own indices, use --feed\n";
-
 /** The line about `put`, which writes element 0 twice; the count is a limit. */
-const SUSPECT =
-  / {2}equal: ScatterND-13 put: several updates have the same target; also equal in \d+ runs? of the node alone/;
 
-testRows(folder, [
-  prints(
-    "verify m.onnx --feed x=x.npy --feed i=good.npy",
-    inOrder(/^m\.onnx: 3 scatter\/gather nodes\n/, SUSPECT, /\n3 equal\n$/),
-  ),
-  prints(
-    "verify m.onnx --random --dim N=4 --dim M=2",
-    inOrder(/^m\.onnx: 3 scatter\/gather nodes\n/, SUSPECT, /\n3 equal\n$/),
-  ),
-  prints(
-    "verify m.onnx --random --dim N=4 --dim M=2 --node put",
-    inOrder(/^m\.onnx: 1 scatter\/gather node\n/, SUSPECT, /\n1 equal\n$/),
-  ),
-  prints(
-    "verify m.onnx --random --dim N=4 --dim M=2 --node again",
-    `m.onnx: 1 scatter/gather node\n${RANDOM_LIMIT}1 equal\n`,
-  ),
-  refuses(
-    "verify m.onnx --random --dim N=4",
-    "m.onnx: the sizes of i int64[M] are unknown; give them, as in --dim M=4",
-  ),
-  refuses("verify m.onnx --random --dim N", '--dim takes NAME=SIZE, got "N"'),
-  refuses("verify m.onnx --random --dim N=x", '--dim N takes an integer of 0 or more, got "x"'),
-  refuses("verify m.onnx --random --dim N=-3", '--dim N takes an integer of 0 or more, got "-3"'),
-  refuses(
-    "verify m.onnx --random --dim N=5000000000 --dim M=2",
-    'the input "x": the shape [5000000000] has more than 2^32 - 1 elements; give smaller sizes with --dim, or the tensor with --feed',
-  ),
-  refuses(
-    `verify m.onnx --random --dim N=${Math.ceil(os.totalmem() / 16) + 1} --dim M=2`,
-    /^the input "x".* (do(es)? not fit in memory|2\^32 - 1 elements); give smaller sizes with --dim, or the tensor with --feed$/,
-  ),
-  refuses("verify m.onnx --feed z=x.npy", "m.onnx has no input z; its inputs are x, i"),
-  refuses(
-    "verify m.onnx --random --dim N=4 --dim M=2 --runtime onnxruntime-web",
-    "no onnxruntime-web is installed here; onnxruntime-node is installed; install one (npm install onnxruntime-web)",
-  ),
-  refuses(
-    "verify m.onnx --runtime tfjs",
-    "option '--runtime <package>' argument 'tfjs' is invalid. Allowed choices are onnxruntime-node, onnxruntime-web.",
-  ),
-  refuses("verify m.onnx --runs 0 --random", '--runs takes an integer from 1 to 10000, got "0"'),
-  refuses("verify m.onnx --threads 1,x --random", '--threads takes a positive integer, got "x"'),
-  refuses(
-    "run m.onnx --with onnxruntime-node --node put x=x.npy",
-    "--with runs a whole model, so it cannot be used with --node; leave --node out",
-  ),
-  refuses("run m.onnx --with onnxruntime-node x=x.npy", "m.onnx needs files for x, i; add i=FILE"),
-  refuses(
-    "run ScatterND --with onnxruntime-node x.npy",
-    "--with runs a model, but ScatterND is an operator, which this package always runs itself; leave --with out, or write ./ScatterND for a model with this name",
-  ),
-  refuses(
-    "capture m.onnx --node put -o p --threads 1,2",
-    "capture accepts only one thread count; give a single count with --threads",
-  ),
-  // Of two updates of element 0 the first stays where there are 8 threads.
-  fails(
-    "verify m.onnx --feed x=x.npy --node put --threads 1,8 --runs 2",
-    null,
-    inOrder(
-      /^m\.onnx: 1 scatter\/gather node\n/,
-      /differs: ScatterND-13 put: s\[0\] is 10, expected 20; not reproducible: /,
-      /the same inputs gave a different result in 8 threads, run 1, 8 threads, run 2; exact with one thread\n/,
-    ),
-  ),
-  refuses(
-    "verify m.onnx --tolerance x --random",
-    '--tolerance takes a number of 0 or more, such as 1e-6, got "x"',
-  ),
-  refuses(
-    "verify m.onnx --feed x=x.npy",
-    "m.onnx: no tensor is given for i int64[M]; give files: --feed i=i.npy, or generate them: --random --dim M=4",
-  ),
-  fails(
-    "verify m.onnx --feed x=x.npy --feed i=x.npy",
-    /^m\.onnx: the model's input "i" is int64, got float32; convert its data type, in NumPy with i\.astype\("int64"\)$/,
-  ),
-  fails(
-    "verify m.onnx --feed x=good.npy --feed i=good.npy",
-    /^m\.onnx: the model's input "x" is float32, got int64; convert its data type, in NumPy with x\.astype\("float32"\)$/,
-  ),
-  refuses(
-    "verify m.onnx --random --dim N=4 --dim M=2 --dim q=3",
-    'the model has no dimension "q"; its dimensions are N, M',
-  ),
-  refuses(
-    "verify m.onnx --feed x=x.npy --feed i=good.npy --dim N=4",
-    "--dim is only used for generated inputs; give --random too",
-  ),
-  refuses(
-    "verify m.onnx --random --dim N=4 --dim M=2 --node nothing",
-    /^m\.onnx: .*no node "nothing"/,
-  ),
-  prints(
-    "capture m.onnx --node again --feed x=x.npy --feed i=good.npy -o case",
-    "again: Gather, with data float32[2], indices int64[2]\n" +
-      "ndscatter explain case/node.onnx case/data.npy case/indices.npy --expect case/runtime.0.npy\n",
-  ),
-  prints("explain case/node.onnx case/data.npy case/indices.npy", /Gather-13/),
-  prints(
-    "capture m.onnx --node again --random --dim N=4 --dim M=3 -o made",
-    /^again: Gather, with data float32\[3\], indices int64\[3\]\n/,
-  ),
-  prints(
-    "run case/node.onnx case/data.npy case/indices.npy --expect case/runtime.0.npy",
-    "output: float32[2]\n  equals case/runtime.0.npy\n",
-  ),
-  prints(
-    "capture m.onnx --node again --feed x=x.npy --feed i=bad.npy -o bad",
-    inOrder(
-      /^again: Gather, with data float32\[2\], indices int64\[2\]\n/,
-      /the runtime says: .*indices\[1\] is 3/,
-    ),
-  ),
-  refuses("capture m.onnx --feed x=x.npy -o case", /required option '--node <name>' not specified/),
-]);
+testTranscript(folder, "verify", "ndscatter verify");
 
 const [{ name: FAR_INPUT }] = readModel(gatherFarIndex("far.bin")).graph.inputs;
 

@@ -33,134 +33,116 @@ import {
   withAxis,
   withMemoryGone,
 } from "../support/error-rows.ts";
+import { assertRefused } from "../support/refusal.ts";
 
 // prettier-ignore
 const ROWS: readonly ErrorRow[] = [
   // Operators, domains, versions.
-  { name: "an operator there is not", node: { op: "Conv", opset: 18 }, inputs: ok, code: "unknown-operator",
-    says: "Conv: unknown operator of ai.onnx" },
-  { name: "a near miss", node: { op: "ScatterNd", opset: 18 }, inputs: ok, code: "unknown-operator",
-    says: "did you mean ScatterND" },
+  { name: "an operator there is not", node: { op: "Conv", opset: 18 }, inputs: ok, code: "unknown-operator" },
+  { name: "a near miss", node: { op: "ScatterNd", opset: 18 }, inputs: ok, code: "unknown-operator" },
   { name: "an operator of the other domain", node: { op: "ScatterNDUpdate", opset: 15 }, inputs: ok,
-    code: "unknown-operator", says: "ScatterNDUpdate of openvino" },
+    code: "unknown-operator" },
   { name: "a near miss of an operator that both domains have", node: { domain: "openvino", op: "GatherNd", opset: 8 },
-    inputs: ok, code: "unknown-operator", says: "did you mean GatherND of openvino?" },
+    inputs: ok, code: "unknown-operator" },
   { name: "a domain there is not", node: { domain: "com.microsoft", op: "ScatterND", opset: 18 }, inputs: ok,
-    code: "unknown-operator", says: "com.microsoft" },
-  { name: "an opset before the first version", node: nd(10), inputs: ok, code: "unknown-operator", says: "opset 10",
+    code: "unknown-operator", fields: { op: undefined } },
+  { name: "an opset before the first version", node: nd(10), inputs: ok, code: "unknown-operator",
     fields: { op: "ScatterND", got: 10 } },
-  { name: "an opset that is no integer", node: nd(1.5), inputs: ok, code: "unknown-operator",
-    says: "positive integer" },
-  { name: "openvino before opset 3", node: update(2), inputs: ok, code: "unknown-operator", says: "opset 3" },
+  { name: "an opset that is no integer", node: nd(1.5), inputs: ok, code: "unknown-operator" },
+  { name: "openvino before opset 3", node: update(2), inputs: ok, code: "unknown-operator", fields: { got: 2 } },
   // Attributes and reductions.
   { name: "an attribute that came later", node: nd(13, { reduction: "add" }), inputs: ok, code: "attribute",
-    says: "reduction came with version 16", fields: { op: "ScatterND", opset: 13 } },
-  { name: "even with its default", node: nd(11, { reduction: "none" }), inputs: ok, code: "attribute",
-    says: "this version has no attributes" },
-  { name: "an attribute that never was", node: elements(18, { axes: 1 }), inputs: ok, code: "attribute",
-    says: 'unknown attribute "axes"; did you mean "axis"?' },
-  { name: "an attribute like no other", node: elements(18, { ends: 1 }), inputs: ok, code: "attribute",
-    says: 'unknown attribute "ends"; its attributes are axis, reduction' },
+    fields: { op: "ScatterND", opset: 13 } },
+  { name: "even with its default", node: nd(11, { reduction: "none" }), inputs: ok, code: "attribute" },
+  { name: "an attribute that never was", node: elements(18, { axes: 1 }), inputs: ok, code: "attribute" },
+  { name: "an attribute like no other", node: elements(18, { ends: 1 }), inputs: ok, code: "attribute" },
   { name: "batch_dims before 12", node: gather(11, { batch_dims: 0 }), inputs: () => [f32(2), i64([1, 1], 0)],
-    code: "attribute", says: "batch_dims came with version 12" },
+    code: "attribute" },
   { name: "batch_dims below zero", node: gather(13, { batch_dims: -1 }), inputs: () => [f32(2), i64([1, 1], 0)],
-    code: "attribute", says: "at least 0" },
-  { name: "an axis that is no integer", node: elements(18, { axis: 0.5 }), inputs: ok, code: "attribute",
-    says: "axis must be an integer, got 0.5" },
-  { name: "an axis as text", node: elements(18, { axis: "0" }), inputs: ok, code: "attribute",
-    says: "axis must be an integer" },
-  { name: "a reduction as number", node: nd(18, { reduction: 1 }), inputs: ok, code: "attribute",
-    says: "reduction must be a string" },
-  { name: "a reduction there is not", node: nd(18, { reduction: "mean" }), inputs: ok, code: "reduction",
-    says: 'reduction must be one of none, add, mul, max, min, got "mean"' },
-  { name: "a reduction in other letters", node: nd(18, { reduction: "Add" }), inputs: ok, code: "reduction",
-    says: '"Add"' },
+    code: "attribute", fields: { got: -1 } },
+  { name: "an axis that is no integer", node: elements(18, { axis: 0.5 }), inputs: ok, code: "attribute" },
+  { name: "an axis as text", node: elements(18, { axis: "0" }), inputs: ok, code: "attribute" },
+  { name: "a reduction as number", node: nd(18, { reduction: 1 }), inputs: ok, code: "attribute" },
+  { name: "a reduction there is not", node: nd(18, { reduction: "mean" }), inputs: ok, code: "reduction" },
+  { name: "a reduction in other letters", node: nd(18, { reduction: "Add" }), inputs: ok, code: "reduction" },
   { name: "a reduction newer than the version", node: nd(16, { reduction: "max" }), inputs: ok, code: "reduction",
-    says: '"max" came with version 18', fields: { op: "ScatterND", opset: 16 } },
-  { name: "OpenVINO's word in ONNX", node: nd(18, { reduction: "sum" }), inputs: ok, code: "reduction",
-    says: 'got "sum"; did you mean "add"?' },
-  { name: "ONNX's word in OpenVINO", node: update(15, { reduction: "add" }), inputs: ok, code: "reduction",
-    says: 'none, sum, sub, prod, min, max, got "add"; did you mean "sum"?' },
-  { name: "sub in ONNX", node: elements(18, { reduction: "sub" }), inputs: ok, code: "reduction", says: '"sub"' },
-  { name: "attributes before types", node: nd(18, { reduction: "mean" }), inputs: () => [1, 2, 3], code: "reduction",
-    says: '"mean"' },
+    fields: { op: "ScatterND", opset: 16 } },
+  { name: "OpenVINO's word in ONNX", node: nd(18, { reduction: "sum" }), inputs: ok, code: "reduction" },
+  { name: "ONNX's word in OpenVINO", node: update(15, { reduction: "add" }), inputs: ok, code: "reduction" },
+  { name: "sub in ONNX", node: elements(18, { reduction: "sub" }), inputs: ok, code: "reduction" },
+  { name: "attributes before types", node: nd(18, { reduction: "mean" }), inputs: () => [1, 2, 3], code: "reduction" },
   { name: "an option that is none", node: nd(18), inputs: ok, options: () => ({ output: 1 }) as object,
-    code: "attribute", says: '"output"' },
+    code: "attribute" },
   { name: "duplicates of another word", node: nd(18), inputs: ok, options: () => ({ duplicates: "first" as "last" }),
-    code: "attribute", says: 'one of "last", "error"' },
+    code: "attribute" },
   { name: "duplicates of a gather", node: gather(13), inputs: () => [f32(2), i64([1, 1], 0)],
-    options: () => ({ duplicates: "error" }), code: "attribute", says: "a gather has no targets" },
+    options: () => ({ duplicates: "error" }), code: "attribute" },
   // Inputs and data types.
   { name: "an input too few", node: nd(18), inputs: () => ok().slice(0, 2), code: "shape-mismatch",
-    says: "inputs must be a list of 3 (data, indices, updates), got 2" },
-  { name: "an input too many", node: gather(13), inputs: ok, code: "shape-mismatch",
-    says: "inputs must be a list of 2 (data, indices), got 3" },
+    fields: { got: 2 } },
+  { name: "an input too many", node: gather(13), inputs: ok, code: "shape-mismatch", fields: { got: 3 } },
   { name: "a list where run is strict", node: nd(18), inputs: () => [f32(8), [[0]], f32(1)], code: "dtype",
-    says: "indices must be a tensor, got a list; use tensor(…)", fields: { input: "indices" } },
+    fields: { input: "indices" } },
   { name: "bfloat16 before 13", node: nd(11),
     inputs: () => [zeros("bfloat16", [2]), i64([1, 1], 0), zeros("bfloat16", [1])], code: "dtype",
-    says: "version 13 accepts it", fields: { input: "data" } },
+    fields: { input: "data" } },
   { name: "int32 indices in ScatterND", node: nd(18), inputs: () => [f32(8), i32([2, 1], 0, 1), f32(2)],
-    code: "dtype", says: "indices must be int64, got int32", fields: { input: "indices" } },
+    code: "dtype", fields: { input: "indices" } },
   { name: "int32 indices in GatherND", node: gather(13), inputs: () => [f32(8), i32([2, 1], 0, 1)], code: "dtype",
-    says: "indices must be int64, got int32" },
+    fields: { input: "indices" } },
   { name: "float indices", node: elements(18), inputs: () => [f32(8), f32(2), f32(2)], code: "dtype",
-    says: "indices must be one of int32, int64, got float32" },
+    fields: { input: "indices" } },
   { name: "updates of another type", node: nd(18), inputs: () => [f32(8), i64([2, 1], 0, 1), zeros("float64", [2])],
-    code: "dtype", says: "updates must have the data type of data, float32, got float64",
-    fields: { input: "updates" } },
+    code: "dtype", fields: { input: "updates" } },
   { name: "strings in OpenVINO", node: update(15),
     inputs: () => [zeros("string", [2]), i64([1, 1], 0), zeros("string", [1])], code: "dtype",
-    says: "data must be one of bool, float16" },
+    fields: { input: "data" } },
   { name: "complex in OpenVINO", node: update(15),
     inputs: () => [zeros("complex64", [2]), i64([1, 1], 0), zeros("complex64", [1])], code: "dtype",
-    says: "got complex64" },
+    fields: { input: "data" } },
   { name: "strings multiplied", node: nd(18, { reduction: "mul" }),
-    inputs: () => [zeros("string", [2]), i64([1, 1], 0), zeros("string", [1])], code: "reduction",
-    says: 'the reduction of string must be one of none, add, max, min, got "mul"' },
+    inputs: () => [zeros("string", [2]), i64([1, 1], 0), zeros("string", [1])], code: "reduction" },
   { name: "no attribute where one must be given", node: openvino("GatherElements", 6),
-    inputs: () => [f32(2), i64([1], 0)], code: "attribute", says: "the attribute axis must be given" },
+    inputs: () => [f32(2), i64([1], 0)], code: "attribute" },
   { name: "a truth value as a number", node: openvino("ScatterElementsUpdate", 12, { use_init_val: 0 }),
-    inputs: withAxis, code: "attribute", says: "use_init_val must be true or false, got 0" },
+    inputs: withAxis, code: "attribute" },
   { name: "a mode there is not", node: { op: "TensorScatter", opset: 24, attributes: { mode: "ring" } },
-    inputs: cache, code: "attribute", says: "linear, circular" },
+    inputs: cache, code: "attribute" },
   { name: "reduction in ScatterElementsUpdate-3", node: openvino("ScatterElementsUpdate", 3, { reduction: "sum" }),
-    inputs: withAxis, code: "attribute", says: "reduction came with version 12" },
+    inputs: withAxis, code: "attribute" },
   { name: "sub in ScatterElementsUpdate", node: openvino("ScatterElementsUpdate", 12, { reduction: "sub" }),
-    inputs: withAxis, code: "reduction", says: "reduction must be one of none, sum, prod, min, max, mean" },
+    inputs: withAxis, code: "reduction" },
   { name: "a mean of booleans", node: openvino("ScatterElementsUpdate", 12, { reduction: "mean" }),
-    inputs: () => [zeros("bool", [2]), i32([1], 0), zeros("bool", [1]), i64([], 0)], code: "reduction",
-    says: 'the reduction of bool must be one of none, add, mul, max, min, sub, got "mean"' },
+    inputs: () => [zeros("bool", [2]), i32([1], 0), zeros("bool", [1]), i64([], 0)], code: "reduction" },
   { name: "too few inputs", node: openvino("ScatterUpdate", 3), inputs: ok, code: "shape-mismatch",
-    says: "inputs must be a list of 4 (data, indices, updates, axis), got 3" },
+    fields: { got: 3 } },
   { name: "too few inputs of 2 or 3", node: { op: "TensorScatter", opset: 24 }, inputs: () => [f32(1, 2, 3)],
-    code: "shape-mismatch", says: "inputs must be a list of 2 to 3 (past_cache, update, write_indices?), got 1" },
+    code: "shape-mismatch", fields: { got: 1 } },
   { name: "an input that may not be left out", node: openvino("ScatterUpdate", 3),
-    inputs: () => [f32(2), undefined, f32(1), i64([], 0)], code: "shape-mismatch",
-    says: "indices must be given, got nothing", fields: { input: "indices" } },
+    inputs: () => [f32(2), undefined, f32(1), i64([], 0)], code: "shape-mismatch", fields: { input: "indices" } },
   { name: "indices of another type", node: openvino("GatherElements", 6, { axis: 0 }),
-    inputs: () => [f32(2), zeros("uint8", [1])], code: "dtype",
-    says: "indices must be one of int32, int64, got uint8" },
+    inputs: () => [f32(2), zeros("uint8", [1])], code: "dtype", fields: { input: "indices" } },
   { name: "an axis of floats", node: openvino("ScatterUpdate", 3), inputs: () => [f32(2), i64([1], 0), f32(1), f32()],
-    code: "dtype", says: "axis must be one of", fields: { input: "axis" } },
+    code: "dtype", fields: { input: "axis" } },
   { name: "small floats before version 24", node: nd(18),
     inputs: () => [zeros("float8e5m2", [2]), i64([1, 1], 0), zeros("float8e5m2", [1])], code: "dtype",
-    says: "got float8e5m2" },
+    fields: { input: "data" } },
   { name: "integers of 2 bits, which came after version 24", node: { op: "TensorScatter", opset: 28 },
-    inputs: () => [zeros("uint2", [1, 2, 1]), zeros("uint2", [1, 1, 1])], code: "dtype", says: "got uint2" },
+    inputs: () => [zeros("uint2", [1, 2, 1]), zeros("uint2", [1, 1, 1])], code: "dtype",
+    fields: { input: "past_cache" } },
   { name: "int2, which OpenVINO lacks", node: openvino("Gather", 8),
-    inputs: () => [zeros("int2", [2]), i64([1], 0), i64([], 0)], code: "dtype", says: "got int2" },
+    inputs: () => [zeros("int2", [2]), i64([1], 0), i64([], 0)], code: "dtype", fields: { input: "data" } },
   { name: "text in OpenVINO", node: openvino("Gather", 8),
-    inputs: () => [zeros("string", [2]), i64([1], 0), i64([], 0)], code: "dtype", says: "got string" },
+    inputs: () => [zeros("string", [2]), i64([1], 0), i64([], 0)], code: "dtype", fields: { input: "data" } },
   // Memory that is gone.
   { name: "detached data", node: nd(18),
     inputs: () => { const [data, indices, updates] = ok(); return [withMemoryGone(data), indices, updates]; },
-    code: "disposed", says: "the memory of data is gone", fields: { input: "data" } },
+    code: "disposed", fields: { input: "data" } },
   { name: "detached indices", node: nd(18),
     inputs: () => { const [data, indices, updates] = ok(); return [data, withMemoryGone(indices), updates]; },
-    code: "disposed", says: "the memory of indices" },
+    code: "disposed", fields: { input: "indices" } },
   { name: "detached out", node: nd(18), inputs: ok, options: () => ({ out: withMemoryGone(f32(8)) }), code: "disposed",
-    says: "the memory of out" },
+    fields: { input: "out" } },
 ];
 
 testErrors(ROWS);
@@ -246,7 +228,7 @@ test("an error of a caller's own code is the cause of a TensorError", () => {
 });
 
 test("isTensorError takes anything", () => {
-  const error = new TensorError("dtype", "x");
+  const error = new TensorError("dtype", "x", { input: "data" });
   assert.ok(isTensorError(error) && isTensorError(error, "rank", "dtype"));
   assert.ok(!isTensorError(error, "rank"));
   const { proxy, revoke } = Proxy.revocable(error, {});
@@ -264,14 +246,16 @@ test("isTensorError takes anything", () => {
   }
 });
 
-test("an error has the fields that there are, and no others", () => {
-  const fields = { op: "Gather", opset: 13, at: [1], other: 1, message: "no" };
-  const error = new TensorError("dtype", "x", fields);
+test("an error has the fields that it was given, none of which replaces its name, code or message", () => {
+  const fields = { op: "Gather", opset: 13, input: "data", at: [1], axis: undefined };
+  const others = { name: "no", code: "rank", message: "no", stack: "no" };
+  const error = new TensorError("dtype", "x", { ...fields, ...others });
   assert.deepEqual(
     { ...error },
-    { name: "TensorError", code: "dtype", op: "Gather", opset: 13, at: [1] },
+    { name: "TensorError", code: "dtype", op: "Gather", opset: 13, input: "data", at: [1] },
   );
   assert.equal(error.message, "Gather-13: x");
+  assert.notEqual(error.stack, "no");
 });
 
 test("an error of another name is no TensorError, whatever its code", () => {
@@ -288,14 +272,12 @@ test("what was thrown says its message, or itself where it is no error", () => {
 
 test("what a thread throws is sent as plain data, and thrown again", () => {
   const full = Object.assign(new Error("no space"), { code: "ENOSPC", path: "a", other: 1 });
-  const error = new TensorError("dtype", "x", { op: "Gather", opset: 13 });
+  const fields = { op: "Gather", opset: 13, input: "data", got: 5n, allowed: ["int32"] };
+  const error = new TensorError("dtype", "x", fields);
   for (const [thrown, expected] of [
     [full, { message: "no space", code: "ENOSPC", path: "a" }],
     ["a text", { message: "a text" }],
-    [
-      error,
-      { message: "Gather-13: x", name: "TensorError", code: "dtype", op: "Gather", opset: 13 },
-    ],
+    [error, { message: "Gather-13: x", name: "TensorError", code: "dtype", ...fields }],
   ] as const) {
     const received = receiveError(structuredClone(sendError(thrown)));
     assert.deepEqual({ ...received, message: received.message }, expected);
@@ -313,6 +295,7 @@ test("a value in a message is named by what it is", () => {
     [1n, "1"],
     ["a", '"a"'],
     ["x".repeat(200), `"${"x".repeat(200)}"`],
+    ["x".repeat(201), `"${"x".repeat(200)}"...`],
     [[1], "a list"],
     [new Uint8Array(1), "a list"],
     [new DataView(new ArrayBuffer(1)), "an object"],
@@ -324,11 +307,10 @@ test("a value in a message is named by what it is", () => {
 });
 
 test("a message quotes the beginning of long text", () => {
-  const quote = `, got "${"x".repeat(200)}"...`;
-  assert.throws(
-    () => Reflect.apply(zeros, undefined, ["x".repeat(1e6), [1]]),
-    (error) => isTensorError(error, "dtype") && error.message.endsWith(quote),
+  const { message } = assertRefused("dtype", {}, () =>
+    Reflect.apply(zeros, undefined, ["x".repeat(1e6), [1]]),
   );
+  assert.ok(message.length < 1000, message);
 });
 
 test("a name is offered if at most two letters and at most a third of the letters differ", () => {

@@ -7,13 +7,7 @@ import { scatterND } from "../../src/core/functions.ts";
 import { MAX_RANK, partialShapeOf, printShape, shapeOf } from "../../src/core/tensor/shape.ts";
 import { asTensor, full, Tensor, tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import { WITHOUT_NODE } from "../support/platform.ts";
-
-const throws = (code: ErrorCode, says: string, call: () => unknown): void =>
-  assert.throws(call, (error) => {
-    assert.ok(isTensorError(error, code), String(error));
-    assert.ok(error.message.includes(says), error.message);
-    return true;
-  });
+import { assertRefused, type Facts } from "../support/refusal.ts";
 
 /** `target` behind a Proxy that records which properties are read, and answers 1,000,000 from the second time on. */
 function readOnce<T extends object>(target: T): { readonly value: T; readonly reads: string[] } {
@@ -72,30 +66,27 @@ const fail = (): never => {
 const isLong = (length: number): number[] => Array.from({ length }, () => 1);
 
 // prettier-ignore
-const BAD_SHAPES: readonly (readonly [shape: unknown, code: ErrorCode, says: string])[] = [
-  [null, "shape-mismatch", "must be a list"],
-  [Int32Array.of(2), "shape-mismatch", "must be a list"],
-  [{ length: 1, 0: 2 }, "shape-mismatch", "must be a list"],
-  [[2, -1], "shape-mismatch", "got -1"],
-  [[2, 1.5], "shape-mismatch", "got 1.5"],
-  [["2"], "shape-mismatch", 'got "2"'],
-  [[2n], "shape-mismatch", "got 2"],
-  [Array(1), "shape-mismatch", "got undefined"],
-  [[2 ** 53], "shape-mismatch", "got 9007199254740992"],
-  [isLong(MAX_RANK + 1), "rank", "at most 64 axes, got 65"],
-  [new Proxy([1], { get: (_, key) => (key === "length" ? 2 ** 53 : 1) }), "rank", "got 9007199254740992"],
-  [[2 ** 16, 2 ** 16], "too-large", "[65536, 65536]"],
-  [new Proxy([1], { get: () => fail() }), "shape-mismatch", "cannot be read"],
+const BAD_SHAPES: readonly (readonly [shape: unknown, code: ErrorCode, facts: Facts])[] = [
+  [null, "shape-mismatch", {}],
+  [Int32Array.of(2), "shape-mismatch", {}],
+  [{ length: 1, 0: 2 }, "shape-mismatch", {}],
+  [[2, -1], "shape-mismatch", {}],
+  [[2, 1.5], "shape-mismatch", {}],
+  [["2"], "shape-mismatch", {}],
+  [[2n], "shape-mismatch", {}],
+  [Array(1), "shape-mismatch", {}],
+  [[2 ** 53], "shape-mismatch", {}],
+  [isLong(MAX_RANK + 1), "rank", { got: 65 }],
+  [new Proxy([1], { get: (_, key) => (key === "length" ? 2 ** 53 : 1) }), "rank", { got: 9007199254740992 }],
+  [[2 ** 16, 2 ** 16], "too-large", {}],
+  [new Proxy([1], { get: () => fail() }), "shape-mismatch", {}],
 ];
 
-for (const [shape, code, says] of BAD_SHAPES) {
-  test(`a shape is refused: ${code}, ${says}`, () => {
-    assert.throws(
-      () => shapeOf(shape, { input: "data" }),
-      (error) => isTensorError(error) && error.input === "data",
-    );
-    throws(code, says, () => shapeOf(shape));
-    throws(code, says, () => Reflect.apply(zeros, undefined, ["int8", shape]));
+for (const [row, [shape, code, facts]] of BAD_SHAPES.entries()) {
+  test(`a shape is refused: ${code}, row ${row}`, () => {
+    assertRefused(code, { ...facts, input: "data" }, () => shapeOf(shape, { input: "data" }));
+    assertRefused(code, { ...facts, input: undefined }, () => shapeOf(shape));
+    assertRefused(code, facts, () => Reflect.apply(zeros, undefined, ["int8", shape]));
   });
 }
 
@@ -109,7 +100,7 @@ test("a partly known shape has sizes, names and nulls, or is null", () => {
   assert.equal(partialShapeOf(null, "data"), null);
   assert.deepEqual(partialShapeOf([2, "N", null], "data"), [2, "N", null]);
   for (const shape of [undefined, 5, [undefined], [-1], [1.5], [2n], Array(1)]) {
-    throws("shape-mismatch", "data must have a shape", () => partialShapeOf(shape, "data"));
+    assertRefused("shape-mismatch", {}, () => partialShapeOf(shape, "data"));
   }
   for (const shape of [5, isLong(65), new Proxy([1], { get: () => fail() })]) {
     assert.throws(
@@ -117,7 +108,7 @@ test("a partly known shape has sizes, names and nulls, or is null", () => {
       (error) => isTensorError(error) && error.op === "Gather",
     );
   }
-  throws("rank", "got 65", () => partialShapeOf(isLong(65), "data"));
+  assertRefused("rank", { got: 65 }, () => partialShapeOf(isLong(65), "data"));
 });
 
 test("a shape in a message is short, whatever it holds", () => {
@@ -126,7 +117,7 @@ test("a shape in a message is short, whatever it holds", () => {
   assert.equal(printShape(isLong(64)), `[${"1, ".repeat(63)}1]`);
   const odd: readonly unknown[] = [Symbol("x"), {}, undefined, 1n];
   assert.equal(printShape(odd as readonly null[]), "[a symbol, an object, ?, 1]");
-  throws("shape-mismatch", "must be a list", () => Reflect.apply(printShape, undefined, [5]));
+  assertRefused("shape-mismatch", {}, () => Reflect.apply(printShape, undefined, [5]));
 });
 
 // --- Objects that are like tensors.
@@ -178,9 +169,9 @@ for (const [name, like] of Object.entries(LOOKALIKES)) {
       assert.deepEqual([one.isDisposed, other.isDisposed], [false, false]);
       (isFirst ? one : other).dispose();
       assert.deepEqual([one.isDisposed, other.isDisposed], [true, true]);
-      throws("disposed", "this float32 tensor is gone", () => one.toArray());
-      throws("disposed", "this tensor is gone", () => other.toArray());
-      throws("disposed", "the memory of data is gone", () => asTensor(other, {}, "data"));
+      assertRefused("disposed", {}, () => one.toArray());
+      assertRefused("disposed", {}, () => other.toArray());
+      assertRefused("disposed", { input: "data" }, () => asTensor(other, {}, "data"));
       assert.equal(String(one), "tensor(<disposed>, shape=(2,), dtype=float32)");
       assert.equal(String(other), "tensor(<disposed>)");
     }
@@ -206,7 +197,7 @@ test("a deep clone of a tensor is a tensor of its own", () => {
 
 test("what is no tensor has no text", () => {
   const clone = Object.create(zeros("float32", [2]), { shape: { value: [3] } });
-  throws("shape-mismatch", "needs 3 values, got 2", () => String(clone));
+  assertRefused("shape-mismatch", { got: 2, expected: [3] }, () => String(clone));
 });
 
 test("a copy of a tensor's properties may have another shape, and other data than what was disposed of", () => {
@@ -217,7 +208,7 @@ test("a copy of a tensor's properties may have another shape, and other data tha
     [3, 4],
   ]);
   one.dispose();
-  throws("disposed", "is gone", () => asTensor(copy, {}));
+  assertRefused("disposed", {}, () => asTensor(copy, {}));
   assert.equal(asTensor({ ...copy, data: float32(1, 2, 3, 4) }, {}).size, 4);
 });
 
@@ -227,7 +218,7 @@ test("what a tensor says of itself cannot be changed", () => {
     assert.ok(!Reflect.set(one, key, 1), key);
   }
   const clone = Object.create(one, { shape: { value: [1_000_000] } });
-  throws("shape-mismatch", "needs 1000000 values, got 2", () => asTensor(clone, {}));
+  assertRefused("shape-mismatch", { got: 2, expected: [1e6] }, () => asTensor(clone, {}));
 });
 
 test("memory is given back once, by whatever is disposed of first", () => {
@@ -304,7 +295,7 @@ test("a tensor of memory that can be resized is gone while it has another size",
   ] as const) {
     buffer.resize?.(bytes);
     if (isThere) assert.deepEqual(one.toArray(), [0, 0]);
-    else throws("disposed", "resized", () => one.toArray());
+    else assertRefused("disposed", {}, () => one.toArray());
   }
 });
 
@@ -320,10 +311,8 @@ test("frozen text is copied, because a tensor can be written to", () => {
     ],
   );
   Object.freeze(one.data);
-  throws("dtype", "out must be writable, got a frozen list", () =>
-    scatterND(one, [[0]], ["d"], { out: one }),
-  );
-  throws("dtype", "values that would be converted", () =>
+  assertRefused("dtype", { input: "out" }, () => scatterND(one, [[0]], ["d"], { out: one }));
+  assertRefused("dtype", { input: "out" }, () =>
     asOut({ dtype: "string", shape: [2], data: words }),
   );
 });
@@ -338,7 +327,7 @@ test("a list that is too short is not looked into", () => {
     return Reflect.get(target, key) ?? "a";
   };
   const list = new Proxy(["a"], { get: count });
-  throws("shape-mismatch", "needs 1000000 values, got 1", () => tensor("string", [1e6], list));
+  assertRefused("shape-mismatch", { got: 1, expected: [1e6] }, () => tensor("string", [1e6], list));
   assert.ok(reads < 10, `${reads} reads`);
 });
 
@@ -351,9 +340,7 @@ test("a list is as long as it says at first", () => {
     [1, 2],
     [3, 4],
   ]);
-  throws("shape-mismatch", "a list of 1000000 where axis 0 has 2", () =>
-    tensor("int8", [2, 2], value),
-  );
+  assertRefused("shape-mismatch", { expected: [2, 2] }, () => tensor("int8", [2, 2], value));
 });
 
 test("lists that hold one list many times are looked at once where they hold no elements", () => {
@@ -361,7 +348,7 @@ test("lists that hold one list many times are looked at once where they hold no 
   const shape = [...Array.from({ length: 62 }, () => 2), 0];
   assert.equal(Reflect.apply(tensor, undefined, ["int8", shape, nested]).size, 0);
   const ragged = Array.from({ length: 61 }).reduce<unknown>((list) => [list, list], [[], [0]]);
-  throws("shape-mismatch", "a list of 1 where axis 62 has 0", () =>
+  assertRefused("shape-mismatch", { expected: shape }, () =>
     Reflect.apply(tensor, undefined, ["int8", shape, ragged]),
   );
 });

@@ -58,7 +58,7 @@ const ARGUMENTS: Readonly<Record<string, () => readonly unknown[]>> = {
   printScalar: () => ["float32", 1],
   printShape: () => [[1]],
   isDType: () => ["float32"],
-  isTensorError: () => [new api.TensorError("dtype", ""), "dtype"],
+  isTensorError: () => [new api.TensorError("engine", ""), "engine"],
   compareVersions: () => [api.operators()[0], api.operators()[1]],
   roleOf: () => [api.operators()[0].inputs[0]],
   typesOf: () => [api.operators()[0], "T"],

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError, type ErrorCode, type ErrorFields } from "../../src/core/errors.ts";
+import type { ErrorCode, ErrorFields } from "../../src/core/errors.ts";
 import { roleOf, type TensorType } from "../../src/core/operators/operator.ts";
 import { operators, resolve } from "../../src/core/operators/registry.ts";
 import { infer } from "../../src/core/call/infer.ts";
 import type { PartialShape } from "../../src/core/tensor/shape.ts";
 import { tensor } from "../../src/core/tensor/tensor.ts";
+import { assertRefused } from "../support/refusal.ts";
 
 type Node = Parameters<typeof infer>[0];
 type Shapes = readonly PartialShape[];
@@ -14,8 +15,7 @@ type Shapes = readonly PartialShape[];
 type Expected = PartialShape | Refusal;
 interface Refusal {
   readonly code: ErrorCode;
-  readonly says: string;
-  readonly fields?: ErrorFields | undefined;
+  readonly fields: ErrorFields;
 }
 
 /** Shapes of the inputs in order, and what follows. */
@@ -47,7 +47,7 @@ const fused = (opset: number, batch_dims: number) => openvino("GatherND", opset,
 
 const refusal =
   (code: ErrorCode) =>
-  (says: string, fields?: ErrorFields): Refusal => ({ code, says, fields });
+  (fields: ErrorFields): Refusal => ({ code, fields });
 const mismatch = refusal("shape-mismatch");
 const rank = refusal("rank");
 const axis = refusal("axis");
@@ -69,57 +69,57 @@ const ROWS: readonly Row[] = [
   [nd, [[4, 4], [2, null], null], [4, 4]],
   [nd, [[4, 4], [2, 1], ["N", null]], [4, 4]],
   [nd, [[4, 4], [2, 0], [2, 4, 4]], [4, 4]],
-  [nd, [[], null, null], rank("data", { input: "data", got: 0 })],
-  [nd, [null, [], null], rank("indices")],
-  [nd, [[4], ["M", 2], null], rank("must be from 0 to 1, got 2")],
-  [nd, [["A"], ["M", 2], null], rank("must be from 0 to 1, got 2")],
-  [nd, [[4, 4], [2, 1], [2, 5]], mismatch("= [2] ++ [4] = [2, 4], got [2, 5]", { input: "updates", expected: [2, 4] })],
-  [nd, [["N", 4], ["M", 1], ["M", 3]], mismatch("got [M, 3]", { expected: undefined })],
-  [nd, [[4, 4], ["M", 1], [2]], mismatch("got [2]")],
+  [nd, [[], null, null], rank({ input: "data", got: 0 })],
+  [nd, [null, [], null], rank({ input: "indices", got: 0 })],
+  [nd, [[4], ["M", 2], null], rank({ input: "indices", got: 2, expected: [0, 1] })],
+  [nd, [["A"], ["M", 2], null], rank({ input: "indices", got: 2, expected: [0, 1] })],
+  [nd, [[4, 4], [2, 1], [2, 5]], mismatch({ input: "updates", expected: [2, 4] })],
+  [nd, [["N", 4], ["M", 1], ["M", 3]], mismatch({ input: "updates", expected: undefined })],
+  [nd, [[4, 4], ["M", 1], [2]], mismatch({ input: "updates" })],
   // A tuple of no indices leads to all of data.
-  [nd, [[4, 4], [2, 0], [2, 4, 5]], mismatch("= [2] ++ [4, 4] = [2, 4, 4], got [2, 4, 5]", { input: "updates", expected: [2, 4, 4] })],
-  [nd, [[4, 4], [2, null], [2, 3, 4]], mismatch("= [2] ++ [4, 4] = [2, 4, 4], got [2, 3, 4]")],
+  [nd, [[4, 4], [2, 0], [2, 4, 5]], mismatch({ input: "updates", expected: [2, 4, 4] })],
+  [nd, [[4, 4], [2, null], [2, 3, 4]], mismatch({ input: "updates", expected: [2, 4, 4] })],
   // Without k: from the ranks, or as far as the beginning and the end tell.
   [nd, [[4, 5], ["M", null], ["M", 5]], [4, 5]],
-  [nd, [[4, 5], ["M", null], ["M", 6]], mismatch("data.shape[1:]")],
-  [nd, [[4, 5], [3, null], [2]], mismatch("got [2]")],
-  [nd, [[4, 5], [3, null], [3, 4, 5, 6]], mismatch("at most 3")],
-  [nd, [[4, 5], [3, 2, null], [3]], mismatch("begin with")],
-  [nd, [null, [3, null], [2, 4]], mismatch("begin with indices.shape[:-1] = [3]")],
+  [nd, [[4, 5], ["M", null], ["M", 6]], mismatch({ input: "updates" })],
+  [nd, [[4, 5], [3, null], [2]], mismatch({ input: "updates", expected: [3] })],
+  [nd, [[4, 5], [3, null], [3, 4, 5, 6]], mismatch({ input: "updates" })],
+  [nd, [[4, 5], [3, 2, null], [3]], mismatch({ input: "updates", expected: [3, 2] })],
+  [nd, [null, [3, null], [2, 4]], mismatch({ input: "updates", expected: [3] })],
   [nd, [null, [3, null], [3, 4]], null],
-  [nd, [null, [0, 2, 0], [null, 2]], mismatch("at least 3")],
-  [nd, [null, [0], []], mismatch("at least 1")],
-  [nd, [null, [3, 0], [3]], mismatch("at least 2")],
+  [nd, [null, [0, 2, 0], [null, 2]], mismatch({ input: "updates" })],
+  [nd, [null, [0], []], mismatch({ input: "updates" })],
+  [nd, [null, [3, 0], [3]], mismatch({ input: "updates" })],
   [nd, [null, [3, 1], [3]], null],
   [nd, [[4], [3, null], [3]], [4]],
-  [update, [[1], [null, null], [2, null, null]], mismatch("at most 2")],
-  [update, [[null, 2, 1], [null], [0]], mismatch("got [0]")],
+  [update, [[1], [null, null], [2, null, null]], mismatch({ input: "updates" })],
+  [update, [[null, 2, 1], [null], [0]], mismatch({ input: "updates", expected: [1] })],
   [update, [[null, 2, 1], [null], [1, 1, 1, 1]], [null, 2, 1]],
   // A scalar may be one element in OpenVINO, and there alone.
   [update, [[4], [1], []], [4]],
   [update, [[4], [1], [1, 1]], [4]],
   [update, [[4], [1], [null, "N"]], [4]],
-  [update, [[4], [1], [2]], mismatch("one element")],
+  [update, [[4], [1], [2]], mismatch({ input: "updates", expected: [] })],
   [update, [[4], [null], [1, 1, 1]], [4]],
   [update, [[4, 4], ["K"], [1, 1]], [4, 4]],
-  [update, [[4, 4], [1], [1]], mismatch("got [1]")],
-  [update, [[4, 4], [2, 1], [2, 5]], mismatch("[2, 4]")],
-  [nd, [[4], [1], [1]], mismatch("got [1]")],
+  [update, [[4, 4], [1], [1]], mismatch({ input: "updates", expected: [4] })],
+  [update, [[4, 4], [2, 1], [2, 5]], mismatch({ input: "updates", expected: [2, 4] })],
+  [nd, [[4], [1], [1]], mismatch({ input: "updates", expected: [] })],
   // ScatterElements: one rank, updates as indices, not larger than data off the axis.
   [elements(), [[3, 3], [2, 3], [2, 3]], [3, 3]],
   [elements(), [[3, 3], [9, 2], [9, 2]], [3, 3]],
   [elements(-1), [[3, "C"], [2, 9], [2, 9]], [3, "C"]],
   [elements(), [null, [2, 3], ["A", "B"]], null],
   [elements(), [["N", 3], null, null], ["N", 3]],
-  [elements(), [[3, 3], [2], null], rank("indices must have the rank of data", { input: "indices", got: 1 })],
-  [elements(), [null, [2, 3], [2]], rank("updates must have the rank of indices")],
-  [elements(), [[], null, null], rank("rank 1 or more")],
-  [elements(2), [[3, 3], null, null], axis("-2 to 1", { axis: 2, got: 2, expected: [-2, 1] })],
-  [elements(-3), [null, null, [2, 2]], axis("-2 to 1")],
+  [elements(), [[3, 3], [2], null], rank({ input: "indices", got: 1 })],
+  [elements(), [null, [2, 3], [2]], rank({ input: "updates", got: 1 })],
+  [elements(), [[], null, null], rank({ input: "data", got: 0 })],
+  [elements(2), [[3, 3], null, null], axis({ axis: 2, got: 2, expected: [-2, 1] })],
+  [elements(-3), [null, null, [2, 2]], axis({ axis: -3, got: -3, expected: [-2, 1] })],
   [elements(9), [null, null, null], null],
-  [elements(), [[3, 3], [2, 4], null], mismatch("axis 1 of indices must be at most 3, as in data [3, 3], got [2, 4]", { input: "indices", axis: 1, got: 4 })],
-  [elements(), [[3, 3], null, [2, 4]], mismatch("axis 1 of indices must be at most 3, as in data [3, 3], got [2, 4]")],
-  [elements(), [[3, 3], [2, null], [3, 3]], mismatch("got [3, 3]")],
+  [elements(), [[3, 3], [2, 4], null], mismatch({ input: "indices", axis: 1, got: 4 })],
+  [elements(), [[3, 3], null, [2, 4]], mismatch({ input: "indices", axis: 1, got: 4 })],
+  [elements(), [[3, 3], [2, null], [3, 3]], mismatch({ input: "updates" })],
   // GatherND: batches, tuples, rest.
   [gather(), [[2, 2], [2, 2]], [2]],
   [gather(), [["N", 4, 5], ["M", 1]], ["M", 4, 5]],
@@ -130,25 +130,25 @@ const ROWS: readonly Row[] = [
   [gather(1), [[2, 3, 4], [null, 7, 1]], [2, 7, 4]],
   [gather(1), [[null, 3, 4], ["B", "M", 2]], ["B", "M"]],
   [gather(2), [[2, 3, 4], [2, 3, 1]], [2, 3]],
-  [gather(1), [[2, 3], [4, 1]], mismatch("[2] and [4]", { input: "indices" })],
-  [gather(), [[2, 2], [5, 3]], rank("must be from 1 to 2, got 3", { input: "indices", got: 3, expected: [1, 2] })],
-  [gather(), [null, [5, 0]], rank("at least 1", { got: 0, expected: undefined })],
-  [gather(1), [[2, 2], [2, 2]], rank("must be 1, got 2")],
-  [gather(2), [[2, 2], null], rank("below 2", { got: 2, expected: [0, 1] })],
-  [gather(1), [null, [4]], rank("below 1")],
-  [gather(), [[], null], rank("data")],
+  [gather(1), [[2, 3], [4, 1]], mismatch({ input: "indices" })],
+  [gather(), [[2, 2], [5, 3]], rank({ input: "indices", got: 3, expected: [1, 2] })],
+  [gather(), [null, [5, 0]], rank({ input: "indices", got: 0, expected: undefined })],
+  [gather(1), [[2, 2], [2, 2]], rank({ input: "indices", got: 2, expected: [1, 1] })],
+  [gather(2), [[2, 2], null], rank({ got: 2, expected: [0, 1] })],
+  [gather(1), [null, [4]], rank({ got: 1, expected: [0, 0] })],
+  [gather(), [[], null], rank({ input: "data", got: 0 })],
   // Scatter, as ScatterElements: off the axis, indices are no larger than data.
   [{ op: "Scatter", opset: 11 }, [["N", 3], [2, 3], [2, 3]], ["N", 3]],
-  [{ op: "Scatter", opset: 11 }, [[3, 3], [2, 4], [2, 4]], mismatch("axis 1 of indices must be at most 3, as in data [3, 3], got [2, 4]")],
+  [{ op: "Scatter", opset: 11 }, [[3, 3], [2, 4], [2, 4]], mismatch({ input: "indices", axis: 1, got: 4 })],
   // GatherElements: the output is indices.
   [gatherElements(), [[3, 3], [2, "N"]], [2, "N"]],
   [gatherElements(), [[3, 3], null], null],
   [gatherElements(), [null, [2, 2]], [2, 2]],
   [openvino("GatherElements", 6, { axis: 1 }), [[3, 7, 5], [3, 10, 5]], [3, 10, 5]],
-  [openvino("GatherElements", 6, { axis: 1 }), [[3, 7, 5], [4, 7, 5]], mismatch("axis 0 of indices must be at most 3")],
-  [gatherElements(1), [[3, 3], [4, 1]], mismatch("axis 0 of indices must be at most 3")],
-  [gatherElements(1), [[3, 3], [4]], rank("rank of data")],
-  [gatherElements(1), [null, [4]], axis("-1 to 0")],
+  [openvino("GatherElements", 6, { axis: 1 }), [[3, 7, 5], [4, 7, 5]], mismatch({ input: "indices", axis: 0, got: 4 })],
+  [gatherElements(1), [[3, 3], [4, 1]], mismatch({ input: "indices", axis: 0, got: 4 })],
+  [gatherElements(1), [[3, 3], [4]], rank({ input: "indices", got: 1 })],
+  [gatherElements(1), [null, [4]], axis({ axis: 1, got: 1, expected: [-1, 0] })],
   // Gather: indices in the place of the axis.
   [gatherAlong(0), [[5, 4], [2, 3]], [2, 3, 4]],
   [gatherAlong(1), [[5, 4], [2]], [5, 2]],
@@ -157,9 +157,9 @@ const ROWS: readonly Row[] = [
   [gatherAlong(-2), [[5, 4, 3], []], [5, 3]],
   [gatherAlong(0), [null, [2]], null],
   [gatherAlong(0), [[5], null], null],
-  [gatherAlong(1), [[5], null], axis("-1 to 0")],
-  [gatherAlong(-2), [[5], [1]], axis("-1 to 0")],
-  [gatherAlong(0), [[], null], rank("data")],
+  [gatherAlong(1), [[5], null], axis({ axis: 1, got: 1, expected: [-1, 0] })],
+  [gatherAlong(-2), [[5], [1]], axis({ axis: -2, got: -2, expected: [-1, 0] })],
+  [gatherAlong(0), [[], null], rank({ input: "data", got: 0 })],
   // GatherND of openvino: version 5 fuses batches, where there are two axes of them.
   [fused(5, 2), [[2, 3, 4, 5], [2, 3, 7, 1]], [6, 7, 5]],
   [fused(5, 2), [["B", 3, 4, 5], ["B", 3, 7, 1]], [null, 7, 5]],
@@ -168,7 +168,7 @@ const ROWS: readonly Row[] = [
   [fused(5, 1), [[2, 3], [2, 4, 1]], [2, 4]],
   [fused(5, 3), [[2, 3, 4, 5], [2, 3, 4, 1]], [24]],
   [fused(8, 2), [[2, 3, 4, 5], [2, 3, 7, 1]], [2, 3, 7, 5]],
-  [fused(8, 1), [[2, 3], [4, 1]], mismatch("[2] and [4]", { input: "indices" })],
+  [fused(8, 1), [[2, 3], [4, 1]], mismatch({ input: "indices" })],
   // TensorScatter: the output is the cache; the sequence may be shorter than its axis.
   [sequence(), [[2, 4, 3], [2, 2, 3], [2]], [2, 4, 3]],
   [sequence(), [["B", 4, 3], ["B", 4, 3], [2]], ["B", 4, 3]],
@@ -177,21 +177,20 @@ const ROWS: readonly Row[] = [
   [sequence(-1), [[2, 4], [2, 3], null], [2, 4]],
   [sequence(1), [null, [2, 2, 3], null], null],
   [sequence(), [[2, 4, 3], null, ["B"]], [2, 4, 3]],
-  [sequence(), [[2, 4, 3], [2, 5, 3], null], mismatch("at most 4 along axis 1, got [2, 5, 3]", { input: "update" })],
-  [sequence(), [[2, 4, 3], [2, 2, 5], null], mismatch("past_cache.shape = [2, 4, 3]")],
-  [sequence(), [[2, 4, 3], [3, 2, 3], null], mismatch("got [3, 2, 3]")],
-  [sequence(), [[2, 4, 3], [2, 2, 3], [3]], mismatch("write_indices must have the shape [2]", POSITIONS)],
-  [sequence(), [null, [2, 2, 3], [3]], mismatch("write_indices must have the shape [2]")],
-  [sequence(), [[2, 4, 3], [2, 2, 3], [2, 1]], rank("write_indices must have rank 1", { ...POSITIONS, got: 2 })],
-  [sequence(), [null, null, []], rank("write_indices must have rank 1")],
-  [sequence(), [[2, 4, 3], [2, 2], null], rank("update must have the rank of past_cache, 3")],
-  [sequence(), [[], null, null], rank("past_cache must have rank 1 or more")],
-  [sequence(), [[2, 4], null, null], axis("axis is -2, which is the batch axis (axis 0 of rank 2)", { axis: 0, got: -2 })],
-  [sequence(0), [null, [2, 4], null], axis("which is the batch axis (axis 0 of rank 2)")],
-  [sequence(3), [[2, 4, 3], null, null], axis("-3 to 2")],
+  [sequence(), [[2, 4, 3], [2, 5, 3], null], mismatch({ input: "update" })],
+  [sequence(), [[2, 4, 3], [2, 2, 5], null], mismatch({ input: "update" })],
+  [sequence(), [[2, 4, 3], [3, 2, 3], null], mismatch({ input: "update" })],
+  [sequence(), [[2, 4, 3], [2, 2, 3], [3]], mismatch(POSITIONS)],
+  [sequence(), [null, [2, 2, 3], [3]], mismatch({ input: "write_indices" })],
+  [sequence(), [[2, 4, 3], [2, 2, 3], [2, 1]], rank({ ...POSITIONS, got: 2 })],
+  [sequence(), [null, null, []], rank({ input: "write_indices", got: 0 })],
+  [sequence(), [[2, 4, 3], [2, 2], null], rank({ input: "update", got: 2 })],
+  [sequence(), [[], null, null], rank({ input: "past_cache", got: 0 })],
+  [sequence(), [[2, 4], null, null], axis({ axis: 0, got: -2 })],
+  [sequence(0), [null, [2, 4], null], axis({ axis: 0, got: 0 })],
+  [sequence(3), [[2, 4, 3], null, null], axis({ axis: 3, got: 3, expected: [-3, 2] })],
 ];
 
-const FOUR = { got: -1, expected: [-4, -2] };
 const gather8 = (batch_dims = 0) => openvino("Gather", 8, { batch_dims });
 const slices = openvino("ScatterUpdate", 3);
 const elementsUpdate = openvino("ScatterElementsUpdate", 12);
@@ -213,17 +212,17 @@ const AXIS_ROWS: readonly AxisRow[] = [
   [gather8(-1), [[2, 4], [2, 3]], 1, [2, 3]],
   [gather8(-1), [[2, 4], null], 1, null],
   [gather8(2), [[2, 3, 4], [2, 3]], 2, [2, 3]],
-  [gather8(1), [[7, 4], [8, 3]], 1, mismatch("[7] and [8]")],
-  [gather8(2), [[2, 3], [2, 3]], 1, axis("axis is 1, but must come after the 2 batch axes", { axis: 1, got: 1 })],
-  [gather8(), [[5], [2]], 1, axis("-1 to 0")],
-  [gather8(3), [[2, 3, 4], [2, 3]], 2, rank("is 3, but must be from -2 to 2, the", { got: 3, expected: [-2, 2] })],
-  [gather8(-3), [[2, 3, 4], [2, 3]], 2, rank("is -3, but must be from -2 to 2")],
-  [gather8(3), [[2, 3], null], 1, rank("is 3, but must be from -2 to 2")],
-  [gather8(-1), [[2, 3], [2, 3, 4, 5]], 1, rank("to 2, the smaller rank of data and indices, or from -4 to -2", FOUR)],
-  [gather8(3), [[2, 3], [2, 3, 4, 5]], 1, rank("is 3", { got: 3, expected: [0, 2] })],
-  [gather8(-5), [[2, 3], [2, 3, 4, 5]], 1, rank("is -5", { got: -5, expected: [-4, -2] })],
+  [gather8(1), [[7, 4], [8, 3]], 1, mismatch({ input: "indices" })],
+  [gather8(2), [[2, 3], [2, 3]], 1, axis({ axis: 1, got: 1 })],
+  [gather8(), [[5], [2]], 1, axis({ axis: 1, got: 1, expected: [-1, 0] })],
+  [gather8(3), [[2, 3, 4], [2, 3]], 2, rank({ got: 3, expected: [-2, 2] })],
+  [gather8(-3), [[2, 3, 4], [2, 3]], 2, rank({ got: -3, expected: [-2, 2] })],
+  [gather8(3), [[2, 3], null], 1, rank({ got: 3, expected: [-2, 2] })],
+  [gather8(-1), [[2, 3], [2, 3, 4, 5]], 1, rank({ got: -1, expected: [-4, -2] })],
+  [gather8(3), [[2, 3], [2, 3, 4, 5]], 1, rank({ got: 3, expected: [0, 2] })],
+  [gather8(-5), [[2, 3], [2, 3, 4, 5]], 1, rank({ got: -5, expected: [-4, -2] })],
   [gather8(-3), [[2, 3], [2, 3, 4, 5]], 1, [2, 3, 4, 5]],
-  [gather8(), [[], [2]], 0, rank("data")],
+  [gather8(), [[], [2]], 0, rank({ input: "data", got: 0 })],
   [slices, [[4, 5], [2], [4, 2]], 1, [4, 5]],
   [slices, [[4, 5], [2], [2, 5]], -2, [4, 5]],
   [slices, [[4, 5], [2], [2, 5]], null, [4, 5]],
@@ -232,15 +231,15 @@ const AXIS_ROWS: readonly AxisRow[] = [
   [slices, [null, [2], [4]], 0, null],
   [slices, [[4, 5], null, [1, 2, 3]], 0, [4, 5]],
   [slices, [[4, 5], [2], null], 0, [4, 5]],
-  [slices, [[4, 5], [2], [4, 3]], 1, mismatch("= [4] ++ [2] ++ [] = [4, 2], got [4, 3]")],
-  [slices, [["N", 5], ["M"], ["K", 6]], 0, mismatch("got [K, 6]")],
-  [slices, [[4, 5], [2], [4]], null, mismatch("updates.shape must have rank 2, got [4]")],
-  [slices, [[], [2], null], 0, rank("data")],
-  [slices, [[4, 5], [2], null], 2, axis("-2 to 1")],
+  [slices, [[4, 5], [2], [4, 3]], 1, mismatch({ input: "updates", expected: [4, 2] })],
+  [slices, [["N", 5], ["M"], ["K", 6]], 0, mismatch({ input: "updates" })],
+  [slices, [[4, 5], [2], [4]], null, mismatch({ input: "updates" })],
+  [slices, [[], [2], null], 0, rank({ input: "data", got: 0 })],
+  [slices, [[4, 5], [2], null], 2, axis({ axis: 2, got: 2, expected: [-2, 1] })],
   [elementsUpdate, [[3, 3], [2, 9], [2, 9]], 1, [3, 3]],
   [elementsUpdate, [[3, 3], [9, 9], [9, 9]], null, [3, 3]],
-  [elementsUpdate, [[3, 3], [2, 9], null], 0, mismatch("axis 1 of indices must be at most 3, as in data [3, 3], got [2, 9]; only axis 0")],
-  [elementsUpdate, [[3, 3], [2, 2], null], -3, axis("-2 to 1")],
+  [elementsUpdate, [[3, 3], [2, 9], null], 0, mismatch({ input: "indices", axis: 1, got: 9 })],
+  [elementsUpdate, [[3, 3], [2, 2], null], -3, axis({ axis: -3, got: -3, expected: [-2, 1] })],
 ];
 
 /** The types of a node's inputs: indices are of int64, an axis is a tensor where it is known. */
@@ -263,18 +262,7 @@ for (const [node, shapes, axis, output] of [...ROWS.map(withoutAxis), ...AXIS_RO
       assert.deepEqual(infer(node, types), [{ dtype: "float32", shape: output }]);
       return;
     }
-    assert.throws(
-      () => infer(node, types),
-      (error) => {
-        assert.ok(isTensorError(error, output.code), String(error));
-        assert.ok(error.message.includes(output.says), error.message);
-        const { fields = {} } = output;
-        for (const [name, value] of Object.entries({ op: node.op, ...fields })) {
-          assert.deepEqual(error[name as keyof ErrorFields], value, name);
-        }
-        return true;
-      },
-    );
+    assertRefused(output.code, { op: node.op, ...output.fields }, () => infer(node, types));
   });
 }
 
@@ -304,11 +292,7 @@ test("an axis is a scalar or has the shape [1]", () => {
     ]);
   for (const shape of mayBeAxis) assert.deepEqual(inferWith(shape)[0].shape, [null, null]);
   for (const shape of isNoAxis) {
-    assert.throws(
-      () => inferWith(shape),
-      (error) => isTensorError(error, "shape-mismatch") && error.input === "axis",
-      JSON.stringify(shape),
-    );
+    assertRefused("shape-mismatch", { input: "axis" }, () => inferWith(shape));
   }
 });
 
@@ -323,10 +307,7 @@ test("every version of ScatterND infers alike, where it takes the types", () => 
       { dtype: "bfloat16", shape: ["N", 4] },
     ]);
   }
-  assert.throws(
-    () => infer({ op: "ScatterND", opset: 11 }, types),
-    (error) => isTensorError(error, "dtype"),
-  );
+  assertRefused("dtype", {}, () => infer({ op: "ScatterND", opset: 11 }, types));
 });
 
 test("an output of more than 2^32 - 1 elements is too large", () => {
@@ -334,8 +315,5 @@ test("an output of more than 2^32 - 1 elements is too large", () => {
     { dtype: "float32", shape: [2, 2 ** 20] },
     { dtype: "int64", shape: [2 ** 13, 1] },
   ];
-  assert.throws(
-    () => infer(gather(), types),
-    (error) => isTensorError(error, "too-large"),
-  );
+  assertRefused("too-large", {}, () => infer(gather(), types));
 });

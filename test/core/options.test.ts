@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { optionsOf } from "../../src/core/tensor/options.ts";
-import { isTensorError } from "../../src/core/errors.ts";
+import { assertRefused } from "../support/refusal.ts";
 
 class Options {
   reduction = "add";
@@ -30,29 +30,26 @@ test("options are the properties of an object, its own and what it inherits", ()
 });
 
 // prettier-ignore
-const BAD_OPTIONS: readonly (readonly [name: string, options: unknown, says: string])[] = [
-  ["null", null, "options must be an object, got null"],
-  ["text", "add", 'options must be an object, got "add"'],
-  ["a number", 1, "options must be an object, got 1"],
-  ["a function", () => 1, "options must be an object, got a function"],
-  ["a list", [], "options must be an object, got a list"],
-  ["a typed array", new Uint8Array(0), "options must be an object, got a list"],
-  ["a Map", new Map([["reduction", "add"]]), "options must be an object, got an object of the class Map"],
-  ["a Set", new Set(["reduction"]), "got an object of the class Set"],
-  ["a Promise", Promise.resolve({}), "got an object of the class Promise"],
-  ["a Date", new Date(0), "got an object of the class Date"],
-  ["boxed text", Object("add"), "got an object of the class String"],
-  ["an unknown name", { reductions: "add" }, 'unknown option "reductions"; the options are reduction, out'],
-  ["an inherited unknown name", Object.create({ axes: 1 }), 'unknown option "axes"'],
-  ["an unknown getter of a class", new OddOptions(), 'unknown option "mood"'],
-  ["a getter that throws", { get reduction() { throw new RangeError("mine"); } }, "whose properties can be read"],
+const BAD_OPTIONS: readonly (readonly [name: string, options: unknown])[] = [
+  ["null", null],
+  ["text", "add"],
+  ["a number", 1],
+  ["a function", () => 1],
+  ["a list", []],
+  ["a typed array", new Uint8Array(0)],
+  ["a Map", new Map([["reduction", "add"]])],
+  ["a Set", new Set(["reduction"])],
+  ["a Promise", Promise.resolve({})],
+  ["a Date", new Date(0)],
+  ["boxed text", Object("add")],
+  ["an unknown name", { reductions: "add" }],
+  ["an inherited unknown name", Object.create({ axes: 1 })],
+  ["an unknown getter of a class", new OddOptions()],
+  ["a getter that throws", { get reduction() { throw new RangeError("mine"); } }],
 ];
 
-for (const [name, options, says] of BAD_OPTIONS) {
+for (const [name, options] of BAD_OPTIONS) {
   test(`${name} as options is refused`, () => {
-    assert.throws(
-      () => optionsOf(options, KNOWN, {}),
-      (error) => isTensorError(error, "attribute") && error.message.includes(says),
-    );
+    assertRefused("attribute", {}, () => optionsOf(options, KNOWN, {}));
   });
 }

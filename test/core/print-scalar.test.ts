@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isTensorError } from "../../src/core/errors.ts";
 import type { DType, Scalar } from "../../src/core/tensor/dtype.ts";
 import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16 } from "../../src/core/tensor/half.ts";
 import { printScalar } from "../../src/core/tensor/print.ts";
+import { assertRefused } from "../support/refusal.ts";
 
 const SCALARS: readonly (readonly [DType, Scalar, string])[] = [
   ["float32", Math.fround(0.1), "0.1"],
@@ -34,16 +34,13 @@ for (const [dtype, value, text] of SCALARS) {
 }
 
 test("what is no data type or no element is refused", () => {
-  for (const [dtype, value, says] of [
-    ["float33", 1, 'the data type is unknown: "float33"'],
-    ["float32", undefined, "must be an element of a tensor, got undefined"],
-    ["float32", [1], "must be an element of a tensor, got a list"],
-    ["complex64", [1, "2"], "must be an element of a tensor, got a list"],
+  for (const [dtype, value] of [
+    ["float33", 1],
+    ["float32", undefined],
+    ["float32", [1]],
+    ["complex64", [1, "2"]],
   ] as const) {
-    assert.throws(
-      () => Reflect.apply(printScalar, undefined, [dtype, value]),
-      (error) => isTensorError(error, "dtype") && error.message.includes(says),
-    );
+    assertRefused("dtype", {}, () => Reflect.apply(printScalar, undefined, [dtype, value]));
   }
 });
 

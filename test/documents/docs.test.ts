@@ -11,6 +11,12 @@ import { KNOWN_FAULTS } from "../../src/models/fix/known-faults.ts";
 import { siblingsOf } from "../../src/models/convert/meaning.ts";
 import { DIAGNOSES } from "../../src/insight/diagnose/diagnosis.ts";
 import { dialects } from "../../src/insight/diagnose/dialects.ts";
+import {
+  COMMON_FIELDS,
+  FIELDS_OF_CODES,
+  type CodeFields,
+  type ErrorCode,
+} from "../../src/core/error-fields.ts";
 import { ERROR_CODES, isTensorError } from "../../src/core/errors.ts";
 import { gatherND, scatterND } from "../../src/core/functions.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
@@ -150,13 +156,46 @@ test("every error code, finding, diagnosis, verdict and dialect that a document 
 
 // semantics.md.
 
-test("api.md lists every error code with its meaning and what to do, and no other", () => {
+/** The fields of a code, as api.md lists them: `got`, `input` or `key`; sometimes `at`. */
+function printFields(code: ErrorCode): string {
+  const row: CodeFields = FIELDS_OF_CODES[code];
+  const either = (row.either ?? []).map(quoted).join(" or ");
+  const always = [...row.always.map(quoted), ...(either === "" ? [] : [either])].join(", ");
+  const sometimes = row.sometimes.map(quoted).join(", ");
+  const parts = [always, sometimes === "" ? "" : `sometimes ${sometimes}`];
+  return parts.filter((text) => text !== "").join("; ");
+}
+
+test("api.md lists every error code with its meaning, its fields and what to do, and no other", () => {
   const rows = markedRows("docs/api.md", "codes");
-  for (const [code, , advice] of rows) assert.ok(advice.length > 10, code);
+  for (const [code, , , advice] of rows) assert.ok(advice.length > 10, code);
   assert.deepEqual(
-    rows.map(([code, meaning]) => [code, meaning]),
-    Object.entries(ERROR_CODES).map(([code, meaning]) => [quoted(code), meaning]),
+    rows.map(([code, meaning, fields]) => [code, meaning, fields]),
+    (Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => [
+      quoted(code),
+      ERROR_CODES[code],
+      printFields(code),
+    ]),
   );
+});
+
+test("api.md lists every field of errors with its type and its meaning in the declarations", () => {
+  const [, declared = ""] =
+    /^export interface ErrorFields \{\n(.*?)^\}/ms.exec(read("src/core/error-fields.ts")) ?? [];
+  const fields = [
+    ...declared.matchAll(/\/\*\* (.*?) \*\/\n {2}readonly (\w+)\?: (.*?) \| undefined;/g),
+  ];
+  assert.equal(fields.length, declared.match(/\?:/g)?.length);
+  assert.deepEqual(
+    markedRows("docs/api.md", "fields"),
+    fields.map(([, meaning, name, type]) => [
+      quoted(name),
+      type.replace("readonly ", "").replaceAll(" | ", " or ").replace("Fact", "plain data"),
+      meaning,
+    ]),
+  );
+  const sentence = `Every error has ${COMMON_FIELDS.map(quoted).join(", ")} where they are known.`;
+  assert.ok(read("docs/api.md").replaceAll("\n", " ").includes(sentence), sentence);
 });
 
 test("semantics.md lists the versions without negative indices", () => {

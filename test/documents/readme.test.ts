@@ -11,7 +11,7 @@ import { writeNpy } from "../../src/entries/npy.ts";
 import { DATA } from "../support/cli-files.ts";
 import { F32, SCATTER_ADD } from "../support/cli-models.ts";
 import { blocksOf, inFolder, ndscatter, read, tablesOf } from "../support/documents.ts";
-import { promisedOutput, runProgram } from "../support/snippets.ts";
+import { assertPromised, programsOf, runProgram } from "../support/snippets.ts";
 
 const readme = read("README.md");
 const snippets = blocksOf(readme, "ts");
@@ -43,16 +43,18 @@ test("the table of entries has those of package.json", () => {
   );
 });
 
+const folders = programsOf("readme", () => snippets.filter((code) => !isWithRuntime(code)));
+
 for (const [number, code] of snippets.entries()) {
   const skip = isWithRuntime(code) ? "it needs ONNX Runtime" : false;
   test(
     `piece ${number + 1} of its code compiles by itself, and prints what it says, twice`,
     { skip },
-    () =>
-      inFolder((folder) => {
-        assert.equal(runProgram(folder, code), promisedOutput(code));
-        assert.equal(runProgram(folder, code), promisedOutput(code));
-      }),
+    () => {
+      const folder = folders().get(code) ?? "";
+      assertPromised([code], runProgram(folder));
+      assertPromised([code], runProgram(folder));
+    },
   );
 }
 

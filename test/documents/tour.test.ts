@@ -6,20 +6,22 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { assertPrints, blocksOf, read, ROOT } from "../support/documents.ts";
-import { promisedOutput, runProgram, runShell } from "../support/snippets.ts";
+import {
+  assertPromised,
+  programsOf,
+  promisedOutput,
+  runProgram,
+  runShell,
+} from "../support/snippets.ts";
 
 const tour = read("docs/tour.md");
 const commands = read("docs/commands.md");
 const code = blocksOf(tour, "ts").join("\n");
-
-let folder = "";
-before(() => {
-  // Inside build/, so that the package is found by its own name.
-  folder = fs.mkdtempSync(path.join(ROOT, "build", "tour-"));
-});
-after(() => fs.rmSync(folder, { recursive: true }));
+const programs = blocksOf(read("docs/api.md"), "ts");
+const folders = programsOf("tour", () => [code, ...programs]);
+const folderOf = (program: string): string => folders().get(program) ?? "";
 
 test("the table of operators is the registry's", async () => {
   const file = path.join(ROOT, "scripts/operators-table.js");
@@ -28,21 +30,23 @@ test("the table of operators is the registry's", async () => {
 });
 
 test("the code of the tour compiles and prints what its comments say", () => {
-  assert.equal(runProgram(folder, code), promisedOutput(code));
+  assertPromised(blocksOf(tour, "ts"), runProgram(folderOf(code)));
   assert.ok(promisedOutput(code).split("\n").length > 15);
 });
 
 test("the code of api.md compiles and prints what its comments say", () => {
-  const [gradients, ...others] = blocksOf(read("docs/api.md"), "ts");
-  assert.equal(others.length, 0);
-  assert.equal(runProgram(folder, gradients), promisedOutput(gradients));
-  assert.notEqual(promisedOutput(gradients), "");
+  assert.equal(programs.length, 2);
+  for (const program of programs) {
+    assertPromised([program], runProgram(folderOf(program)));
+    assert.notEqual(promisedOutput(program), "");
+  }
 });
 
 test("the lines of commands.md run, and print what the page shows", async () => {
   const lines = blocksOf(commands, "sh").join("").trimEnd().split("\n");
   assert.equal(lines.length, 13);
   assert.ok(lines.every((line) => line.startsWith("ndscatter ")));
+  const folder = folderOf(code);
   runShell(folder, lines);
   for (const name of ["taken.npy", "m16.onnx", "net.bin"]) {
     assert.ok(fs.existsSync(path.join(folder, name)), name);

@@ -113,12 +113,11 @@ test("calls that are compiled change nothing, and their results have no elements
   await compiled;
   assert.equal(same, data);
   assertSame(await data.read(), DATA, "data");
-  const says = /the call was only compiled, not run/;
   for (const one of [fresh, kept]) {
-    await assertRejected("engine", says, () => one.read());
-    assertRefused("engine", says, () => engine.gather(one, [0]));
+    await assertRejected("engine", {}, () => one.read());
+    assertRefused("engine", {}, () => engine.gather(one, [0]));
     // Nothing stands behind it.
-    assertRefused("attribute", /usage/, () => engine.fromBuffer(one.buffer, "float32", [3, 2]));
+    assertRefused("attribute", {}, () => engine.fromBuffer(one.buffer, "float32", [3, 2]));
   }
   assertSame(await result.read(), LAST, "a call while kernels are compiled");
   // The plan makes again what its compiled call seemed to make.
@@ -131,19 +130,14 @@ test("bad calls and what makes no calls", async () => {
   const device = await openDevice();
   const engine = await openEngine({ device });
   const { data, indices, updates } = inputsOn(engine);
-  await assertRejected("index-out-of-range", /is 3/, () =>
+  await assertRejected("index-out-of-range", { at: [0, 0], got: 3 }, () =>
     engine.compile(() => engine.scatterND(data, [[3]], [[1, 2]])),
   );
-  await assertRejected("shape-mismatch", /updates/, () =>
+  await assertRejected("shape-mismatch", { input: "updates", expected: [2, 2] }, () =>
     engine.compile(() => engine.scatterND(data, indices, [1])),
   );
-  for (const [value, says] of [
-    [undefined, /^compile needs a function that makes calls, got undefined$/],
-    [7, /got 7$/],
-    [async () => {}, /synchronous function, got a function that returns a Promise$/],
-    [() => Promise.reject(new Error("late")), /returns a Promise$/],
-  ] as const) {
-    await assertRejected("attribute", says, () => engine.compile(value as () => void));
+  for (const value of [undefined, 7, async () => {}, () => Promise.reject(new Error("late"))]) {
+    await assertRejected("attribute", {}, () => engine.compile(value as () => void));
   }
   await assert.rejects(
     engine.compile(() => {
@@ -166,13 +160,12 @@ test("a driver that cannot compile, and an engine that is gone", async () => {
   const create = device.createComputePipelineAsync.bind(device);
   device.createComputePipelineAsync = () => Promise.reject(new Error("no registers\nat line 7"));
   const gather = () => void engine.gather(data, indices);
-  const says = /^the GPU failed: no registers$/;
-  await assertRejected("engine", says, () => engine.compile(gather));
+  await assertRejected("engine", {}, () => engine.compile(gather));
   device.createComputePipelineAsync = create;
   await engine.compile(gather);
   const pending = engine.compile(() => void engine.scatterND(data, indices, UPDATES));
   engine.dispose();
   await pending;
-  await assertRejected("disposed", /the engine is gone/, () => engine.compile(gather));
+  await assertRejected("disposed", {}, () => engine.compile(gather));
   device.destroy();
 });

@@ -45,7 +45,7 @@ test("an engine with a device of its own destroys it at its end", async () => {
   const { device } = own;
   own.dispose();
   assert.equal(await isLost(device), true);
-  assertRefused("disposed", /the engine is gone/, () => own.alloc("int8", [1]));
+  assertRefused("disposed", {}, () => own.alloc("int8", [1]));
 });
 
 for (const isOwn of [true, false]) {
@@ -66,7 +66,7 @@ for (const isOwn of [true, false]) {
     assert.equal(await isLost(engine.device), isOwn);
     // What begins now is refused, however late.
     for (const wait of [() => data.read(), () => engine.done()]) {
-      await assertRejected("disposed", /the engine is gone/, wait);
+      await assertRejected("disposed", {}, wait);
     }
     engine.dispose();
     device?.destroy();
@@ -96,11 +96,10 @@ test("a device that was given is not destroyed", async () => {
   const data = first.upload(DATA);
   first.dispose();
   assert.equal(await isLost(device), false);
-  const gone = /the engine is gone/;
-  assertRefused("disposed", gone, () => first.gather(data, [0]));
-  assertRefused("disposed", gone, () => first.planGather([4], [0]));
-  await assertRejected("disposed", gone, () => first.done());
-  await assertRejected("disposed", gone, () => data.read());
+  assertRefused("disposed", {}, () => first.gather(data, [0]));
+  assertRefused("disposed", {}, () => first.planGather([4], [0]));
+  await assertRejected("disposed", {}, () => first.done());
+  await assertRejected("disposed", {}, () => data.read());
   assert.deepEqual([...(await readBuffers([kept], device))[0]], [1, 2, 3, 4]);
   const second = await openEngine({ device });
   await works(second);
@@ -109,11 +108,9 @@ test("a device that was given is not destroyed", async () => {
 
 test("what is no device", async () => {
   for (const device of [{}, 7, "gpu", null]) {
-    await assertRejected("attribute", /device/, () =>
-      openEngine({ device: device as GpuDeviceLike }),
-    );
+    await assertRejected("attribute", {}, () => openEngine({ device: device as GpuDeviceLike }));
   }
-  await assertRejected("attribute", /devices/, () => openEngine({ devices: 1 } as object));
+  await assertRejected("attribute", {}, () => openEngine({ devices: 1 } as object));
 });
 
 test("a device that is lost: what waits is rejected, what comes is refused", async () => {
@@ -134,7 +131,7 @@ test("a device that is lost: what waits is rejected, what comes is refused", asy
     // Only wgpu goes on, and then the result must be there.
     if (WITH_WGPU && one.status === "fulfilled") assert.deepEqual(one.value?.toArray(), right);
     // Who waits may be told before the engine knows why.
-    else await assertRejected("engine", /GPU/, () => wait);
+    else await assertRejected("engine", {}, () => wait);
   }
   await device.lost;
   for (const action of [
@@ -145,10 +142,10 @@ test("a device that is lost: what waits is rejected, what comes is refused", asy
     () => plan.scatter(data, [1]),
     () => plan.gather(data),
   ]) {
-    assertRefused("engine", /lost/, action);
+    assertRefused("engine", {}, action);
   }
-  await assertRejected("engine", /lost/, () => data.read());
-  await assertRejected("engine", /lost/, () => lost.done());
+  await assertRejected("engine", {}, () => data.read());
+  await assertRejected("engine", {}, () => lost.done());
   // The end is as quiet as ever.
   for (const one of [data, result, plan, lost]) one.dispose();
   // Devices do not share their fate.
@@ -166,7 +163,7 @@ test("calls between the end of a device and the news of it", async () => {
     const result = lost.scatterND(data, [[2]], [1], { reduction: "add" });
     await result.read();
   });
-  for (const one of calls) await assertRejected("engine", /GPU/, () => one);
+  for (const one of calls) await assertRejected("engine", {}, () => one);
 });
 
 test("a buffer that its user destroyed", async () => {
@@ -177,8 +174,8 @@ test("a buffer that its user destroyed", async () => {
   const good = own.upload(DATA);
   buffer.destroy();
   const result = own.scatterND(data, [[1]], [2]);
-  await assertRejected("engine", /destroyed|refused|GPU/, () => result.read());
-  await assertRejected("engine", /destroyed|refused|GPU/, () => own.done());
+  await assertRejected("engine", {}, () => result.read());
+  await assertRejected("engine", {}, () => own.done());
   const sum = own.scatterND(good, [[1]], [2], { reduction: "add" });
   assert.deepEqual((await sum.read()).toArray(), [1, 4, 3, 4]);
   await own.done();
@@ -211,8 +208,8 @@ for (const [name, begin] of Object.entries(NEEDING)) {
       return create({ ...descriptor, usage: BUFFER_USAGE.MAP_READ | BUFFER_USAGE.STORAGE });
     };
     const calls = [call(data), call(data)];
-    await assertRejected("engine", /refused/, () => calls[0].read());
-    await assertRejected("engine", /refused/, () => own.done());
+    await assertRejected("engine", {}, () => calls[0].read());
+    await assertRejected("engine", {}, () => own.done());
     // The second one began before anyone knew: it may have failed too, but is not wrong.
     const second = await calls[1].read().catch(() => null);
     if (second !== null) assert.deepEqual(second.toArray(), [1, 2, 7, 4]);
@@ -222,6 +219,69 @@ for (const [name, begin] of Object.entries(NEEDING)) {
     device.destroy();
   });
 }
+
+test("out of a call that the device refuses has no contents until it is written again", async () => {
+  const device = await openDevice();
+  const own = await openEngine({ device });
+  const data = own.upload(DATA);
+  const indices = own.upload(tensor("int32", [2, 1], [2, 2]));
+  const out = own.upload(tensor("float32", [4], [9, 9, 9, 9]));
+  const call = () => own.scatterND(data, indices, [5, 7], { out });
+  const create = device.createBuffer.bind(device);
+  device.createBuffer = (descriptor) => {
+    if (descriptor.label?.includes("scratch") !== true) return create(descriptor);
+    device.createBuffer = create;
+    return create({ ...descriptor, usage: BUFFER_USAGE.MAP_READ | BUFFER_USAGE.STORAGE });
+  };
+  assert.equal(call(), out);
+  // The call may have been carried out in part.
+  await assertRejected("engine", /refused/, () => out.read());
+  await assertRejected("engine", /refused/, () => own.done());
+  assertRefused("engine", /refused/, () => own.gather(out, [0]));
+  assert.equal(call(), out);
+  assert.deepEqual((await out.read()).toArray(), [1, 2, 7, 4]);
+  await own.done();
+  device.destroy();
+});
+
+test("a call that fails while it is recorded gives back its memory, and leaves out as it was", async () => {
+  const device = await openDevice();
+  const own = await openEngine({ device });
+  const data = own.upload(DATA);
+  const indices = own.upload(tensor("int32", [2, 1], [2, 2]));
+  const out = own.upload(tensor("float32", [4], [9, 9, 9, 9]));
+  const create = device.createBuffer.bind(device);
+  let made = 0;
+  let most = 0;
+  device.createBuffer = (descriptor) => {
+    if (descriptor.label?.includes("scratch") !== true) return create(descriptor);
+    if (made === most) throw new RangeError("no more buffers");
+    made++;
+    return create(descriptor);
+  };
+  const call = () => own.scatterND(data, indices, [5, 7], { out, reduction: "add" });
+  // Each call gets one buffer more than the call before, and uses the buffers of that one again.
+  const isDone = (): boolean => {
+    try {
+      return call() === out;
+    } catch (error) {
+      assert.match(String(error), /no more buffers/);
+      return false;
+    }
+  };
+  for (; most < 20 && !isDone(); most++) {
+    // oxlint-disable-next-line no-await-in-loop -- call by call
+    assert.deepEqual((await out.read()).toArray(), [9, 9, 9, 9], `${most} buffers`);
+    // oxlint-disable-next-line no-await-in-loop
+    await own.done();
+  }
+  assert.ok(most >= 2 && most < 20, `${most} buffers`);
+  assert.equal(made, most);
+  assert.deepEqual((await out.read()).toArray(), [1, 2, 15, 4]);
+  assert.deepEqual((await data.read()).toArray(), [1, 2, 3, 4]);
+  await own.done();
+  device.destroy();
+});
 
 test("a tensor for which memory is missing", async () => {
   const device = await openDevice();
@@ -237,10 +297,10 @@ test("a tensor for which memory is missing", async () => {
   const sum = own.scatterND(good, [[1]], [2], { reduction: "add" });
   const made = own.scatterND(lacking[0], [[1]], [2]);
   for (const one of [...lacking, made]) {
-    await assertRejected("engine", /createBuffer|CreateBuffer|usage/i, () => one.read());
+    await assertRejected("engine", {}, () => one.read());
   }
-  await assertRejected("engine", /refused/, () => own.done());
-  assertRefused("engine", /refused/, () => own.gather(lacking[1], [0]));
+  await assertRejected("engine", {}, () => own.done());
+  assertRefused("engine", {}, () => own.gather(lacking[1], [0]));
   assert.deepEqual((await sum.read()).toArray(), [1, 4, 3, 4]);
   await own.done();
   // Nobody else hears of it.
@@ -296,9 +356,8 @@ test("what the driver cannot do although it is valid", async () => {
   const result = own.gather(data, [1]);
   device.pushErrorScope = push;
   device.popErrorScope = pop;
-  const says = /^the GPU failed: the compiler gave up$/;
-  await assertRejected("engine", says, () => result.read());
-  await assertRejected("engine", says, () => own.done());
+  await assertRejected("engine", {}, () => result.read());
+  await assertRejected("engine", {}, () => own.done());
   assert.deepEqual((await own.gather(data, [1]).read()).toArray(), [2]);
   device.destroy();
 });
@@ -316,8 +375,7 @@ test("tensors larger than what a kernel sees", async () => {
         axis: 1,
       }),
   ]) {
-    const error = assertRefused("too-large", new RegExp(String(most)), action);
-    assert.match(error.message, /bytes/);
+    assertRefused("too-large", {}, action);
   }
   await works(own);
   device.destroy();
@@ -343,7 +401,7 @@ test("a bad call is no device's error", async () => {
   device.pushErrorScope("validation");
   const data = own.upload(DATA);
   const bad = own.gather(data, own.upload(tensor("int32", [1], [9])));
-  await assertRejected("index-out-of-range", /9/, () => bad.read());
+  await assertRejected("index-out-of-range", { at: [0], got: 9 }, () => bad.read());
   for (const dtype of ["int8", "float16", "int64"] as const) {
     for (const shape of [[0], [1], [5, 0, 2], [3, 7]]) {
       const some = own.alloc(dtype, shape);
@@ -372,15 +430,15 @@ test("a device that is lost before it has an engine", async () => {
   device.destroy();
   await device.lost;
   const late = await openEngine({ device });
-  assertRefused("engine", /lost/, () => late.alloc("int8", [1]));
-  await assertRejected("engine", /lost/, () => late.done());
+  assertRefused("engine", {}, () => late.alloc("int8", [1]));
+  await assertRejected("engine", {}, () => late.done());
   late.dispose();
 });
 
 test("what only looks like a buffer is refused when it is used", async () => {
   const fake = { size: 16, usage: TENSOR_USAGE, mapAsync() {}, getMappedRange() {}, destroy() {} };
   const data = engine.fromBuffer(fake as never, "float32", [4]);
-  assertRefused("engine", /the GPU failed: /, () => engine.gather(data, [0]));
-  await assertRejected("engine", /the GPU failed: /, () => data.read());
+  assertRefused("engine", {}, () => engine.gather(data, [0]));
+  await assertRejected("engine", {}, () => data.read());
   await works(engine);
 });

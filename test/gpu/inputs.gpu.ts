@@ -89,20 +89,19 @@ test("tensors of onnxruntime on the GPU that do not fit", () => {
     Reflect.apply(engine.scatterND, engine, [data, INDICES, given]);
   const was = onRuntime("float32", [3, 2], undefined);
   const disposedOf = Object.create(was, { location: { value: "none" } });
-  for (const [code, says, given] of [
-    ["dtype", /int32/, onRuntime("int32", [3, 2], updates.buffer)],
-    ["dtype", /"odd"/, onRuntime("odd", [3, 2], updates.buffer)],
-    ["shape-mismatch", /the buffer of updates .* 400/, onRuntime("float32", [100], updates.buffer)],
-    ["shape-mismatch", /\[3, 1\]/, onRuntime("float32", [3, 1], updates.buffer)],
-    ["attribute", /the buffer of updates must be a GPUBuffer, got 7/, onRuntime("float32", [3], 7)],
-    ["disposed", /the memory of updates is gone/, disposedOf],
+  for (const [code, facts, given] of [
+    ["dtype", {}, onRuntime("int32", [3, 2], updates.buffer)],
+    ["dtype", {}, onRuntime("odd", [3, 2], updates.buffer)],
+    ["shape-mismatch", {}, onRuntime("float32", [100], updates.buffer)],
+    ["shape-mismatch", { expected: [3, 2] }, onRuntime("float32", [3, 1], updates.buffer)],
+    ["attribute", {}, onRuntime("float32", [3], 7)],
+    ["disposed", {}, disposedOf],
   ] as const) {
-    const error = assertRefused(code, says, withUpdates(given));
-    assert.deepEqual([error.op, error.input], ["ScatterND", "updates"]);
+    assertRefused(code, { op: "ScatterND", input: "updates", ...facts }, withUpdates(given));
   }
   // Elements on the GPU are no elements of the host.
   const upload = (): unknown => engine.upload(onRuntime("float32", [3, 2], updates.buffer));
-  assertRefused("dtype", /must be in CPU memory, got a GPU tensor; await its getData\(\)/, upload);
+  assertRefused("dtype", {}, upload);
 });
 
 test("tensors of the heap at every address, and in shared memory", async () => {
@@ -186,8 +185,8 @@ test("a plan that was disposed of", () => {
   const plan = engine.planGather([5, 2], [1]);
   plan.dispose();
   const data = engine.upload(DATA);
-  assertRefused("disposed", /plan/, () => plan.gather(data));
-  assertRefused("disposed", /plan/, () => plan.scatter(data, [[1, 2]]));
+  assertRefused("disposed", {}, () => plan.gather(data));
+  assertRefused("disposed", {}, () => plan.scatter(data, [[1, 2]]));
   // What it knows on the host is still there.
   assert.deepEqual([plan.shape, plan.duplicates()], [[1, 2], []]);
 });

@@ -192,6 +192,5 @@ test("a mean of so many updates that its quotient could be rounded twice", async
     engine.scatterND(data, one, engine.alloc("float32", [updates]), options);
   };
   meanOf(2 ** 27 - 1);
-  const says = /^ScatterND: a mean on a GPU supports fewer than 134217728 updates, got 134217728$/;
-  assertRefused("too-large", says, () => meanOf(2 ** 27));
+  assertRefused("too-large", { op: "ScatterND" }, () => meanOf(2 ** 27));
 });

@@ -32,10 +32,10 @@ async function goesOn(
   results: readonly GpuTensor[],
 ): Promise<void> {
   engine.scatterND(data, good, [99], { out: data });
-  await assertRejected("index-out-of-range", /is 7/, () => results[0].read());
+  await assertRejected("index-out-of-range", { at: [0, 0], got: 7 }, () => results[0].read());
   assert.deepEqual((await results[PLACES - 1].read()).toArray(), [1, 2, PLACES - 1, 4]);
   assert.deepEqual((await data.read()).toArray(), [1, 2, 99, 4]);
-  await assertRejected("index-out-of-range", /is 7/, () => engine.done());
+  await assertRejected("index-out-of-range", { at: [0, 0], got: 7 }, () => engine.done());
 }
 
 test("the device refuses the call that needs more places", async () => {
@@ -44,7 +44,7 @@ test("the device refuses the call that needs more places", async () => {
   buffer.destroy();
   const refused = engine.scatterND(engine.fromBuffer(buffer, "float32", [4]), good, [1]);
   await goesOn(engine, data, good, results);
-  await assertRejected("engine", /refused/, () => refused.read());
+  await assertRejected("engine", {}, () => refused.read());
   device.destroy();
 });
 
@@ -54,7 +54,7 @@ test("the call that needs more places is too large", async () => {
   // The number of updates takes four bytes for each of these elements of one.
   const large = engine.alloc("int8", [maxStorageBufferBindingSize / 4 + 4]);
   const options = { reduction: "mean", out: large } as const;
-  assertRefused("too-large", /scratch/, () => engine.scatterND(large, good, [1], options));
+  assertRefused("too-large", {}, () => engine.scatterND(large, good, [1], options));
   await goesOn(engine, data, good, results);
   device.destroy();
 });
@@ -116,8 +116,8 @@ test("who asked before done has told learns of a bad call too, however late the 
   };
   // Both are asked in one turn, and the elements wait for the turn to end.
   told = Promise.resolve().then(() => done);
-  const read = assertRejected("index-out-of-range", /is 7/, () => out.read());
-  const done = assertRejected("index-out-of-range", /is 7/, () => engine.done());
+  const read = assertRejected("index-out-of-range", { at: [0, 0], got: 7 }, () => out.read());
+  const done = assertRejected("index-out-of-range", { at: [0, 0], got: 7 }, () => engine.done());
   await Promise.all([read, done]);
   assert.deepEqual((await out.read()).toArray(), [3, 4]);
   device.destroy();

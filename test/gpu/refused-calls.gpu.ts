@@ -12,7 +12,7 @@ import { DTYPE_NAMES, reductionsOf } from "../../src/core/tensor/dtype.ts";
 import { tensor, Tensor, zeros } from "../../src/core/tensor/tensor.ts";
 import type { GpuTensor } from "../../src/gpu/calls/types.ts";
 import { assertRefused, assertRejected } from "../support/refusal.ts";
-import { saidBy, thrownBy } from "./expected-error.ts";
+import { thrownBy } from "./expected-error.ts";
 import {
   bufferOf,
   bytesOfTensor,
@@ -175,7 +175,7 @@ test("what a GPU has no arithmetic for", () => {
           }),
         () => plan.scatter(data, updates, { reduction }),
       ]) {
-        assert.match(assertRefused("dtype", /GPU/, action).message, new RegExp(dtype));
+        assertRefused("dtype", { input: "data" }, action);
       }
     }
   }
@@ -183,11 +183,9 @@ test("what a GPU has no arithmetic for", () => {
 
 test("text", () => {
   const text = tensor("string", [1], ["a"]);
-  assertRefused("dtype", /text/, () => engine.upload(text));
-  assertRefused("dtype", /text/, () => engine.alloc("string", [1]));
-  assertRefused("dtype", /text/, () =>
-    engine.fromBuffer(bufferOf(new Uint8Array(8)), "string", [1]),
-  );
+  assertRefused("dtype", {}, () => engine.upload(text));
+  assertRefused("dtype", {}, () => engine.alloc("string", [1]));
+  assertRefused("dtype", {}, () => engine.fromBuffer(bufferOf(new Uint8Array(8)), "string", [1]));
 });
 
 /** What no program that the compiler has seen does. */
@@ -198,18 +196,20 @@ test("data on the host, and what is no tensor", () => {
   const plan = engine.planScatterND([8], indices);
   const bytes = bufferOf(new Uint8Array(32));
   for (const value of [data, [1, 2], null, undefined, "data", bytes, {}]) {
-    assertRefused("dtype", /^ScatterND: data /, () =>
+    assertRefused("dtype", { op: "ScatterND", input: "data" }, () =>
       engine.scatterND(given(value), indices, updates),
     );
-    assertRefused("dtype", /^Gather: data /, () => engine.gather(given(value), [0]));
-    assertRefused("dtype", /^ScatterND: data /, () => plan.scatter(given(value), updates));
-    assertRefused("dtype", /^ScatterND: data /, () => plan.gather(given(value)));
+    assertRefused("dtype", { op: "Gather", input: "data" }, () => engine.gather(given(value), [0]));
+    assertRefused("dtype", { op: "ScatterND", input: "data" }, () =>
+      plan.scatter(given(value), updates),
+    );
+    assertRefused("dtype", { op: "ScatterND", input: "data" }, () => plan.gather(given(value)));
     if (value === undefined) continue;
     const own = engine.upload(data);
-    assertRefused("dtype", /^ScatterND: out /, () =>
+    assertRefused("dtype", { op: "ScatterND", input: "out" }, () =>
       engine.scatterND(own, indices, updates, { out: given(value) }),
     );
-    assertRefused("dtype", /^ScatterND: out /, () =>
+    assertRefused("dtype", { op: "ScatterND", input: "out" }, () =>
       plan.scatter(own, updates, { out: given(value) }),
     );
   }
@@ -217,7 +217,7 @@ test("data on the host, and what is no tensor", () => {
 
 test("indices of a kept plan are on the host", () => {
   const indices = engine.upload(i32([2, 1], 0, 1));
-  assertRefused("dtype", /indices/, () =>
+  assertRefused("dtype", { input: "indices" }, () =>
     Reflect.apply(engine.planScatterND, engine, [[8], indices]),
   );
 });
@@ -290,21 +290,19 @@ test("disposed tensors", async () => {
     gone.dispose();
     assert.equal(gone.isDisposed, true);
     const inputs = gpu.with(i, gone);
-    const error = assertRefused("disposed", new RegExp(name), () =>
+    assertRefused("disposed", { input: name }, () =>
       engine.scatterND(inputs[0], inputs[1], inputs[2]),
     );
-    assert.equal(error.input, name);
-    await assertRejected("disposed", /gone|disposed/, () => gone.read());
+    await assertRejected("disposed", {}, () => gone.read());
   }
   const out = engine.upload(data);
   out.dispose();
-  const error = assertRefused("disposed", /out/, () =>
+  assertRefused("disposed", { input: "out" }, () =>
     engine.scatterND(gpu[0], gpu[1], gpu[2], { out }),
   );
-  assert.equal(error.input, "out");
   const heap = f32(4);
   structuredClone(0, { transfer: [(heap.data as Float32Array).buffer as ArrayBuffer] });
-  assertRefused("disposed", /gone/, () => engine.upload(heap));
+  assertRefused("disposed", {}, () => engine.upload(heap));
 });
 
 test("a shared buffer outlives its tensors", async () => {
@@ -321,12 +319,10 @@ test("tensors of another engine", async () => {
   const own = ok().map((one) => engine.upload(one));
   for (const [i, one] of ok().entries()) {
     const inputs = own.with(i, other.upload(one));
-    assertRefused("engine", /another engine/, () =>
-      engine.scatterND(inputs[0], inputs[1], inputs[2]),
-    );
+    assertRefused("engine", {}, () => engine.scatterND(inputs[0], inputs[1], inputs[2]));
   }
   const out = other.upload(f32(8));
-  assertRefused("engine", /another engine/, () =>
+  assertRefused("engine", { input: "out" }, () =>
     engine.scatterND(own[0], own[1], own[2], { out }),
   );
   // The buffer of one's device is no other engine's.
@@ -351,7 +347,7 @@ test("out in the memory of an input", () => {
         .planScatterND([8], indices)
         .scatter(elsewhere, over("float32", 2), { out: over("float32", 8) }),
   ];
-  for (const row of rows) assert.equal(assertRefused("overlap", /out/, row).input, "out");
+  for (const row of rows) assertRefused("overlap", { input: "out" }, row);
 });
 
 test("another tensor over the buffer of data is data itself", async () => {
@@ -365,13 +361,13 @@ test("another tensor over the buffer of data is data itself", async () => {
 
 test("buffers that cannot hold a tensor", () => {
   const buffer = bufferOf(new Uint8Array(16));
-  assertRefused("shape-mismatch", /16/, () => engine.fromBuffer(buffer, "float32", [5]));
-  assertRefused("shape-mismatch", /16/, () => engine.fromBuffer(buffer, "int8", [17]));
-  assertRefused("dtype", /float33/, () => engine.fromBuffer(buffer, "float33" as "float32", [1]));
-  assertRefused("shape-mismatch", /-1/, () => engine.fromBuffer(buffer, "float32", [-1]));
+  assertRefused("shape-mismatch", { got: 16 }, () => engine.fromBuffer(buffer, "float32", [5]));
+  assertRefused("shape-mismatch", { got: 16 }, () => engine.fromBuffer(buffer, "int8", [17]));
+  assertRefused("dtype", {}, () => engine.fromBuffer(buffer, "float33" as "float32", [1]));
+  assertRefused("shape-mismatch", {}, () => engine.fromBuffer(buffer, "float32", [-1]));
   for (const missing of [BUFFER_USAGE.STORAGE, BUFFER_USAGE.COPY_SRC, BUFFER_USAGE.COPY_DST]) {
     const poor = device.createBuffer({ size: 16, usage: TENSOR_USAGE & ~missing });
-    assertRefused("attribute", /usage|STORAGE|COPY/, () => engine.fromBuffer(poor, "float32", [4]));
+    assertRefused("attribute", {}, () => engine.fromBuffer(poor, "float32", [4]));
     poor.destroy();
   }
   assert.equal(engine.fromBuffer(buffer, "int8", [16]).size, 16);
@@ -380,10 +376,9 @@ test("buffers that cannot hold a tensor", () => {
 test("refused calls are not calls: nothing changed, and done has nothing to tell", async () => {
   const values = tensor("float32", [8], [1, 2, 3, 4, 5, 6, 7, 8]);
   const { tensor: data, buffer } = guarded(values);
-  const error = assertRefused("index-out-of-range", /8/, () =>
+  assertRefused("index-out-of-range", { at: [0, 0], got: 8 }, () =>
     engine.scatterND(data, [[8]], [1], { out: data }),
   );
-  assert.equal(saidBy(error).code, "index-out-of-range");
   await engine.done();
   const [bytes] = await readBuffers([buffer]);
   assert.deepEqual([...bytes.subarray(0, 32)], [...bytesOfTensor(values)]);

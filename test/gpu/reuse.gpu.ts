@@ -106,8 +106,8 @@ test("a buffer that somebody may have is destroyed, not used again", async () =>
   assert.equal(made() - before, 3);
   // Whoever uses it all the same is told.
   const late = engine.scatterND(engine.fromBuffer(buffers[0], "float32", [3]), [[1]], [9]);
-  await assertRejected("engine", /refused/, () => late.read());
-  await assertRejected("engine", /refused/, () => engine.done());
+  await assertRejected("engine", {}, () => late.read());
+  await assertRejected("engine", {}, () => engine.done());
   device.destroy();
 });
 
@@ -140,7 +140,7 @@ test("a bad call in memory of earlier ones leaves nothing of them in its buffer"
       engine.fromBuffer(buffer, dtype, [3]),
     );
     const reads = past.map((one) => one.read());
-    await assertRejected("index-out-of-range", /is 7/, () => engine.done());
+    await assertRejected("index-out-of-range", { at: [1, 0], got: 7 }, () => engine.done());
     const read = await Promise.all(reads);
     assert.deepEqual(
       read.map((one) => one.toArray()),

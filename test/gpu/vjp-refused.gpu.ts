@@ -65,39 +65,42 @@ test("what only tensors of a GPU can have wrong", async () => {
   const g = engine.upload(f32(1, 10, 100, 1000));
   const call = (node: unknown, given: unknown[], gradient: unknown, options?: object) => () =>
     engine.vjp(node as typeof SCATTER, given, gradient as GpuTensor, options);
-  const says = /^ScatterND: outputGradient must be a tensor on the GPU/;
-  assertRefused("dtype", says, call(SCATTER, [data, values[1], values[2]], f32(1, 1, 1, 1)));
-  assertRefused("dtype", /^ScatterND: data must be a tensor on the GPU/, call(SCATTER, values, g));
   assertRefused(
-    "attribute",
-    /the options are argnums, ties, out$/,
-    call(SCATTER, [data, values[1], values[2]], g, { engine }),
+    "dtype",
+    { op: "ScatterND", input: "outputGradient" },
+    call(SCATTER, [data, values[1], values[2]], f32(1, 1, 1, 1)),
   );
+  assertRefused("dtype", { op: "ScatterND", input: "data" }, call(SCATTER, values, g));
+  assertRefused("attribute", {}, call(SCATTER, [data, values[1], values[2]], g, { engine }));
   const gone = engine.upload(f32(1, 1, 1, 1));
   gone.dispose();
-  assertRefused("disposed", /outputGradient/, call(SCATTER, [data, values[1], values[2]], gone));
+  assertRefused(
+    "disposed",
+    { input: "outputGradient" },
+    call(SCATTER, [data, values[1], values[2]], gone),
+  );
   const other = await openEngine({ device });
   const elsewhere = other.upload(f32(1, 1, 1, 1));
   assertRefused(
     "engine",
-    /outputGradient belongs to another engine/,
+    { input: "outputGradient" },
     call(SCATTER, [data, values[1], values[2]], elsewhere),
   );
   assertRefused(
     "overlap",
-    /out shares memory with data/,
+    { input: "out" },
     call(SCATTER, [data, values[1], values[2]], g, { out: [data] }),
   );
   const gather = { function: "gatherND" } as const;
   assertRefused(
     "overlap",
-    /the out of a gather must have separate memory$/,
+    { input: "out" },
     call(gather, [data, rows(0, 1, 2, 3)], g, { out: [g] }),
   );
   const both = engine.upload(f32(1, 1, 1, 1));
   assertRefused(
     "overlap",
-    /shares memory with out\[0\]/,
+    { input: "out" },
     call(SCATTER, [data, rows(0, 1, 2, 3), data], g, { out: [both, null, both] }),
   );
 });
@@ -106,21 +109,16 @@ test("gradients that take arithmetic which a GPU does not do", () => {
   for (const dtype of ["float64", "complex64", "complex128"] as const) {
     const data = engine.alloc(dtype, [4]);
     const [updates, ones] = [engine.alloc(dtype, [2]), engine.alloc(dtype, [4])];
-    const advice =
-      /must be float16, bfloat16 or float32 .*; vjp in ndscatter computes the gradient on the host$/;
-    const { message } = assertRefused("dtype", advice, () =>
-      engine.vjp({ function: "gather" }, [data, [0, 1]], updates),
-    );
-    assert.match(message, new RegExp(`of a gather, .* for ${dtype};`));
+    assertRefused("dtype", {}, () => engine.vjp({ function: "gather" }, [data, [0, 1]], updates));
     for (const reduction of REDUCTIONS) {
       const node = { function: "scatterND", options: { reduction } } as const;
       const call = () => engine.vjp(node, [data, [[1], [2]], updates], ones);
       if (reduction === "none" || reduction === "add") call();
-      else assertRefused("dtype", new RegExp(`of the reduction "${reduction}"`), call);
+      else assertRefused("dtype", {}, call);
       const plan = engine.planScatterND([4], [[1], [2]]);
       const kept = () => plan.scatterVjp(data, updates, ones, { reduction });
       if (reduction === "none" || reduction === "add") kept();
-      else assertRefused("dtype", advice, kept);
+      else assertRefused("dtype", {}, kept);
     }
   }
 });
@@ -134,7 +132,7 @@ for (const reduction of REDUCTIONS) {
     const outs = [full("float32", [4], 7), null, full("float32", [3], 7)];
     const out = outs.map((one) => one && engine.upload(one as Tensor));
     engine.vjp(node, [data, indices, updates], gradient, { out });
-    await assertRejected("index-out-of-range", /^ScatterND: indices\[1, 0\] is 4/, () =>
+    await assertRejected("index-out-of-range", { op: "ScatterND", at: [1, 0], got: 4 }, () =>
       engine.done(),
     );
     for (const [at, one] of out.entries()) {
@@ -144,7 +142,9 @@ for (const reduction of REDUCTIONS) {
     const made = engine.vjp(node, [data, indices, updates], gradient);
     const after = engine.vjp(SCATTER, [data, rows(0), made[2] ? [1] : [1]], made[0] as GpuTensor);
     for (const result of [made[0], made[2], after[0]]) {
-      await assertRejected("index-out-of-range", /is 4/, () => (result as GpuTensor).read());
+      await assertRejected("index-out-of-range", { at: [1, 0], got: 4 }, () =>
+        (result as GpuTensor).read(),
+      );
       result?.dispose();
     }
     after[2]?.dispose();
@@ -188,8 +188,7 @@ test("nodes, with an axis on the host", async () => {
   );
   assert.deepEqual(others, [null, null]);
   assert.deepEqual([...(await (found as GpuTensor).read()).data], [0, 0, 11, 0, 0, 1100]);
-  const says = /axis must be on the host, because the shape of the result depends on it$/;
-  assertRefused("dtype", says, () =>
+  assertRefused("dtype", { input: "axis" }, () =>
     engine.vjp(node, [engine.upload(data), indices, engine.upload(axis)], engine.upload(g)),
   );
 });

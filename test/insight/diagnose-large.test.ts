@@ -14,7 +14,7 @@ import { randomFrom, type Random } from "../support/random.ts";
 import { callOf, elementsOf } from "../support/sample-calls.ts";
 
 /** Above the limit of cells in the slow tests; in others the limit is smaller by as much as the side is. */
-const SIDE = caseCount(170);
+const SIDE = caseCount(170, 4);
 const SHRUNKEN = {
   whole: Math.round(DIAGNOSE.whole / (170 / SIDE) ** 2),
   sampled: Math.round(DIAGNOSE.sampled / (170 / SIDE)),
@@ -100,7 +100,7 @@ for (const [position, [id, op, reduction, k = 2]] of FAULTS.entries()) {
 
 const filled = (length: number, value: number): number[] => Array.from({ length }, () => value);
 
-const ONES = caseCount(500_000);
+const ONES = caseCount(500_000, 4);
 
 test(`of ${ONES} ones that were added into 16 cells, some were lost`, () => {
   const random = randomFrom(16);

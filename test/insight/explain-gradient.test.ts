@@ -9,16 +9,20 @@ import type { Scalar } from "../../src/core/tensor/dtype.ts";
 import { coordinatesOf } from "../../src/core/tensor/shape.ts";
 import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
 import type { ScatterStory } from "../../src/insight/explain/explanation.ts";
-import { explainGradient } from "../../src/insight/explain/explain-gradient.ts";
+import { explainGradient, type GradientTerm } from "../../src/insight/explain/explain-gradient.ts";
 import { i64, onnx, openvino } from "../support/calls.ts";
 import { untied } from "../support/finite-differences.ts";
 import { randomFrom, randomIndices, seedOf } from "../support/random.ts";
 import { assertRefused } from "../support/refusal.ts";
+import { reportNamed } from "../support/sentences.ts";
 
 const f64 = (values: readonly number[], shape: readonly number[] = [values.length]): Tensor =>
   tensor("float64", shape, [...values]) as Tensor;
 
-/** Data, updates 0 to 2, the factor and reason of data[1] and of each update; update 1 goes to cell 3, the others to cell 1. */
+/**
+ * Data, updates 0 to 2, the factor and the name of the reason of data[1] and of each update; update 1 goes to cell 3,
+ * the others to cell 1.
+ */
 type Row = readonly [
   node: NodeSpec,
   values: readonly [number, number, number],
@@ -27,24 +31,32 @@ type Row = readonly [
 ];
 
 const scatter = (reduction: string): NodeSpec => onnx("ScatterND", 18, { reduction });
-const GREATEST = "it is the greatest value";
-const NOT = "it is not the greatest value";
-const SHARED = "it is one of 2 equal values that are the greatest";
+const GREATEST = "greatest";
+const NOT = "not greatest";
+const SHARED = "one of 2 greatest";
+
+/** Terms with the reported name of the reason in place of its sentence. */
+function namedTerms(terms: Iterable<GradientTerm>, name: string): GradientTerm[] {
+  return Array.from(terms, (term) => {
+    reportNamed("reason", name, term.reason);
+    return { ...term, reason: name };
+  });
+}
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  [scatter("none"), [2, 3, 4], [0, "updates[2] replaces it"],
-    [[0, "a later update, updates[2], replaces it"], [1, "it is the last update of its target"], [1, "it is the last update of its target"]]],
-  [scatter("add"), [2, 3, 4], [1, "it is added"], [[1, "it is added"], [1, "it is added"], [1, "it is added"]]],
-  [openvino("ScatterNDUpdate", 15, { reduction: "sub" }), [2, 3, 4], [1, "the others are subtracted from it"],
-    [[-1, "it is subtracted"], [-1, "it is subtracted"], [-1, "it is subtracted"]]],
+  [scatter("none"), [2, 3, 4], [0, "updates[2]"],
+    [[0, "later updates[2]"], [1, "last"], [1, "last"]]],
+  [scatter("add"), [2, 3, 4], [1, "added"], [[1, "added"], [1, "added"], [1, "added"]]],
+  [openvino("ScatterNDUpdate", 15, { reduction: "sub" }), [2, 3, 4], [1, "minuend"],
+    [[-1, "subtracted"], [-1, "subtracted"], [-1, "subtracted"]]],
   // 6 * 2 * 4 and 8 * 3.
-  [scatter("mul"), [2, 3, 4], [8, "the product of the other values"],
-    [[24, "the product of the other values"], [8, "the product of the other values"], [12, "the product of the other values"]]],
+  [scatter("mul"), [2, 3, 4], [8, "factor"],
+    [[24, "factor"], [8, "factor"], [12, "factor"]]],
   [scatter("max"), [2, 9, 7], [0, NOT], [[0, NOT], [1, GREATEST], [1, GREATEST]]],
   [scatter("max"), [6, 9, 2], [0.5, SHARED], [[0.5, SHARED], [1, GREATEST], [0, NOT]]],
-  [scatter("min"), [7, 9, 8], [1, "it is the least value"],
-    [[0, "it is not the least value"], [0, "it is not the least value"], [0, "it is not the least value"]]],
+  [scatter("min"), [7, 9, 8], [1, "least"],
+    [[0, "not least"], [0, "not least"], [0, "not least"]]],
 ];
 
 test("the factor of each reduction, and its reason", () => {
@@ -68,51 +80,35 @@ test("the factor of each reduction, and its reason", () => {
       const output = input === "data" ? at : [[1], [3], [1]][position];
       const outputGradient = output[0] === 1 ? 10 : 1000;
       assert.deepEqual(
-        [...terms],
+        namedTerms(terms, reason),
         [{ output, outputGradient, factor, reason }],
         `${input}[${position}]`,
       );
       assert.deepEqual([coordinates, value], [at, factor * outputGradient]);
     }
-    const [term] = cell(0, [2]).terms;
-    assert.deepEqual(term, {
-      output: [2],
-      outputGradient: 100,
-      factor: 1,
-      reason: "no update reaches it",
-    });
+    assert.deepEqual(namedTerms(cell(0, [2]).terms, "untouched"), [
+      { output: [2], outputGradient: 100, factor: 1, reason: "untouched" },
+    ]);
   }
 });
 
 test("other treatments of ties, means, and results that begin without data", () => {
   const inputs = [f64([6]), i64([2, 1], [0, 0]), f64([6, 6])];
   const first = explainGradient(scatter("max"), inputs, f64([9]), { ties: "first" });
-  const reasons = [
-    ["data", 0],
-    ["updates", 0],
-  ] as const;
-  assert.deepEqual(
-    reasons.map(([input, at]) => [...first.cell(input, [at]).terms][0].reason),
-    [GREATEST, "another equal value receives the gradient"],
-  );
+  namedTerms(first.cell("data", [0]).terms, GREATEST);
+  namedTerms(first.cell("updates", [0]).terms, "other of equals");
   const attributes = { reduction: "mean", use_init_val: false };
   const own = [f64([6, 5]), i64([2], [0, 0]), f64([1, 2]), i64([], [0])];
   const mean = explainGradient(openvino("ScatterElementsUpdate", 12, attributes), own, f64([8, 4]));
-  assert.deepEqual(
-    [
-      ["data", 0],
-      ["data", 1],
-      ["updates", 1],
-    ].map(([input, at]) => {
-      const [{ factor, reason }] = mean.cell(input as string, [at as number]).terms;
-      return [factor, reason];
-    }),
-    [
-      [0, "the result at a target does not include data"],
-      [1, "no update reaches it"],
-      [0.5, "it is one of 2 values of a mean"],
-    ],
-  );
+  const means = [
+    ["data", 0, 0, "without data"],
+    ["data", 1, 1, "untouched"],
+    ["updates", 1, 0.5, "mean of 2"],
+  ] as const;
+  for (const [input, at, factor, reason] of means) {
+    const [term] = namedTerms(mean.cell(input, [at]).terms, reason);
+    assert.equal(term.factor, factor);
+  }
 });
 
 test("the update that replaces an element is the last of its target, and named by its element", () => {
@@ -120,13 +116,12 @@ test("the update that replaces an element is the last of its target, and named b
   const updates = f64([10, 20, 30, 40, 50, 60], [3, 2]);
   const inputs = [data, i64([3, 1], [0, 2, 0]), updates];
   const { cell, call } = explainGradient(scatter("none"), inputs, f64([1, 2, 3, 4, 5, 6], [3, 2]));
-  const reasons = (["data", "updates"] as const).map((input) =>
-    [0, 1].map((column) => [...cell(input, [0, column]).terms][0].reason),
-  );
-  assert.deepEqual(reasons, [
-    ["updates[2, 0] replaces it", "updates[2, 1] replaces it"],
-    ["a later update, updates[2, 0], replaces it", "a later update, updates[2, 1], replaces it"],
-  ]);
+  for (const column of [0, 1]) {
+    const last = `updates[2, ${column}]`;
+    const [replaced] = namedTerms(cell("data", [0, column]).terms, last);
+    const [earlier] = namedTerms(cell("updates", [0, column]).terms, `later ${last}`);
+    assert.deepEqual([replaced.factor, earlier.factor], [0, 0]);
+  }
   const story = call.story as ScatterStory;
   const orders = Array.from(story.targets, (target) =>
     Array.from(target.updates, ({ order }) => order),
@@ -166,16 +161,13 @@ test("the elements that a gather takes from one element of data", () => {
   const node = onnx("Gather", 13, { axis: 0 });
   const gradient = f64([1, 2, 10, 20, 100, 200], [3, 2]);
   const { cell } = explainGradient(node, [data, i64([3], [2, 0, -1])], gradient);
-  const reason = "it is gathered";
+  const reason = "gathered";
   const { value, terms } = cell("data", [2, 1]);
   assert.equal(value, 202);
-  assert.deepEqual(
-    [...terms],
-    [
-      { output: [0, 1], outputGradient: 2, factor: 1, reason },
-      { output: [2, 1], outputGradient: 200, factor: 1, reason },
-    ],
-  );
+  assert.deepEqual(namedTerms(terms, reason), [
+    { output: [0, 1], outputGradient: 2, factor: 1, reason },
+    { output: [2, 1], outputGradient: 200, factor: 1, reason },
+  ]);
   assert.equal(cell("data", [1, 0]).terms.length, 0);
   assert.equal(cell("data", [1, 0]).value, 0);
 });
@@ -183,14 +175,10 @@ test("the elements that a gather takes from one element of data", () => {
 test("what is refused", () => {
   const inputs = [f64([5]), i64([1, 1], [0]), f64([1])];
   const { cell } = explainGradient(scatter("add"), inputs, f64([1]));
-  assertRefused(
-    "attribute",
-    /^input must be data or updates, which have gradients, got "indices"$/,
-    () => cell("indices", [0, 0]),
-  );
-  assertRefused("attribute", /got 7$/, () => cell(7, [0]));
-  assertRefused("index-out-of-range", /^data \[1\] has no element \[1\]$/, () => cell("data", [1]));
-  assertRefused("attribute", /the options are ties$/, () =>
+  assertRefused("attribute", {}, () => cell("indices", [0, 0]));
+  assertRefused("attribute", {}, () => cell(7, [0]));
+  assertRefused("index-out-of-range", {}, () => cell("data", [1]));
+  assertRefused("attribute", {}, () =>
     explainGradient(scatter("add"), inputs, f64([1]), { argnums: 0 } as never),
   );
   const rows = [
@@ -205,7 +193,7 @@ test("what is refused", () => {
     assert.equal(error?.code, code);
     assert.deepEqual(gradients, []);
     assert.equal(call.error === null, code !== "index-out-of-range" && code !== "unknown-operator");
-    assertRefused(code, /./, () => rest.cell("data", [0]));
+    assertRefused(code, {}, () => rest.cell("data", [0]));
   }
 });
 

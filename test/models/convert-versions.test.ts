@@ -306,3 +306,18 @@ test("a model that is newer than what ONNX Runtime loads has a note", () => {
     "ONNX Runtime 1.30 does not load this model: its IR version is 14, and ONNX Runtime 1.30 loads versions up to 13",
   ]);
 });
+
+test("a value of a data type that is not known is refused where a constant needs that type", () => {
+  const model = onnxModel(10, {
+    inputs: { x: F32(2) },
+    nodes: [
+      { op: "Odd", domain: "d", inputs: ["x"], outputs: ["z"] },
+      { op: "Clip", inputs: ["z"], outputs: ["y"], attributes: { min: 0.5 } },
+    ],
+    opsets: { "ai.onnx": 10, d: 1 },
+  });
+  assert.throws(() => convertModel(model, { opset: 13 }), {
+    code: "unsupported-model",
+    message: /Clip-11 has an input of the data type of "z", which is not known/,
+  });
+});

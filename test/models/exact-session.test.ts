@@ -122,18 +122,29 @@ test("an output that is an input or a constant is a tensor of its own", async ()
   assert.deepEqual(Array.from(u.data), [5]);
 });
 
-test("runs that overlap end one after another, and release waits for them", async () => {
-  const { createSession, open } = localRuntime();
-  const session = await createExactSession(chain("Identity", "ScatterND", "Gather"), {
-    createSession,
+for (const [title, ops, results] of [
+  ["of a cut model", ["Identity", "ScatterND", "Gather"], [[1, 4], [3, 4]]], // prettier-ignore
+  ["of a model in one session", ["Identity", "Gather"], [[1, 0], [3, 0]]], // prettier-ignore
+] as const) {
+  test(`runs ${title} that overlap end one after another, and release waits for them`, async () => {
+    // The runtime refuses runs that overlap, and sessions that are released while they run.
+    const { createSession, open } = localRuntime();
+    const session = await createExactSession(chain(...ops), { createSession });
+    const feed = (one: number): Tensors => ({ x: f32([4], one, 0, 0, 0) });
+    const order: string[] = [];
+    const first = session.run(feed(1)).finally(() => order.push("first"));
+    // A run that fails stops neither the runs after it nor the release.
+    const failed = assert.rejects(session.run({})).then(() => order.push("failed"));
+    const second = session.run(feed(3)).finally(() => order.push("second"));
+    const released = session.release().then(() => order.push("released"));
+    const runs = await Promise.all([first, second]);
+    assert.deepEqual(runs.map(({ y }) => Array.from(y.data)), results); // prettier-ignore
+    await Promise.all([failed, released]);
+    assert.deepEqual(order, ["first", "failed", "second", "released"]);
+    assert.equal(open(), 0);
   });
-  const runs = [1, 2, 3].map((one) => session.run({ x: f32([4], one, 0, 0, 0) }));
-  const released = session.release();
-  const results = await Promise.all(runs);
-  assert.deepEqual(results.map(({ y }) => Array.from(y.data)), [[1, 4], [2, 4], [3, 4]]); // prettier-ignore
-  await released;
-  assert.equal(open(), 0);
-});
+}
+
 test("a gather that only feeds a replaced scatter is carried out beside it", async () => {
   const model = onnxModel(18, {
     inputs: { h: F32("N", 2), zeros: F32("N", 2) },

@@ -103,6 +103,28 @@ const CELL = [node("Identity", ["x"], "v"), node("GatherND", ["v", "cell"], "z")
 const CHAIN = [node("ScatterND", ["x", "seven", "u"], "v"), node("GatherND", ["v", "seven"], "z")];
 const UPDATES = { u: F32(1, 4) };
 
+/** A data type that ScatterND does not take. */
+const F8 = (...shape: number[]): TensorType => ({ dtype: "float8e5m2", shape });
+
+for (const [certain, declared, nodes] of [
+  ["data", "updates", [node("Unknown", ["u"], "v"), node("ScatterND", ["x", "seven", "v"], "z")]],
+  ["updates", "data", [node("Unknown", ["x"], "v"), node("ScatterND", ["v", "seven", "u"], "z")]],
+] as const) {
+  test(`one id for ${certain}, which is certain, and for ${declared}, which are declared`, () => {
+    const values = { v: declared === "data" ? F8(8, 4) : F8(1, 4) };
+    const found = findingsOf(modelOf({ inputs: { x: F8(8, 4), u: F8(1, 4) }, values, nodes }));
+    assert.deepEqual(
+      found.map(({ id, severity, input }) => [id, severity, input]),
+      [
+        ["data-type-not-taken", "wrong", certain],
+        ["data-type-not-taken", "risky", declared],
+      ],
+    );
+    assert.doesNotMatch(found[0].sentence, /relies on/);
+    assert.match(found[1].sentence, /; this relies on the type declared for "v"$/);
+  });
+}
+
 /** Index 7 fits in data of 8 rows and not in those of 5. */
 const STALE: readonly (readonly [name: string, nodes: Nodes, found: readonly string[]])[] = [
   [

@@ -41,7 +41,7 @@ test("a file that memory does not hold is too large, and other errors are not ab
     encodedAs("the model", thrower(cause)),
   );
   assert.equal(error.cause, cause);
-  for (const other of [new TensorError("dtype", "x"), new TypeError("y")]) {
+  for (const other of [new TensorError("engine", "x"), new TypeError("y")]) {
     assert.throws(
       () => encodedAs("the model", thrower(other)),
       (thrown) => thrown === other,

@@ -256,6 +256,35 @@ test("a model from literals", () => {
   assert.deepEqual(writeModel(again), writeModel(built));
 });
 
+test("an attribute whose type changes is written with the new type and the new value alone", () => {
+  const values = {
+    float: { type: "float", value: 2 },
+    int: { type: "int", value: 3 },
+    string: { type: "string", value: "" },
+    tensor: tensor("uint8", [1], [1]),
+    floats: { type: "floats", value: [2] },
+    ints: { type: "ints", value: [3, 4] },
+    strings: { type: "strings", value: ["a"] },
+    "no floats": { type: "floats", value: [] },
+    "no ints": { type: "ints", value: [] },
+    "no strings": { type: "strings", value: [] },
+  } satisfies Record<string, AttributeInput>;
+  const all: readonly (readonly [string, AttributeInput])[] = Object.entries(values);
+  for (const [before, was] of all) {
+    for (const [after, is] of all) {
+      const model = readModel(writeModel(foo({ a: was, b: was })));
+      const wanted = foo({ a: is, b: was });
+      const { a } = wanted.graph.nodes[0].attributes;
+      const { attributes } = model.graph.nodes[0];
+      // An attribute that was read and changed keeps what else its file said of it.
+      attributes["a"] = { ...attributes["a"], ...a } as typeof a;
+      assert.deepEqual(writeModel(model), writeModel(wanted), `${before} to ${after}`);
+      const { type } = readModel(writeModel(model)).graph.nodes[0].attributes["a"];
+      assert.equal(type, after.replace("no ", ""), `${before} to ${after}`);
+    }
+  }
+});
+
 /** A model of one node with these attributes. */
 const foo = (attributes: Record<string, AttributeInput>): Model =>
   buildModel({

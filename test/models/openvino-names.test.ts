@@ -27,6 +27,7 @@ const ROWS: readonly Row[] = [
   { what: "the layer's, where the names are empty", layers: [named(parameter(0, "a"), "")], names: ["a"] },
   { what: "the first that is not empty", layers: [named(parameter(0, "a"), ",,b")], names: ["b"] },
   { what: "a name with a comma", layers: [named(parameter(0, "a"), "x\\,y,z")], names: ["x,y"] },
+  { what: "a name with two commas", layers: [named(parameter(0, "a"), "x\\,y\\,z,w\\,v")], names: ["x,y,z"] },
   { what: "a name of commas", layers: [named(parameter(0, "a"), "\\,\\,")], names: [",,"] },
   { what: "the number, where there is no name", layers: [parameter(3, "")], names: ["#3"] },
   { what: "a name twice", layers: [parameter(0, "b"), parameter(1, "b")], names: ["b", "b#1"] },
@@ -73,6 +74,60 @@ test("each use of a name that two layers have means the right one", () => {
     assert.deepEqual(
       graph.outputs.map(({ name }) => name),
       ["x", "x#1"],
+    );
+  }
+});
+
+test("a value that is renamed is written with all commas of its name", () => {
+  const model = readIR(net([parameter(0, "x"), split(1, "s")], []));
+  const [node] = model.graph.nodes;
+  node.outputs = ["p,q,r", "a\\,b,,c"];
+  const again = readIR(writeIR(model).xml);
+  assert.deepEqual(again.graph.nodes[0].outputs, ["p,q,r", "a\\,b,,c"]);
+});
+
+/** Gives the ports of a layer other ids, in the order of the file. */
+const renumbered = (text: string, ...ids: readonly number[]): string => {
+  const rest = ids.values();
+  return text.replaceAll(/<port id="\d+"/g, () => `<port id="${rest.next().value}"`);
+};
+
+test("ports are told by their ids and ordered as in the file, whatever the ids are", () => {
+  const foo = layer(2, {
+    type: "Foo",
+    inputs: ["FP32 4", "FP32 4"],
+    outputs: ["FP32 4", "FP32 4"],
+  });
+  const layers = [
+    renumbered(parameter(0, "x"), 5),
+    renumbered(parameter(1, "y"), 3),
+    // Neither sorted nor without gaps; an input and an output may have one id.
+    renumbered(foo, 9, 4, 12, 9),
+    renumbered(
+      layer(6, { type: "Bar", inputs: ["FP32 4", "FP32 4"], outputs: ["FP32 4"] }),
+      2,
+      1,
+      0,
+    ),
+    renumbered(result(7), 8),
+    renumbered(result(8), 1),
+  ];
+  const edges = ["1:3 2:4", "0:5 2:9", "2:9 6:1", "2:12 6:2", "6:0 7:8", "2:9 8:1"];
+  const model = readIR(net(layers, edges));
+  for (const { graph } of [model, readIR(writeIR(model).xml)]) {
+    assert.deepEqual(
+      graph.nodes.map(({ inputs, outputs }) => [inputs, outputs]),
+      [
+        [
+          ["x", "y"],
+          ["l2.0", "l2.1"],
+        ],
+        [["l2.0", "l2.1"], ["l6"]],
+      ],
+    );
+    assert.deepEqual(
+      graph.outputs.map(({ name }) => name),
+      ["l6", "l2.1"],
     );
   }
 });

@@ -366,6 +366,9 @@ test("a runtime that is wrong is found by node, element and verdict", async () =
 const VERDICTS: readonly (readonly [value: number, tolerance: number, verdict: string])[] = [
   [20, 0, "equal"], [20.00001, 0, "differs"], [20.00001, 1e-5, "near"], [20.1, 1e-5, "differs"],
   [Infinity, 1e-5, "differs"], [-Infinity, 1, "differs"],
+  // The difference relative to the larger one, which may be the exact one: at the tolerance it is near.
+  [15, 0.25, "near"], [15, 0.2499, "differs"], [40, 0.5, "near"], [40, 0.4999, "differs"],
+  [-20, 2, "near"], [-20, 1.9999, "differs"], [-40, 1.5, "near"], [-40, 1.4999, "differs"], [0, 1, "near"],
 ];
 
 for (const [value, tolerance, verdict] of VERDICTS) {

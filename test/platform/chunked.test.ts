@@ -31,7 +31,7 @@ import { FUNCTIONS } from "../../src/core/operators/plain.ts";
 import { DTYPE_NAMES, reductionsOf, type DType } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { equals, tensor, zeros, type Tensor } from "../../src/core/tensor/tensor.ts";
-import { caseCount } from "../support/cases.ts";
+import { caseCount, caseList } from "../support/cases.ts";
 import { withLimits } from "../support/limits.ts";
 import { MemoryArray } from "../support/memory-array.ts";
 import {
@@ -183,20 +183,24 @@ const SHAPES = shapesOf(79);
 /** Each property has a seed of its own: of one seed the first shapes are the same. */
 let properties = 0;
 
-for (const dtype of numeric) {
+for (const [turn, dtype] of numeric.entries()) {
   test(`chunked calls of ${dtype} have the bits of the definition`, async () => {
     const property = (run: (shapes: Parameters<typeof gatherNDCase>[2]) => Case, numRuns: number) =>
       fc.assert(
         fc.asyncProperty(SHAPES, (shapes) => check(run(shapes), shapes.seed)),
         { seed: seed + properties++, numRuns: caseCount(numRuns), includeErrorInReport: true },
       );
-    for (const reduction of reductionsOf(dtype)) {
+    // Half of the reductions by each scatter.
+    for (const reduction of caseList(reductionsOf(dtype), turn, 2))
       await property((shapes) => scatterNDCase(dtype, reduction, "int64", shapes), 2);
+    for (const reduction of caseList(reductionsOf(dtype), turn + 1, 2))
       await property((shapes) => scatterElementsCase(dtype, reduction, "int32", shapes), 2);
-    }
-    await property((shapes) => gatherNDCase(dtype, "int32", shapes), 3);
-    await property((shapes) => gatherElementsCase(dtype, "int64", shapes), 2);
-    await property((shapes) => gatherCase(dtype, "int64", shapes), 3);
+    const gathers: Parameters<typeof property>[] = [
+      [(shapes) => gatherNDCase(dtype, "int32", shapes), 3],
+      [(shapes) => gatherElementsCase(dtype, "int64", shapes), 2],
+      [(shapes) => gatherCase(dtype, "int64", shapes), 3],
+    ];
+    for (const gather of caseList(gathers, turn, 3)) await property(...gather);
   });
 }
 
@@ -383,6 +387,38 @@ test("many updates of one target are kept as one, but not sums of floats", async
   }
   assert.ok((await sizeOf("float32", "add")) > 500 * 16);
   assert.ok((await sizeOf("float32", "mean")) > 500 * 16);
+});
+
+test("200 factors of one float are rounded one after the other, however they are divided", async () => {
+  const random = randomFrom(seed + 3);
+  for (const [dtype, parts] of [
+    ["float32", [200]],
+    ["float64", [7]],
+    ["float16", [3, 64]],
+    ["bfloat16", [33]],
+  ] as const) {
+    // Near 1, so that the product neither overflows nor vanishes; the sixth part hits another row.
+    const factors = Array.from({ length: 200 }, () => 0.9 + random(2 ** 20) / 2 ** 20 / 5);
+    const rows = factors.map(() => (random(6) === 0 ? 0 : 3));
+    const inputs = [
+      tensor(dtype, [5], [1, 1, 1, 1.5, 1]),
+      tensor("int64", [200, 1], rows),
+      tensor(dtype, [200], factors),
+    ];
+    const rounded = (value: number): number => tensor(dtype, [1], [value]).toArray()[0] as number;
+    const expected = [1, 1, 1, 1.5, 1];
+    const exact = inputs[2].toArray() as number[];
+    for (const [p, row] of rows.entries()) expected[row] = rounded(expected[row] * exact[p]);
+    for (const block of parts) {
+      for (const inPlace of [false, true]) {
+        const options = { reduction: "mul" };
+        const divided = { chunkShape: [2], blockShape: [block], inPlace };
+        const job = jobFor({ function: "scatterND", options }, inputs, divided);
+        const result = await runAll(job, random, 1 + random(300));
+        assert.deepEqual(result.toArray(), expected, `${dtype} in blocks of ${block}`);
+      }
+    }
+  }
 });
 
 test("repeated updates of slices in several chunks are combined once for each chunk", async () => {

@@ -9,70 +9,18 @@ import { equals } from "../../src/entries/index.ts";
 import { writeNpy } from "../../src/entries/npy.ts";
 import { readModel } from "../../src/entries/onnx.ts";
 import { ADDED, makeCliFolder } from "../support/cli-files.ts";
-import {
-  checkResult,
-  fails,
-  MAIN,
-  prints,
-  refuses,
-  startCommand,
-  words,
-  type Row,
-} from "../support/cli.ts";
+import { MAIN, startCommand, words } from "../support/cli.ts";
+import { testTranscript } from "../support/transcripts.ts";
 
 const folder = makeCliFolder();
-const { at, home, load, ndscatter } = folder;
-
-/** Rows whose standard input is a file; null for a terminal. */
-// prettier-ignore
-const ROWS: readonly (readonly [stdin: string | null, row: Row])[] = [
-  // Tensors, whose content tells the format.
-  ["u.npy", prints("run ScatterND --attr reduction=add d.npy i.npy -", /^output: float32\[4, 2\]\n/)],
-  ["u.pb", prints("run add.onnx d.npy i.npy - -o out.npy", "y: float32[4, 2]\n  written to out.npy\n")],
-  ["d.npy", prints("run add.onnx data=- i.npy u.npy --expect y.npy", "y: float32[4, 2]\n  equals y.npy\n")],
-  ["y.npy", prints("run add.onnx d.npy i.npy u.npy --expect -", "y: float32[4, 2]\n  equals standard input\n")],
-  ["wrong.npy", fails("run add.onnx d.npy i.npy u.npy --expect y=-", /standard input/, /differs from standard input\n  why: nothing known explains it\n$/)],
-  ["i.npy", prints("explain ScatterND d.npy - u.npy", /output: float32\[4, 2\]/)],
-  ["cut.npy", fails("run ScatterND d.npy i.npy -", /^standard input: the NPY file declares 32 bytes .* but 12 follow/)],
-  ["add.onnx", fails("run ScatterND d.npy i.npy -", /^standard input: /)],
-  ["empty", fails("run ScatterND d.npy i.npy -", "standard input is empty; pipe a file into the command, or name one")],
-  // Models.
-  ["add.onnx", prints("run - d.npy i.npy u.npy --expect y.npy", "y: float32[4, 2]\n  equals y.npy\n")],
-  ["add.onnx", prints("explain - d.npy i.npy u.npy", /output: float32\[4, 2\]/)],
-  ["add.onnx", refuses("run - d.npy i.npy", /^standard input needs files for data, indices, updates; add /)],
-  ["add.onnx", refuses("run - --opset 18 d.npy", "--opset goes with an operator, but standard input is a model, which has its own")],
-  ["add.onnx", prints("inspect -", /^standard input: ai\.onnx 18, 1 node, 1 scatter\/gather\n/)],
-  ["add.onnx", prints("convert - --opset 16 -o from-stdin.onnx", /^from-stdin\.onnx: /)],
-  ["add.onnx", prints("convert - -o from-stdin.xml", /^from-stdin\.xml: /)],
-  ["ir.xml", prints("inspect -", /^standard input: \d+ nodes?, /)],
-  ["cut.onnx", fails("inspect -", /^standard input: /)],
-  ["empty", fails("inspect -", "standard input is empty; pipe a file into the command, or name one")],
-  // What lies beside a file does not come along.
-  ["net.xml", fails("run - data=d.npy updates=u.npy",
-    /^standard input: .*a model in standard input has no \.bin file; give the name of the model file/)],
-  ["model/good.pb", fails("run ScatterND d.npy i.npy -",
-    /^standard input: .*a model in standard input has no weights\.bin; give the name of the model file$/)],
-  ["model/good.onnx", fails("convert - --opset 18 -o model/x.onnx",
-    "the model in standard input has data in weights.bin; give the name of the model file")],
-  // How often, and where.
-  ["u.npy", refuses("run ScatterND d.npy - -", "standard input is one file, but - is given for 2 files; name the others")],
-  ["u.npy", refuses("run ScatterND d.npy - u.npy --expect -", "standard input is one file, but - is given for 2 files; name the others")],
-  ["add.onnx", refuses("run - d.npy i.npy -", "standard input is one file, but - is given for 2 files; name the others")],
-  ["add.onnx", refuses("explain - d.npy i.npy -", "standard input is one file, but - is given for 2 files; name the others")],
-  ["u.npy", refuses("run ScatterND d.npy i.npy - -o -", "- must end in .npy or .pb, which determines its format")],
-  ["add.onnx", refuses("convert - --opset 18 -o -", "the output must end in .onnx or .xml, which determines the format, got -")],
-  ["u.npy", fails("run ScatterND d.npy i.npy ./-.npy", "./-.npy: no such file or directory; check the name and the folder")],
-  [null, refuses("inspect -", "standard input is a terminal; pipe a file into the command, or name one")],
-];
+const { at, home, load } = folder;
 
 fs.writeFileSync(at("empty"), "");
 
-for (const [file, row] of ROWS) {
-  test(`ndscatter ${row.line} < ${file ?? "a terminal"}`, async () => {
-    const surroundings = file === null ? {} : { stdin: new Uint8Array(fs.readFileSync(at(file))) };
-    checkResult(await ndscatter(row.line, surroundings), row);
-  });
-}
+testTranscript(folder, "stdin", "Tensors, whose content determines the format");
+testTranscript(folder, "stdin", "Models");
+testTranscript(folder, "stdin", "Files beside a model");
+testTranscript(folder, "stdin", "How often, and where");
 
 test("what was read from standard input is what was written", () => {
   assert.ok(equals(load("out.npy"), ADDED));

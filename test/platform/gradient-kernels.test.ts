@@ -3,10 +3,11 @@ import { test } from "node:test";
 import { vjp } from "../../src/core/call/vjp.ts";
 import { scatterND } from "../../src/core/operators/scatter-nd.ts";
 import { scatterElements } from "../../src/core/operators/scatter-elements.ts";
-import type { DType, Reduction } from "../../src/core/tensor/dtype.ts";
+import { REDUCTIONS, type DType, type Reduction } from "../../src/core/tensor/dtype.ts";
 import { product } from "../../src/core/tensor/shape.ts";
 import { copy } from "../../src/core/tensor/storage.ts";
 import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
+import { caseList } from "../support/cases.ts";
 import { ENGINES } from "../support/engines.ts";
 import { setLimits } from "../support/limits.ts";
 import { randomFrom, randomTensor, type Random } from "../support/random.ts";
@@ -104,17 +105,24 @@ function check(call: ReferenceCall, name: string, random: Random, seed: number):
 
 for (const dtype of ["float32", "float64", "float16", "complex64"] as const) {
   test(`gradients of ${dtype} in slices and blocks equal the definition`, () => {
-    let seed = 0;
+    let [seed, turn] = [0, 0];
     for (const [name, targets, slice, at] of SHAPES) {
       for (const reduction of ["none", "max", "min"] as const satisfies Reduction[]) {
-        for (const limits of LIMITS) {
+        for (const limits of caseList(LIMITS, turn++, 2)) {
           const random = randomFrom(++seed);
           const some = VALUES[seed % VALUES.length];
           const data = valuesOf(dtype, [targets, slice], random, some);
           const updates = valuesOf(dtype, [at.length, slice], random, some);
           const includeSelf = random(3) > 0;
-          const attributes = { reduction, ...(reduction !== "none" && { includeSelf }) };
-          const indices = tensor("int64", [at.length, 1], [...at]) as Tensor;
+          // Every third call drops some of its updates, which then have the gradient 0.
+          const drops = seed % 3 === 0;
+          const places = at.map((index, p) => (drops && p % 5 === 2 ? targets : index));
+          const attributes = {
+            reduction,
+            ...(reduction !== "none" && { includeSelf }),
+            ...(drops && { bounds: "drop" }),
+          };
+          const indices = tensor("int64", [at.length, 1], places) as Tensor;
           const restore = setLimits({ GRADIENTS: limits, WASM: { call: 0 } });
           try {
             const rows = { operator: scatterND, inputs: [data, indices, updates], attributes };
@@ -127,7 +135,7 @@ for (const dtype of ["float32", "float64", "float16", "complex64"] as const) {
             ];
             const inputs = [
               valuesOf(dtype, first, random, some),
-              tensor("int64", rest, [...at, ...at.toReversed(), ...at]) as Tensor,
+              tensor("int64", rest, [...places, ...places.toReversed(), ...places]) as Tensor,
               valuesOf(dtype, rest, random, some),
             ];
             const along = {
@@ -143,6 +151,57 @@ for (const dtype of ["float32", "float64", "float16", "complex64"] as const) {
             });
           } finally {
             restore();
+          }
+        }
+      }
+    }
+  });
+}
+
+/**
+ * Kept plans whose batches share their offsets, with one gradient wanted or both. Their scatter is that of
+ * ScatterElements with the same indices in every batch and column, which the definition differentiates.
+ */
+for (const [who, engine] of Object.entries(ENGINES)) {
+  test(`gradients of kept plans with shared offsets equal the definition, on ${who}`, () => {
+    let seed = 0;
+    for (const batches of [1, 2, 3]) {
+      for (const columns of [1, 3]) {
+        const shape = [batches, 9, columns];
+        const at = [7, 2, 2, 0, 7, 7, 3];
+        const rows = [batches, at.length, columns];
+        const all = many(product(rows), (p) => at[Math.floor(p / columns) % at.length]);
+        const indices = tensor("int64", rows, all) as Tensor;
+        // The plan keeps what its calls derive from the offsets, for other reductions too.
+        const plan = engine.planGather(shape, at, { axis: 1 });
+        for (const reduction of REDUCTIONS) {
+          for (const limits of LIMITS) {
+            const random = randomFrom(++seed);
+            const some = VALUES[seed % VALUES.length];
+            const [data, updates] = [shape, rows].map((own) =>
+              valuesOf("float32", own, random, some),
+            );
+            const gradient = randomTensor("float32", shape, random);
+            const call = {
+              operator: scatterElements,
+              inputs: [data, indices, updates],
+              attributes: { axis: 1, reduction },
+            };
+            const [ofData, , ofUpdates] = gradients(call, gradient, "even");
+            const restore = setLimits({ GRADIENTS: limits, WASM: { call: 0 } });
+            try {
+              for (const argnums of [1, 0, [0, 1]]) {
+                const found = plan.scatterVjp(data, updates, gradient, { reduction, argnums });
+                for (const [position, expected] of [ofData, ofUpdates].entries()) {
+                  const { [position]: one } = found;
+                  const name = `${reduction}, ${shape}, ${argnums}, seed ${seed}: ${position}`;
+                  if (![argnums].flat().includes(position)) assert.equal(one, null, name);
+                  else assert.ok(one && expected && equals(one, expected), name);
+                }
+              }
+            } finally {
+              restore();
+            }
           }
         }
       }

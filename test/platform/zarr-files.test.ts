@@ -84,9 +84,7 @@ test("an array that is there stays, unless it may be overwritten", async () => {
   await first.write(VALUES);
   const files = filesOf("again.zarr");
   for (const create of [createArray, createPending]) {
-    await assertRejected("attribute", /again\.zarr exists; pass overwrite: true/, () =>
-      create(at("again.zarr"), OPTIONS),
-    );
+    await assertRejected("attribute", {}, () => create(at("again.zarr"), OPTIONS));
   }
   assert.deepEqual(filesOf("again.zarr"), files);
   fs.writeFileSync(at("again.zarr/notes.txt"), "mine");
@@ -106,9 +104,7 @@ test("an array of Zarr v2 is overwritten too, and a group is not", async () => {
   })) {
     fs.writeFileSync(at(`old.zarr/${name}`), text);
   }
-  await assertRejected("attribute", / exists; pass overwrite: true/, () =>
-    createArray(at("old.zarr"), OPTIONS),
-  );
+  await assertRejected("attribute", {}, () => createArray(at("old.zarr"), OPTIONS));
   await createArray(at("old.zarr"), { ...OPTIONS, overwrite: true });
   assert.deepEqual(filesOf("old.zarr"), ["zarr.json"]);
   for (const [name, text] of [
@@ -117,7 +113,7 @@ test("an array of Zarr v2 is overwritten too, and a group is not", async () => {
   ]) {
     fs.mkdirSync(at(`${name}.d`));
     fs.writeFileSync(at(`${name}.d/${name}`), text);
-    await assertRejected("attribute", /is a group, which an array must not overwrite/, () =>
+    await assertRejected("attribute", {}, () =>
       createArray(at(`${name}.d`), { ...OPTIONS, overwrite: true }),
     );
     assert.deepEqual(filesOf(`${name}.d`), [name]);
@@ -127,9 +123,7 @@ test("an array of Zarr v2 is overwritten too, and a group is not", async () => {
 test("nobody sees a pending array before it is published", async () => {
   const pending = await createPending(at("pending.zarr"), OPTIONS);
   assert.deepEqual(filesOf("pending.zarr"), [".ndscatter/zarr.json"]);
-  await assertRejected("malformed-file", /must be a Zarr array/, () =>
-    openArray(at("pending.zarr")),
-  );
+  await assertRejected("malformed-file", {}, () => openArray(at("pending.zarr")));
   const other = await openPending(at("pending.zarr"));
   assert.equal(other.fingerprint, pending.fingerprint);
   const chunk = new Uint8Array(Int32Array.of(1, 2, 3, 4, 5, 6).buffer);
@@ -157,9 +151,7 @@ test("the same pending array is made once, and another one is refused", async ()
   assert.equal(second.fingerprint, first.fingerprint);
   assert.deepEqual(filesOf("twice.zarr"), [".ndscatter/kept", ".ndscatter/zarr.json"]);
   const other = { ...OPTIONS, fillValue: 3 };
-  await assertRejected("attribute", /another unfinished array/, () =>
-    createPending(at("twice.zarr"), other),
-  );
+  await assertRejected("attribute", {}, () => createPending(at("twice.zarr"), other));
   await createPending(at("twice.zarr"), { ...other, overwrite: true });
   assert.deepEqual(filesOf("twice.zarr"), [".ndscatter/zarr.json"]);
 });
@@ -195,9 +187,7 @@ test(
         failsWith(code);
         const array = await createArray(at(`${code}.zarr`), OPTIONS);
         assert.equal((await openArray(at(`${code}.zarr`))).fingerprint, array.fingerprint);
-        await assertRejected("attribute", / exists; pass overwrite: true/, () =>
-          createArray(at(`${code}.zarr`), OPTIONS),
-        );
+        await assertRejected("attribute", {}, () => createArray(at(`${code}.zarr`), OPTIONS));
         const place = at(`${code}-first.zarr`);
         const makers = [0, 1, 2].map((fillValue) => createArray(place, { ...OPTIONS, fillValue }));
         const results = await Promise.allSettled(makers);
@@ -217,12 +207,8 @@ test(
 test("a pending array without metadata cannot be published or opened", async () => {
   const pending = await createPending(at("lost.zarr"), OPTIONS);
   await pending.endStaging();
-  await assertRejected("engine", /metadata of .* was removed while the array was written/, () =>
-    pending.publish(),
-  );
-  await assertRejected("malformed-file", /must be a Zarr array, published or pending/, () =>
-    openPending(at("lost.zarr")),
-  );
+  await assertRejected("engine", {}, () => pending.publish());
+  await assertRejected("malformed-file", {}, () => openPending(at("lost.zarr")));
 });
 
 test("a chunk is copied as it is stored", async () => {
@@ -247,9 +233,7 @@ test("a chunk that cannot be written leaves nothing behind", async () => {
   fs.writeFileSync(at("full.zarr/c/1/0/file"), "");
   await assert.rejects(() => array.writeChunk([1, 0], new Uint8Array(24)));
   assert.deepEqual(fs.readdirSync(at("full.zarr/c/1")), ["0"]);
-  await assertRejected("malformed-file", /c\/1\/0 .* 0 bytes, but its elements take 24/, () =>
-    array.read(),
-  );
+  await assertRejected("malformed-file", {}, () => array.read());
 });
 
 test("writers of one chunk do not meet: one of them is last, and the chunk is whole", async () => {
@@ -295,32 +279,24 @@ test("an array of Zarr v2 is read, written and copied", async () => {
 test("what is no array is refused", async () => {
   fs.mkdirSync(at("empty"));
   fs.writeFileSync(at("file"), "");
-  const none = /must be a Zarr array, but has neither zarr\.json nor \.zarray/;
-  await assertRejected("malformed-file", none, () => openArray(at("empty")));
-  await assertRejected("malformed-file", none, () => openArray(at("nowhere")));
-  await assertRejected("malformed-file", none, () => openArray(at("file")));
-  await assertRejected("attribute", /ftp:\/\/ cannot be opened/, () =>
-    openArray("ftp://host/a.zarr"),
-  );
+
+  await assertRejected("malformed-file", {}, () => openArray(at("empty")));
+  await assertRejected("malformed-file", {}, () => openArray(at("nowhere")));
+  await assertRejected("malformed-file", {}, () => openArray(at("file")));
+  await assertRejected("attribute", {}, () => openArray("ftp://host/a.zarr"));
   for (const location of ["", "a\0b", 4 as never, undefined as never]) {
-    await assertRejected("attribute", /needs a path or a URL/, () => openArray(location));
+    await assertRejected("attribute", {}, () => openArray(location));
   }
   await createArray(at("chunks.zarr"), OPTIONS);
-  await assertRejected("attribute", /defines its own chunks/, () =>
-    openArray(at("chunks.zarr"), { chunkShape: [1, 3] }),
-  );
-  await assertRejected("attribute", /unknown option "chunks"/, () =>
-    openArray(at("chunks.zarr"), { chunks: 1 } as never),
-  );
+  await assertRejected("attribute", {}, () => openArray(at("chunks.zarr"), { chunkShape: [1, 3] }));
+  await assertRejected("attribute", {}, () => openArray(at("chunks.zarr"), { chunks: 1 } as never));
 });
 
 test("metadata of 17 MB are not read", async () => {
   fs.mkdirSync(at("large.zarr"));
   fs.writeFileSync(at("large.zarr/zarr.json"), "");
   fs.truncateSync(at("large.zarr/zarr.json"), 17 * 2 ** 20);
-  await assertRejected("malformed-file", /17825792 bytes, more than the limit/, () =>
-    openArray(at("large.zarr")),
-  );
+  await assertRejected("malformed-file", {}, () => openArray(at("large.zarr")));
 });
 
 test("NPY files are opened and made by the same functions", async () => {
@@ -337,15 +313,11 @@ test("NPY files are opened and made by the same functions", async () => {
   }
   await pending.publish();
   assert.ok(equals(await (await openArray(at("b.npy"))).read(), VALUES));
-  await assertRejected("attribute", /b\.npy exists/, () =>
-    createPending(at("b.npy"), { like: zarr }),
-  );
-  await assertRejected("attribute", /unknown option "codecs"/, () =>
+  await assertRejected("attribute", {}, () => createPending(at("b.npy"), { like: zarr }));
+  await assertRejected("attribute", {}, () =>
     createPending(at("c.npy"), { like: zarr, codecs: [] }),
   );
-  await assertRejected("attribute", /cannot be a Zarr array: it ends in \.npy; /, () =>
-    createArray(at("c.npy"), OPTIONS),
-  );
+  await assertRejected("attribute", {}, () => createArray(at("c.npy"), OPTIONS));
 });
 
 test("a new NPY file has chunks of a size, unless they are given", async () => {
@@ -371,9 +343,7 @@ test("an unfinished NPY file stays, unless it may be overwritten", async () => {
   await assert.rejects(createPending(file, options), { code: "EEXIST" });
   assert.deepEqual([...(await (await openPending(file)).read()).data], [1, 2]);
   await first.publish();
-  await assertRejected("attribute", / exists; pass overwrite: true/, () =>
-    createPending(file, options),
-  );
+  await assertRejected("attribute", {}, () => createPending(file, options));
   const second = await createPending(file, { ...options, overwrite: true });
   assert.deepEqual([...(await second.read()).data], [0, 0]);
   const third = await createPending(file, { ...options, overwrite: true });
@@ -383,18 +353,18 @@ test("an unfinished NPY file stays, unless it may be overwritten", async () => {
 });
 
 // prettier-ignore
-const WRONG_NPY: readonly (readonly [object, ErrorCode, RegExp])[] = [
-  [{ shape: [2] }, "dtype", /the data type must be one of .*, got undefined/],
-  [{ dtype: "int8" }, "attribute", /needs shape, a list of integers/],
-  [{ dtype: "int8", shape: Array.from({ length: 65 }, () => 1) }, "attribute", /needs shape/],
-  [{ dtype: "int8", shape: [-1] }, "shape-mismatch", /^the shape must be integers of 0 or more, got -1$/],
-  [{ dtype: "int4", shape: [1] }, "dtype", /NPY has no data type for int4/],
-  [{ dtype: "string", shape: [1] }, "dtype", /must hold numbers to be read in parts, got text/],
+const WRONG_NPY: readonly (readonly [object, ErrorCode])[] = [
+  [{ shape: [2] }, "dtype"],
+  [{ dtype: "int8" }, "attribute"],
+  [{ dtype: "int8", shape: Array.from({ length: 65 }, () => 1) }, "attribute"],
+  [{ dtype: "int8", shape: [-1] }, "shape-mismatch"],
+  [{ dtype: "int4", shape: [1] }, "dtype"],
+  [{ dtype: "string", shape: [1] }, "dtype"],
 ];
 
-for (const [options, code, says] of WRONG_NPY) {
+for (const [options, code] of WRONG_NPY) {
   test(`a new NPY file with ${JSON.stringify(options).slice(0, 40)} is refused`, async () => {
-    await assertRejected(code, says, () => createPending(at("wrong.npy"), options as never));
+    await assertRejected(code, {}, () => createPending(at("wrong.npy"), options as never));
     assert.ok(!fs.existsSync(at("wrong.npy.part")));
   });
 }

@@ -9,6 +9,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { runCommand, type Result } from "./cli.ts";
+import { collectProgram } from "./collect.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -63,15 +64,58 @@ export const quotedIn = (markdown: string): string[] =>
 export const needsRuntime = (block: string): boolean =>
   /^\$ ndscatter (verify|fix|capture|explain case\/)/m.test(block);
 
-/** Runs `ndscatter LINE` in a folder. Single quotes keep a word with blanks or brackets together. */
-export function ndscatter(line: string, folder = ROOT): Promise<Result> {
-  const args = (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
-  return runCommand(folder, args);
+/** The words of a line. Single quotes keep a word with blanks or brackets together. */
+export const shellWords = (line: string): string[] =>
+  (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
+
+/** Runs `ndscatter LINE` in a folder. */
+export const ndscatter = (line: string, folder = ROOT): Promise<Result> =>
+  runCommand(folder, shellWords(line));
+
+/** True if documents and transcripts are rewritten instead of compared. */
+export const IS_UPDATE = process.env["UPDATE"] !== undefined;
+
+/** Replaces a text in the document that holds it. The program that runs next sees the new text. */
+export function rewrite(shown: string, printed: string): void {
+  if (shown === printed) return;
+  const holder = documents().find((file) => read(file).includes(shown));
+  if (holder === undefined && documents().some((file) => read(file).includes(printed))) return;
+  assert.ok(holder !== undefined, `no document holds: ${shown}`);
+  fs.writeFileSync(
+    path.join(ROOT, holder),
+    read(holder).replace(shown, () => printed),
+  );
+}
+
+/** The documents, as paths from the root. */
+const documents = (): string[] =>
+  [
+    "README.md",
+    ...["docs", "docs/arrays", "bench"].flatMap((folder) =>
+      fs.readdirSync(path.join(ROOT, folder)).map((name) => `${folder}/${name}`),
+    ),
+  ].filter((file) => file.endsWith(".md"));
+
+/** True if lines show a text, in which a line of dots stands for any lines. */
+function shows(lines: readonly string[], printed: string): boolean {
+  const pattern = lines.map((text) =>
+    text === "..." ? "(?:.*\\n)*" : `${text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,
+  );
+  return new RegExp(`^${pattern.join("")}$`).test(printed);
+}
+
+/** The lines that show a text as old lines did: with as many before and after the first dots. */
+function shownAnew(lines: readonly string[], printed: string): readonly string[] {
+  const all = printed.trimEnd().split("\n");
+  const dots = lines.indexOf("...");
+  if (dots === -1 || all.length < lines.length) return all;
+  const after = lines.length - dots - 1;
+  return [...all.slice(0, dots), "...", ...all.slice(all.length - after)];
 }
 
 /**
  * Runs every `$ ndscatter …` of a text block and compares its output with the lines below, where a line of dots stands
- * for any lines.
+ * for any lines. `UPDATE=1` rewrites those lines in the document.
  * @returns the status of each
  */
 export async function assertPrints(block: string, folder = ROOT): Promise<(number | null)[]> {
@@ -82,11 +126,12 @@ export async function assertPrints(block: string, folder = ROOT): Promise<(numbe
     const [line, ...lines] = one.trimEnd().split("\n");
     // The commands run in sequence, because a command may read files of the previous one.
     const { status, stdout, stderr } = await ndscatter(line, folder);
-    const pattern = lines.map((text) =>
-      text === "..." ? "(?:.*\\n)*" : `${text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")}\\n`,
-    );
     const printed = `${stdout}${stderr}`.replace(/\n*$/, "\n");
-    assert.match(printed, new RegExp(`^${pattern.join("")}$`), line);
+    if (!shows(lines, printed)) {
+      if (!IS_UPDATE) assert.equal(printed, `${lines.join("\n")}\n`, line);
+      const anew = shownAnew(lines, printed);
+      rewrite(`${[line, ...lines].join("\n")}\n`, `${[line, ...anew].join("\n")}\n`);
+    }
     statuses.push(status);
   }
   return statuses;
@@ -104,6 +149,7 @@ export async function runBlock(
   { before = "", exported = [] }: { before?: string; exported?: readonly string[] } = {},
 ): Promise<{ values: Readonly<Record<string, unknown>>; printed: readonly unknown[] }> {
   const file = path.join(ROOT, "build", `${name}.mjs`);
+  collectProgram(`${before}\n${code}`);
   const lines = [
     "export const printed = [];",
     before,

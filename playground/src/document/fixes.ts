@@ -259,8 +259,9 @@ function* rankFixes({ state, version, explanation }: Broken): Iterable<Fix> {
       yield* give(indices, [...mine, ...Array<number>(rank - mine.length).fill(1)]);
     }
     if (mine.length > rank) yield* give(indices, mine.slice(0, rank));
-    const [, most] = error.expected ?? [];
-    if (mine.length > 0 && error.code === "rank" && most !== undefined) {
+    // A range is the allowed length of a tuple; a number is the rank of another input.
+    const [, most] = Array.isArray(error.expected) ? (error.expected as readonly unknown[]) : [];
+    if (mine.length > 0 && error.code === "rank" && typeof most === "number") {
       yield* give(indices, [...mine.slice(0, -1), most]);
     }
     // Apart from the axis, an index has the same coordinates as its target, so data must be at least as large.

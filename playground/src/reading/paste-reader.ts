@@ -275,7 +275,8 @@ export class Reader {
     this.failedAt = at;
     const lines = this.text.slice(0, at).split("\n");
     const column = lines[lines.length - 1].length + 1;
-    return new TensorError("shape-mismatch", `line ${lines.length}, column ${column}: ${sentence}`);
+    const message = `line ${lines.length}, column ${column}: ${sentence}`;
+    return new TensorError("shape-mismatch", message, { key: "text", at: [lines.length, column] });
   }
 }
 

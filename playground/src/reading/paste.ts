@@ -126,7 +126,7 @@ function withBlock(
     const sentence =
       `the block ${block} at ${printShape(at)} does not fit into ${printShape(shape)}: ` +
       "enlarge the tensor, or paste the block in brackets to replace the tensor";
-    throw new TensorError("shape-mismatch", sentence);
+    throw new TensorError("shape-mismatch", sentence, { key: "text", at, expected: shape });
   }
   const next = [...values];
   for (const [down, texts] of rows.entries()) {

@@ -17,11 +17,15 @@ export function checkShape(shape: readonly number[], what: string): void {
   const wrong = shape.find((dim) => !Number.isSafeInteger(dim) || dim < 0);
   if (wrong !== undefined) {
     const sentence = `a dimension of ${what} must be a non-negative integer, got ${wrong}`;
-    throw new TensorError("shape-mismatch", sentence);
+    throw new TensorError("shape-mismatch", sentence, { input: what, got: wrong });
   }
   if (shape.length > MOST_AXES) {
     const sentence = `the page shows tensors with up to ${MOST_AXES} axes, but ${what} has ${shape.length}`;
-    throw new TensorError("rank", sentence, { got: shape.length });
+    throw new TensorError("rank", sentence, {
+      input: what,
+      got: shape.length,
+      limit: MOST_AXES,
+    });
   }
   checkExtent(shape, what);
 }
@@ -34,7 +38,7 @@ export function checkExtent(shape: readonly number[], what: string): void {
   const sentence = shape.includes(0)
     ? `the page shows up to ${most} lists, but ${what}, ${printShape(shape)}, has ${got}`
     : `the page shows up to ${most} elements, but ${what}, ${printShape(shape)}, has ${got}`;
-  throw new TensorError("too-large", sentence, { got: extent, expected: shape });
+  throw new TensorError("too-large", sentence, { input: what, got: extent, limit: MOST_ELEMENTS });
 }
 
 /**

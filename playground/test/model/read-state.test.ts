@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isTensorError, run } from "ndscatter";
+import { isTensorError, run, type ErrorCode } from "ndscatter";
 import { PRESETS } from "../../src/examples/presets.ts";
 import { readState, explainState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";
+import { sentenceOf } from "../support/refused.ts";
 import { states } from "./states.ts";
 
 const SMALL: State = {
@@ -27,6 +28,16 @@ const inputAs = (position: number, change: Partial<State["inputs"][0]>): State =
     at === position && input ? { ...input, ...change } : input,
   ),
 });
+
+/** The sentence of the library for a state. */
+const refusal = (code: ErrorCode, state: State): string => {
+  const { node, inputs } = readState(state);
+  return sentenceOf(code, node, inputs);
+};
+
+const PLUS: State = { ...SMALL, attributes: { reduction: "plus" } };
+const OLD: State = { ...SMALL, opset: 13, attributes: { reduction: "add" } };
+const UNKNOWN: State = { ...SMALL, op: "Scatterer" };
 
 test("a valid state has no faults, and an output", () => {
   const { faults, explanation } = explainState(SMALL);
@@ -57,44 +68,28 @@ const FAULTS: readonly (readonly [name: string, state: State, faults: readonly u
     [
       {
         place: { input: 1, at: [0, 0] },
-        sentence: "ScatterND-18: indices[0, 0] is 2, but axis 0 of data [2, 2] takes -2 to 1",
+        sentence: refusal("index-out-of-range", inputAs(1, { values: ["2", "0"] })),
       },
       {
         place: { input: 1, at: [1, 0] },
-        sentence: "ScatterND-18: indices[1, 0] is -3, but axis 0 of data [2, 2] takes -2 to 1",
+        sentence: refusal("index-out-of-range", inputAs(1, { values: ["0", "-3"] })),
       },
     ],
   ],
   [
     "a word that is no reduction",
-    { ...SMALL, attributes: { reduction: "plus" } },
-    [
-      {
-        place: { attribute: "reduction" },
-        sentence: 'ScatterND-18: reduction must be one of none, add, mul, max, min, got "plus"',
-      },
-    ],
+    PLUS,
+    [{ place: { attribute: "reduction" }, sentence: refusal("reduction", PLUS) }],
   ],
   [
     "an attribute that the version has not",
-    { ...SMALL, opset: 13, attributes: { reduction: "add" } },
-    [
-      {
-        place: { attribute: "reduction" },
-        sentence:
-          'ScatterND-13: unknown attribute "reduction"; this version has no attributes; reduction came with version 16',
-      },
-    ],
+    OLD,
+    [{ place: { attribute: "reduction" }, sentence: refusal("attribute", OLD) }],
   ],
   [
     "no such operator",
-    { ...SMALL, op: "Scatterer" },
-    [
-      {
-        place: { whole: "operator" },
-        sentence: "Scatterer: unknown operator of ai.onnx; did you mean ScatterND of ai.onnx?",
-      },
-    ],
+    UNKNOWN,
+    [{ place: { whole: "operator" }, sentence: refusal("unknown-operator", UNKNOWN) }],
   ],
 ];
 

@@ -10,6 +10,7 @@ import { readState, explainState } from "../../src/document/read-state.ts";
 import type { State } from "../../src/values/state.ts";
 import { operatorGroups, withOperator } from "../../src/document/with-operator.ts";
 import { states } from "./states.ts";
+import { sentenceOf } from "../support/refused.ts";
 import { dtypesOf } from "../../src/values/schema.ts";
 
 const ADD: State = {
@@ -40,10 +41,8 @@ test("an older version without the word", () => {
   );
   assert.deepEqual(state.attributes, {});
   assert.equal(remarks.length, 1);
-  assert.match(
-    remarks[0],
-    /reduction must be one of none, add, mul, got "max"; "max" came with version 18/,
-  );
+  const older = { op: "ScatterND", opset: 16, attributes: { reduction: "max" } };
+  assert.ok(remarks[0].includes(sentenceOf("reduction", older, [])), remarks[0]);
 });
 
 test("an older version without the data type: data and updates change together", () => {
@@ -57,10 +56,7 @@ test("an older version without the data type: data and updates change together",
     ADD.inputs.map((input) => input?.values),
   );
   assert.equal(remarks.length, 1);
-  assert.match(
-    remarks[0],
-    /^ScatterND-11: data must be one of .*, got bfloat16; version 13 accepts it, so it becomes float32$/,
-  );
+  assert.match(remarks[0], /^ScatterND-11: data .* bfloat16; .*, so it becomes float32$/);
 });
 
 test("a newer version keeps everything, and an opset between two means the one before", () => {
@@ -132,10 +128,7 @@ test("a reduction that the other operator lacks is left out", () => {
   };
   const { state: there, remarks } = withOperator(state, ADD);
   assert.deepEqual(there.attributes, {});
-  assert.match(
-    remarks[0],
-    /reduction must be one of .*, got "sub", so reduction = sub is left out$/,
-  );
+  assert.match(remarks[0], /: reduction .* "sub", so reduction = sub is left out$/);
 });
 
 test("a gather from a scatter loses the updates; a scatter from a gather gets zeros of the right shape", () => {
@@ -195,9 +188,8 @@ test("an axis that is no number is left out, and quoted as it was typed", () => 
     opset: 13,
   });
   assert.deepEqual(there.attributes, {});
-  assert.deepEqual(remarks, [
-    'Gather-13: axis must be an integer, got "x", so axis = x is left out',
-  ]);
+  const own = sentenceOf("attribute", { op: "Gather", opset: 13, attributes: { axis: "x" } }, []);
+  assert.deepEqual(remarks, [`${own}, so axis = x is left out`]);
 });
 
 test("shapes that another operator cannot have give way to an example of it", () => {

@@ -1,6 +1,6 @@
 /** Checks the arguments of an array's methods before anything is read or written. */
 
-import { isArray, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
 import { isNumericStorage, rowOf } from "../../core/tensor/dtype.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
 import { bytesOf } from "../../core/tensor/storage.ts";
@@ -13,12 +13,16 @@ import { Grid } from "./grid.ts";
 export function checkCoordinates(given: unknown, rank: number, name: string): number[] {
   if (!isArray(given) || given.length !== rank) {
     const got = isArray(given) ? given.length : printValue(given);
-    throw new TensorError("rank", `${name} must be a list of ${rank} integers, got ${got}`);
+    throw new TensorError("rank", `${name} must be a list of ${rank} integers, got ${got}`, {
+      key: name,
+      got,
+      expected: rank,
+    });
   }
-  return given.map((one) => {
+  return given.map((one, axis) => {
     if (Number.isSafeInteger(one) && Number(one) >= 0) return Number(one) + 0;
     const sentence = `${name} must be integers of 0 or more, got ${printValue(one)}`;
-    throw new TensorError("shape-mismatch", sentence);
+    throw new TensorError("shape-mismatch", sentence, { key: name, axis, got: factOf(one) });
   });
 }
 
@@ -54,12 +58,20 @@ export function checkWrite(values: unknown, start: unknown, array: ArrayType): C
   const { dtype, shape, data } = asTensor(values, {}, "values");
   if (dtype !== array.dtype || !isNumericStorage(data)) {
     const sentence = `the values must be ${array.dtype}, the data type of the array, got ${dtype}`;
-    throw new TensorError("dtype", sentence, { input: "values" });
+    throw new TensorError("dtype", sentence, {
+      input: "values",
+      got: dtype,
+      expected: array.dtype,
+    });
   }
   const from = checkStart(start, array);
   if (shape.length !== array.shape.length) {
     const sentence = `the values must have the rank of the array, ${printShape(array.shape)}, got ${printShape(shape)}`;
-    throw new TensorError("rank", sentence, { input: "values" });
+    throw new TensorError("rank", sentence, {
+      input: "values",
+      got: shape.length,
+      expected: array.shape.length,
+    });
   }
   checkBox(from, shape, array.shape);
   return { start: from, shape, bytes: bytesOf(data) };
@@ -94,7 +106,7 @@ function checkBox(
   throw new TensorError(
     "index-out-of-range",
     `the box ends at ${end} along axis ${axis}, but the array has the shape ${printShape(array)}`,
-    { axis, got: end, expected: [0, array[axis]] },
+    { key: "box", axis, got: end, size: array[axis], expected: [0, array[axis]] },
   );
 }
 
@@ -107,7 +119,14 @@ export function checkChunk(at: unknown, { shape, chunkShape }: ArrayType): numbe
   throw new TensorError(
     "index-out-of-range",
     `chunk ${printShape(checked)} lies outside the grid of ${printShape(grid)} chunks`,
-    { axis, got: checked[axis], expected: [0, grid[axis] - 1] },
+    {
+      key: "chunk",
+      at: checked,
+      axis,
+      got: checked[axis],
+      size: grid[axis],
+      expected: [0, grid[axis] - 1],
+    },
   );
 }
 
@@ -127,5 +146,6 @@ function checkBytes(
   throw new TensorError(
     "shape-mismatch",
     `${name} must be a Uint8Array of at least ${expected} bytes, for elements of shape ${printShape(shape)}, got ${got}`,
+    { key: name, got: bytes instanceof Uint8Array ? bytes.length : factOf(bytes), expected },
   );
 }

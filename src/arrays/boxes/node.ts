@@ -28,5 +28,5 @@ export function moduleOfNode<Name extends keyof Modules>(name: Name): Modules[Na
 export function checkFiles(location: string): void {
   if (moduleOfNode("node:fs") !== null) return;
   const sentence = `${location} is a path, which a page cannot read; give a URL of https:// or s3://`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "location", file: location });
 }

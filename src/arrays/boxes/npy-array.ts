@@ -163,7 +163,10 @@ export async function headIn(
 
 function checkNumeric(dtype: string, name: string): void {
   if (dtype !== "string") return;
-  throw new TensorError("dtype", `${name} must hold numbers to be read in parts, got text`);
+  throw new TensorError("dtype", `${name} must hold numbers to be read in parts, got text`, {
+    input: name,
+    got: dtype,
+  });
 }
 
 export class NpyArray implements ChunkedArray {
@@ -343,6 +346,6 @@ export function checkContiguous(chunkShape: readonly number[], shape: readonly n
     `the chunks of an NPY file of shape ${printShape(shape)} must be contiguous, got ${printShape(chunkShape)}; ` +
       "leading dimensions must be 1, the next may be any size, and the rest must be whole axes, " +
       "such as [1, 1000, 128] for [8, 50000, 128]",
-    { got: chunkShape.length, expected: shape },
+    { key: "chunkShape", got: chunkShape, expected: shape },
   );
 }

@@ -176,19 +176,30 @@ export class PartAxes {
 }
 
 function checkWithin(along: readonly Along[], { shape, location }: ChunkedArray): void {
-  const isWithin =
-    along.length === shape.length &&
-    along.every(({ start, step, count }, axis) => {
-      const isWhole = [start, step, count].every((one) => Number.isSafeInteger(one) && one >= 0);
-      return (
-        isWhole &&
-        step > 0 &&
-        start + Math.max(0, count - 1) * step + Math.min(1, count) <= shape[axis]
-      );
-    });
-  if (isWithin) return;
+  const endOf = ({ start, step, count }: Along): number =>
+    start + Math.max(0, count - 1) * step + Math.min(1, count);
+  const axis = shape.findIndex((dim, d) => {
+    const { start, step, count } = along[d] ?? { start: NaN, step: NaN, count: NaN };
+    const isWhole = [start, step, count].every((one) => Number.isSafeInteger(one) && one >= 0);
+    return !(isWhole && step > 0 && endOf(along[d]) <= dim);
+  });
+  if (axis === -1 && along.length === shape.length) return;
   const sentence = `the slice of ${location.path} must lie within its shape ${printShape(shape)}`;
-  throw new TensorError("index-out-of-range", sentence, { expected: shape });
+  const facts = { key: "slice", file: location.path };
+  if (along.length !== shape.length) {
+    throw new TensorError("rank", sentence, {
+      ...facts,
+      got: along.length,
+      expected: shape.length,
+    });
+  }
+  throw new TensorError("index-out-of-range", sentence, {
+    ...facts,
+    axis,
+    got: endOf(along[axis]),
+    size: shape[axis],
+    expected: [0, shape[axis]],
+  });
 }
 
 /** Returns the part's chunk size along one axis. */

@@ -1,6 +1,6 @@
 /** Converts axis ranges from Python's notation to the form that a job's file stores. */
 
-import { isArray, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue, TensorError } from "../../core/errors.ts";
 import { printShape } from "../../core/tensor/shape.ts";
 import type { AxisPart, AxisRange } from "./array.ts";
 
@@ -12,7 +12,11 @@ import type { AxisPart, AxisRange } from "./array.ts";
 export function partsOf(ranges: readonly AxisRange[], shape: readonly number[]): AxisPart[] {
   if (ranges.length > shape.length) {
     const sentence = `a slice must have at most ${shape.length} ranges, one per axis of ${printShape(shape)}, got ${ranges.length}`;
-    throw new TensorError("rank", sentence, { got: ranges.length });
+    throw new TensorError("rank", sentence, {
+      key: "ranges",
+      got: ranges.length,
+      expected: [0, shape.length],
+    });
   }
   return shape.map((dim, axis) => partOf(ranges[axis] ?? null, dim, axis));
 }
@@ -25,7 +29,13 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
     const at = range < 0 ? range + dim : range;
     if (Number.isSafeInteger(range) && at >= 0 && at < dim) return at;
     const sentence = `a coordinate of axis ${axis} must be from ${0 - dim} to ${dim - 1}, got ${printValue(range)}`;
-    throw new TensorError("index-out-of-range", sentence, { axis, got: range });
+    throw new TensorError("index-out-of-range", sentence, {
+      key: "ranges",
+      axis,
+      got: range,
+      size: dim,
+      expected: [0 - dim, dim - 1],
+    });
   }
   const given = range ?? [];
   const isRange =
@@ -36,7 +46,11 @@ function partOf(range: AxisRange, dim: number, axis: number): AxisPart {
   const step = by ?? 1;
   if (!isRange || step < 1) {
     const sentence = `the range of axis ${axis} must be a coordinate, or [start, stop, step] with a step of 1 or more`;
-    throw new TensorError("attribute", `${sentence}, got ${printValue(range)}`, { axis });
+    throw new TensorError("attribute", `${sentence}, got ${printValue(range)}`, {
+      key: "ranges",
+      axis,
+      got: factOf(range),
+    });
   }
   // Python also clips ranges that extend beyond the axis.
   const placeOf = (end: number): number => Math.min(dim, Math.max(0, end < 0 ? end + dim : end));

@@ -63,7 +63,12 @@ export class SlicedArray implements StagedArray {
     this.chunkShape = Object.freeze(readAs ?? this.#axes.chunkShape(isExclusive));
     if (this.chunkShape.length !== this.shape.length) {
       const sentence = `chunks ${printShape(this.chunkShape)} of ${base.location.path} must have the rank of ${printShape(this.shape)}`;
-      throw new TensorError("rank", sentence);
+      throw new TensorError("rank", sentence, {
+        key: "chunkShape",
+        file: base.location.path,
+        got: this.chunkShape.length,
+        expected: this.shape.length,
+      });
     }
     const names = base.dimensionNames ?? null;
     this.dimensionNames = names && this.#axes.kept.map((axis) => names[axis]);
@@ -240,6 +245,7 @@ export class SlicedArray implements StagedArray {
     throw new TensorError(
       "attribute",
       `${this.location.path} cannot be changed in place; give a Zarr array in files`,
+      { key: "out", file: this.location.path },
     );
   }
 

@@ -87,6 +87,6 @@ export function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch (cause) {
     const sentence = `${JSON.stringify(text)} is not valid percent-encoding; write %25 for %`;
-    throw new TensorError("attribute", sentence, {}, { cause });
+    throw new TensorError("attribute", sentence, { key: "location" }, { cause });
   }
 }

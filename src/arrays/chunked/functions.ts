@@ -18,7 +18,7 @@
 import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import type { NodeSpec } from "../../core/call/call.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import type { ArrayLocation, ChunkedArray } from "../boxes/array.ts";
 import { isUrl } from "../boxes/file.ts";
@@ -158,6 +158,7 @@ async function run(
     throw new TensorError(
       "attribute",
       `a job for ${place} needs a folder on this machine; set job`,
+      { key: "job", file: place },
     );
   }
   const folder = path.resolve(job ?? `${place}.job`);
@@ -198,7 +199,7 @@ function callOf(name: string, given: Readonly<Record<string, unknown>>): CallSpe
     );
     if (other !== undefined) {
       const sentence = `${other} cannot be combined with node; put it into the attributes of node`;
-      throw new TensorError("attribute", sentence);
+      throw new TensorError("attribute", sentence, { key: other });
     }
     return { node, axis, duplicates } as CallSpec;
   }
@@ -213,22 +214,22 @@ function outOf(data: ChunkedArray, out: unknown): Pick<ArrayLocation, "format" |
     return { format, path: isUrl(out) ? out : path.resolve(out) };
   }
   const sentence = `out must be the path of a new array, or data itself, got ${printValue(out)}`;
-  throw new TensorError("attribute", sentence, { input: "out" });
+  throw new TensorError("attribute", sentence, { input: "out", key: "out", got: factOf(out) });
 }
 
 /** Checks options early, because the errors would otherwise end a job that has begun. */
 function checkRun({ job, signal, onNote, onProgress }: Readonly<Record<string, unknown>>): void {
   const isPath = typeof job === "string" && job !== "" && !job.includes("\0");
   if (job !== undefined && !isPath) {
-    throw new TensorError("attribute", `job must be the path of a folder, got ${printValue(job)}`);
+    throw wrongOption("job", "the path of a folder", job);
   }
   for (const [name, given] of Object.entries({ onProgress, onNote })) {
     if (given === undefined || typeof given === "function") continue;
-    throw new TensorError("attribute", `${name} must be a function, got ${printValue(given)}`);
+    throw wrongOption(name, "a function", given);
   }
   if (signal === undefined) return;
   if (!(signal instanceof AbortSignal)) {
-    throw new TensorError("attribute", `signal must be an AbortSignal, got ${printValue(signal)}`);
+    throw wrongOption("signal", "an AbortSignal", signal);
   }
   signal.throwIfAborted();
 }

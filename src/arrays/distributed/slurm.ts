@@ -7,7 +7,7 @@
 import { remainingTasks, type Job, type Stage, type StageName } from "../chunked/job/job.ts";
 import { DEFAULT_MEMORY } from "../chunked/run/pool.ts";
 import { checkCount } from "../chunked/stages/budget.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import { currentStage, type Core } from "./core.ts";
 import { printNumbers } from "./ranges.ts";
 
@@ -192,7 +192,10 @@ const PATIENCE = 70;
 function quote(word: string): string {
   // A line break could end the inner script, and a NUL ends every argument.
   if (/[\n\r\0]/.test(word)) {
-    throw new TensorError("attribute", `a script cannot contain the name ${printValue(word)}`);
+    throw new TensorError("attribute", `a script cannot contain the name ${printValue(word)}`, {
+      key: "name",
+      got: factOf(word),
+    });
   }
   return /^[\w./:=%@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -204,5 +207,7 @@ function checkOptions(options: SlurmOptions): void {
     if (value !== undefined) checkCount(name, value);
   }
   if (command?.length === 0)
-    throw new TensorError("attribute", "command must have at least one word");
+    throw new TensorError("attribute", "command must have at least one word", {
+      key: "command",
+    });
 }

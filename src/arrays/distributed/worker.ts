@@ -112,7 +112,7 @@ async function rootsOf({ connection, roots }: WorkerOptions): Promise<Roots | nu
   const sentence =
     `a worker of the queue at ${printAddress(connection)} needs roots, the folders that its jobs may use ` +
     "(ndscatter job worker --root FOLDER), because anyone who can write to the queue can name jobs";
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "roots" });
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import { DTYPE_NAMES, DTYPES, rowOf, type DType } from "../../core/tensor/dtype.ts";
-import { malformed, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, TensorError } from "../../core/errors.ts";
 
 /** The storage format of a file's elements. */
 export interface ElementType {
@@ -54,7 +54,10 @@ export function parseDescr(descr: string): ElementType {
   if (dtype === undefined) {
     const known = DTYPE_NAMES.flatMap((one) => rowOf(one).npy ?? []).join(" ");
     const why = UNREAD[name.charAt(0)] ?? `an unknown data type; the supported types are ${known}`;
-    throw malformed(`the descr of the NPY file, '${descr}', means ${why}`);
+    throw malformed(`the descr of the NPY file, '${descr}', means ${why}`, {
+      key: "descr",
+      got: factOf(descr),
+    });
   }
   const { bytes, lanes } = DTYPES[dtype];
   return { dtype, bytes, unit: bytes / lanes, bigEndian };
@@ -72,6 +75,7 @@ export function printDescr(dtype: DType, characters: number): string {
     throw new TensorError(
       "dtype",
       `NPY has no data type for ${dtype}; save the tensor as ONNX (.pb)`,
+      { input: "tensor", got: dtype },
     );
   }
   if (dtype === "string") return `<${npy}${characters}`;

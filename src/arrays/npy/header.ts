@@ -59,6 +59,7 @@ export function readNpyHeader(
   if (width === undefined) {
     throw malformed(
       `the NPY file has version ${version}, but the supported versions are 1.0, 2.0 and 3.0`,
+      { key: "version", got: version, allowed: ["1.0", "2.0", "3.0"] },
     );
   }
   const from = LENGTH_AT + width;
@@ -92,7 +93,10 @@ function checkMagic(file: Uint8Array): void {
   if (wrong === file.length) {
     const { length: got } = file;
     const there = got === 0 ? "no" : `only ${got}`;
-    throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there} bytes`, { got });
+    throw malformed(`an NPY file begins with \\x93NUMPY, but the file has ${there} bytes`, {
+      got,
+      expected: MAGIC.length,
+    });
   }
   const isArchive = file[0] === 0x50 && file[1] === 0x4b;
   throw malformed(
@@ -100,6 +104,7 @@ function checkMagic(file: Uint8Array): void {
       ? "the file must be an NPY file, but it is a ZIP archive; unpack an .npz file first"
       : "the file must be an NPY file, which begins with \\x93NUMPY, " +
           `but byte ${wrong} is 0x${file[wrong].toString(16).padStart(2, "0")}; save it with np.save`,
+    { byte: wrong, got: file[wrong], expected: MAGIC[wrong] },
   );
 }
 
@@ -107,7 +112,7 @@ function checkLength(file: Uint8Array, end: number, what: string): void {
   if (file.length >= end) return;
   throw malformed(
     `the NPY file ends after ${file.length} bytes, within ${what} (up to byte ${end})`,
-    { got: file.length },
+    { key: "size", got: file.length, expected: end },
   );
 }
 
@@ -124,7 +129,7 @@ function checkElements(
     throw new TensorError(
       "too-large",
       `the NPY file declares the shape ${printShape(shape)}, but ${most} - 1 elements`,
-      { expected: shape },
+      { key: "shape", got: size, limit: maxSize },
     );
   }
   const present = fileSize - start;
@@ -132,14 +137,15 @@ function checkElements(
     throw malformed(
       `the NPY file declares ${size * bytes} bytes (shape ${printShape(shape)}, ${dtype} of ${bytes} bytes), ` +
         `but ${present} follow its header`,
-      { got: present, expected: shape },
+      { key: "size", got: present, expected: size * bytes },
     );
   }
   // Strings of length 0 take no bytes, so only this check prevents a small file from creating 2^32 empty strings.
   if (bytes === 0 && size > fileSize) {
     throw malformed(`the NPY file declares ${size} empty strings, more than it has bytes`, {
+      key: "size",
       got: size,
-      expected: shape,
+      limit: fileSize,
     });
   }
   return size;

@@ -31,7 +31,7 @@ export function parseDictionary(bytes: Uint8Array, start: number, end: number): 
   while (!cursor.accept("}")) {
     const key = cursor.text("a key in quotes");
     if (seen.includes(key)) {
-      throw malformed(`the header of the NPY file has the key '${key}' twice`);
+      throw malformed(`the header of the NPY file has the key '${key}' twice`, { key });
     }
     seen.push(key);
     cursor.expect(":");
@@ -41,6 +41,7 @@ export function parseDictionary(bytes: Uint8Array, start: number, end: number): 
     else {
       throw malformed(
         `the header of the NPY file has the key '${key}', but its keys are descr, fortran_order and shape`,
+        { key, allowed: ["descr", "fortran_order", "shape"] },
       );
     }
     if (cursor.accept(",")) continue;
@@ -80,6 +81,7 @@ function parseTuple(cursor: LiteralCursor): number[] {
     if (shape.length === MAX_RANK) {
       throw malformed(
         `the shape in the header of the NPY file has more than ${MAX_RANK} dimensions`,
+        { key: "shape", limit: MAX_RANK },
       );
     }
     shape.push(parseDimension(cursor));
@@ -189,6 +191,7 @@ class LiteralCursor {
           : `has the byte 0x${byte.toString(16).padStart(2, "0")}`;
     return malformed(
       `the header of the NPY file ${found} at byte ${this.at}, but expected ${what}`,
+      { byte: this.at },
     );
   }
 }

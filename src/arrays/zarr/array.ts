@@ -22,7 +22,7 @@ import {
 import type { Box } from "../boxes/grid.ts";
 import { sliceOf } from "../boxes/slice.ts";
 import { checkChunk, checkChunkBytes, checkRead, checkStart, checkWrite } from "../boxes/checks.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import { allocate, isNumericStorage, type DType, type Scalar } from "../../core/tensor/dtype.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { product, sameShape, shapeOf } from "../../core/tensor/shape.ts";
@@ -305,6 +305,7 @@ export class ZarrArray implements PendingArray {
     throw new TensorError(
       "engine",
       `the metadata of ${this.store.path} was removed while the array was written; write it again`,
+      { file: this.store.path },
     );
   }
 
@@ -332,19 +333,29 @@ export class ZarrArray implements PendingArray {
     const advice =
       "copy the array with another codec (ndscatter array a.zarr -o b.zarr --codec zstd)";
     const sentence = `${this.store.path} is compressed with ${unwritten}, which can be read but not written; ${advice}`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, {
+      key: "codecs",
+      file: this.store.path,
+      got: unwritten,
+    });
   }
 
   #staging(name: string): Staging {
     // The names of staged chunks become file names and may come from another machine, so they are checked.
     if (typeof name !== "string" || !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name)) {
       const must = "must consist of letters, digits, dots, _ and -, and may not begin with a dot";
-      throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`);
+      throw new TensorError("attribute", `the name ${printValue(name)} of a staged chunk ${must}`, {
+        key: "name",
+        got: factOf(name),
+      });
     }
     const { staging } = this.store;
     if (staging !== undefined && name !== "zarr.json") return staging;
     const why = staging === undefined ? "only arrays in files can be staged" : "it is the metadata";
-    throw new TensorError("attribute", `a chunk cannot be staged as ${printValue(name)}: ${why}`);
+    throw new TensorError("attribute", `a chunk cannot be staged as ${printValue(name)}: ${why}`, {
+      key: "name",
+      got: factOf(name),
+    });
   }
 }
 
@@ -353,6 +364,7 @@ export const changedSince = ({ path }: Store): TensorError =>
   new TensorError(
     "attribute",
     `the metadata of ${path} has changed since the array was opened; open it again`,
+    { key: "metadata", file: path },
   );
 
 /** Returns `missing` bytes of padding, filled with copies of an element, in pieces. */

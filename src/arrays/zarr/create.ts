@@ -1,7 +1,7 @@
 /** Converts the options for a new array to metadata. */
 
 import type { ChunkedArray } from "../boxes/array.ts";
-import { isArray, isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { SlicedArray } from "../boxes/slice.ts";
 import { isNumericStorage, rowOf, type DType } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -73,7 +73,9 @@ export function metadataOf(given: CreateOptions, where: string): Metadata {
   } catch (error) {
     // The parser reports a malformed file, but here the error is in an option.
     if (!isTensorError(error, "malformed-file")) throw error;
-    throw new TensorError("attribute", error.message, {}, { cause: error });
+    const { message, key = "options", got, expected, allowed, limit, file } = error;
+    const fields = { key, got, expected, allowed, limit, file };
+    throw new TensorError("attribute", message, fields, { cause: error });
   }
 }
 
@@ -111,7 +113,9 @@ function newMetadata(options: CreateOptions, where: string): Metadata {
 
 const needed = (value: readonly number[] | undefined, name: string): Json => {
   if (isArray(value)) return [...value];
-  throw new TensorError("attribute", `a new array needs ${name}, a list of integers`);
+  throw new TensorError("attribute", `a new array needs ${name}, a list of integers`, {
+    key: name,
+  });
 };
 
 const isName = (one: unknown): boolean => one === null || typeof one === "string";
@@ -124,7 +128,11 @@ function namesOf(
 ): Metadata["dimensionNames"] {
   if (names === undefined) return inherited?.length === rank ? inherited : null;
   if (isArray(names) && names.length === rank && names.every(isName)) return [...names] as string[];
-  throw new TensorError("attribute", `dimensionNames must be a list of ${rank} names or nulls`);
+  throw new TensorError("attribute", `dimensionNames must be a list of ${rank} names or nulls`, {
+    key: "dimensionNames",
+    got: factOf(names),
+    expected: rank,
+  });
 }
 
 /** Defaults that the array in `like` provides for a new array. */
@@ -180,13 +188,17 @@ function likeSlice(
 /** Returns the codecs, and adds `bytes` unless a codec already converts elements to bytes. */
 function codecsOf(given: unknown, dtype: DType, where: string): Codec[] {
   if (!isArray(given)) {
-    throw new TensorError("attribute", `codecs must be a list, got ${printValue(given)}`);
+    throw wrongOption("codecs", "a list", given);
   }
   const codecs = parseCodecs(given as Json, where).map((codec) => withDefaults(codec, dtype));
   const unwritten = unwrittenOf(codecs);
   if (unwritten !== null) {
     const sentence = `${unwritten} in blosc can be read but not written; choose another codec (codecs, --codec), such as zstd, or blosc with ${WRITTEN.join(", ")}`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, {
+      key: "codecs",
+      got: unwritten,
+      allowed: WRITTEN,
+    });
   }
   if (codecs.some(({ name }) => name === "bytes" || name === "sharding_indexed")) return codecs;
   const transposes = codecs.findLastIndex(({ name }) => name === "transpose") + 1;
@@ -230,5 +242,8 @@ function fillOf(
   if (value === undefined) return inherited ?? zeroOf(dtype);
   const { data } = tensor(dtype, [], value as never);
   if (isNumericStorage(data)) return bytesOf(data).slice();
-  throw new TensorError("dtype", `the fill value must be a number, got ${dtype}`);
+  throw new TensorError("dtype", `the fill value must be a number, got ${dtype}`, {
+    key: "fill",
+    got: dtype,
+  });
 }

@@ -1,6 +1,6 @@
 /** Converts Zarr's data type names, and fill values in all of Zarr's forms. */
 
-import { isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
 import {
   allocate,
   DTYPE_NAMES,
@@ -66,6 +66,7 @@ const unreadType = (name: string, where: string): TensorError => {
   return new TensorError(
     "dtype",
     `the data type ${printValue(name)} of ${where} is not supported; ${advice}`,
+    { key: "data_type", file: where, got: factOf(name) },
   );
 };
 
@@ -76,7 +77,11 @@ const unreadType = (name: string, where: string): TensorError => {
 export function parseDataType(value: Json | undefined, where: string): DType {
   const named = isObject(value) ? value.name : value;
   if (typeof named !== "string") {
-    throw malformed(`the data_type of ${where} must be a name, got ${printValue(value)}`);
+    throw malformed(`the data_type of ${where} must be a name, got ${printValue(value)}`, {
+      key: "data_type",
+      file: where,
+      got: factOf(value),
+    });
   }
   const dtype = DTYPE_OF.get(named);
   if (dtype === undefined) throw unreadType(named, where);
@@ -90,6 +95,7 @@ export function printDataType(dtype: DType): string {
   throw new TensorError(
     "dtype",
     `an array of ${dtype} cannot be saved as Zarr; save the text as numbers, such as ids`,
+    { key: "dtype", got: dtype },
   );
 }
 
@@ -111,6 +117,7 @@ export function parseNumpyType(
     throw new TensorError(
       "dtype",
       `the dtype of ${where} is ${got}, but only plain data types are supported; save each field as a separate array`,
+      { key: "dtype", file: where, got: factOf(value) },
     );
   }
   const [, order = "", letters = ""] = /^([<>|=]?)(.*)$/s.exec(value) ?? [];
@@ -130,6 +137,7 @@ export function parseNumpyType(
   throw new TensorError(
     "dtype",
     `the dtype ${printValue(value)} of ${where} is not supported; ${advice}`,
+    { key: "dtype", file: where, got: factOf(value) },
   );
 }
 
@@ -164,7 +172,12 @@ export function parseFillValue(dtype: DType, value: Json | undefined, where: str
     });
   if (isWhole) return element;
   const shown = isArray(value) ? "a list" : printValue(value);
-  throw malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`);
+  throw malformed(`the fill_value of ${where} must be a value of ${dtype}, got ${shown}`, {
+    key: "fill_value",
+    file: where,
+    got: shown,
+    expected: dtype,
+  });
 }
 
 /** Encodes a number, or a part of a complex number, as bytes; returns null if the type cannot represent the value. */

@@ -4,7 +4,7 @@
  */
 
 import type { ChunkedArray } from "../boxes/array.ts";
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import {
   isObject,
@@ -100,7 +100,11 @@ export class ZarrGroup {
     if (text.length > MAX_JSON_BYTES) {
       const sentence = `the metadata of the ${members.length} members of ${store.path} take ${text.length} bytes`;
       const must = `a metadata file may have at most ${MAX_JSON_BYTES}; consolidate its subgroups instead`;
-      throw new TensorError("too-large", `${sentence}, but ${must}`, { got: text.length });
+      throw new TensorError("too-large", `${sentence}, but ${must}`, {
+        file: store.path,
+        got: text.length,
+        limit: MAX_JSON_BYTES,
+      });
     }
     // Metadata that would be nested too deeply in the list is rejected here, because the group could not be opened
     // afterwards.
@@ -142,7 +146,10 @@ export async function openGroup(location: string, options: GroupOptions = {}): P
   const store = await storeOf(location, given.s3, given.signal);
   const own = await readGroup(store, "");
   if (own !== null) return new ZarrGroup(store, own, { location, options: given });
-  throw malformed(`${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup`);
+  throw malformed(`${store.path} must be a Zarr group, but has neither zarr.json nor .zgroup`, {
+    file: store.path,
+    expected: "group",
+  });
 }
 
 /**
@@ -163,23 +170,18 @@ export async function createGroup(
   location: string,
   options: CreateGroupOptions = {},
 ): Promise<ZarrGroup> {
-  const { attributes = {}, ...given } = optionsOf(
-    options,
-    ["attributes", "s3", "signal"],
-    {},
-  ) as CreateGroupOptions;
+  const names = ["attributes", "s3", "signal"];
+  const { attributes = {}, ...given } = optionsOf(options, names, {}) as CreateGroupOptions;
   const store = await storeOf(location, given.s3, given.signal);
-  const json = {
-    zarr_format: 3,
-    node_type: "group",
-    attributes: newAttributes(attributes, store.path),
-  };
+  const own = newAttributes(attributes, store.path);
+  const json = { zarr_format: 3, node_type: "group", attributes: own };
   const text = encodeText(`${printJson(json)}\n`);
   if ((await isFree(store)) && (await store.putNew("zarr.json", [text])))
     return openGroup(location, given);
   throw new TensorError(
     "attribute",
     `${store.path} already holds an array or a group; choose another path`,
+    { key: "location", file: store.path },
   );
 }
 
@@ -232,6 +234,7 @@ function parseGroup(json: JsonObject, where: string): OwnMetadata {
   if (json.node_type !== "group") {
     throw malformed(
       `${where} must be a group, got ${printValue(json.node_type)}; name the group around it`,
+      { key: "node_type", file: where, got: factOf(json.node_type), expected: "group" },
     );
   }
   const attributes = parseAttributes(json.attributes, where);
@@ -391,5 +394,6 @@ function checkName(name: unknown): asserts name is string {
   throw new TensorError(
     "attribute",
     `the name of an array in a group must be a path such as "temperature" or "a/b", got ${printValue(name)}`,
+    { key: "name", got: factOf(name) },
   );
 }

@@ -2,7 +2,7 @@
  * Defines array metadata for both versions of Zarr, and reads and writes `zarr.json`. `pipeline.ts` checks the codecs.
  */
 
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
 import { MAX_RANK, printShape, product } from "../../core/tensor/shape.ts";
 import { gridOf } from "../boxes/boxes.ts";
@@ -72,11 +72,21 @@ const FIELDS = new Set([
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
   if (json.zarr_format !== 3) {
-    throw malformed(`${where} must be of Zarr format 2 or 3, got ${printValue(json.zarr_format)}`);
+    throw malformed(`${where} must be of Zarr format 2 or 3, got ${printValue(json.zarr_format)}`, {
+      key: "zarr_format",
+      file: where,
+      got: factOf(json.zarr_format),
+      allowed: [2, 3],
+    });
   }
   if (json.node_type !== "array") {
     const advice = json.node_type === "group" ? "; name an array in it" : "";
-    throw malformed(`${where} must be an array, got ${printValue(json.node_type)}${advice}`);
+    throw malformed(`${where} must be an array, got ${printValue(json.node_type)}${advice}`, {
+      key: "node_type",
+      file: where,
+      got: factOf(json.node_type),
+      expected: "array",
+    });
   }
   checkFields(json, where);
   const dtype = parseDataType(json.data_type, where);
@@ -115,7 +125,11 @@ function checkFields(json: JsonObject, where: string): void {
 const mayIgnore = (value: Json): boolean => isObject(value) && value.must_understand === false;
 
 const unknownExtension = (field: string, name: string, where: string): TensorError =>
-  malformed(`the ${field} ${printValue(name)} of ${where} is not supported`);
+  malformed(`the ${field} ${printValue(name)} of ${where} is not supported`, {
+    key: field,
+    file: where,
+    got: factOf(name),
+  });
 
 /** Parses an extension, which is a name, or an object with a name. */
 function extensionOf(value: Json | undefined, field: string, where: string): Codec {
@@ -145,18 +159,37 @@ export function parseCodecs(value: Json | undefined, where: string): Codec[] {
 
 /** Parses a list of dimensions. @throws TensorError `malformed-file`, `rank`, `too-large` */
 export function parseShape(value: Json | undefined, field: string, where: string): number[] {
-  if (!isList(value)) throw malformed(`the ${field} of ${where} must be a list of integers`);
+  if (!isList(value))
+    throw malformed(`the ${field} of ${where} must be a list of integers`, {
+      key: field,
+      file: where,
+      got: factOf(value),
+    });
   if (value.length > MAX_RANK) {
     const sentence = `the ${field} of ${where} has ${value.length} axes, more than ${MAX_RANK}`;
-    throw new TensorError("rank", sentence, { got: value.length });
+    throw new TensorError("rank", sentence, {
+      key: field,
+      file: where,
+      got: value.length,
+      limit: MAX_RANK,
+    });
   }
   return value.map((dim) => {
     if (typeof dim === "bigint" && dim > 0n) {
       const sentence = `the ${field} of ${where} has the dimension ${dim}, greater than 2^53 - 1`;
-      throw new TensorError("too-large", sentence, { got: dim });
+      throw new TensorError("too-large", sentence, {
+        key: field,
+        file: where,
+        got: dim,
+        limit: Number.MAX_SAFE_INTEGER,
+      });
     }
     if (typeof dim === "number" && Number.isSafeInteger(dim) && dim >= 0) return dim + 0;
-    throw malformed(`the ${field} of ${where} must be a list of integers of 0 or more`);
+    throw malformed(`the ${field} of ${where} must be a list of integers of 0 or more`, {
+      key: field,
+      file: where,
+      got: factOf(dim),
+    });
   });
 }
 
@@ -184,7 +217,9 @@ export function checkGrid(
   const many = counts.find(([, count]) => !Number.isSafeInteger(count));
   if (many === undefined) return;
   throw new TensorError("too-large", `${where} has more than 2^53 - 1 ${many[0]}`, {
-    expected: shape,
+    key: "shape",
+    file: where,
+    limit: Number.MAX_SAFE_INTEGER,
   });
 }
 

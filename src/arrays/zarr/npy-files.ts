@@ -48,7 +48,9 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
   checkDType(type, {});
   const dims = shape ?? like?.shape;
   if (dims === undefined || dims.length > MAX_RANK) {
-    throw new TensorError("attribute", "a new array needs shape, a list of integers");
+    throw new TensorError("attribute", "a new array needs shape, a list of integers", {
+      key: "shape",
+    });
   }
   const { createPendingNpy } = await load(path);
   const checked = checkCoordinates(dims, dims.length, "the shape");
@@ -60,6 +62,7 @@ export async function createNpy(path: string, given: CreateOptions): Promise<Pen
     throw new TensorError(
       "attribute",
       `${path} exists; pass overwrite: true, or choose another path`,
+      { key: "overwrite", file: path },
     );
   }
   return createPendingNpy(path, { dtype: type, shape: checked, chunkShape: chunks });

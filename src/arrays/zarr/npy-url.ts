@@ -23,7 +23,7 @@ export async function openNpyInStore(
   // The state is read first, so that later changes are noticed.
   const state = await store.stateOf(name);
   const source = await store.open(name);
-  if (source === null) throw malformed(`${place} does not exist`);
+  if (source === null) throw malformed(`${place} does not exist`, { file: place });
   const { size } = source;
   const first = new Uint8Array(Math.min(size, FIRST));
   await source.read(0, first);
@@ -81,6 +81,7 @@ class RemoteNpyArray extends NpyArray {
     return new TensorError(
       "attribute",
       `${this.file} is on a server, where NPY files cannot be written`,
+      { key: "location", file: this.file },
     );
   }
 }

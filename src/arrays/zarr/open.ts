@@ -5,7 +5,7 @@ import { isUrl } from "../boxes/file.ts";
 import type { Guard } from "../boxes/guard.ts";
 import { checkFiles } from "../boxes/node.ts";
 import { placeOfUrl, shownUrl, splitUrl } from "../boxes/urls.ts";
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { ZarrArray } from "./array.ts";
 import { metadataOf, type CreateOptions } from "./create.ts";
@@ -90,14 +90,20 @@ export async function openArray(
   if (format !== undefined) return format.open(location, chunkShape);
   const store = await storeOf(location, s3, signal, guard);
   if (chunkShape !== undefined) {
-    throw new TensorError("attribute", `${store.path} defines its own chunks; omit chunkShape`);
+    throw new TensorError("attribute", `${store.path} defines its own chunks; omit chunkShape`, {
+      key: "chunkShape",
+      file: store.path,
+    });
   }
   const array = await openIn(store, (key) => store.open(key));
   if (array !== null) {
     await checkWhole(store);
     return array;
   }
-  throw malformed(`${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`);
+  throw malformed(`${store.path} must be a Zarr array, but has neither zarr.json nor .zarray`, {
+    file: store.path,
+    expected: "array",
+  });
 }
 
 /**
@@ -114,6 +120,7 @@ async function checkWhole(store: Store): Promise<void> {
   throw malformed(
     `${store.path} is partly changed: job ${job} changed ${changed} of ${chunks} chunks ` +
       "and was abandoned; restore the array from a copy",
+    { file: store.path, got: changed, expected: chunks },
   );
 }
 
@@ -141,7 +148,10 @@ export async function createArray(location: string, options: CreateOptions): Pro
   const format = formatOf(checkLocation(location));
   if (format !== undefined) {
     const advice = `it ends in ${format.ending}; choose another suffix, or use createPending`;
-    throw new TensorError("attribute", `${shownUrl(location)} cannot be a Zarr array: ${advice}`);
+    throw new TensorError("attribute", `${shownUrl(location)} cannot be a Zarr array: ${advice}`, {
+      key: "location",
+      file: shownUrl(location),
+    });
   }
   const store = await storeOf(location, options.s3);
   const metadata = metadataOf(options, store.path);
@@ -220,6 +230,7 @@ export async function createPending(
   throw new TensorError(
     "attribute",
     `${store.path} holds another unfinished array; pass overwrite: true, or choose another path`,
+    { key: "overwrite", file: store.path },
   );
 }
 
@@ -254,19 +265,29 @@ export async function openPending(
   // The array may have been published between the two reads.
   const array = pending ?? (await openIn(store, (key) => store.open(key)));
   if (array !== null) return array;
-  throw malformed(`${store.path} must be a Zarr array, published or pending`);
+  throw malformed(`${store.path} must be a Zarr array, published or pending`, {
+    file: store.path,
+    expected: "array",
+  });
 }
 
 function checkLocation(location: unknown): string {
   if (typeof location === "string" && location !== "" && !location.includes("\0")) return location;
-  throw new TensorError("attribute", `an array needs a path or a URL, got ${printValue(location)}`);
+  throw new TensorError(
+    "attribute",
+    `an array needs a path or a URL, got ${printValue(location)}`,
+    {
+      key: "location",
+      got: factOf(location),
+    },
+  );
 }
 
 /** @throws TensorError `attribute` for a URL, because single files on servers cannot be written */
 function checkPath(location: string): string {
   if (!isUrl(location)) return location;
   const sentence = `${shownUrl(location)} must be a path, because object storage cannot hold an NPY file; write Zarr to s3://`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(location) });
 }
 
 /** Returns the store for a location. Each kind of store is loaded on demand, because a page has no files. */
@@ -278,7 +299,7 @@ export async function storeOf(
 ): Promise<Store> {
   checkLocation(location);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TensorError("attribute", `signal must be an AbortSignal, got ${printValue(signal)}`);
+    throw wrongOption("signal", "an AbortSignal", signal);
   }
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location) ?? [];
   if (scheme === undefined) {
@@ -291,14 +312,24 @@ export async function storeOf(
     return openS3Store(location, s3, signal);
   }
   const sentence = `arrays at ${scheme}:// cannot be opened; give a folder, or an s3:// or https:// URL`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, {
+    key: "location",
+    got: scheme,
+    allowed: ["s3", "https", "http"],
+  });
 }
 
 const cannotStage = ({ path }: Store): TensorError =>
-  new TensorError("attribute", `${path} cannot hold unfinished arrays; use a folder or s3://`);
+  new TensorError("attribute", `${path} cannot hold unfinished arrays; use a folder or s3://`, {
+    key: "location",
+    file: path,
+  });
 
 const isThere = ({ path }: Store): TensorError =>
-  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`);
+  new TensorError("attribute", `${path} exists; pass overwrite: true, or choose another path`, {
+    key: "overwrite",
+    file: path,
+  });
 
 const makeRoom = (store: Store, { overwrite }: CreateOptions): Promise<void> =>
   overwrite === true ? clear(store) : checkFree(store);
@@ -326,6 +357,7 @@ async function clear(store: Store): Promise<void> {
     throw new TensorError(
       "attribute",
       `${store.path} is a group, which an array must not overwrite`,
+      { key: "location", file: store.path },
     );
   }
   await store.clear();

@@ -7,7 +7,7 @@
 import type { ChunkedArray } from "../boxes/array.ts";
 import { chunksOf, clippedShape, copyBox, gridOf } from "../boxes/boxes.ts";
 import { checkCoordinates } from "../boxes/checks.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import { allocate, rowOf, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { printShape, product } from "../../core/tensor/shape.ts";
@@ -118,6 +118,7 @@ function growing(array: ChunkedArray): ZarrArray {
   throw new TensorError(
     "attribute",
     `only a whole Zarr array can change its shape, got ${path ?? printValue(array)}${got}`,
+    { key: "array", file: path, got: path === undefined ? factOf(array) : undefined },
   );
 }
 
@@ -128,26 +129,44 @@ function axisOf({ shape, dimensionNames, location }: ZarrArray, given: unknown):
   const alike = (dimensionNames ?? []).flatMap((name, axis) => (name === given ? [axis] : []));
   if (typeof given === "string" && alike.length > 1) {
     const sentence = `${location.path} has several axes named ${printValue(given)}; give the axis number`;
-    throw new TensorError("axis", `${sentence}: ${alike.join(", ")}`);
+    throw new TensorError("axis", `${sentence}: ${alike.join(", ")}`, {
+      file: location.path,
+      got: given,
+      allowed: alike,
+    });
   }
   const at = typeof given === "number" && given < 0 ? given + shape.length : Number(number);
   if (Number.isSafeInteger(number) && at >= 0 && at < shape.length) return at;
   const sentence = `the axis of ${location.path} must be from ${-shape.length} to ${shape.length - 1}, or a name, got ${printValue(given)}`;
-  throw new TensorError("axis", sentence);
+  throw new TensorError("axis", sentence, {
+    file: location.path,
+    got: factOf(given),
+    expected: [-shape.length, shape.length - 1],
+    allowed: dimensionNames?.filter((name) => name !== null),
+  });
 }
 
 function checkValues(own: ZarrArray, values: Tensor | ChunkedArray, axis: number): void {
   const { dtype, shape } = values;
   if (dtype !== own.dtype) {
     const sentence = `the values must be ${own.dtype}, the data type of the array, got ${dtype}`;
-    throw new TensorError("dtype", sentence, { input: "values" });
+    throw new TensorError("dtype", sentence, {
+      input: "values",
+      got: dtype,
+      expected: own.dtype,
+    });
   }
   const fits =
     shape.length === own.shape.length &&
     shape.every((dim, d) => d === axis || dim === own.shape[d]);
   if (fits) return;
   const sentence = `the values must have the shape of the array, ${printShape(own.shape)}, except along axis ${axis}, got ${printShape(shape)}`;
-  throw new TensorError("shape-mismatch", sentence, { axis, expected: own.shape });
+  throw new TensorError("shape-mismatch", sentence, {
+    input: "values",
+    axis,
+    got: shape,
+    expected: own.shape,
+  });
 }
 
 /** Copies a box of a tensor. */
@@ -199,7 +218,7 @@ async function checkFree({ path, staging }: Store): Promise<void> {
   await claim?.close();
   if (claim === null) return;
   const sentence = `a job is changing ${path}, so its shape cannot change until the job ends (ndscatter job list)`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "array", file: path });
 }
 
 /**

@@ -45,7 +45,7 @@ export function failureAt(io: Io, name: string, error: unknown): unknown {
   if (!isTensorError(error)) return errorAt(name, error);
   const shown = shownUrl(name);
   const sentence = error.message.replaceAll(partOf(io, name).place, shown);
-  return wrongData(sentence.includes(shown) ? sentence : `${shown}: ${sentence}`, error);
+  return wrongData(sentence.includes(shown) ? sentence : `${shown}: ${sentence}`, error, name);
 }
 
 const product = (shape: readonly number[]): number => shape.reduce((all, dim) => all * dim, 1);

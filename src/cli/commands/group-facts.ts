@@ -45,9 +45,6 @@ export async function groupFactsOf(io: Io, name: string): Promise<GroupFacts | n
   }
 }
 
-/** The message of openGroup for metadata that are not a group's. Other errors concern an existing group. */
-const NO_GROUP = / must be a Zarr group, | must be a group, got /;
-
 /**
  * Returns the group with a name, or null for anything else, for which the error of opening an array is more
  * informative.
@@ -56,7 +53,8 @@ async function groupAt(io: Io, name: string): Promise<ZarrGroup | null> {
   try {
     return await openGroup(placeOf(io, name));
   } catch (error) {
-    if (isTensorError(error) && NO_GROUP.test(error.message)) return null;
+    // Other errors concern an existing group.
+    if (isTensorError(error, "malformed-file") && error.expected === "group") return null;
     throw failureAt(io, name, error);
   }
 }

@@ -31,7 +31,7 @@ export interface RedisRun {
 export async function runHere(
   io: Io,
   folder: string,
-  { memory, threads }: LocalRun,
+  { memory, threads = io.threads }: LocalRun,
   report: JobReport,
 ): Promise<void> {
   const controller = new AbortController();

@@ -22,6 +22,7 @@ import { addJobList } from "./job-list.ts";
 import { printTook, statusOf } from "./job-status.ts";
 import { printWorkers, takerOf } from "./job-workers.ts";
 import { addJobWorker } from "./job-worker.ts";
+import { errorJson } from "../text/error-json.ts";
 import { JSON_HELP, printCount, printJson, printTable, quote } from "../text/layout.ts";
 import { didYouMean } from "../text/names.ts";
 import { runHere, type LocalRun } from "./job-engines.ts";
@@ -114,7 +115,7 @@ async function showStatus(io: Io, folder: string, isJson: boolean): Promise<void
   const workers = await workersOf(job);
   const isDone = stages.every(({ done, tasks }) => done === tasks);
   if (isJson) {
-    const error = failure === null ? undefined : { code: failure.code, message: failure.message };
+    const error = failure === null ? undefined : errorJson(failure);
     const facts = await describeJob(job.folder);
     const all = { job: job.id, ...facts, done: isDone, stages, workers, error };
     await io.stdout.write(`${printJson(all)}\n`);
@@ -155,7 +156,7 @@ async function runTasks(
   given: string,
   stageName: string,
   text: string,
-  { threads = 1, memory, wait = 0 }: TaskOptions,
+  { threads = io.threads ?? 1, memory, wait = 0 }: TaskOptions,
 ): Promise<void> {
   const folder = path.resolve(io.cwd, given);
   const job = await openJob(folder);

@@ -1,5 +1,6 @@
 /** An explanation as JSON, in parts, because a large call's JSON may exceed the longest string. */
 
+import { errorJson } from "./error-json.ts";
 import type { Explanation, GradientCell, Read, StoryStep, Tensor } from "../../entries/index.ts";
 import { valuesOf } from "./cells.ts";
 import { printJson } from "./layout.ts";
@@ -27,7 +28,7 @@ export function* explanationJson(
     },
     inputs: inputs.map(({ name, role, tensor }) => ({ name, role, ...typeOf(tensor) })),
     shapes,
-    error: error && errorOf(error),
+    error: error && errorJson(error),
     badCount,
     badIndices,
     output: output && {
@@ -92,24 +93,6 @@ function* printList<T>(
 
 const typeOf = (tensor: Tensor | null): object =>
   tensor === null ? { dtype: null, shape: null } : { dtype: tensor.dtype, shape: tensor.shape };
-
-const errorOf = ({
-  code,
-  message,
-  input,
-  at,
-  axis,
-  got,
-  expected,
-}: NonNullable<Explanation["error"]>) => ({
-  code,
-  message,
-  input,
-  at,
-  axis,
-  got,
-  expected,
-});
 
 /** Returns a step with nested lists for its tensors. */
 function stepOf(step: StoryStep<Tensor>): object {

@@ -2,7 +2,7 @@
  * An operator call before its tensors are known: the version, the settings parsed from attributes, and the policies.
  */
 
-import type { ErrorFields } from "../errors.ts";
+import type { ErrorContext } from "../errors.ts";
 import type { Operator, OperatorCall, OperatorVersion } from "../operators/operator.ts";
 import { lookUp, partsOf, type OperatorId } from "../operators/registry.ts";
 import { settingsOf, type Attributes } from "../operators/settings.ts";
@@ -45,7 +45,7 @@ export function callOf(node: NodeSpec): Call {
 }
 
 /** Returns the fields that every error in a call of this version has. */
-export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorFields => ({
+export const fieldsOf = ({ name, sinceVersion }: OperatorVersion): ErrorContext => ({
   op: name,
   opset: sinceVersion,
 });

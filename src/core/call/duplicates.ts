@@ -2,7 +2,7 @@
  * Detects updates that share a target, and creates the error that the policy `duplicates` throws for the first repeat.
  */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import { readIndices } from "../kernels/read-indices.ts";
 import { planIndices, type PlanInputs } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -54,11 +54,11 @@ export const duplicateError = (
   at: readonly number[],
   earlier: readonly number[],
   cell: readonly number[],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): TensorError =>
   new TensorError(
     "duplicate-index",
     `indices${printShape(at)} has the same target as indices${printShape(earlier)}, data` +
       (cell.length === 0 ? "" : printShape(cell)),
-    { ...fields, input: "indices", at },
+    { ...fields, input: "indices", at, earlier, target: cell },
   );

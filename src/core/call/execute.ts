@@ -1,7 +1,7 @@
 /** Turns a Plan and checked tensors into a result, as a list of actions. */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import { isTensorError, TensorError, type ErrorFields } from "../errors.ts";
+import { isTensorError, TensorError, type ErrorContext } from "../errors.ts";
 import { divide } from "../kernels/divide.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countTargets, split } from "../plan/repeats.ts";
@@ -141,7 +141,7 @@ export function scatterActions(
  */
 export function callNow<W, T>(
   executor: Executor,
-  fields: ErrorFields,
+  fields: ErrorContext,
   use: (session: Session<void>, what: W) => T,
   what: W,
 ): T {
@@ -215,7 +215,7 @@ export const executeMade = (session: Session<void>, make: () => Execution): Tens
  */
 export async function executeAsync(
   executor: Executor,
-  fields: ErrorFields,
+  fields: ErrorContext,
   check: () => void,
   use: (session: Session<Promise<void> | void>) => Execution,
 ): Promise<Tensor> {
@@ -239,7 +239,7 @@ export async function executeAsync(
 }
 
 /** Adds the call's operator name to an engine error that has none. */
-function named(error: unknown, fields: ErrorFields): unknown {
+function named(error: unknown, fields: ErrorContext): unknown {
   if (!isTensorError(error) || error.op !== undefined) return error;
   return new TensorError(error.code, error.message, { ...error, ...fields }, { cause: error });
 }

@@ -1,6 +1,6 @@
 /** Calls whose gradients are computed: nodes, and plain functions with their options. */
 
-import { printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, oneOf, printValue, readForeign, TensorError } from "../errors.ts";
 import { FUNCTIONS } from "../operators/plain.ts";
 import { objectOf } from "../tensor/options.ts";
 import { callOf, nodeFrom, type Call, type NodeSpec } from "./call.ts";
@@ -28,15 +28,19 @@ export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
   if (name === undefined) return { call: callOf(nodeFrom(node as NodeSpec)), known: null };
   const { function: _, options } = objectOf("the call", node, {});
   if (!Object.hasOwn(FUNCTIONS, name)) {
-    const names = Object.keys(FUNCTIONS).join(", ");
-    const sentence = `function must be one of ${names}, got ${printValue(name)}`;
-    throw new TensorError("unknown-operator", sentence);
+    const allowed = Object.keys(FUNCTIONS);
+    const sentence = `function must be ${oneOf(allowed)}, got ${printValue(name)}`;
+    throw new TensorError("unknown-operator", sentence, {
+      key: "function",
+      got: factOf(name),
+      allowed,
+    });
   }
   const { known, out } = plainCallOf(FUNCTIONS[name], options);
   if (out !== undefined) {
     const sentence =
       "out is an option of vjp, not of the function; pass vjp a list with a tensor for each gradient";
-    throw new TensorError("attribute", sentence, known.call.fields);
+    throw new TensorError("attribute", sentence, { ...known.call.fields, key: "out" });
   }
   return { call: known.call, known };
 }
@@ -45,6 +49,11 @@ export function callFrom(node: NodeSpec | FunctionSpec): GivenCall {
 function functionOf(node: unknown): FunctionSpec["function"] | undefined {
   if (typeof node !== "object" || node === null) return undefined;
   const read = (): unknown => Reflect.get(node, "function");
-  const name = readForeign(read, "unknown-operator", "a call must be an object that can be read");
+  const name = readForeign(
+    read,
+    "unknown-operator",
+    "a call must be an object that can be read",
+    "call",
+  );
   return name as FunctionSpec["function"] | undefined;
 }

@@ -1,11 +1,19 @@
 /** Options of gradients: the inputs to differentiate, the output tensors, and the treatment of ties. */
 
-import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import {
+  isArray,
+  oneOf,
+  readForeign,
+  TensorError,
+  wrongOption,
+  type ErrorContext,
+} from "../errors.ts";
 import { TIES, type Ties } from "../kernels/backwards.ts";
 import type { Inputs } from "../operators/operator.ts";
 import type { Signature } from "../operators/signature.ts";
 import { dtypesWhere } from "../tensor/dtype.ts";
 import { asTensor, Tensor, type RuntimeTensor } from "../tensor/tensor.ts";
+import { transferred } from "../tensor/lost-memory.ts";
 import { checkLike, checkOut } from "./out.ts";
 
 /** Gradient options for {@link vjp} and for kept plans. */
@@ -70,20 +78,24 @@ export interface ReadGradientOptions {
 export function readGradientOptions(
   { argnums, ties = DEFAULT_TIES, out }: Readonly<Record<string, unknown>>,
   signature: Differentiated["signature"],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): ReadGradientOptions {
   const wanted = wantedOf(argnums, signature, fields);
   if (!TIES.some((word) => word === ties)) {
     const words = TIES.map((word) => JSON.stringify(word)).join(", ");
-    const sentence = `ties must be one of ${words}, got ${printValue(ties)}`;
-    throw new TensorError("attribute", sentence, fields);
+    throw wrongOption("ties", `one of ${words}`, ties, { ...fields, allowed: TIES });
   }
   const outs = listOf("out", out ?? [], signature.inputs.length, fields).map((one) => one ?? null);
   for (const [position, given] of outs.entries()) {
     if (given === null || wanted.has(position)) continue;
     const { name } = signature.inputs[position];
     const sentence = `out[${position}] must be null, because the gradient of ${name} is not requested`;
-    throw new TensorError("attribute", sentence, { ...fields, input: "out" });
+    throw new TensorError("attribute", sentence, {
+      ...fields,
+      input: "out",
+      key: "out",
+      at: [position],
+    });
   }
   return { ties: ties as Ties, wanted, outs };
 }
@@ -104,7 +116,7 @@ export const replacedInput = (
 export function chooseGradients(
   given: Readonly<Record<string, unknown>>,
   call: Differentiated,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): ChosenGradients {
   const { signature, tensors } = call;
   const { data, updates } = signature.positions;
@@ -139,7 +151,7 @@ export function chooseGradients(
 function wantedOf(
   argnums: unknown,
   { inputs, positions: { data, updates } }: Differentiated["signature"],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): ReadonlySet<unknown> {
   const possible = updates < 0 ? [data] : [data, updates];
   if (argnums === undefined) return new Set(possible);
@@ -147,8 +159,10 @@ function wantedOf(
   const wrong = list.find((one) => !possible.some((position) => position === one));
   if (wrong === undefined) return new Set(list);
   const must = possible.map((position) => `${position} (${inputs[position].name})`).join(" or ");
-  const sentence = `argnums must be ${must}, or a list of these, got ${printValue(wrong)}`;
-  throw new TensorError("attribute", sentence, fields);
+  throw wrongOption("argnums", `${must}, or a list of these`, wrong, {
+    ...fields,
+    allowed: possible,
+  });
 }
 
 /** Reads the entries of a list from outside the package, each once. */
@@ -156,17 +170,14 @@ function listOf(
   name: string,
   given: unknown,
   most: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): readonly unknown[] {
-  if (!isArray(given)) {
-    const sentence = `${name} must be a list, got ${printValue(given)}`;
-    throw new TensorError("attribute", sentence, fields);
-  }
+  if (!isArray(given)) throw wrongOption(name, "a list", given, fields);
   const read = (): unknown[] => Array.from({ length: Number(given.length) }, (_, p) => given[p]);
   const { length } = given;
-  if (length <= most) return readForeign(read, "attribute", `${name} cannot be read`, fields);
+  if (length <= most) return readForeign(read, "attribute", `${name} cannot be read`, name, fields);
   const sentence = `${name} must have at most ${most} entries, one per input, got ${length}`;
-  throw new TensorError("attribute", sentence, fields);
+  throw new TensorError("attribute", sentence, { ...fields, key: name, got: length, limit: most });
 }
 
 /** Data types with gradients: floating-point and complex types. */
@@ -178,11 +189,11 @@ const DIFFERENTIABLE = /* @__PURE__ */ dtypesWhere(({ family }) =>
  * Checks that a tensor's data type has gradients.
  * @throws TensorError `dtype`
  */
-export function checkDifferentiable({ dtype }: Tensor, input: string, who: ErrorFields): void {
+export function checkDifferentiable({ dtype }: Tensor, input: string, who: ErrorContext): void {
   if (DIFFERENTIABLE.includes(dtype)) return;
-  const types = DIFFERENTIABLE.join(", ");
-  const sentence = `${input} must be one of ${types} to have a gradient, got ${dtype}`;
-  throw new TensorError("dtype", sentence, { ...who, input });
+  const allowed = DIFFERENTIABLE;
+  const sentence = `${input} must be ${oneOf(allowed)} to have a gradient, got ${dtype}`;
+  throw new TensorError("dtype", sentence, { ...who, input, got: dtype, allowed });
 }
 
 /**
@@ -193,7 +204,7 @@ export function gradientTensor(
   given: unknown,
   { dtype }: Tensor,
   shape: readonly number[],
-  who: ErrorFields,
+  who: ErrorContext,
 ): Tensor {
   const gradient = asTensor(given, who, "outputGradient");
   checkLike(gradient, dtype, shape, "outputGradient", who);
@@ -204,9 +215,6 @@ export function gradientTensor(
  * Checks that the memory of the output gradient was not transferred while its call was queued.
  * @throws TensorError `disposed`
  */
-export function checkGradientMemory(gradient: Tensor, fields: ErrorFields): void {
-  if (Tensor.memoryOf(gradient).isThere) return;
-  const input = "outputGradient";
-  const sentence = `the memory of ${input} was transferred before the call ended`;
-  throw new TensorError("disposed", sentence, { ...fields, input });
+export function checkGradientMemory(gradient: Tensor, fields: ErrorContext): void {
+  if (!Tensor.memoryOf(gradient).isThere) throw transferred("outputGradient", fields);
 }

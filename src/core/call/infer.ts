@@ -1,6 +1,13 @@
 /** Infers output types from input types. */
 
-import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import {
+  factOf,
+  named,
+  printValue,
+  readForeign,
+  TensorError,
+  type ErrorContext,
+} from "../errors.ts";
 import type { TensorType } from "../operators/operator.ts";
 import { rolesOf } from "../operators/signature.ts";
 import { isKnown, partialShapeOf, sizeOf } from "../tensor/shape.ts";
@@ -47,7 +54,7 @@ export function infer(
   return [{ dtype: (data as TensorType).dtype, shape }];
 }
 
-function checkType(type: unknown, fields: ErrorFields): TensorType {
+function checkType(type: unknown, fields: ErrorContext): TensorType {
   // A tensor is accepted as its own type; as an axis input it also supplies the axis.
   if (Tensor.isTensor(type)) return type;
   const must = `${fields.input} must be a type with a dtype and a shape`;
@@ -55,8 +62,13 @@ function checkType(type: unknown, fields: ErrorFields): TensorType {
     typeof type === "object" && type !== null && "dtype" in type && "shape" in type
       ? { dtype: type.dtype, shape: type.shape }
       : null;
-  const parts = readForeign(read, "dtype", `${must} that can be read`, fields);
-  if (parts === null) throw new TensorError("dtype", `${must}, got ${printValue(type)}`, fields);
+  const parts = readForeign(read, "dtype", `${must} that can be read`, "type", fields);
+  if (parts === null) {
+    throw new TensorError("dtype", `${must}, got ${printValue(type)}`, {
+      ...named(fields, "type"),
+      got: factOf(type),
+    });
+  }
   const { dtype, shape } = parts;
   checkDType(dtype, fields);
   return { dtype, shape: partialShapeOf(shape, String(fields.input), fields) };

@@ -1,6 +1,6 @@
 /** Checks the inputs of a call: their number, and that each is a tensor or can become one. */
 
-import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import { isArray, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, OperatorVersion } from "../operators/operator.ts";
 import { asTensor, fromNested, Tensor } from "../tensor/tensor.ts";
 import { isList, numbersOf } from "../tensor/values.ts";
@@ -55,7 +55,7 @@ export function tensorsOrLists(
 export function checkAlive(
   names: readonly { readonly name: string }[],
   tensors: Inputs<Tensor>,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   for (const [position, tensor] of tensors.entries()) {
     if (tensor !== undefined) asTensor(tensor, fields, names[position].name);
@@ -66,7 +66,7 @@ export function checkAlive(
 export function listOrTensor(
   dtype: Tensor["dtype"],
   value: unknown,
-  who: ErrorFields,
+  who: ErrorContext,
   input: string,
 ): Tensor {
   if (
@@ -104,7 +104,7 @@ export interface GivenInputs {
 export function readInputs(
   { inputs: { length: most } }: OperatorVersion,
   inputs: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): GivenInputs {
   if (!isArray(inputs)) return { count: undefined, given: [], kind: printValue(inputs) };
   const read = (): GivenInputs => {
@@ -115,7 +115,7 @@ export function readInputs(
     for (let p = 0; p < length; p++) given.push(inputs[p]);
     return { count, given, kind: "a list" };
   };
-  return readForeign(read, "shape-mismatch", "the list of inputs cannot be read", fields);
+  return readForeign(read, "shape-mismatch", "the list of inputs cannot be read", "inputs", fields);
 }
 
 /** Checks the number of inputs; optional inputs at the end may be omitted. */
@@ -140,6 +140,6 @@ export function checkInputCount(
   throw new TensorError(
     "shape-mismatch",
     `inputs must be a list of ${many} (${names.join(", ")}), got ${got}`,
-    { ...fields, got: count },
+    { ...fields, key: "inputs", got: count ?? kind, expected: [least, most] },
   );
 }

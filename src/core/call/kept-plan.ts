@@ -3,7 +3,7 @@
  */
 
 import type { Executor, Session } from "../engines/executor.ts";
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { oneOf, TensorError, type ErrorContext } from "../errors.ts";
 import { planIndices, type Operator } from "../operators/operator.ts";
 import { noReduction } from "../operators/dtypes.ts";
 import { settingsOf } from "../operators/settings.ts";
@@ -116,7 +116,11 @@ export function keptParts(
   const settings = settingsOf(version, [version], objectOf("options", options, fields), fields, []);
   if (settings.reduction !== "none") {
     const sentence = "reduction is an option of the plan's scatter; give it there";
-    throw new TensorError("attribute", sentence, fields);
+    throw new TensorError("attribute", sentence, {
+      ...fields,
+      key: "reduction",
+      got: settings.reduction,
+    });
   }
   const call = { operator, version, signature: signatureOf(version), settings, fields };
   const tensor = listOrTensor("int64", indices, fields, "indices");
@@ -157,7 +161,7 @@ export interface KeptParts {
   readonly size: number;
   /** Number of leading axes of data that an index tuple addresses. */
   readonly addressed: number;
-  readonly fields: ErrorFields;
+  readonly fields: ErrorContext;
 }
 
 const keptPlan = (parts: KeptParts): KeptPlan =>
@@ -298,7 +302,7 @@ export function repeatedTargets({ plan, dataShape, addressed }: KeptParts): Repe
 export function checkReduction(
   dtype: DType,
   word: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): asserts word is Reduction {
   if (!hasReduction(dtype, word)) throw noReduction(dtype, word, fields);
 }
@@ -307,11 +311,11 @@ export function checkReduction(
 export function wrongDType(
   { dtype }: Tensor,
   types: readonly string[],
-  who: ErrorFields,
+  who: ErrorContext,
   input: string,
 ): TensorError {
-  const must = types.length === 1 ? types[0] : `one of ${types.join(", ")}`;
-  return new TensorError("dtype", `${input} must be ${must}, got ${dtype}`, { ...who, input });
+  const sentence = `${input} must be ${oneOf(types)}, got ${dtype}`;
+  return new TensorError("dtype", sentence, { ...who, input, got: dtype, allowed: types });
 }
 
 /**
@@ -321,11 +325,16 @@ export function wrongDType(
 export function checkShape(
   tensor: Tensor,
   expected: readonly number[],
-  who: ErrorFields,
+  who: ErrorContext,
   input: string,
 ): void {
   if (sameShape(Tensor.dimsOf(tensor), expected)) return;
   const got = printShape(tensor.shape);
   const sentence = `${input} must have the shape ${printShape(expected)}, got ${got}`;
-  throw new TensorError("shape-mismatch", sentence, { ...who, input, expected });
+  throw new TensorError("shape-mismatch", sentence, {
+    ...who,
+    input,
+    got: tensor.shape,
+    expected,
+  });
 }

@@ -1,7 +1,7 @@
 /** Checks `out`, the tensor that a result is written to. */
 
 import { isNumericStorage, type DType } from "../tensor/dtype.ts";
-import { TensorError, type ErrorCode, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs } from "../operators/operator.ts";
 import { printShape, sameShape } from "../tensor/shape.ts";
 import { checkAlive } from "./inputs.ts";
@@ -22,14 +22,14 @@ export function checkOut(
   names: readonly { readonly name: string }[],
   inputs: Inputs<Tensor>,
   inPlace: string | null,
-  who: ErrorFields,
+  who: ErrorContext,
 ): Tensor {
   const out = writable(given, dtype, who);
   if (out !== given) checkAlive(names, inputs, who);
   checkLike(out, dtype, shape, "out", who);
   // JavaScript cannot freeze a typed array with elements, so only lists are checked.
   if (!isNumericStorage(out.data) && Object.isFrozen(out.data) && out.size > 0) {
-    throw wrongOut("dtype", "must be writable, got a frozen list", who);
+    throw wrongOut("must be writable, got a frozen list", who);
   }
   const memory = Tensor.memoryOf(out);
   for (let position = 0; position < inputs.length; position++) {
@@ -45,11 +45,11 @@ export function checkOut(
 }
 
 /** Returns a tensor that shares the memory of `out`. */
-function writable(given: unknown, dtype: DType, who: ErrorFields): Tensor {
+function writable(given: unknown, dtype: DType, who: ErrorContext): Tensor {
   if (Tensor.isTensor(given) && Tensor.isAlive(given)) return given;
   const { tensor, isView } = viewAsTensor(given, who, "out");
   if (isView || tensor.size === 0) return tensor;
-  throw wrongOut("dtype", `must be ${dtype}, got values that would be converted`, who);
+  throw wrongOut(`must be ${dtype}, got values that would be converted`, who);
 }
 
 /**
@@ -61,28 +61,39 @@ export function checkLike(
   dtype: DType,
   shape: readonly number[],
   input: string,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   if (tensor.dtype !== dtype) {
     const sentence = `${input} must be ${dtype}, got ${tensor.dtype}`;
-    throw new TensorError("dtype", sentence, { ...fields, input });
+    throw new TensorError("dtype", sentence, {
+      ...fields,
+      input,
+      got: tensor.dtype,
+      expected: dtype,
+    });
   }
   if (sameShape(Tensor.dimsOf(tensor), shape)) return;
   const must = `${input} must have the shape of the result, ${printShape(shape)}`;
   const sentence = `${must}, got ${printShape(tensor.shape)}`;
-  throw new TensorError("shape-mismatch", sentence, { ...fields, input, expected: shape });
+  throw new TensorError("shape-mismatch", sentence, {
+    ...fields,
+    input,
+    got: tensor.shape,
+    expected: shape,
+  });
 }
 
 /** Creates the error for an `out` that shares memory with the input `name`. */
-export function sharedOut(name: string, inPlace: string | null, who: ErrorFields): TensorError {
+export function sharedOut(name: string, inPlace: string | null, who: ErrorContext): TensorError {
   const rule =
     inPlace === null
       ? "the out of a gather must have separate memory"
       : name === inPlace
         ? "out must be the whole input or have separate memory"
         : `${inPlace} is the only input that can be out`;
-  return wrongOut("overlap", `shares memory with ${name}: ${rule}`, who);
+  const sentence = `out shares memory with ${name}: ${rule}`;
+  return new TensorError("overlap", sentence, { ...who, input: "out", other: name });
 }
 
-const wrongOut = (code: ErrorCode, what: string, who: ErrorFields): TensorError =>
-  new TensorError(code, `out ${what}`, { ...who, input: "out" });
+const wrongOut = (what: string, who: ErrorContext): TensorError =>
+  new TensorError("dtype", `out ${what}`, { ...who, input: "out" });

@@ -9,7 +9,7 @@ import { CALLS } from "../limits.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import { settingsOf } from "../operators/settings.ts";
 import { signatureOf } from "../operators/signature.ts";
-import type { ErrorFields } from "../errors.ts";
+import type { ErrorContext } from "../errors.ts";
 import type { DType } from "../tensor/dtype.ts";
 import { objectOf } from "../tensor/options.ts";
 import { sameShape } from "../tensor/shape.ts";
@@ -44,7 +44,7 @@ interface KnownForm {
 
 /** The last calls of a plain function, oldest first, and the error fields to use before a call is parsed. */
 interface KnownCalls {
-  readonly fields: ErrorFields;
+  readonly fields: ErrorContext;
   readonly calls: KnownCall[];
 }
 
@@ -81,7 +81,7 @@ export function plainCallOf(operator: Operator, options: unknown): GivenOptions 
 
 function newCall(operator: Operator, given: Options): KnownCall {
   const version = plainVersionOf(operator);
-  const fields: ErrorFields = { op: version.name };
+  const fields: ErrorContext = { op: version.name };
   const { out: _, ...rest } = given;
   const policies = policiesOf(operator, rest, fields);
   const settings = settingsOf(version, [version], rest, fields, optionNames(operator));

@@ -1,6 +1,6 @@
 /** Policies, which are options of the plain functions that the specifications do not have, and their allowed values. */
 
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, wrongOption, type ErrorContext } from "../errors.ts";
 import type { Bounds } from "../plan/index-job.ts";
 import type { Operator } from "../operators/operator.ts";
 
@@ -33,7 +33,9 @@ type Name = keyof Policies;
 const ALLOWED_BY_BOTH = { bounds: ["error", "clip"], negative: ["wrap", "error"] } as const;
 
 /** Allowed values of each policy, by operator kind. */
-const ALLOWED: Readonly<Record<Operator["kind"], Partial<Record<Name, readonly unknown[]>>>> = {
+const ALLOWED: Readonly<
+  Record<Operator["kind"], Partial<Record<Name, readonly (string | boolean)[]>>>
+> = {
   scatter: {
     ...ALLOWED_BY_BOTH,
     bounds: [...ALLOWED_BY_BOTH.bounds, "drop"],
@@ -57,7 +59,7 @@ export const optionNames = ({ kind, versions: [{ indexForm }] }: Operator): read
 export function policiesOf(
   { kind, versions: [{ indexForm }] }: Operator,
   options: Readonly<Record<string, unknown>>,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Policies {
   const isSequence = indexForm === "sequences";
   const policies: Record<string, unknown> = {};
@@ -67,12 +69,12 @@ export function policiesOf(
     const words = isSequence ? undefined : ALLOWED[kind][name];
     if (words === undefined) {
       const why = isSequence ? "the operator has its own rule" : "a gather has no targets";
-      throw new TensorError("attribute", `${name} is not an option here: ${why}`, fields);
+      const sentence = `${name} is not an option here: ${why}`;
+      throw new TensorError("attribute", sentence, { ...fields, key: name });
     }
-    if (!words.includes(given)) {
+    if (!words.some((word) => word === given)) {
       const must = words.map((word) => JSON.stringify(word)).join(", ");
-      const sentence = `${name} must be one of ${must}, got ${printValue(given)}`;
-      throw new TensorError("attribute", sentence, fields);
+      throw wrongOption(name, `one of ${must}`, given, { ...fields, allowed: words });
     }
     policies[name] = given;
   }

@@ -1,6 +1,5 @@
 /** Checks a call before its indices are read: data types, ranks, axis and shapes. */
 
-import { TensorError } from "../errors.ts";
 import { checkDTypes } from "../operators/dtypes.ts";
 import type {
   Inputs,
@@ -15,6 +14,7 @@ import type { IndexRules } from "../plan/index-job.ts";
 import type { Planner } from "../plan/plan.ts";
 import { sizeOf, type PartialShape } from "../tensor/shape.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import { transferred } from "../tensor/lost-memory.ts";
 import type { Call } from "./call.ts";
 import type { Policies } from "./policies.ts";
 
@@ -121,8 +121,7 @@ export function checkMemory(call: Call, tensors: Inputs<Tensor>, out: Tensor | u
   for (const [position, tensor] of [...tensors, out].entries()) {
     if (tensor === undefined || Tensor.memoryOf(tensor).isThere) continue;
     const input = position < tensors.length ? inputs[position].name : "out";
-    const sentence = `the memory of ${input} was transferred before the call ended`;
-    throw new TensorError("disposed", sentence, { ...call.fields, input });
+    throw transferred(input, call.fields);
   }
 }
 

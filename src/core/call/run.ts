@@ -8,7 +8,7 @@
 
 import { defaultExecutor } from "../engines/default.ts";
 import type { Executor, Session } from "../engines/executor.ts";
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { factOf, printValue, TensorError, type ErrorContext } from "../errors.ts";
 import type { Inputs, Operator } from "../operators/operator.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RuntimeTensor, Tensor } from "../tensor/tensor.ts";
@@ -207,7 +207,7 @@ export function planOf(
  * Returns the executor of an engine.
  * @throws TensorError `engine` if the value is not an engine
  */
-export function executorOf(engine: unknown, fields: ErrorFields): Executor {
+export function executorOf(engine: unknown, fields: ErrorContext): Executor {
   try {
     const executor: unknown = Reflect.get(Object(engine), EXECUTOR);
     if (typeof executor === "object" && executor !== null) return executor as Executor;
@@ -215,5 +215,9 @@ export function executorOf(engine: unknown, fields: ErrorFields): Executor {
     // A Proxy that throws is not an engine.
   }
   const got = printValue(engine);
-  throw new TensorError("engine", `engine must come from createEngine, got ${got}`, fields);
+  throw new TensorError("engine", `engine must come from createEngine, got ${got}`, {
+    ...fields,
+    key: "engine",
+    got: factOf(engine),
+  });
 }

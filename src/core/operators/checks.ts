@@ -3,7 +3,7 @@
  * of the unknown dimensions could pass.
  */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import {
   compatible,
   part,
@@ -17,7 +17,7 @@ import {
  * Checks that an input is not a scalar.
  * @throws TensorError `rank`
  */
-export function checkNotScalar(input: string, shape: PartialShape, fields: ErrorFields): void {
+export function checkNotScalar(input: string, shape: PartialShape, fields: ErrorContext): void {
   if (shape === null || shape.length > 0) return;
   throw new TensorError("rank", `${input} must have rank 1 or more, got a scalar`, {
     ...fields,
@@ -41,7 +41,7 @@ export function checkTupleLength(
   k: number,
   least: number,
   most: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   if (k >= least && k <= most) return;
   const range = least === most ? least : `from ${least} to ${most}`;
@@ -65,7 +65,7 @@ export function checkTupleLength(
  */
 export function checkSameRank(
   inputs: Readonly<Record<string, PartialShape>>,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): number | null {
   const known = Object.entries(inputs).flatMap(([input, shape]) =>
     shape === null ? [] : [{ input, shape, rank: shape.length }],
@@ -78,7 +78,7 @@ export function checkSameRank(
     throw new TensorError(
       "rank",
       `${input} must have the rank of ${first.input}, ${first.rank}, got rank ${rank}`,
-      { ...fields, input, got: rank },
+      { ...fields, input, got: rank, expected: first.rank, other: first.input },
     );
   }
   return first.rank;
@@ -93,7 +93,7 @@ export function checkBatches(
   data: readonly Dim[],
   indices: readonly Dim[],
   batchDims: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Dim[] {
   const batches = { data: part(data, 0, batchDims), indices: part(indices, 0, batchDims) };
   if (!compatible(batches.data, batches.indices)) {
@@ -101,7 +101,13 @@ export function checkBatches(
       "shape-mismatch",
       `the first ${batchDims} axes of data and indices must be equal, ` +
         `but they are ${printShape(batches.data)} and ${printShape(batches.indices)}`,
-      { ...fields, input: "indices" },
+      {
+        ...fields,
+        input: "indices",
+        other: "data",
+        got: batches.indices,
+        expected: batches.data,
+      },
     );
   }
   return batches.indices.map((dim, d) => unifyDims(dim, data[d]));
@@ -111,16 +117,16 @@ export function checkBatches(
  * Returns an axis in [-r, r-1] counted from the front; null if the axis is not known.
  * @throws TensorError `axis`
  */
-export function normalizeAxis(axis: number, rank: number, fields: ErrorFields): number;
+export function normalizeAxis(axis: number, rank: number, fields: ErrorContext): number;
 export function normalizeAxis(
   axis: number | null,
   rank: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): number | null;
 export function normalizeAxis(
   axis: number | null,
   rank: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): number | null {
   if (axis === null) return null;
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
@@ -130,6 +136,10 @@ export function normalizeAxis(
     { ...fields, axis, got: axis, expected: [-rank, rank - 1] },
   );
 }
+
+/** Returns the name of the attribute `batch_dims`, which is `batchDims` in the plain functions. */
+export const batchDimsKey = ({ opset }: ErrorContext): string =>
+  opset === undefined ? "batchDims" : "batch_dims";
 
 /**
  * Returns the number of batch axes. A negative number counts from the end of the indices' shape, so the result is null
@@ -149,7 +159,7 @@ export function checkIndicesFit(
   data: PartialShape,
   indices: PartialShape,
   axis: number | null,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   if (data === null || indices === null || axis === null) return;
   for (let d = 0; d < data.length; d++) {
@@ -160,7 +170,7 @@ export function checkIndicesFit(
       "shape-mismatch",
       `axis ${d} of indices must be at most ${most}, as in data ${printShape(data)}, got ${printShape(indices)}; ` +
         `only axis ${axis} may be larger`,
-      { ...fields, input: "indices", axis: d, got: dim },
+      { ...fields, input: "indices", axis: d, got: dim, limit: most, other: "data" },
     );
   }
 }
@@ -173,13 +183,13 @@ export function wrongUpdates(
   must: string,
   expected: readonly Dim[] | null,
   updates: readonly Dim[],
-  fields: ErrorFields,
+  fields: ErrorContext,
   advice = "",
 ): TensorError {
   const known = expected?.every((dim) => typeof dim === "number") ? expected : undefined;
   return new TensorError(
     "shape-mismatch",
     `updates.shape must ${must}, got ${printShape(updates)}${advice}`,
-    { ...fields, input: "updates", expected: known },
+    { ...fields, input: "updates", got: updates, expected: known },
   );
 }

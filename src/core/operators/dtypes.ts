@@ -1,6 +1,6 @@
 /** Checks the data types of a call's inputs against the type constraints of the operator version. */
 
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { factOf, oneOf, printValue, TensorError, type ErrorContext } from "../errors.ts";
 import { hasReduction, reductionsOf, type DType, type Reduction } from "../tensor/dtype.ts";
 import type { OperatorVersion } from "./operator.ts";
 import { typesIn, type Signature } from "./signature.ts";
@@ -16,7 +16,7 @@ export function checkDTypes(
   siblings: readonly OperatorVersion[],
   inputs: readonly ({ readonly dtype: DType } | undefined)[],
   reduction: Reduction,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   // The first input is always data, which is required.
   const common = (inputs[0] as { readonly dtype: DType }).dtype;
@@ -35,10 +35,11 @@ export function checkDTypes(
 
 // Separate functions create the errors, because a function that contains a closure allocates memory in each call.
 
-export function noReduction(dtype: DType, word: unknown, fields: ErrorFields): TensorError {
-  const known = reductionsOf(dtype).join(", ");
-  const sentence = `the reduction of ${dtype} must be one of ${known}, got ${printValue(word)}`;
-  return new TensorError("reduction", sentence, fields);
+export function noReduction(dtype: DType, word: unknown, fields: ErrorContext): TensorError {
+  const allowed = reductionsOf(dtype);
+  const must = `the reduction of ${dtype} must be one of ${allowed.join(", ")}`;
+  const sentence = `${must}, got ${printValue(word)}`;
+  return new TensorError("reduction", sentence, { ...fields, got: factOf(word), allowed });
 }
 
 /**
@@ -51,7 +52,7 @@ function typeError(
   position: number,
   dtype: DType,
   expected: DType | undefined,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): TensorError {
   const { name: input, type } = version.inputs[position];
   const types = typesIn(version, type);
@@ -61,8 +62,6 @@ function typeError(
   const first = version.inputs.find((other) => other.type === type)?.name;
   const must = isTaken ? `have the data type of ${first}, ${expected}` : `be ${oneOf(types)}`;
   const sentence = `${input} must ${must}, got ${dtype}${came}`;
-  return new TensorError("dtype", sentence, { ...fields, input });
+  const rule = isTaken ? { expected, other: first } : { allowed: types };
+  return new TensorError("dtype", sentence, { ...fields, input, got: dtype, ...rule });
 }
-
-const oneOf = (types: readonly string[]): string =>
-  types.length === 1 ? types[0] : `one of ${types.join(", ")}`;

@@ -5,7 +5,7 @@ import { part, type PartialShape } from "../tensor/shape.ts";
 import { byTuples } from "./addressing.ts";
 import { BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkBatches, checkNotScalar, checkTupleLength } from "./checks.ts";
+import { batchDimsKey, checkBatches, checkNotScalar, checkTupleLength } from "./checks.ts";
 import {
   versionsOf,
   operatorBy,
@@ -87,7 +87,7 @@ export function termsOfGatherND(
       "rank",
       `the number of batch dimensions is ${batchDims}, but must be below ${rank}, ` +
         "the smaller rank of data and indices",
-      { ...fields, got: batchDims, expected: [0, rank - 1] },
+      { ...fields, key: batchDimsKey(fields), got: batchDims, expected: [0, rank - 1] },
     );
   }
   const k = indices === null ? null : indices[indices.length - 1];

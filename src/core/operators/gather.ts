@@ -1,11 +1,17 @@
 /** Gather of ai.onnx: each index selects a slice of data along one axis. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import { part, type Dim, type PartialShape } from "../tensor/shape.ts";
 import { bySlices } from "./addressing.ts";
 import { AXIS, SIGNED_BATCH_DIMS } from "./attributes.ts";
 import { plainVersion } from "./settings.ts";
-import { checkBatches, checkNotScalar, normalizeAxis, normalizeBatchDims } from "./checks.ts";
+import {
+  batchDimsKey,
+  checkBatches,
+  checkNotScalar,
+  normalizeAxis,
+  normalizeBatchDims,
+} from "./checks.ts";
 import {
   versionsOf,
   operatorBy,
@@ -73,7 +79,12 @@ export function inferGather(
   const axis = data === null ? null : normalizeAxis(settings.axis, data.length, fields);
   if (axis !== null && batchDims !== null && batchDims > axis) {
     const sentence = `axis is ${axis}, but must come after the ${batchDims} batch axes`;
-    throw new TensorError("axis", sentence, { ...fields, axis, got: axis });
+    throw new TensorError("axis", sentence, {
+      ...fields,
+      axis,
+      got: axis,
+      expected: [batchDims, data === null ? Infinity : data.length - 1],
+    });
   }
   if (data === null || indices === null || batchDims === null) return null;
   const batches = checkBatches(data, indices, batchDims, fields);
@@ -92,14 +103,19 @@ function wrongBatchDims(
   given: number,
   most: number,
   rank: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): TensorError {
   const smaller = `${most}, the smaller rank of data and indices`;
   const range =
     rank > most ? `0 to ${smaller}, or from ${-rank} to ${most - rank}` : `${-most} to ${smaller}`;
   const expected = rank > most ? (given < 0 ? [-rank, most - rank] : [0, most]) : [-most, most];
   const sentence = `the number of batch dimensions is ${given}, but must be from ${range}`;
-  return new TensorError("rank", sentence, { ...fields, got: given, expected });
+  return new TensorError("rank", sentence, {
+    ...fields,
+    key: batchDimsKey(fields),
+    got: given,
+    expected,
+  });
 }
 
 /** Returns the terms of the output shape. */

@@ -5,7 +5,7 @@
  */
 
 import type { DType, Reduction } from "../tensor/dtype.ts";
-import type { ErrorFields } from "../errors.ts";
+import type { ErrorContext } from "../errors.ts";
 import type { Bounds, IndexRules, ReadIndices } from "../plan/index-job.ts";
 import type { Plan, Planner } from "../plan/plan.ts";
 import type { Dim, PartialShape } from "../tensor/shape.ts";
@@ -133,7 +133,7 @@ export interface OperatorCall {
   readonly version: OperatorVersion;
   readonly settings: Settings;
   /** Fields that every error in the call has: the operator, and the version unless a plain function is called. */
-  readonly fields: ErrorFields;
+  readonly fields: ErrorContext;
 }
 
 /** Known parts of a call's input shapes; null for an input that is omitted or does not exist. */

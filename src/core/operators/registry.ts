@@ -1,6 +1,6 @@
 /** The list of all operators, and the lookup of a node's version. Each operator is one line in this list. */
 
-import { printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, printValue, readForeign, TensorError, type ErrorContext } from "../errors.ts";
 import { gatherElements } from "./gather-elements.ts";
 import { gatherND } from "./gather-nd.ts";
 import { gather } from "./gather.ts";
@@ -106,14 +106,17 @@ export function partsOf<N extends OperatorId, K extends keyof N>(
 ): Pick<N, K> {
   const must = "a node must be an object with op and opset";
   if (typeof node !== "object" || node === null) {
-    throw new TensorError("unknown-operator", `${must}, got ${printValue(node)}`);
+    throw new TensorError("unknown-operator", `${must}, got ${printValue(node)}`, {
+      key: "node",
+      got: factOf(node),
+    });
   }
   const read = (): Pick<N, K> => {
     const parts: Partial<N> = {};
     for (const name of names) parts[name] = node[name];
     return parts as Pick<N, K>;
   };
-  return readForeign(read, "unknown-operator", `${must} that can be read`);
+  return readForeign(read, "unknown-operator", `${must} that can be read`, "node");
 }
 
 /** Returns true if any version of an operator is in this registry. */
@@ -130,38 +133,51 @@ export function lookUp({ domain, op, opset }: OperatorId): {
   version: OperatorVersion;
 } {
   const home = normalizeDomain(domain);
-  if (home === null) {
-    throw new TensorError(
-      "unknown-operator",
-      `the domain must be ai.onnx or openvino, got ${printValue(domain)}`,
-    );
-  }
+  if (home === null) throw unknownDomain(domain);
   const fields = { op: typeof op === "string" ? op : printValue(op) };
   const operator = findOperator(home, op);
   if (operator === undefined) {
-    throw new TensorError(
-      "unknown-operator",
-      `unknown operator of ${home}${hint(fields.op, home)}`,
-      fields,
-    );
+    const near = nearestOperator(fields.op, home);
+    const hint = near === undefined ? "" : `; did you mean ${near.name} of ${near.domain}?`;
+    throw new TensorError("unknown-operator", `unknown operator of ${home}${hint}`, {
+      ...fields,
+      key: "op",
+      got: factOf(op),
+      nearest: near?.name,
+    });
   }
-  if (!Number.isSafeInteger(opset) || opset < 1) {
-    throw new TensorError(
-      "unknown-operator",
-      `the opset must be a positive integer, got ${printValue(opset)}`,
-      fields,
-    );
-  }
+  if (!Number.isSafeInteger(opset) || opset < 1) throw wrongOpset(opset, fields);
   const version = versionAt(operator, opset);
   if (version === null) {
     const [{ sinceVersion }] = operator.versions;
     const sentence = operator.hasOlder
       ? `opset ${opset} of ${home} has an older version of this operator, which is not supported; the oldest supported version is ${sinceVersion}`
       : `opset ${opset} of ${home} does not have this operator yet; opset ${sinceVersion} introduced it`;
-    throw new TensorError("unknown-operator", sentence, { ...fields, got: opset });
+    throw new TensorError("unknown-operator", sentence, {
+      ...fields,
+      key: "opset",
+      got: opset,
+      expected: sinceVersion,
+    });
   }
   return { operator, version };
 }
+
+/** Creates the error for an unknown domain. */
+export const unknownDomain = (domain: unknown): TensorError =>
+  new TensorError(
+    "unknown-operator",
+    `the domain must be ai.onnx or openvino, got ${printValue(domain)}`,
+    { key: "domain", got: factOf(domain), allowed: ["ai.onnx", "openvino"] },
+  );
+
+/** Creates the error for an opset that is not a positive integer. */
+export const wrongOpset = (opset: unknown, fields?: ErrorContext): TensorError =>
+  new TensorError(
+    "unknown-operator",
+    `the opset must be a positive integer, got ${printValue(opset)}`,
+    { ...fields, key: "opset", got: factOf(opset) },
+  );
 
 /** Finds an operator by its first version, because all versions of an operator share its name and domain. */
 function findOperator(domain: string | undefined, op: string): Operator | undefined {
@@ -178,14 +194,13 @@ function normalizeDomain(domain: unknown): Domain | null {
   return domain === "openvino" ? domain : null;
 }
 
-/** Suggests an operator with a similar name, preferably in the same domain. */
-function hint(op: string, domain: Domain): string {
+/** Returns the first version of an operator with a similar name, preferably in the same domain. */
+function nearestOperator(op: string, domain: Domain): OperatorVersion | undefined {
   const firsts = OPERATORS.map(({ versions }) => versions[0]);
   const name = nearestName(
     op,
     firsts.map((one) => one.name),
   );
   const named = firsts.filter((one) => one.name === name);
-  const near = named.find((one) => one.domain === domain) ?? named[0];
-  return near === undefined ? "" : `; did you mean ${near.name} of ${near.domain}?`;
+  return named.find((one) => one.domain === domain) ?? named[0];
 }

@@ -3,7 +3,7 @@
  * of rows (from a worker or from JSON) or any other value, so each value is read once and checked.
  */
 
-import { isArray, printValue, readForeign, TensorError } from "../errors.ts";
+import { factOf, isArray, printValue, readForeign, TensorError } from "../errors.ts";
 import { changesBetween, type VersionChange } from "./compare.ts";
 import type { OperatorVersion, ParameterSchema, Role } from "./operator.ts";
 import { roleOf as roleOfRow } from "./operator.ts";
@@ -29,9 +29,12 @@ const MOST_LEVELS = 10;
  */
 export function roleOf(input: ParameterSchema): Role {
   const none = "the input must be an element of a version's inputs";
-  const role: unknown = readForeign(() => roleOfRow(input), "unknown-operator", none);
+  const role: unknown = readForeign(() => roleOfRow(input), "unknown-operator", none, "input");
   if (typeof role === "string") return role as Role;
-  throw new TensorError("unknown-operator", `${none}, got ${printValue(input)}`);
+  throw new TensorError("unknown-operator", `${none}, got ${printValue(input)}`, {
+    key: "input",
+    got: factOf(input),
+  });
 }
 
 /**
@@ -73,9 +76,17 @@ function rowFrom(given: OperatorVersion): OperatorVersion {
   if (operators().includes(given)) return given;
   const none =
     "the version must come from operators() or resolve(), or be a copy of such a version";
-  const row = readForeign(() => plainCopy(given), "unknown-operator", `${none} that can be read`);
+  const row = readForeign(
+    () => plainCopy(given),
+    "unknown-operator",
+    `${none} that can be read`,
+    "version",
+  );
   if (isVersion(row)) return row;
-  throw new TensorError("unknown-operator", `${none}, got ${printValue(given)}`);
+  throw new TensorError("unknown-operator", `${none}, got ${printValue(given)}`, {
+    key: "version",
+    got: factOf(given),
+  });
 }
 
 /** Copies nested lists and objects, with size limits, because a list may contain itself or report a false length. */

@@ -2,7 +2,7 @@
  * ScatterND of ai.onnx: in a copy of data, updates replace or are combined with the slices that index tuples address.
  */
 
-import type { ErrorFields } from "../errors.ts";
+import type { ErrorContext } from "../errors.ts";
 import {
   compatibleFrom,
   compatibleRanges,
@@ -83,7 +83,7 @@ const tailOf = (data: readonly Dim[], k: number): Term => ({
 
 export function deriveScatterND(
   { data, indices }: RankedShapes,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): readonly Derivation[] {
   inferScatterND({ data, indices, updates: null }, fields);
   const k = Number(indices[indices.length - 1]);
@@ -96,7 +96,7 @@ export function deriveScatterND(
  */
 export function inferScatterND(
   inputs: InputShapes,
-  fields: ErrorFields,
+  fields: ErrorContext,
   oneElement = false,
 ): PartialShape {
   const { data, indices, updates } = inputs;
@@ -118,7 +118,7 @@ export function inferScatterND(
 function isOneElement(
   { data, indices }: InputShapes,
   updates: readonly Dim[],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): boolean {
   if (indices?.length !== 1) return false;
   const [k] = indices;
@@ -134,7 +134,7 @@ function checkUpdates(
   { data, indices }: InputShapes,
   updates: readonly Dim[],
   oneElement: boolean,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   const k = tupleLength(data, indices, updates);
   const isLength = k !== null && k >= 0 && k <= (data?.length ?? 0);

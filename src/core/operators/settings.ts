@@ -4,7 +4,14 @@
  */
 
 import { REDUCTIONS, type Reduction } from "../tensor/dtype.ts";
-import { printValue, TensorError, type ErrorFields } from "../errors.ts";
+import {
+  factOf,
+  oneOf,
+  printValue,
+  TensorError,
+  wrongOption,
+  type ErrorContext,
+} from "../errors.ts";
 import { isKnown, printShape, product } from "../tensor/shape.ts";
 import { asTensor, Tensor } from "../tensor/tensor.ts";
 import { nearestName } from "./nearest.ts";
@@ -43,7 +50,7 @@ export function settingsOf(
   version: OperatorVersion,
   siblings: readonly OperatorVersion[],
   attributes: Attributes,
-  fields: ErrorFields,
+  fields: ErrorContext,
   options?: readonly string[],
 ): Settings {
   const values: Record<string, SettingValue> = { ...DEFAULTS };
@@ -51,7 +58,10 @@ export function settingsOf(
     const { name, default: initial } = schema;
     if (initial !== undefined) values[settingOf(schema)] = initial;
     else if (attributes[name] === undefined) {
-      throw new TensorError("attribute", `the attribute ${name} must be given`, fields);
+      throw new TensorError("attribute", `the attribute ${name} must be given`, {
+        ...fields,
+        key: name,
+      });
     }
   }
   for (const name of Object.keys(attributes)) {
@@ -86,7 +96,7 @@ function unknownName(
   { attributes }: OperatorVersion,
   siblings: readonly OperatorVersion[],
   name: string,
-  fields: ErrorFields,
+  fields: ErrorContext,
   options: readonly string[] | undefined,
 ): TensorError {
   const known = [...attributes.map((attribute) => attribute.name), ...(options ?? [])];
@@ -98,14 +108,19 @@ function unknownName(
   const near = nearestName(name, known);
   const hint = near === null ? there : `did you mean "${near}"?`;
   const sentence = `unknown ${what} ${printValue(name)}; ${hint}${came}`;
-  return new TensorError("attribute", sentence, fields);
+  return new TensorError("attribute", sentence, {
+    ...fields,
+    key: name,
+    allowed: known,
+    nearest: near ?? undefined,
+  });
 }
 
 function attributeValue(
   schema: AttributeSchema,
   given: unknown,
   siblings: readonly OperatorVersion[],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): SettingValue {
   const { name, type } = schema;
   if (type === "int") return integerValue(schema, given, fields);
@@ -114,29 +129,30 @@ function attributeValue(
     return wordValue(schema, given, siblings, fields);
   }
   const must = type === "boolean" ? "true or false" : "a string";
-  throw new TensorError("attribute", `${name} must be ${must}, got ${printValue(given)}`, fields);
+  throw wrongOption(name, must, given, fields);
 }
 
 function integerValue(
   { name, minimum = -Infinity }: AttributeSchema,
   given: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): number {
   const number = typeof given === "bigint" ? Number(given) : given;
   if (typeof number !== "number" || !Number.isSafeInteger(number)) {
-    const sentence = `${name} must be an integer, got ${printValue(given)}`;
-    throw new TensorError("attribute", sentence, fields);
+    throw wrongOption(name, "an integer", given, fields);
   }
   if (number >= minimum) return number;
-  const sentence = `${name} must be at least ${minimum}, got ${number}`;
-  throw new TensorError("attribute", sentence, { ...fields, got: number });
+  throw wrongOption(name, `at least ${minimum}`, number, {
+    ...fields,
+    expected: [minimum, Infinity],
+  });
 }
 
 function wordValue(
   { name, values }: AttributeSchema,
   given: string,
   siblings: readonly OperatorVersion[],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): string {
   if (values === undefined || values.includes(given)) return given;
   const since = siblings.find((other) =>
@@ -147,8 +163,16 @@ function wordValue(
   const isReduction = name === "reduction";
   const meant = isReduction && values.find((one) => reductionOf(one) === reductionOf(given));
   const hint = meant ? `; did you mean "${meant}"?` : came;
-  const sentence = `${name} must be one of ${values.join(", ")}, got ${shown}${hint}`;
-  throw new TensorError(isReduction ? name : "attribute", sentence, fields);
+  const sentence = `${name} must be ${oneOf(values)}, got ${shown}${hint}`;
+  const facts = {
+    ...fields,
+    got: factOf(given),
+    allowed: values,
+    nearest: meant === false ? undefined : meant,
+  };
+  throw isReduction
+    ? new TensorError("reduction", sentence, facts)
+    : new TensorError("attribute", sentence, { ...facts, key: name });
 }
 
 /**
@@ -179,14 +203,14 @@ export function plainVersion(
  * @throws TensorError `shape-mismatch` if the input is neither a scalar nor of shape [1], `disposed` if its memory is
  *   gone
  */
-export function axisFrom(axis: TensorType, fields: ErrorFields): number | null {
+export function axisFrom(axis: TensorType, fields: ErrorContext): number | null {
   const { shape } = axis;
   const isOne = !isKnown(shape) || product(shape) === 1;
   if (!isOne || (shape !== null && shape.length > 1)) {
     throw new TensorError(
       "shape-mismatch",
       `axis must be a scalar or have the shape [1], got ${printShape(shape)}`,
-      { ...fields, input: "axis" },
+      { ...fields, input: "axis", got: shape ?? undefined, expected: [1] },
     );
   }
   return Tensor.isTensor(axis) ? Number(asTensor(axis, fields, "axis").data[0]) : null;

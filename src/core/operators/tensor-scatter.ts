@@ -2,7 +2,7 @@
  * TensorScatter of ai.onnx: writes a sequence into a cache, starting at a separate position for each sample in a batch.
  */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext } from "../errors.ts";
 import { sequencePlanner } from "../plan/sequences.ts";
 import type { IndexRules } from "../plan/index-job.ts";
 import type { Planner } from "../plan/plan.ts";
@@ -98,6 +98,7 @@ function inferTensorScatter(
       ...fields,
       input: "write_indices",
       got: indices.length,
+      expected: 1,
     });
   }
   if (rank === null) return data;
@@ -108,7 +109,7 @@ function inferTensorScatter(
     throw new TensorError(
       "shape-mismatch",
       `write_indices must have the shape [${batch}], one position for each sample, got ${printShape(indices)}`,
-      { ...fields, input: "write_indices" },
+      { ...fields, input: "write_indices", got: indices, expected: [batch] },
     );
   }
   return data;
@@ -118,13 +119,13 @@ function inferTensorScatter(
  * Checks the axis of the sequence.
  * @throws TensorError `axis` for an axis that data does not have, and for axis 0, which is the batch axis
  */
-function sequenceAxis(given: number | null, rank: number, fields: ErrorFields): number {
+function sequenceAxis(given: number | null, rank: number, fields: ErrorContext): number {
   const axis = normalizeAxis(Number(given), rank, fields);
   if (axis > 0) return axis;
   throw new TensorError(
     "axis",
     `axis is ${given}, which is the batch axis (axis 0 of rank ${rank}); choose another axis for the sequence`,
-    { ...fields, axis, got: Number(given) },
+    { ...fields, axis, got: Number(given), expected: [1, rank - 1] },
   );
 }
 
@@ -159,14 +160,14 @@ function checkSequence(
   data: readonly Dim[],
   updates: readonly Dim[],
   axis: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   if (compatible(updates, joinTerms(updateTerms(data, updates, axis)))) return;
   throw new TensorError(
     "shape-mismatch",
     `update.shape must be past_cache.shape = ${printShape(data)}, at most ${String(data[axis])} along axis ${axis}, ` +
       `got ${printShape(updates)}`,
-    { ...fields, input: "update" },
+    { ...fields, input: "update", got: updates, expected: data, other: "past_cache" },
   );
 }
 

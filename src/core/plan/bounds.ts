@@ -1,6 +1,6 @@
 /** Handles indices outside their axes according to the rules, and creates the error that names such an index. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorContext, type FieldsOf } from "../errors.ts";
 import type { Storage } from "../tensor/dtype.ts";
 import { coordinatesOf, printShape, type PartialShape } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -31,7 +31,7 @@ export function readOffsets(
   indices: Tensor,
   dataShape: readonly number[],
   axis: number,
-  fields: ErrorFields,
+  fields: ErrorContext,
   read: ReadIndices,
 ): CheckedOffsets {
   const offsets = read(job);
@@ -118,18 +118,24 @@ function outOfRangeError(
   dataShape: readonly number[],
   axis: number,
   rules: IndexRules,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): TensorError {
-  const { at, exact, got } = describeIndex(indices, position);
+  const { at, got } = describeIndex(indices, position);
   const { data, negative } = rules.shown ?? { data: dataShape, negative: rules.negative };
-  const dim = dataShape[axis];
-  const low = negative ? 0 - dim : 0;
-  const range = dim === 0 ? "has no elements" : `takes ${low} to ${dim - 1}`;
-  return new TensorError(
-    "index-out-of-range",
-    `indices${printShape(at)} is ${exact}, but axis ${axis} of data ${printKnown(data)} ${range}`,
-    { ...fields, input: "indices", at, axis, got, expected: [low, dim - 1] },
-  );
+  const size = dataShape[axis];
+  const expected = [negative ? 0 - size : 0, size - 1] as const;
+  return indexError({ ...fields, input: "indices", at, axis, got, size, expected }, data);
+}
+
+/** Creates the error for an index out of range, whose sentence states the error's fields and the shape of data. */
+export function indexError(
+  facts: FieldsOf<"index-out-of-range"> & { readonly at: readonly number[] },
+  data: PartialShape,
+): TensorError {
+  const { at, axis, got, size, expected } = facts;
+  const range = size === 0 ? "has no elements" : `takes ${expected.join(" to ")}`;
+  const sentence = `indices${printShape(at)} is ${got}, but axis ${axis} of data ${printKnown(data)} ${range}`;
+  return new TensorError("index-out-of-range", sentence, facts);
 }
 
 /** Prints the known part of a shape; `[...]` if not even the rank is known. */

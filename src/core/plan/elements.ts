@@ -1,6 +1,6 @@
 /** Creates Plans for operators with one index per element: ScatterElements, GatherElements and their variants. */
 
-import type { ErrorFields } from "../errors.ts";
+import type { ErrorContext } from "../errors.ts";
 import { product, stridesOf } from "../tensor/shape.ts";
 import { readOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
@@ -16,7 +16,7 @@ export function elementPlanner(
   dataShape: readonly number[],
   axis: number,
   rules: IndexRules,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Planner {
   const count = product(shape);
   const strides = stridesOf(dataShape);

@@ -1,6 +1,6 @@
 /** Creates Plans for TensorScatter, whose indices are the start positions of sequences. */
 
-import { TensorError, type ErrorFields } from "../errors.ts";
+import { TensorError, type ErrorCode, type ErrorContext } from "../errors.ts";
 import { printShape, product } from "../tensor/shape.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { describeIndex, printKnown } from "./bounds.ts";
@@ -18,7 +18,7 @@ export function sequencePlanner(
   length: number,
   circular: boolean,
   { onBad, shown }: IndexRules,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Planner {
   const dim = dataShape[axis];
   const slice = product(dataShape, axis + 1);
@@ -33,13 +33,19 @@ export function sequencePlanner(
   const size = product(dataShape);
   const errorAt = (indices: Tensor, sample: number): TensorError => {
     const { at, exact, got } = describeIndex(indices, sample);
-    const expected = isKnown ? [0, most] : undefined;
-    return new TensorError(
-      "index-out-of-range",
-      `write_indices${printShape(at)} must be from 0 to ${isKnown ? most : "?"} for a sequence of ${shownLength} ` +
-        `along axis ${axis} of past_cache ${printKnown(data)}, got ${exact}`,
-      { ...fields, input: "write_indices", at, axis, got, expected },
-    );
+    const range = isKnown ? `${most}` : "?";
+    const sentence =
+      `write_indices${printShape(at)} must be from 0 to ${range} for a sequence of ${shownLength} ` +
+      `along axis ${axis} of past_cache ${printKnown(data)}, got ${exact}`;
+    const where = { ...fields, input: "write_indices", at, axis, got };
+    // A call knows the size of the axis; only a model may leave it open, and its negative index is only reported.
+    return isKnown
+      ? new TensorError("index-out-of-range", sentence, {
+          ...where,
+          size: dim,
+          expected: [0, most],
+        })
+      : new TensorError<ErrorCode>("index-out-of-range", sentence, where);
   };
   return (indices) => {
     let bad = -1;

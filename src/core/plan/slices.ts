@@ -1,6 +1,6 @@
 /** Creates Plans for operators with indices along one axis: Gather and ScatterUpdate. */
 
-import type { ErrorFields } from "../errors.ts";
+import type { ErrorContext } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import { readOffsets, type CheckedOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexRules } from "./index-job.ts";
@@ -18,7 +18,7 @@ export function slicePlanner(
   axis: number,
   batchDims: number,
   rules: IndexRules,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Planner {
   const slice = product(dataShape, axis + 1);
   const indexCount = product(shape);

@@ -1,6 +1,6 @@
 /** Creates Plans for operators with index tuples: ScatterND, GatherND and their variants. */
 
-import type { ErrorFields } from "../errors.ts";
+import type { ErrorContext } from "../errors.ts";
 import { product } from "../tensor/shape.ts";
 import { readOffsets } from "./bounds.ts";
 import { indexAxis, indexWordsOf, type IndexAxis, type IndexRules } from "./index-job.ts";
@@ -16,7 +16,7 @@ export function tuplePlanner(
   dataShape: readonly number[],
   batchDims: number,
   rules: IndexRules,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Planner {
   const last = shape.length - 1;
   const k = shape[last];

@@ -244,7 +244,12 @@ export function allocate(dtype: DType, size: number): Storage {
 const MOST_STRINGS = 2 ** 26;
 
 const tooLarge = (dtype: DType, size: number, cause?: unknown): TensorError =>
-  new TensorError("too-large", `${size} elements of ${dtype} do not fit in memory`, {}, { cause });
+  new TensorError(
+    "too-large",
+    `${size} elements of ${dtype} do not fit in memory`,
+    { got: size },
+    { cause },
+  );
 
 /** Creates storage of a numeric type over part of a buffer; over the whole buffer by default. */
 export function viewOf(

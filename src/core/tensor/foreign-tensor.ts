@@ -1,6 +1,13 @@
 /** Reads the parts of another library's tensor: data type, shape and elements. */
 
-import { printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import {
+  factOf,
+  named,
+  printValue,
+  readForeign,
+  TensorError,
+  type ErrorContext,
+} from "../errors.ts";
 import { isFloat16Array, isList } from "./values.ts";
 
 /**
@@ -23,12 +30,14 @@ interface Parts {
  * Reads the parts of an object that may be a tensor, each once.
  * @throws TensorError `dtype` if a part is missing, `disposed` if the data cannot be read
  */
-export function partsOf(value: unknown, fields: ErrorFields): Parts {
+export function partsOf(value: unknown, fields: ErrorContext): Parts {
   const got = `got ${printValue(value)}; use tensor(…)`;
   const none = `${fields.input ?? "the value"} must be a tensor, ${got}`;
-  const type = readForeign(() => typeOf(value), "dtype", none, fields);
+  const type = readForeign(() => typeOf(value), "dtype", none, "tensor", fields);
   const data = type && listIn(type.holder, fields);
-  if (type === null || data === null) throw new TensorError("dtype", none, fields);
+  if (type === null || data === null) {
+    throw new TensorError("dtype", none, { ...named(fields, "tensor"), got: factOf(value) });
+  }
   return { ...type, data };
 }
 
@@ -52,7 +61,7 @@ function typeOf(value: unknown): (Omit<Parts, "data"> & { holder: Holder }) | nu
  * Reads the elements of a tensor-like object. onnxruntime throws its own errors if a tensor was disposed of or is in
  * device memory.
  */
-function listIn(holder: Holder, fields: ErrorFields): unknown {
+function listIn(holder: Holder, fields: ErrorContext): unknown {
   const who = fields.input ?? "the tensor";
   const read = (): unknown => {
     try {
@@ -60,10 +69,10 @@ function listIn(holder: Holder, fields: ErrorFields): unknown {
     } catch (error) {
       if (holder.location !== "gpu-buffer") throw error;
       const sentence = `${who} must be in CPU memory, got a GPU tensor; await its getData(), or use ndscatter/webgpu`;
-      throw new TensorError("dtype", sentence, fields);
+      throw new TensorError("dtype", sentence, named(fields, "tensor"));
     }
   };
-  return readForeign(read, "disposed", `the memory of ${who} is gone`, fields);
+  return readForeign(read, "disposed", `the memory of ${who} is gone`, "tensor", fields);
 }
 
 const listOf = (data: unknown): unknown => (isList(data) || isFloat16Array(data) ? data : null);

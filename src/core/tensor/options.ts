@@ -3,7 +3,7 @@
  * Proxy: the values that are used must be the values that were checked.
  */
 
-import { isTensorError, printValue, TensorError, type ErrorFields } from "../errors.ts";
+import { isTensorError, printValue, TensorError, type ErrorContext } from "../errors.ts";
 
 /**
  * Copies the properties of `value`: its own, and those inherited from other objects or from getters of its class.
@@ -13,7 +13,7 @@ import { isTensorError, printValue, TensorError, type ErrorFields } from "../err
 export function objectOf(
   name: string,
   value: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Record<string, unknown> {
   // Every call with options runs this code, so nothing is allocated that only an error needs.
   let copy: Record<string, unknown> | string;
@@ -21,10 +21,16 @@ export function objectOf(
     copy = copyOrKindOf(value);
   } catch (cause) {
     const must = `${name} must be an object whose properties can be read`;
-    throw isTensorError(cause) ? cause : new TensorError("attribute", must, fields, { cause });
+    throw isTensorError(cause)
+      ? cause
+      : new TensorError("attribute", must, { ...fields, key: name }, { cause });
   }
   if (typeof copy !== "string") return copy;
-  throw new TensorError("attribute", `${name} must be an object, got ${copy}`, fields);
+  throw new TensorError("attribute", `${name} must be an object, got ${copy}`, {
+    ...fields,
+    key: name,
+    got: copy,
+  });
 }
 
 /** Copies an object of named values; prints any other value for an error message. */
@@ -70,14 +76,14 @@ function inheritedNames(first: unknown): string[] {
 export function optionsOf(
   options: unknown,
   known: readonly string[],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Record<string, unknown> {
   const given = objectOf("options", options, fields);
   // A loop, because calling `Object.keys` would create a list of names.
   for (const name in given) {
     if (known.includes(name) || !Object.hasOwn(given, name)) continue;
     const sentence = `unknown option ${printValue(name)}; the options are ${known.join(", ")}`;
-    throw new TensorError("attribute", sentence, fields);
+    throw new TensorError("attribute", sentence, { ...fields, key: name, allowed: known });
   }
   return given;
 }

@@ -4,8 +4,8 @@
  * programs.
  */
 
-import { printValue, readForeign, TensorError } from "../errors.ts";
-import { DTYPES, isDType, type DType, type Scalar, type Storage } from "./dtype.ts";
+import { factOf, printValue, readForeign, TensorError } from "../errors.ts";
+import { DTYPE_NAMES, DTYPES, isDType, type DType, type Scalar, type Storage } from "./dtype.ts";
 import { BFLOAT16, decodeHalf, encodeHalf, FLOAT16, type HalfFormat } from "./half.ts";
 import { pairOf, reader } from "./scalar.ts";
 import { product } from "./shape.ts";
@@ -89,20 +89,28 @@ function printFacts(elements: string, dtype: DType, shape: readonly number[] | n
  */
 export function printScalar<D extends DType>(dtype: D, value: Scalar<D>): string;
 export function printScalar(dtype: DType, value: unknown): string {
-  if (!isDType(dtype))
-    throw new TensorError("dtype", `the data type is unknown: ${printValue(dtype)}`);
+  if (!isDType(dtype)) {
+    throw new TensorError("dtype", `the data type is unknown: ${printValue(dtype)}`, {
+      key: "dtype",
+      got: factOf(dtype),
+      allowed: DTYPE_NAMES,
+    });
+  }
   if (typeof value === "string") {
     return readForeign(
       () => JSON.stringify(value),
       "too-large",
       "the text does not fit in a string",
+      "value",
     );
   }
   if (typeof value === "number") return printNumber(dtype, value);
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
   const cannot = `the value must be an element of a tensor, got ${printValue(value)}`;
-  const pair = readForeign(() => pairOf(value), "dtype", cannot);
-  if (pair === null) throw new TensorError("dtype", cannot);
+  const pair = readForeign(() => pairOf(value), "dtype", cannot, "value");
+  if (pair === null) {
+    throw new TensorError("dtype", cannot, { key: "value", got: factOf(value) });
+  }
   return `[${pair.map((part) => printNumber(dtype, Number(part))).join(", ")}]`;
 }
 

@@ -5,7 +5,15 @@
  * for `every`, and 100 ns instead of 17 ns for `slice`.
  */
 
-import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import {
+  factOf,
+  isArray,
+  named,
+  printValue,
+  readForeign,
+  TensorError,
+  type ErrorContext,
+} from "../errors.ts";
 
 /** A dimension of a partly known shape: a size, a name for a size, or null for an unknown size. */
 export type Dim = number | string | null;
@@ -34,7 +42,7 @@ export interface CheckedShape {
  * @returns a frozen copy (with 0 for -0) and its number of elements
  * @throws TensorError the errors of {@link sizeOf}, and `shape-mismatch` if reading the list throws
  */
-export function shapeOf(given: unknown, fields?: ErrorFields): CheckedShape {
+export function shapeOf(given: unknown, fields?: ErrorContext): CheckedShape {
   const shape = copyOf(given, fields);
   const size = sizeOf(shape as readonly number[], fields);
   for (let d = 0; d < shape.length; d++) shape[d] = Number(shape[d]) + 0;
@@ -46,14 +54,14 @@ export function shapeOf(given: unknown, fields?: ErrorFields): CheckedShape {
  * @param name the owner of the shape as named in errors, such as an input
  * @throws TensorError `rank` above 64 dimensions, `shape-mismatch` if the value is not a partly known shape
  */
-export function partialShapeOf(given: unknown, name: string, fields?: ErrorFields): PartialShape {
+export function partialShapeOf(given: unknown, name: string, fields?: ErrorContext): PartialShape {
   if (given === null) return null;
   const shape = isArray(given) ? copyOf(given, fields) : null;
   if (shape?.every(isDim) === true) return Object.freeze(shape) as PartialShape;
   throw new TensorError(
     "shape-mismatch",
     `${name} must have a shape of non-negative integers, names and nulls, or null for an unknown rank`,
-    fields,
+    named(fields, "shape"),
   );
 }
 
@@ -62,7 +70,7 @@ const isDim = (dim: unknown): boolean => dim === null || typeof dim === "string"
 const isSize = (dim: unknown): boolean => Number.isSafeInteger(dim) && Number(dim) >= 0;
 
 /** Reads the entries of a list, each once. */
-function copyOf(given: unknown, fields?: ErrorFields): unknown[] {
+function copyOf(given: unknown, fields?: ErrorContext): unknown[] {
   checkList(given, fields);
   const read = (): unknown[] => {
     const length = Number(given.length);
@@ -71,13 +79,16 @@ function copyOf(given: unknown, fields?: ErrorFields): unknown[] {
     for (let d = 0; d < length; d++) shape.push(given[d]);
     return shape;
   };
-  return readForeign(read, "shape-mismatch", "the shape cannot be read", fields);
+  return readForeign(read, "shape-mismatch", "the shape cannot be read", "shape", fields);
 }
 
-function checkList(given: unknown, fields?: ErrorFields): asserts given is readonly unknown[] {
+function checkList(given: unknown, fields?: ErrorContext): asserts given is readonly unknown[] {
   if (isArray(given)) return;
   const sentence = `a shape must be a list of dimensions, got ${printValue(given)}`;
-  throw new TensorError("shape-mismatch", sentence, fields);
+  throw new TensorError("shape-mismatch", sentence, {
+    ...named(fields, "shape"),
+    got: factOf(given),
+  });
 }
 
 /**
@@ -86,30 +97,42 @@ function checkList(given: unknown, fields?: ErrorFields): asserts given is reado
  * @throws TensorError `shape-mismatch` if `shape` is not a list or a dimension is not a non-negative integer, `rank`
  *   above 64 dimensions, `too-large` above 2^32 - 1 elements
  */
-export function sizeOf(shape: readonly number[], fields?: ErrorFields): number {
+export function sizeOf(shape: readonly number[], fields?: ErrorContext): number {
   checkList(shape, fields);
   checkRankLimit(shape, fields);
   for (let d = 0; d < shape.length; d++) {
     const dim: unknown = shape[d];
     if (isSize(dim)) continue;
     const sentence = `a dimension must be a non-negative integer, got ${printValue(dim)}`;
-    throw new TensorError("shape-mismatch", sentence, fields);
+    throw new TensorError("shape-mismatch", sentence, {
+      ...named(fields, "shape"),
+      axis: d,
+      got: factOf(dim),
+    });
   }
   const size = product(shape);
   if (size <= MAX_SIZE) return size;
   const sentence = `the shape ${printShape(shape)} has more than 2^32 - 1 elements`;
-  throw new TensorError("too-large", sentence, fields);
+  throw new TensorError("too-large", sentence, {
+    ...named(fields, "shape"),
+    got: size,
+    limit: MAX_SIZE,
+  });
 }
 
 /**
  * Checks that a shape has at most 64 dimensions.
  * @throws TensorError `rank`
  */
-export function checkRankLimit(shape: { readonly length: number }, fields?: ErrorFields): void {
+export function checkRankLimit(shape: { readonly length: number }, fields?: ErrorContext): void {
   const { length: got } = shape;
   if (got <= MAX_RANK) return;
   const sentence = `a shape has at most ${MAX_RANK} axes, got ${got}`;
-  throw new TensorError("rank", sentence, { ...fields, got });
+  throw new TensorError("rank", sentence, {
+    ...named(fields, "shape"),
+    got,
+    limit: MAX_RANK,
+  });
 }
 
 /**
@@ -218,7 +241,7 @@ export function printShape(shape: readonly Dim[]): string {
     const dims = part(shape, 0, Math.min(length, MAX_RANK)).map(printDim);
     return `[${dims.join(", ")}${length > MAX_RANK ? ", ..." : ""}]`;
   };
-  return readForeign(print, "shape-mismatch", "the shape cannot be read");
+  return readForeign(print, "shape-mismatch", "the shape cannot be read", "shape");
 }
 
 const printDim = (dim: unknown): string =>
@@ -227,4 +250,15 @@ const printDim = (dim: unknown): string =>
 export function greatestCommonDivisor(a: number, b: number): number {
   while (b !== 0) [a, b] = [b, a % b];
   return a;
+}
+
+/** Returns the number of nested lists, on all levels, of a shape without elements. */
+export function countLists(shape: readonly number[]): number {
+  let count = 1;
+  let lists = 1;
+  for (let d = 0; shape[d] > 0; d++) {
+    lists *= shape[d];
+    count += lists;
+  }
+  return count;
 }

@@ -8,7 +8,7 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import { malformed, printValue, TensorError } from "../errors.ts";
+import { factOf, malformed, printValue, TensorError } from "../errors.ts";
 
 /**
  * Prototype with the getters of all typed arrays. Only these getters are trusted, because getters of an instance or
@@ -75,9 +75,16 @@ export const isBytes = (value: unknown): value is Uint8Array => classOf(value) =
  *   by mistake; `disposed` for bytes whose memory is gone
  */
 export function plainBytes(value: unknown, what: string): Uint8Array {
-  if (!isBytes(value)) throw malformed(`${what} a Uint8Array, got ${printValue(value)}`);
+  if (!isBytes(value)) {
+    throw malformed(`${what} a Uint8Array, got ${printValue(value)}`, {
+      key: "bytes",
+      got: factOf(value),
+    });
+  }
   if (isDetached(value)) {
-    throw new TensorError("disposed", `${what} bytes, but their memory is gone (transferred)`);
+    throw new TensorError("disposed", `${what} bytes, but their memory is gone (transferred)`, {
+      key: "bytes",
+    });
   }
   const buffer = bufferOf(value);
   const bytes = new Uint8Array(buffer, byteOffsetOf(value), typedLength(value));

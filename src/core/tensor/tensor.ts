@@ -5,6 +5,8 @@
  * the three match; all other code may rely on it.
  */
 
+import { countLists } from "./shape.ts";
+import { gone } from "./lost-memory.ts";
 import {
   allocate,
   DTYPE_NAMES,
@@ -17,11 +19,13 @@ import {
 } from "./dtype.ts";
 import { Memory, type MemoryOwner } from "./memory.ts";
 import {
+  factOf,
   isTensorError,
+  named,
   printValue,
   readForeign,
   TensorError,
-  type ErrorFields,
+  type ErrorContext,
 } from "../errors.ts";
 import { partsOf } from "./foreign-tensor.ts";
 import { printDisposed, printTensor } from "./print.ts";
@@ -142,7 +146,7 @@ export class Tensor<D extends DType = DType, S extends readonly number[] = reado
     const { dtype, shape, size, data } = asTensor(this, {});
     if (size === 0 && countLists(shape) > MAX_EMPTY_LISTS) {
       const sentence = `the shape ${printShape(shape)} nests more than ${MAX_EMPTY_LISTS} lists`;
-      throw new TensorError("too-large", sentence);
+      throw new TensorError("too-large", sentence, { key: "shape", limit: MAX_EMPTY_LISTS });
     }
     const read = reader(dtype, data);
     let position = 0;
@@ -299,11 +303,18 @@ export function firstDifference(
 ): number[] | null {
   const [left, right] = [asTensor(a, {}, "a"), asTensor(b, {}, "b")];
   if (left.dtype !== right.dtype) {
-    throw new TensorError("dtype", `the data types differ: ${left.dtype} and ${right.dtype}`);
+    const sentence = `the data types differ: ${left.dtype} and ${right.dtype}`;
+    const types = { got: right.dtype, expected: left.dtype };
+    throw new TensorError("dtype", sentence, { input: "b", other: "a", ...types });
   }
   if (!sameShape(left.shape, right.shape)) {
     const shapes = `${printShape(left.shape)} and ${printShape(right.shape)}`;
-    throw new TensorError("shape-mismatch", `the shapes differ: ${shapes}`);
+    throw new TensorError("shape-mismatch", `the shapes differ: ${shapes}`, {
+      input: "b",
+      other: "a",
+      got: right.shape,
+      expected: left.shape,
+    });
   }
   const position = differenceAt(left, right);
   return position === -1 ? null : coordinatesOf(position, left.shape);
@@ -316,7 +327,7 @@ export function firstDifference(
  * @throws TensorError the errors of {@link tensor}, `dtype` if `value` is not a tensor, `disposed` if its memory is
  *   gone
  */
-export function asTensor(value: unknown, who: ErrorFields, input?: string): Tensor {
+export function asTensor(value: unknown, who: ErrorContext, input?: string): Tensor {
   // Nearly every value takes this path, which therefore allocates nothing.
   if (Tensor.isTensor(value) && Tensor.isAlive(value)) return value;
   return viewAsTensor(value, who, input).tensor;
@@ -329,7 +340,7 @@ interface TensorView {
 }
 
 /** Returns a tensor like {@link asTensor}, and whether writing to it changes the original value. */
-export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): TensorView {
+export function viewAsTensor(value: unknown, who: ErrorContext, input?: string): TensorView {
   if (Tensor.isTensor(value)) {
     if (Tensor.isAlive(value)) return { tensor: value, isView: true };
     throw gone(input ?? `this ${value.dtype} tensor`, { ...who, input });
@@ -343,7 +354,7 @@ export function viewAsTensor(value: unknown, who: ErrorFields, input?: string): 
 /** Returns the memory of a tensor, its Proxy or its clone; undefined for other values. */
 function memoryOf(value: unknown): Memory | undefined {
   const read = (): unknown => (value as Partial<Remembered> | null | undefined)?.[MEMORY];
-  const memory = readForeign(read, "dtype", "the value must be a tensor");
+  const memory = readForeign(read, "dtype", "the value must be a tensor", "tensor");
   return Memory.isMemory(memory) ? memory : undefined;
 }
 
@@ -351,9 +362,9 @@ function memoryOf(value: unknown): Memory | undefined {
  * Creates a tensor whose shape is the nesting of a list. A typed array is also a list.
  * @throws TensorError the errors of {@link tensor}
  */
-export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): Tensor {
+export function fromNested(dtype: DType, values: unknown, fields: ErrorContext): Tensor {
   const nesting = (): number[] => nestingOf(values);
-  const shape = readForeign(nesting, "dtype", "the values cannot be read", fields);
+  const shape = readForeign(nesting, "dtype", "the values cannot be read", "values", fields);
   if (DTYPES[dtype].family === "complex") {
     // A complex typed array has two entries per element; in other lists, the innermost list is a pair, if any exists.
     if (classOf(values) !== undefined) shape[0] /= 2;
@@ -365,33 +376,19 @@ export function fromNested(dtype: DType, values: unknown, fields: ErrorFields): 
 /** Maximum number of lists without elements, because a file of 192 bytes could otherwise ask for gigabytes of lists. */
 const MAX_EMPTY_LISTS = 1e5;
 
-/** Returns the number of nested lists, on all levels, of a shape without elements. */
-function countLists(shape: readonly number[]): number {
-  let count = 1;
-  let lists = 1;
-  for (let d = 0; shape[d] > 0; d++) {
-    lists *= shape[d];
-    count += lists;
-  }
-  return count;
-}
-
-const gone = (what: string, fields: ErrorFields): TensorError =>
-  new TensorError(
-    "disposed",
-    `the memory of ${what} is gone (disposed, transferred or resized)`,
-    fields,
-  );
-
 /** @throws TensorError `dtype` if the value is not a data type name */
-export function checkDType(dtype: unknown, fields: ErrorFields): asserts dtype is DType {
+export function checkDType(dtype: unknown, fields: ErrorContext): asserts dtype is DType {
   if (isDType(dtype)) return;
   const sentence = `the data type must be one of ${DTYPE_NAMES.join(", ")}, got ${printValue(dtype)}`;
-  throw new TensorError("dtype", sentence, fields);
+  throw new TensorError("dtype", sentence, {
+    ...named(fields, "dtype"),
+    got: factOf(dtype),
+    allowed: DTYPE_NAMES,
+  });
 }
 
 /** Creates a tensor from unchecked arguments. */
-function build(dtype: unknown, given: unknown, values: unknown, fields: ErrorFields): TensorView {
+function build(dtype: unknown, given: unknown, values: unknown, fields: ErrorContext): TensorView {
   checkDType(dtype, fields);
   const { shape, size } = shapeOf(given, fields);
   const { data, isView } = storageFor(dtype, shape, size, values, fields);

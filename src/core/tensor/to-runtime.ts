@@ -40,8 +40,9 @@ export function toRuntime<D extends DType>(
 export function toRuntime(given: unknown): ToRuntime {
   const { dtype, shape, data } = asTensor(given, {});
   if (!isRuntimeDType(dtype)) {
-    const types = dtypesWhere(isRuntime).join(", ");
-    throw new TensorError("dtype", `onnxruntime has no tensors of ${dtype}, only of ${types}`);
+    const allowed = dtypesWhere(isRuntime);
+    const sentence = `onnxruntime has no tensors of ${dtype}, only of ${allowed.join(", ")}`;
+    throw new TensorError("dtype", sentence, { key: "tensor", got: dtype, allowed });
   }
   const isPacked = rowOf(dtype).bits !== undefined && isNumericStorage(data);
   const dims = [...shape];

@@ -16,7 +16,16 @@ import {
   type NumericStorage,
   type Storage,
 } from "./dtype.ts";
-import { isArray, printValue, readForeign, TensorError, type ErrorFields } from "../errors.ts";
+import {
+  factOf,
+  isArray,
+  named,
+  printValue,
+  readForeign,
+  TensorError,
+  type ErrorContext,
+  type ErrorFields,
+} from "../errors.ts";
 import { LISTS } from "../limits.ts";
 import { writer } from "./scalar.ts";
 import { coordinatesOf, MAX_RANK, printShape } from "./shape.ts";
@@ -75,7 +84,7 @@ interface Destination {
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
-  readonly fields: ErrorFields;
+  readonly fields: ErrorContext;
 }
 
 /**
@@ -88,16 +97,22 @@ export function storageFor(
   shape: readonly number[],
   size: number,
   values: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): StoredValues {
   const target = { dtype, shape, size, fields };
-  return readForeign(() => store(target, values), "dtype", "the values cannot be read", fields);
+  return readForeign(
+    () => store(target, values),
+    "dtype",
+    "the values cannot be read",
+    "values",
+    fields,
+  );
 }
 
 function store(target: Destination, values: unknown): StoredValues {
   const { dtype, size, fields } = target;
   if (isDetached(values)) {
-    throw new TensorError("disposed", "the memory of the values is gone", fields);
+    throw new TensorError("disposed", "the memory of the values is gone", named(fields, "values"));
   }
   const list = dtype === "float16" && isFloat16Array(values) ? bitsOf(values, fields) : values;
   if (!isOwnStorage(target, list)) return { data: convert(target, list), isView: false };
@@ -245,7 +260,9 @@ function itemsOf(value: unknown, axis: number, target: Destination): ArrayLike<u
   const length = lengthOf(value);
   if (length === target.shape[axis]) return value as ArrayLike<unknown>;
   const found = length === null ? printValue(value) : `a list of ${length}`;
-  throw wrongNesting(`${found} where axis ${axis} has ${target.shape[axis]}`, target);
+  const { [axis]: size } = target.shape;
+  const facts = { axis, got: length ?? factOf(value), size };
+  throw wrongNesting(`${found} where axis ${axis} has ${size}`, target, facts);
 }
 
 /** Creates the error for a value that the data type cannot hold. */
@@ -254,25 +271,37 @@ function refusal(value: unknown, position: number, target: Destination): TensorE
   const at = coordinatesOf(position, shape);
   const length = lengthOf(value);
   if (length !== null && !(DTYPES[dtype].family === "complex" && length === 2)) {
-    return wrongNesting(`a list of ${length} at ${printShape(at)}`, target);
+    return wrongNesting(`a list of ${length} at ${printShape(at)}`, target, { at });
   }
-  const got = typeof value === "number" || typeof value === "bigint" ? value : undefined;
   const where = `${printShape(at)}${fields.input === undefined ? "" : ` of ${fields.input}`}`;
   const sentence = `${dtype} cannot hold ${printValue(value)}, at ${where}`;
-  return new TensorError("dtype", sentence, { ...fields, at, got });
+  return new TensorError("dtype", sentence, {
+    ...named(fields, "values"),
+    at,
+    got: factOf(value),
+    expected: dtype,
+  });
 }
 
-const wrongNesting = (found: string, { shape, fields }: Destination): TensorError =>
+const wrongNesting = (
+  found: string,
+  { shape, fields }: Destination,
+  facts?: ErrorFields,
+): TensorError =>
   new TensorError(
     "shape-mismatch",
     `${fields.input ?? "values"} must be nested lists of the shape ${printShape(shape)}, got ${found}`,
-    { ...fields, expected: shape },
+    { ...named(fields, "values"), ...facts, expected: shape },
   );
 
 function checkCount(count: number, needed: number, { shape, fields }: Destination): void {
   if (count === needed) return;
   const sentence = `the shape ${printShape(shape)} needs ${needed} values, got ${count}`;
-  throw new TensorError("shape-mismatch", sentence, { ...fields, got: count, expected: shape });
+  throw new TensorError("shape-mismatch", sentence, {
+    ...named(fields, "values"),
+    got: count,
+    expected: shape,
+  });
 }
 
 /** Checks the elements of data types that use only part of their storage's range, such as bool and int4. */
@@ -285,7 +314,12 @@ function checkRange({ dtype, shape, fields }: Destination, data: Storage): void 
     if (got >= low && got <= high) continue;
     const at = coordinatesOf(position, shape);
     const sentence = `${dtype} cannot hold ${got}, at ${printShape(at)}`;
-    throw new TensorError("dtype", sentence, { ...fields, at, got });
+    throw new TensorError("dtype", sentence, {
+      ...named(fields, "values"),
+      at,
+      got,
+      expected: dtype,
+    });
   }
 }
 
@@ -307,13 +341,14 @@ const lengthOf = (value: unknown): number | null =>
 export const isFloat16Array = (value: unknown): value is Float16Like =>
   Object.prototype.toString.call(value) === "[object Float16Array]";
 
-const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorFields): Storage =>
+const bitsOf = ({ buffer, byteOffset, length }: Float16Like, fields: ErrorContext): Storage =>
   readForeign(
     // A polyfill's array is not a typed array. DataView accepts only a buffer, whereas a typed array constructor would
     // allocate one.
     () => viewOf("float16", new DataView(buffer).buffer, byteOffset, length),
     "disposed",
     "the memory of the values is gone",
+    "values",
     fields,
   );
 

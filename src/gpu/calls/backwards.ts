@@ -4,7 +4,7 @@
  */
 
 import { divisorOf, type Reducing } from "../../core/call/steps.ts";
-import { printValue, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Ties } from "../../core/kernels/backwards.ts";
 import { DTYPES, type DType, type NumericStorage, type Steps } from "../../core/tensor/dtype.ts";
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
@@ -35,7 +35,7 @@ import type { DeviceTensor } from "./tensor.ts";
 /** A call whose gradients are computed. */
 interface Differentiated {
   readonly core: GpuCore;
-  readonly fields: ErrorFields;
+  readonly fields: ErrorContext;
   readonly source: TargetSource;
   /** Indices on the GPU, or the tensors that a kept plan has derived from them. */
   readonly others: readonly DeviceTensor[];
@@ -68,7 +68,7 @@ const REPLACE: Steps = { first: "none", later: "none", divides: false };
 export function checkGradientArithmetic(
   dtype: DType,
   reduction: Reducing["reduction"] | null,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   if (reduction === "none" || reduction === "add" || hasGpuArithmetic(dtype)) return;
   const what = reduction === null ? "of a gather" : `of the reduction ${printValue(reduction)}`;

@@ -2,7 +2,14 @@
 
 import { paddedBytes, TENSOR_USAGE } from "../kernels/gpu.ts";
 import type { GpuBufferLike } from "../kernels/webgpu.ts";
-import { printValue, readForeign, TensorError, type ErrorFields } from "../../core/errors.ts";
+import {
+  factOf,
+  named,
+  printValue,
+  readForeign,
+  TensorError,
+  type ErrorContext,
+} from "../../core/errors.ts";
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
 import { shapeOf } from "../../core/tensor/shape.ts";
 import { checkDType } from "../../core/tensor/tensor.ts";
@@ -19,7 +26,7 @@ export function tensorOver<D extends DType>(
   buffer: unknown,
   dtype: D,
   shape: unknown,
-  fields: ErrorFields = {},
+  fields: ErrorContext = {},
 ): DeviceTensor<D> {
   const { shape: dims, size } = typeOf(dtype, shape, fields);
   const who = fields.input === undefined ? "the buffer" : `the buffer of ${fields.input}`;
@@ -27,11 +34,15 @@ export function tensorOver<D extends DType>(
   const needed = paddedBytes(size * DTYPES[dtype].bytes);
   if (length < needed) {
     const sentence = `${who} must have at least ${needed} bytes, a multiple of 4, got ${length}`;
-    throw new TensorError("shape-mismatch", sentence, { ...fields, got: length });
+    throw new TensorError("shape-mismatch", sentence, {
+      ...named(fields, "buffer"),
+      got: length,
+      expected: needed,
+    });
   }
   if ((usage & TENSOR_USAGE) !== TENSOR_USAGE) {
     const sentence = `the usage of ${who} must include STORAGE, COPY_SRC and COPY_DST, got ${usage}`;
-    throw new TensorError("attribute", sentence, { ...fields, got: usage });
+    throw new TensorError("attribute", sentence, { ...fields, key: "buffer", got: usage });
   }
   core.gpu.checkBytes(needed, fields.input ?? "the tensor");
   return new DeviceTensor(core, dtype, dims, size, buffer as GpuBufferLike, false);
@@ -41,7 +52,7 @@ export function tensorOver<D extends DType>(
 export function typeOf(
   dtype: DType,
   shape: unknown,
-  fields: ErrorFields = {},
+  fields: ErrorContext = {},
 ): ReturnType<typeof shapeOf> {
   checkDType(dtype, fields);
   checkHolds(dtype, fields);
@@ -49,24 +60,24 @@ export function typeOf(
 }
 
 /** @throws TensorError `dtype` for text */
-export function checkHolds(dtype: DType, fields: ErrorFields): void {
+export function checkHolds(dtype: DType, fields: ErrorContext): void {
   if (dtype !== "string") return;
   const sentence = `${fields.input ?? "the tensor"} must not be string, because a GPU cannot hold text`;
-  throw new TensorError("dtype", sentence, fields);
+  throw new TensorError("dtype", sentence, { ...named(fields, "tensor"), got: dtype });
 }
 
 /** @throws TensorError `attribute` for a value that is not a `GPUBuffer` */
 function bufferParts(
   buffer: unknown,
   who: string,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): { readonly bytes: number; readonly usage: number } {
   const must = `${who} must be a GPUBuffer, got ${printValue(buffer)}`;
   const one = buffer as Partial<GpuBufferLike> | null | undefined;
   const read = (): unknown[] => [one?.size, one?.usage];
-  const [bytes, usage] = readForeign(read, "attribute", must, fields);
+  const [bytes, usage] = readForeign(read, "attribute", must, "buffer", fields);
   if (typeof bytes === "number" && typeof usage === "number") return { bytes, usage };
-  throw new TensorError("attribute", must, fields);
+  throw new TensorError("attribute", must, { ...fields, key: "buffer", got: factOf(buffer) });
 }
 
 /** Fields of an onnxruntime-web tensor that locate its elements. */
@@ -84,15 +95,22 @@ interface RuntimeParts {
 export function runtimeTensor(
   core: GpuCore,
   given: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): DeviceTensor | null {
   if (typeof given !== "object" || given === null) return null;
   const one = given as Partial<RuntimeParts>;
   const who = fields.input ?? "the tensor";
   const read = (): unknown => one.location;
-  if (readForeign(read, "dtype", `${who} cannot be read`, fields) !== "gpu-buffer") return null;
+  if (readForeign(read, "dtype", `${who} cannot be read`, "tensor", fields) !== "gpu-buffer")
+    return null;
   const lost = `the memory of ${who} is gone`;
-  const parts = readForeign(() => [one.gpuBuffer, one.type, one.dims], "disposed", lost, fields);
+  const parts = readForeign(
+    () => [one.gpuBuffer, one.type, one.dims],
+    "disposed",
+    lost,
+    "tensor",
+    fields,
+  );
   const [buffer, dtype, dims] = parts;
   return tensorOver(core, buffer, dtype as DType, dims, fields);
 }

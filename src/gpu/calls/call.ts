@@ -22,7 +22,7 @@ import { prepare, refusesRepeats, rulesOf, type PreparedCall } from "../../core/
 import { hasGpuArithmetic } from "../kernels/arithmetic.ts";
 import { gatherOnGpu } from "../kernels/moves.ts";
 import { applyUpdates, type Operands } from "../kernels/scatter.ts";
-import { TensorError, type ErrorFields } from "../../core/errors.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import { readIndices } from "../../core/kernels/read-indices.ts";
 import { planIndices, type Inputs, type Operator } from "../../core/operators/operator.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
@@ -94,7 +94,7 @@ function targetsOnHost(
 /** A call after all checks on the host. */
 export interface Work {
   readonly core: GpuCore;
-  readonly fields: ErrorFields;
+  readonly fields: ErrorContext;
   readonly source: TargetSource;
   readonly data: DeviceTensor;
   /** The tensor for the result; null for a new tensor. */
@@ -150,7 +150,7 @@ export function scatterWork(
 export function checkArithmetic(
   dtype: DType,
   { reduction }: Pick<Reducing, "reduction">,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   if (reduction === "none" || hasGpuArithmetic(dtype)) return;
   const sentence = `data must have another data type for the reduction ${reduction}, because the GPU engine has no arithmetic for ${dtype}`;

@@ -9,7 +9,7 @@ import { Params, Recording, type Span } from "../kernels/recording.ts";
 import { checkInputs } from "../kernels/checks.ts";
 import { NEVER, StatusBoard, type Guard } from "../kernels/status.ts";
 import type { GpuBufferLike, GpuDeviceLike } from "../kernels/webgpu.ts";
-import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { isTensorError, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { GPU } from "../../core/limits.ts";
 import { DTYPES, viewOf, type DType, type NumericStorage } from "../../core/tensor/dtype.ts";
 import { part } from "../../core/tensor/shape.ts";
@@ -20,7 +20,7 @@ import { watched, withFields } from "./watched.ts";
 
 /** A call after all checks on the host. */
 export interface GpuCall {
-  readonly fields: ErrorFields;
+  readonly fields: ErrorContext;
   readonly source: TargetSource;
   readonly inputs: readonly DeviceTensor[];
   /** The tensor for the result; null for a new tensor. */
@@ -157,7 +157,7 @@ export class GpuCore implements TensorOwner {
       returned.catch(() => {});
       const sentence =
         "compile needs a synchronous function, got a function that returns a Promise";
-      throw new TensorError("attribute", sentence);
+      throw new TensorError("attribute", sentence, { key: "calls" });
     }
     await this.#during(this.#wait(this.gpu.compileAll(list.kernels)));
   }

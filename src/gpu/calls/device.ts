@@ -1,7 +1,7 @@
 /** Provides an engine's device: the user's device, or a device requested from the browser. */
 
 import type { GpuDeviceLike, GpuLimits } from "../kernels/webgpu.ts";
-import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 
 /** Members of `navigator.gpu` that this package uses. */
 interface GpuLike {
@@ -39,7 +39,7 @@ export function checkDevice(device: unknown): GpuDeviceLike {
   } catch {
     // A Proxy or a getter threw, so the value is not a device.
   }
-  throw new TensorError("attribute", `device must be a GPUDevice, got ${printValue(device)}`);
+  throw wrongOption("device", "a GPUDevice", device);
 }
 
 /**

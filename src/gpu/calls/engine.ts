@@ -3,7 +3,7 @@
 import { splitArguments } from "../../core/call/call.ts";
 import { keptParts } from "../../core/call/kept-plan.ts";
 import { createJs } from "../../core/engines/js.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import { forEach, FUNCTIONS, PLAN_FUNCTIONS } from "../../core/operators/plain.ts";
 import type { DType, NumericStorage } from "../../core/tensor/dtype.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -74,7 +74,7 @@ function engineOn(core: GpuCore): GpuEngine {
 async function compile(core: GpuCore, calls: unknown): Promise<void> {
   if (typeof calls === "function") return core.compile(calls as () => unknown);
   const sentence = `compile needs a function that makes calls, got ${printValue(calls)}`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "calls", got: factOf(calls) });
 }
 
 function alloc<D extends DType>(

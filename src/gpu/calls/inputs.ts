@@ -5,7 +5,7 @@
 import type { Call } from "../../core/call/call.ts";
 import { checkAlive, listOrTensor } from "../../core/call/inputs.ts";
 import { checkLike, sharedOut } from "../../core/call/out.ts";
-import { printValue, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
 import { isNumericStorage, type DType } from "../../core/tensor/dtype.ts";
 import { asTensor, Tensor } from "../../core/tensor/tensor.ts";
@@ -51,7 +51,7 @@ export function gpuInputs(
 export function dataOnGpu(
   core: GpuCore,
   given: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
   input: string,
 ): GpuInput & { readonly device: DeviceTensor } {
   if (!DeviceTensor.isTensor(given)) {
@@ -65,7 +65,7 @@ export function dataOnGpu(
 function deviceInput(
   core: GpuCore,
   device: DeviceTensor,
-  fields: ErrorFields,
+  fields: ErrorContext,
   input: string,
 ): GpuInput & { readonly device: DeviceTensor } {
   device.checkAlive(input, fields);
@@ -79,7 +79,7 @@ export function inputOf(
   core: GpuCore,
   given: unknown,
   dtype: DType,
-  fields: ErrorFields,
+  fields: ErrorContext,
   input: string,
 ): GpuInput {
   if (DeviceTensor.isTensor(given)) return deviceInput(core, given, fields, input);
@@ -101,7 +101,7 @@ export function outOnGpu(
   names: readonly { readonly name: string }[],
   inputs: Inputs<GpuInput>,
   inPlace: string | null,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): DeviceTensor {
   const { type, device } = dataOnGpu(core, given, fields, "out");
   checkLike(type, dtype, shape, "out", fields);

@@ -125,7 +125,10 @@ export class KeptOnGpu {
 
   checkAlive(): void {
     if (!this.#isDisposed) return;
-    throw new TensorError("disposed", "the plan is gone (disposed)", this.#parts.fields);
+    throw new TensorError("disposed", "the plan is gone (disposed)", {
+      ...this.#parts.fields,
+      key: "plan",
+    });
   }
 
   dispose(): void {

@@ -3,7 +3,7 @@
 import { destroyBuffer } from "../kernels/gpu.ts";
 import type { Span } from "../kernels/recording.ts";
 import type { GpuBuffer, GpuBufferLike } from "../kernels/webgpu.ts";
-import { TensorError, type ErrorFields } from "../../core/errors.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import {
   allocate,
   DTYPES,
@@ -107,7 +107,7 @@ export class DeviceTensor<D extends DType = DType> implements GpuTensor<D> {
   }
 
   /** @throws TensorError `disposed` after `dispose` */
-  checkAlive(input: string, fields: ErrorFields): void {
+  checkAlive(input: string, fields: ErrorContext): void {
     if (!this.#isDisposed) return;
     throw new TensorError("disposed", `the memory of ${input} is gone (disposed)`, {
       ...fields,

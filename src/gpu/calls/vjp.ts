@@ -12,7 +12,7 @@ import {
 import { checkInputCount, readInputs } from "../../core/call/inputs.ts";
 import { checkLike } from "../../core/call/out.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
-import { TensorError, type ErrorFields } from "../../core/errors.ts";
+import { TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Inputs } from "../../core/operators/operator.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { checkGradientArithmetic, gatherGradient, scatterGradients } from "./backwards.ts";
@@ -75,7 +75,7 @@ export function vjpOnGpu(
 function checkAxisOnHost(
   inputs: Inputs<GpuInput>,
   { inputs: rules }: PreparedCall["call"]["signature"],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   for (const [position, { name, role }] of rules.entries()) {
     if (role !== "axis" || !inputs[position]?.device) continue;
@@ -93,7 +93,7 @@ export function outsOnGpu(
   outs: readonly unknown[],
   signature: Differentiated["signature"],
   inputs: Inputs<GpuInput>,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): (DeviceTensor | undefined)[] {
   const others: (GpuInput | undefined)[] = [...inputs];
   const names = [...signature.inputs, { name: "outputGradient" }];

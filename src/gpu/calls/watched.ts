@@ -1,6 +1,6 @@
 /** Converts the errors that a device reports in error scopes to errors of this package. */
 
-import { isTensorError, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { isTensorError, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { firstLine, type Gpu } from "../kernels/gpu.ts";
 
 /** Begins to collect the device's errors. The returned function ends the collection and returns the error. */
@@ -48,7 +48,7 @@ export function watched<T>(
 }
 
 /** Returns the result of `use`, and adds fields such as the operator to its errors. */
-export function withFields<T>(fields: ErrorFields, use: () => T): T {
+export function withFields<T>(fields: ErrorContext, use: () => T): T {
   try {
     return use();
   } catch (error) {

@@ -60,7 +60,9 @@ export class Gpu {
 
   /** @throws TensorError `engine` if the device is lost, `disposed` if the engine has ended */
   checkThere(): void {
-    if (this.#hasEnded) throw new TensorError("disposed", "the engine is gone (disposed)");
+    if (this.#hasEnded) {
+      throw new TensorError("disposed", "the engine is gone (disposed)", { key: "engine" });
+    }
     if (this.#lost !== null) throw lostError(this.#lost);
   }
 
@@ -77,7 +79,7 @@ export class Gpu {
     const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
     if (bytes <= most) return;
     const sentence = `${what} takes ${bytes} bytes, but a kernel on this device can access at most ${most}`;
-    throw new TensorError("too-large", sentence);
+    throw new TensorError("too-large", sentence, { got: bytes, limit: most });
   }
 
   /** @throws TensorError `too-large` beyond the device's limits */

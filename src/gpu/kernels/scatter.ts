@@ -84,7 +84,7 @@ const MOST_COUNTED = 2 ** 27;
 export function checkCounted(what: string, positions: number): void {
   if (positions < MOST_COUNTED) return;
   const sentence = `${what} on a GPU supports fewer than ${MOST_COUNTED} updates, got ${positions}`;
-  throw new TensorError("too-large", sentence);
+  throw new TensorError("too-large", sentence, { got: positions, limit: MOST_COUNTED - 1 });
 }
 
 /**

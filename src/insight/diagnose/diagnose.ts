@@ -7,7 +7,7 @@ import { nodeFrom, type NodeSpec } from "../../core/call/call.ts";
 import { tensorsOf } from "../../core/call/inputs.ts";
 import { prepare, type PreparedCall } from "../../core/call/prepare.ts";
 import { checkLike } from "../../core/call/out.ts";
-import { isTensorError, printValue, TensorError, type ErrorFields } from "../../core/errors.ts";
+import { isTensorError, oneOf, wrongOption, type ErrorContext } from "../../core/errors.ts";
 import type { Reduction } from "../../core/tensor/dtype.ts";
 import { sameShape } from "../../core/tensor/shape.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
@@ -123,17 +123,15 @@ function resultWith(reduction: Reduction, { call, tensors }: PreparedCall): Tens
 /** @throws TensorError `attribute` for an unknown option or dialect */
 export function diagnoseOptions(
   options: unknown,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): { readonly dialect: DialectId | null; readonly isRace: boolean | null } {
   const { dialect, isRace } = optionsOf(options, ["dialect", "isRace"], fields);
   const found = DIALECT_IDS.find((id) => id === dialect) ?? null;
   if (dialect !== undefined && found === null) {
-    const sentence = `dialect must be one of ${DIALECT_IDS.join(", ")}, got ${printValue(dialect)}`;
-    throw new TensorError("attribute", sentence, fields);
+    throw wrongOption("dialect", oneOf(DIALECT_IDS), dialect, { ...fields, allowed: DIALECT_IDS });
   }
   if (isRace !== undefined && typeof isRace !== "boolean") {
-    const sentence = `isRace must be true or false, got ${printValue(isRace)}`;
-    throw new TensorError("attribute", sentence, fields);
+    throw wrongOption("isRace", "true or false", isRace, fields);
   }
   return { dialect: found, isRace: isRace ?? null };
 }

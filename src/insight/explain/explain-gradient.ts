@@ -7,7 +7,7 @@ import { fieldsOf, type NodeSpec } from "../../core/call/call.ts";
 import type { GradientOptions } from "../../core/call/gradient-options.ts";
 import { vjpOn } from "../../core/call/vjp.ts";
 import { createJs } from "../../core/engines/js.ts";
-import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 import { reader } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
@@ -24,7 +24,7 @@ import type {
   Update,
 } from "./explanation.ts";
 import { lazyList } from "./lazy-list.ts";
-import { flatOf } from "./places.ts";
+import { noElement, flatOf } from "./places.ts";
 
 /** Gradients of a call, and the origin of each of their cells. */
 export interface GradientExplanation {
@@ -178,16 +178,15 @@ function positionOf(
   const position = inputs.findIndex(({ name }, at) => name === input || at === input);
   if (position !== -1 && gradients[position] !== null) return position;
   const names = inputs.flatMap(({ name }, at) => (gradients[at] === null ? [] : [name]));
-  const sentence = `input must be ${names.join(" or ")}, which have gradients, got ${printValue(input)}`;
-  throw new TensorError("attribute", sentence);
+  const must = `${names.join(" or ")}, which have gradients`;
+  throw wrongOption("input", must, input, { allowed: names });
 }
 
-/** @throws TensorError `index-out-of-range` for coordinates outside the input */
+/** @throws TensorError `rank` or `index-out-of-range` for coordinates outside the input */
 function elementOf(name: string, coordinates: readonly number[], { shape }: Tensor): number {
   const element = Array.isArray(coordinates) ? flatOf(coordinates, shape) : null;
   if (element !== null) return element;
-  const got = Array.isArray(coordinates) ? printShape(coordinates) : printValue(coordinates);
-  throw new TensorError("index-out-of-range", `${name} ${printShape(shape)} has no element ${got}`);
+  throw noElement(name, coordinates, shape, { input: name });
 }
 
 /** Returns the terms for the output elements that a gather reads from an element of data. */

@@ -209,7 +209,9 @@ function badIndicesOf(
   const onBad = (errorOf: () => TensorError): void => {
     badCount++;
     if (badCount > MAX_BAD) return;
-    const { input = "", at = [], axis = 0, got = 0, expected = [], message: sentence } = errorOf();
+    const error = errorOf();
+    if (!isTensorError(error, "index-out-of-range")) throw error;
+    const { input = "", at = [], axis, got, expected, message: sentence } = error;
     badIndices.push({ input, at, axis, got, expected, sentence });
   };
   // Updates may be invalid unless the indices failed first, so they are omitted and their shape is not checked.

@@ -4,7 +4,7 @@ import type { Layout, OperatorCall } from "../../core/operators/operator.ts";
 import { absoluteOffsets, type Plan } from "../../core/plan/plan.ts";
 import type { PreparedCall } from "../../core/call/prepare.ts";
 import { coordinatesOf, printShape, product } from "../../core/tensor/shape.ts";
-import { TensorError } from "../../core/errors.ts";
+import { factOf, isArray, printValue, TensorError, type ErrorContext } from "../../core/errors.ts";
 import type { Tensor } from "../../core/tensor/tensor.ts";
 import type { IndexStory } from "./explanation.ts";
 
@@ -88,19 +88,43 @@ export function flatOf(coordinates: readonly number[], shape: readonly number[])
 
 /**
  * Returns the position of an output element.
- * @throws TensorError `index-out-of-range` for coordinates outside the output
+ * @throws TensorError `rank` or `index-out-of-range` for coordinates outside the output
  */
 export function outputElement(
   coordinates: readonly number[],
   { shape }: Tensor,
   { fields }: OperatorCall,
 ): number {
-  const position = Array.isArray(coordinates) ? flatOf(coordinates, shape) : null;
+  const position = isArray(coordinates) ? flatOf(coordinates, shape) : null;
   if (position !== null) return position;
-  const got = Array.isArray(coordinates) ? printShape(coordinates) : String(coordinates);
-  throw new TensorError(
-    "index-out-of-range",
-    `the output ${printShape(shape)} has no element ${got}`,
-    fields,
-  );
+  throw noElement("the output", coordinates, shape, { ...fields, input: "output" });
+}
+
+/** Creates the error for coordinates of an element that a tensor does not have. */
+export function noElement(
+  title: string,
+  coordinates: unknown,
+  shape: readonly number[],
+  fields: ErrorContext & { readonly input: string },
+): TensorError {
+  const list = isArray(coordinates) ? coordinates : null;
+  const printed = list === null ? printValue(coordinates) : printShape(list as readonly number[]);
+  const sentence = `${title} ${printShape(shape)} has no element ${printed}`;
+  const axis = shape.findIndex((dim, d) => flatOf([Number(list?.[d])], [dim]) === null);
+  if (list?.length !== shape.length || axis === -1) {
+    return new TensorError("rank", sentence, {
+      ...fields,
+      key: "coordinates",
+      got: list?.length ?? factOf(coordinates),
+      expected: shape.length,
+    });
+  }
+  return new TensorError("index-out-of-range", sentence, {
+    ...fields,
+    at: list as readonly number[],
+    axis,
+    got: Number(list[axis]),
+    size: shape[axis],
+    expected: [0, shape[axis] - 1],
+  });
 }

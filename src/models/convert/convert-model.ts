@@ -5,7 +5,7 @@
  * Independent of file formats: turns one `Model` into another, which the writer of its format writes.
  */
 
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { malformed, wrongOption } from "../../core/errors.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { IR_VERSION, type Model } from "../model/model.ts";
 import { DEFAULTS_SINCE } from "../model/values.ts";
@@ -71,7 +71,7 @@ export function convertModel(
 ): Conversion {
   const { force = false } = objectOf("the options of a conversion", options, {});
   if (typeof force !== "boolean") {
-    throw new TensorError("attribute", `force must be true or false, got ${printValue(force)}`);
+    throw wrongOption("force", "true or false", force);
   }
   const model = modelFrom(given);
   const checked = checkTarget(target);

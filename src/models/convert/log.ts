@@ -87,9 +87,10 @@ export class ConversionLog {
     const target = `cannot be converted to ${printTarget(this.#target)}`;
     if (more.length === 0) {
       const { node, error } = first;
-      const { code, message, input } = error;
+      const { code, message, op: _, opset: _opset, ...fields } = error;
       const sentence = `${nodeTitle(node)} ${target}: ${message}`;
-      throw new TensorError(code, sentence, { input }, { cause: error });
+      const where = { node: nodeTitle(node) };
+      throw new TensorError(code, sentence, { ...fields, ...where }, { cause: error });
     }
     const groups = new Map<string, { readonly node: ModelNode; message: string; count: number }>();
     for (const { node, error } of this.#refused) {
@@ -108,6 +109,7 @@ export class ConversionLog {
     throw new TensorError(
       "unsupported-model",
       sentence + all.slice(0, MAX_NAMES).join("; ") + rest,
+      { node: nodeTitle(first.node), got: this.#refused.length },
     );
   }
 }

@@ -1,7 +1,8 @@
 /** Targets of a conversion, and the IR versions and data types that each opset of ai.onnx introduced. */
 
+import { unknownDomain, wrongOpset } from "../../core/operators/registry.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
-import { printValue, readForeign, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, readForeign, TensorError, type FieldsOf } from "../../core/errors.ts";
 import { NEWEST_OPSETS, type Domain } from "../../core/operators/operator.ts";
 
 /** An opset of ONNX, or OpenVINO, by default with its newest operators and version 11 of its file format. */
@@ -85,38 +86,42 @@ export const opsetOfDType = (dtype: DType): number => BROUGHT[dtype];
 /** @throws TensorError `unknown-operator` for a target that does not exist */
 export function checkTarget(given: ConvertTarget): CheckedTarget {
   if (typeof given !== "object" || given === null) {
-    throw unknown(`a target must be an object with a domain or an opset, got ${printValue(given)}`);
+    const sentence = `a target must be an object with a domain or an opset, got ${printValue(given)}`;
+    throw unknown(sentence, { key: "target", got: factOf(given) });
   }
   const parts = (): { domain?: unknown; opset?: unknown; version?: unknown } => ({ ...given });
   const must = "a target must be an object whose domain and opset can be read";
-  const { domain = "ai.onnx", opset, version = 11 } = readForeign(parts, "unknown-operator", must);
+  const {
+    domain = "ai.onnx",
+    opset,
+    version = 11,
+  } = readForeign(parts, "unknown-operator", must, "target");
   if (domain === "openvino") {
     if (version !== 10 && version !== 11) {
-      throw unknown(`the version of an IR must be 10 or 11, got ${printValue(version)}`);
+      const sentence = `the version of an IR must be 10 or 11, got ${printValue(version)}`;
+      throw unknown(sentence, { key: "version", got: factOf(version), allowed: [10, 11] });
     }
     const number = opset === undefined ? Infinity : checkOpset(opset, domain);
     return { domain, opset: number, irVersion: version };
   }
-  if (domain !== "ai.onnx") {
-    throw unknown(`the domain must be ai.onnx or openvino, got ${printValue(domain)}`);
-  }
+  if (domain !== "ai.onnx") throw unknownDomain(domain);
   const number = checkOpset(opset, domain);
   const [, irVersion] = IR_VERSIONS.findLast(([first]) => first <= number) ?? IR_VERSIONS[0];
   return { domain, opset: number, irVersion };
 }
 
 function checkOpset(opset: unknown, domain: Domain): number {
-  if (!Number.isSafeInteger(opset) || Number(opset) < 1) {
-    throw unknown(`the opset must be a positive integer, got ${printValue(opset)}`);
-  }
+  if (!Number.isSafeInteger(opset) || Number(opset) < 1) throw wrongOpset(opset);
   const newest = NEWEST_OPSETS[domain];
   if (Number(opset) <= newest) return Number(opset);
   throw unknown(
     `opset ${String(opset)} of ${domain} is unknown to this package; the newest known opset is ${newest}`,
+    { key: "opset", got: factOf(opset), expected: [1, newest] },
   );
 }
 
-const unknown = (sentence: string): TensorError => new TensorError("unknown-operator", sentence);
+const unknown = (sentence: string, fields: FieldsOf<"unknown-operator">): TensorError =>
+  new TensorError("unknown-operator", sentence, fields);
 
 export const printTarget = ({ domain, opset }: CheckedTarget): string =>
   opset === Infinity ? domain : `opset ${opset} of ${domain}`;

@@ -39,6 +39,7 @@ function checkOperators({ nodes }: Graph, { model, target }: ModelContext): void
     "unsupported-model",
     `only models with this package's operators can be converted to ${target.domain}, ` +
       `but the model has ${counts.slice(0, MAX_NAMES).join(", ")}${more}`,
+    { key: "op", got: [...others.keys()] },
   );
 }
 
@@ -133,7 +134,7 @@ class Translation {
       throw refusal(`Cast in opset ${opset} does not accept ${dtype}; opset ${since} supports it`);
     }
     if (domain === "openvino" && elementTypeOf(dtype) === null) {
-      throw refusal(`${domain} does not take ${dtype}`);
+      throw refusal(`${domain} does not accept ${dtype}`);
     }
     return this.#around.additions.castNode(from, to, dtype);
   }

@@ -3,7 +3,7 @@
  * `run.ts` runs the steps, and `bodies.ts` runs If, Loop, Scan and functions.
  */
 
-import { isArray, printValue, TensorError } from "../../core/errors.ts";
+import { isArray, TensorError, wrongOption } from "../../core/errors.ts";
 import { isOperator } from "../../core/operators/registry.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import { isBytes } from "../../core/tensor/storage.ts";
@@ -150,43 +150,59 @@ function inputsOf({ inputs, constants }: Graph): {
   return { needed: all.filter((name) => !defaults.has(name)), all };
 }
 
-/** Returns the session of a model without replaced nodes: the runtime's own. */
-const wholeSession = (graph: Graph, session: RuntimeSession): ExactSession<unknown> => ({
-  inputNames: inputsOf(graph).needed,
-  outputNames: graph.outputs.map(({ name }) => name),
-  replaced: [],
-  sessionCount: 1,
-  async run(feeds, options) {
-    const own = Object.entries(recordFrom("the feeds", feeds)).map(
-      ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
-    );
-    const more = options === undefined ? [] : [options as never];
-    const outputs = await session.run(Object.fromEntries(own) as never, ...more);
-    return outputs as Readonly<Record<string, unknown>>;
-  },
-  async release() {
-    await session.release?.();
-  },
-});
+/**
+ * Returns a function that starts each action when the actions before it have ended, because a runtime may refuse
+ * overlapping runs.
+ */
+function takingTurns(): <T>(action: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (action) => {
+    const result = last.then(action);
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+/** Returns the session of a model without replaced nodes: the runtime's own, which runs one call at a time. */
+function wholeSession(graph: Graph, session: RuntimeSession): ExactSession<unknown> {
+  const inTurn = takingTurns();
+  return {
+    inputNames: inputsOf(graph).needed,
+    outputNames: graph.outputs.map(({ name }) => name),
+    replaced: [],
+    sessionCount: 1,
+    run: (feeds, options) =>
+      inTurn(async () => {
+        const own = Object.entries(recordFrom("the feeds", feeds)).map(
+          ([name, value]) => [name, Tensor.isTensor(value) ? sessionTensor(value) : value] as const,
+        );
+        const more = options === undefined ? [] : [options as never];
+        const outputs = await session.run(Object.fromEntries(own) as never, ...more);
+        return outputs as Readonly<Record<string, unknown>>;
+      }),
+    release: () => inTurn(async () => session.release?.()),
+  };
+}
 
 /** Returns the nodes that the option `nodes` selects, with their paths. */
 function nodesToReplace(model: Model, nodes: unknown): Map<ModelNode, string> {
   const index = new NodeIndex(model);
   if (isArray(nodes)) {
     const found = listFrom<unknown>("nodes", nodes).map((name) => {
-      if (typeof name !== "string")
-        throw new TensorError("attribute", `nodes must be names, got ${printValue(name)}`);
+      if (typeof name !== "string") throw wrongOption("nodes", "names", name);
       return index.find(name);
     });
     const other = found.find(({ node }) => !isOperator(node));
     if (other === undefined) return new Map(found.map((one) => [one.node, index.pathOf(one)]));
     const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
     const sentence = `${what}; the model has ${listNodes(index.family)}`;
-    throw new TensorError("unsupported-model", sentence);
+    throw new TensorError("unsupported-model", sentence, {
+      node: nodeTitle(other.node),
+      key: "nodes",
+    });
   }
   if (nodes !== "scatters" && nodes !== "all") {
-    const sentence = `nodes must be "scatters", "all" or a list of names, got ${printValue(nodes)}`;
-    throw new TensorError("attribute", sentence);
+    throw wrongOption("nodes", '"scatters", "all" or a list of names', nodes);
   }
   const chosen = index.family.filter(({ node }) => nodes === "all" || node.op.includes("Scatter"));
   return new Map(chosen.map((one) => [one.node, index.pathOf(one)]));
@@ -201,8 +217,7 @@ class CutSession implements ExactSession<unknown> {
   readonly #maker: TensorMaker;
   /** The names of all inputs. */
   readonly #known: ReadonlySet<string>;
-  /** The latest run, because a runtime may refuse overlapping runs. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = takingTurns();
 
   readonly #gpu: ExactGpu | null;
 
@@ -232,9 +247,7 @@ class CutSession implements ExactSession<unknown> {
     feeds: Readonly<Record<string, unknown>>,
     options?: object,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const run = this.#last.then(() => this.#run(feeds, options));
-    this.#last = run.catch(() => {});
-    return run;
+    return this.#inTurn(() => this.#run(feeds, options));
   }
 
   async #run(
@@ -261,6 +274,8 @@ class CutSession implements ExactSession<unknown> {
       // oxlint-disable-next-line no-await-in-loop
       outputs.push([name, await this.#maker.tensorOf(value, name)]);
     }
+    // A view was copied, so the runtime's buffer behind it is no longer needed.
+    for (const name of this.outputNames) if (frame.get(name)?.isOwn === false) frame.drop(name);
     return Object.fromEntries(outputs);
   }
 
@@ -271,7 +286,10 @@ class CutSession implements ExactSession<unknown> {
     for (const [name, value] of Object.entries(feeds)) {
       if (!this.#known.has(name)) {
         const sentence = `the model has no input ${quote(name)}; it has ${listNames([...this.#known])}`;
-        throw new TensorError("shape-mismatch", sentence, { input: name });
+        throw new TensorError("shape-mismatch", sentence, {
+          input: name,
+          allowed: [...this.#known],
+        });
       }
       this.#maker.learn(value);
       frame.set(name, Tensor.isTensor(value) ? Value.lentTensor(value) : Value.lent(value));
@@ -281,10 +299,11 @@ class CutSession implements ExactSession<unknown> {
     return frame;
   }
 
-  async release(): Promise<void> {
-    await this.#last;
-    // The device is destroyed with the runtime's last session.
-    this.#gpu?.dispose();
-    await this.#parts.release();
+  release(): Promise<void> {
+    return this.#inTurn(async () => {
+      // The device is destroyed with the runtime's last session.
+      this.#gpu?.dispose();
+      await this.#parts.release();
+    });
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Call } from "../../core/call/call.ts";
-import { isTensorError, printValue, readForeign, TensorError } from "../../core/errors.ts";
+import { factOf, isTensorError, printValue, readForeign, TensorError } from "../../core/errors.ts";
 import { FUNCTIONS } from "../../core/operators/plain.ts";
 import { settingOf } from "../../core/operators/settings.ts";
 import type { DType } from "../../core/tensor/dtype.ts";
@@ -40,7 +40,10 @@ export function createGpuFrom(gpu: unknown): CreateGpu | null {
   if (typeof gpu === "function") return gpu as CreateGpu;
   const must =
     "gpu must be a function that creates an engine, such as async () => createGpuEngine({ device: await ort.env.webgpu.device })";
-  throw new TensorError("attribute", `${must}, got ${printValue(gpu)}`);
+  throw new TensorError("attribute", `${must}, got ${printValue(gpu)}`, {
+    key: "gpu",
+    got: factOf(gpu),
+  });
 }
 
 /**
@@ -53,7 +56,7 @@ export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
     made = await createGpu();
   } catch (cause) {
     const sentence = `gpu did not return an engine: ${sentenceFrom(cause)}`;
-    throw new TensorError("attribute", sentence, {}, { cause });
+    throw new TensorError("attribute", sentence, { key: "gpu" }, { cause });
   }
   const names = [...Object.keys(FUNCTIONS), "fromBuffer", "upload", "done", "dispose"];
   const must = "gpu must return an engine of ndscatter/webgpu";
@@ -64,9 +67,13 @@ export async function engineFrom(createGpu: CreateGpu): Promise<ExactGpu> {
       names.every((name) => typeof Reflect.get(made, name) === "function"),
     "attribute",
     must,
+    "gpu",
   );
   if (isEngine) return made as ExactGpu;
-  throw new TensorError("attribute", `${must}, got ${printValue(made)}`);
+  throw new TensorError("attribute", `${must}, got ${printValue(made)}`, {
+    key: "gpu",
+    got: factOf(made),
+  });
 }
 
 /** A tensor of onnxruntime on a GPU. */
@@ -84,6 +91,7 @@ export function runtimeGpuTensor(value: unknown): RuntimeGpuTensor | null {
     () => "location" in value && value.location === "gpu-buffer",
     "dtype",
     "a tensor of the runtime cannot be read",
+    "tensor",
   );
   return isThere ? (value as RuntimeGpuTensor) : null;
 }

@@ -128,9 +128,11 @@ export class OpenParts {
       const [from, to] = [nodes[0], nodes.at(-1)].map((one) => (one ? nodeTitle(one) : "no node"));
       const what = `the part of the model from ${from} to ${to}`;
       const sentence = `the runtime cannot load ${what}: ${sentenceFrom(cause)}`;
-      throw new TensorError("unsupported-model", sentence, {}, { cause });
+      throw new TensorError("unsupported-model", sentence, { node: from }, { cause });
     }
-    throw new TensorError("attribute", "createSession must return a session with a function run");
+    throw new TensorError("attribute", "createSession must return a session with a function run", {
+      key: "createSession",
+    });
   }
 
   /** Returns a value of the graph or of an enclosing one, as the input of a session for some nodes. */
@@ -144,7 +146,10 @@ export class OpenParts {
     const user = nodes.find(({ inputs }) => inputs.includes(name));
     const who = user === undefined ? "a node in a body" : nodeTitle(user);
     const sentence = `the data type of ${quote(name)} is not known, so ${who} cannot be separated from the node that computes it; declare the type in the model`;
-    throw new TensorError("unsupported-model", sentence);
+    throw new TensorError("unsupported-model", sentence, {
+      input: name,
+      node: user && nodeTitle(user),
+    });
   }
 
   /** Returns the default of a model input that no caller has supplied so far. */

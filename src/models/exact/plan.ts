@@ -64,7 +64,9 @@ export function planGraph(
 ): GraphPlan {
   if (++planned.graphs > MAX_GRAPHS) {
     const sentence = `the model has more than ${MAX_GRAPHS} graphs in functions and bodies`;
-    throw new TensorError("too-large", `${sentence}, which is too many to split`);
+    throw new TensorError("too-large", `${sentence}, which is too many to split`, {
+      limit: MAX_GRAPHS,
+    });
   }
   const scope = new Scope(graph, outer?.scope ?? null, planned.model.irVersion);
   for (const node of graph.nodes) scope.learn(node, findOpset(opsets, node));
@@ -234,7 +236,7 @@ function callStep(
   const refused = (reason: string, cause?: unknown): TensorError => {
     const title = replaced.get(node) ?? nodeTitle(node);
     const sentence = `${title} cannot be replaced: ${reason}`;
-    return new TensorError("unsupported-model", sentence, {}, { cause });
+    return new TensorError("unsupported-model", sentence, { node: title }, { cause });
   };
   const odd = node.inputs.find((name) => noTensors.has(name));
   if (odd !== undefined) throw refused(`its input ${quote(odd)} is a sequence or an optional`);
@@ -305,5 +307,5 @@ function refusedBody({ model, replaced }: Planned, node: ModelNode, reason: stri
   };
   const path = inside(node) ?? "a node";
   const sentence = `${path} cannot be replaced, because it is in ${nodeTitle(node)}: ${reason}`;
-  return new TensorError("unsupported-model", sentence);
+  return new TensorError("unsupported-model", sentence, { node: path });
 }

@@ -3,7 +3,7 @@
  * `known-faults.ts` knows equivalent nodes, which `cured-model.ts` writes; `measure.ts` measures each cure.
  */
 
-import { printValue, TensorError } from "../../core/errors.ts";
+import { wrongOption } from "../../core/errors.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import { asTensor } from "../../core/tensor/tensor.ts";
 import { createExactSession } from "../exact/exact-session.ts";
@@ -317,11 +317,7 @@ function optionsFrom(options: FixOptions): {
     others = {},
     ...own
   } = objectOf("the options of fixModel", options, {});
-  if (typeof onProgress !== "function")
-    throw new TensorError(
-      "attribute",
-      `onProgress must be a function, got ${printValue(onProgress)}`,
-    );
+  if (typeof onProgress !== "function") throw wrongOption("onProgress", "a function", onProgress);
   const makers = Object.entries(objectOf("others", others, {})).map(
     ([name, createSession]) => [name, createSessionFrom({ createSession })] as const,
   );

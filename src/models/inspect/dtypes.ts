@@ -4,7 +4,7 @@
  */
 
 import type { DType, Reduction } from "../../core/tensor/dtype.ts";
-import type { ErrorFields } from "../../core/errors.ts";
+import type { ErrorContext } from "../../core/errors.ts";
 import { checkDTypes } from "../../core/operators/dtypes.ts";
 import { signatureOf, typesIn } from "../../core/operators/signature.ts";
 import {
@@ -23,7 +23,7 @@ export function inspectDTypes(
   siblings: readonly OperatorVersion[],
   dtypes: readonly (DType | null)[],
   reduction: Reduction,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): Finding[] {
   const { inputs } = version;
   const findings: Finding[] = [];
@@ -57,8 +57,8 @@ export function inspectDTypes(
 }
 
 /**
- * Returns a data type that the version accepts for an input: the type of a known input with the same constraint,
- * otherwise any type.
+ * Returns a data type that the version accepts for an input: the type of a known input with the same constraint if the
+ * version accepts that type, otherwise any type.
  */
 function fittingType(
   version: OperatorVersion,
@@ -67,6 +67,6 @@ function fittingType(
 ): DType {
   const sibling = version.inputs.find((other) => other.type === type && known.has(other.name));
   const dtype = sibling && known.get(sibling.name);
-  const [first] = typesIn(version, type);
-  return dtype ?? (first as DType);
+  const types = typesIn(version, type);
+  return dtype !== undefined && types.includes(dtype) ? dtype : (types[0] as DType);
 }

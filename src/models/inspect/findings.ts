@@ -92,10 +92,6 @@ export const isFinding = (value: object): value is Finding => "severity" in valu
  */
 export function findingOf(id: FindingId, error: unknown): Finding {
   if (!isTensorError(error)) throw error;
-  const { code, input, at, axis, got, expected } = error;
-  const fields = Object.entries({ input, at, axis, got, expected });
-  return finding(id, sentenceOf(error), {
-    code,
-    ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
-  });
+  const { name: _, op: _op, opset: _opset, node: _node, ...fields } = error;
+  return finding(id, sentenceOf(error), fields);
 }

@@ -3,7 +3,7 @@
  * indices. The checks are those of a run, but a fault does not stop later checks.
  */
 
-import { isTensorError, type ErrorCode, type ErrorFields } from "../../core/errors.ts";
+import { isTensorError, type ErrorCode, type ErrorContext } from "../../core/errors.ts";
 import { knownSettings } from "../model/attributes.ts";
 import {
   hasItsInputs,
@@ -127,7 +127,7 @@ function inspectInputs(
   node: ModelNode,
   inputs: readonly Known[],
 ): readonly Finding[] {
-  const fields: ErrorFields = { op: version.name, opset: version.sinceVersion };
+  const fields: ErrorContext = { op: version.name, opset: version.sinceVersion };
   const { settings, unknown } = knownSettings(node, version, operator.versions);
   const isReductionKnown = unknown.every(({ name }) => name !== "reduction");
   const reduction = isReductionKnown ? settings.reduction : "none";

@@ -14,7 +14,10 @@ import { isReference, type Attribute, type ModelNode } from "./model.ts";
 export function attributesOf({ op, attributes }: ModelNode): Record<string, unknown> {
   const entries = Object.entries(attributes);
   const fail = (name: string, what: string): TensorError =>
-    new TensorError("attribute", `attribute ${quote(name)} ${what}`, { op });
+    new TensorError("attribute", `attribute ${quote(name)} ${what}`, {
+      op,
+      key: name,
+    });
   for (const [name, attribute] of entries) {
     if (isFloat(attribute)) throw fail(name, `contains floats, but no attribute of ${op} does`);
     if (isReference(attribute)) {
@@ -47,6 +50,7 @@ export function attributeError(
     return new TensorError(
       "attribute",
       `${name} must not contain floats, because no attribute of the operator does`,
+      { key: name },
     );
   }
   try {

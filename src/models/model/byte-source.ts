@@ -1,6 +1,6 @@
 /** A file that is read by ranges: the format requests ranges, and the opener of the file reads them. */
 
-import { malformed, printValue, readForeign, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, readForeign, TensorError } from "../../core/errors.ts";
 import { isBytes, plainBytes } from "../../core/tensor/storage.ts";
 
 /** A file of any size, on disk, in memory or elsewhere. */
@@ -23,12 +23,21 @@ export function readRange(source: ByteSource, start: number, end: number): Uint8
     bytes = source.read(start, length);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw new TensorError("too-large", `${length} bytes do not fit in memory`, {}, { cause });
+    throw new TensorError(
+      "too-large",
+      `${length} bytes do not fit in memory`,
+      { got: length },
+      { cause },
+    );
   }
   const reading = `reading ${length} bytes from byte ${start} of the file`;
   const range = plainBytes(bytes, `${reading} must give`);
   if (range.length === length) return range;
-  throw malformed(`${reading} gave ${range.length} bytes`);
+  throw malformed(`${reading} gave ${range.length} bytes`, {
+    byte: start,
+    got: range.length,
+    expected: length,
+  });
 }
 
 /**
@@ -48,16 +57,19 @@ export function sourceOfBytes(bytes: unknown, what: string): ByteSource {
  */
 export function sourceFrom(value: unknown, must: string): ByteSource {
   if (typeof value !== "object" || value === null || isBytes(value)) {
-    throw malformed(`${must}, got ${printValue(value)}`);
+    throw malformed(`${must}, got ${printValue(value)}`, { key: "source", got: factOf(value) });
   }
   const parts = (): { size: unknown; read: unknown } => ({
     size: Reflect.get(value, "size"),
     read: Reflect.get(value, "read"),
   });
-  const { size, read } = readForeign(parts, "malformed-file", `${must} that can be read`);
-  if (typeof read !== "function") throw malformed(`${must}, got no function read`);
+  const { size, read } = readForeign(parts, "malformed-file", `${must} that can be read`, "source");
+  if (typeof read !== "function") throw malformed(`${must}, got no function read`, { key: "read" });
   if (!Number.isSafeInteger(size) || Number(size) < 0) {
-    throw malformed(`${must}, got a file of ${printValue(size)} bytes`);
+    throw malformed(`${must}, got a file of ${printValue(size)} bytes`, {
+      key: "size",
+      got: factOf(size),
+    });
   }
   return {
     size: Number(size),

@@ -7,7 +7,7 @@ import {
   type DType,
   type Scalar,
 } from "../../core/tensor/dtype.ts";
-import { TensorError, type ErrorFields } from "../../core/errors.ts";
+import { factOf, named, TensorError, type ErrorContext } from "../../core/errors.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { coordinatesOf } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -17,12 +17,15 @@ import { Tensor } from "../../core/tensor/tensor.ts";
  * @throws TensorError `dtype` for complex numbers and text, and for floats outside the range of the integer type, for
  *   which neither specification defines a result
  */
-export function castTensor(source: Tensor, dtype: DType, fields: ErrorFields): Tensor {
+export function castTensor(source: Tensor, dtype: DType, fields: ErrorContext): Tensor {
   if (source.dtype === dtype) return source;
   for (const one of [source.dtype, dtype]) {
     const { family } = DTYPES[one];
     if (family === "complex" || family === "string") {
-      throw new TensorError("dtype", `${one} cannot be converted`, fields);
+      throw new TensorError("dtype", `${one} cannot be converted`, {
+        ...named(fields, "to"),
+        got: one,
+      });
     }
   }
   const { shape, size } = source;
@@ -40,8 +43,10 @@ export function castTensor(source: Tensor, dtype: DType, fields: ErrorFields): T
         "dtype",
         `${dtype} has no value for the ${String(value)} of the input`,
         {
-          ...fields,
+          ...named(fields, "input"),
           at: coordinatesOf(position, shape),
+          got: factOf(value),
+          expected: dtype,
         },
       );
     }

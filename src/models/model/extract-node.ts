@@ -50,7 +50,9 @@ export function extractNode(given: Model, node: ModelNode | string): Model {
     },
   });
   if (extracted !== null) return extracted;
-  throw new TensorError("unsupported-model", `${nodeTitle(own)} is not a node of the model`);
+  throw new TensorError("unsupported-model", `${nodeTitle(own)} is not a node of the model`, {
+    node: nodeTitle(own),
+  });
 }
 
 function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["opsets"]): Model {
@@ -65,7 +67,10 @@ function modelOf(node: ModelNode, scope: Scope, model: Model, opsets: Model["ops
     const type = scope.typeOf(name);
     if (type !== null) return { name, type };
     const sentence = `${nodeTitle(node)} cannot be extracted: the data type of ${quote(name)} is unknown`;
-    throw new TensorError("unsupported-model", sentence, { input: name });
+    throw new TensorError("unsupported-model", sentence, {
+      node: nodeTitle(node),
+      input: name,
+    });
   };
   const graph = {
     name: node.name || node.op,
@@ -88,6 +93,9 @@ function checkAlone(node: ModelNode): void {
     const why = isReference(attribute)
       ? `its attribute ${name} depends on the caller of its function`
       : `its attribute ${name} is not a plain value`;
-    throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot be extracted: ${why}`);
+    throw new TensorError("unsupported-model", `${nodeTitle(node)} cannot be extracted: ${why}`, {
+      node: nodeTitle(node),
+      key: name,
+    });
   }
 }

@@ -1,6 +1,6 @@
 /** A scatter or gather node as a call, with facts that are known before the model runs. */
 
-import type { ErrorFields } from "../../core/errors.ts";
+import type { ErrorContext } from "../../core/errors.ts";
 import { axisFrom } from "../../core/operators/settings.ts";
 import {
   type InputShapes,
@@ -41,7 +41,7 @@ export function knownCall(
   version: OperatorVersion,
   settings: Settings,
   inputs: readonly Known[],
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): KnownCall {
   const roles = byRole(version, inputs);
   return {
@@ -61,7 +61,7 @@ export function knownCall(
 const knownShape = ({ type }: Known = NOTHING_KNOWN): PartialShape => type?.shape ?? null;
 
 /** Returns the value of an axis if it is a constant, or null if unknown. */
-function axisValue({ type, constant }: Known, fields: ErrorFields): number | null {
+function axisValue({ type, constant }: Known, fields: ErrorContext): number | null {
   if (type === null) return null;
   // The shape is checked first, so that large constants are not read.
   const unread = axisFrom(type, fields);

@@ -4,7 +4,14 @@
  * their meaning.
  */
 
-import { isArray, malformed, printValue, readForeign, TensorError } from "../../core/errors.ts";
+import {
+  factOf,
+  isArray,
+  malformed,
+  printValue,
+  readForeign,
+  TensorError,
+} from "../../core/errors.ts";
 import { isDType } from "../../core/tensor/dtype.ts";
 import { listFrom, objectsFrom, recordFrom } from "./foreign.ts";
 import { quote } from "./graph.ts";
@@ -31,6 +38,7 @@ export function modelFrom(given: Model): Model {
   if (typeof model.irVersion !== "number") {
     throw malformed(
       `the irVersion of a model must be a number, got ${printValue(model.irVersion)}`,
+      { key: "irVersion", got: factOf(model.irVersion) },
     );
   }
   const seen: Seen = new Map();
@@ -56,7 +64,10 @@ export function modelOfLists(given: Model): Pick<Model, "opsets" | "graph"> {
   const graph = recordFrom("a graph", model.graph);
   for (const part of ["nodes", "constants", "inputs", "outputs"] as const) {
     if (isArray(graph[part])) continue;
-    throw malformed(`the ${part} of a graph must be a list, got ${printValue(graph[part])}`);
+    throw malformed(`the ${part} of a graph must be a list, got ${printValue(graph[part])}`, {
+      key: part,
+      got: factOf(graph[part]),
+    });
   }
   return { opsets: opsetsFrom(model.opsets), graph };
 }
@@ -65,7 +76,10 @@ function opsetsFrom<T extends Readonly<Record<string, number>>>(given: T): T {
   const opsets = recordFrom("the opsets of a model", given);
   for (const opset of Object.values<unknown>(opsets)) {
     if (typeof opset === "number" || typeof opset === "bigint") continue;
-    throw malformed(`the opset of a domain must be a number, got ${printValue(opset)}`);
+    throw malformed(`the opset of a domain must be a number, got ${printValue(opset)}`, {
+      key: "opset",
+      got: factOf(opset),
+    });
   }
   return opsets;
 }
@@ -130,12 +144,16 @@ export function checkNode(node: ModelNode): void {
     parts,
     "malformed-file",
     "a node cannot be read",
+    "node",
   );
   checkText("the name of a node", name);
   checkText("the operator of a node", op);
   checkText("the domain of a node", domain);
   if (opset !== undefined && typeof opset !== "number")
-    throw malformed(`the opset of a node must be a number, got ${printValue(opset)}`);
+    throw malformed(`the opset of a node must be a number, got ${printValue(opset)}`, {
+      key: "opset",
+      got: factOf(opset),
+    });
   for (const one of listFrom("the inputs of a node", inputs)) checkText("an input of a node", one);
   for (const one of listFrom("the outputs of a node", outputs))
     checkText("an output of a node", one);
@@ -148,7 +166,11 @@ function checkAttributes(what: string, attributes: Readonly<Record<string, Attri
 }
 
 function checkText(what: string, given: unknown): asserts given is string {
-  if (typeof given !== "string") throw malformed(`${what} must be text, got ${printValue(given)}`);
+  if (typeof given !== "string")
+    throw malformed(`${what} must be text, got ${printValue(given)}`, {
+      key: what,
+      got: factOf(given),
+    });
 }
 
 const isNumber = (value: unknown): boolean => typeof value === "number";
@@ -178,7 +200,7 @@ function checkAttribute(what: string, given: Attribute): void {
   const attribute = recordFrom(what, given);
   const { type, value } = attribute;
   const wrong = (kind: string, got: unknown): TensorError =>
-    malformed(`${what} must be ${kind}, got ${printValue(got)}`);
+    malformed(`${what} must be ${kind}, got ${printValue(got)}`, { key: what, got: factOf(got) });
   if (type === "tensor") return checkConstant(recordFrom(what, value));
   if (type === "tensors") return objectsFrom(what, value).forEach(checkConstant);
   if (!isText(type)) throw wrong("of a type", type);
@@ -201,9 +223,11 @@ function checkConstant(given: Constant): void {
     parts,
     "malformed-file",
     "a constant of a graph cannot be read",
+    "constant",
   );
   checkText("the name of a constant", name);
-  if (kind !== "function") throw malformed("a constant of a graph must have a function read");
+  if (kind !== "function")
+    throw malformed("a constant of a graph must have a function read", { key: "read" });
   if (dtype !== null) checkDType(dtype, name);
   checkShape(shape, name, false);
 }

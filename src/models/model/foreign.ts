@@ -1,29 +1,37 @@
 /** Copies objects and lists given by callers, once. `foreign-model.ts` builds models from them. */
 
-import { isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
+import { factOf, isArray, malformed, printValue, readForeign } from "../../core/errors.ts";
 
 /** Returns a copy of an object's own properties. */
 export function recordFrom<T>(what: string, given: T): T {
   if (typeof given === "object" && given !== null && !isArray(given)) {
-    return readForeign(() => ({ ...given }), "malformed-file", `${what} cannot be read`);
+    return readForeign(() => ({ ...given }), "malformed-file", `${what} cannot be read`, what);
   }
-  throw malformed(`${what} must be an object, got ${printValue(given)}`);
+  throw malformed(`${what} must be an object, got ${printValue(given)}`, {
+    key: what,
+    got: factOf(given),
+  });
 }
 
 /** Returns a copy of a list without holes. A list with a wrong length ends after its entries. */
 export function listFrom<T>(what: string, given: readonly T[] | unknown): T[] {
-  if (!isArray(given)) throw malformed(`${what} must be a list, got ${printValue(given)}`);
+  if (!isArray(given))
+    throw malformed(`${what} must be a list, got ${printValue(given)}`, {
+      key: what,
+      got: factOf(given),
+    });
   const read = (): T[] => {
     const copy: T[] = [];
     const length = Number(given.length);
     for (let at = 0; at < length; at++) {
       const entry = given[at];
-      if (entry === undefined) throw malformed(`${what} must be a list without holes`);
+      if (entry === undefined)
+        throw malformed(`${what} must be a list without holes`, { key: what, at: [at] });
       copy.push(entry as T);
     }
     return copy;
   };
-  return readForeign(read, "malformed-file", `${what} cannot be read`);
+  return readForeign(read, "malformed-file", `${what} cannot be read`, what);
 }
 
 /** Returns a copy of a list of objects. */
@@ -31,7 +39,10 @@ export function objectsFrom<T>(what: string, given: readonly T[]): T[] {
   const list = listFrom<T>(what, given);
   const odd = list.find((entry) => typeof entry !== "object" || entry === null || isArray(entry));
   if (odd === undefined) return list;
-  throw malformed(`${what} must be objects, got ${printValue(odd)}`);
+  throw malformed(`${what} must be objects, got ${printValue(odd)}`, {
+    key: what,
+    got: factOf(odd),
+  });
 }
 
 /**
@@ -50,4 +61,5 @@ export const findIn = <T>(list: readonly T[], test: (entry: T) => boolean): T | 
     },
     "malformed-file",
     "a list of a graph cannot be read",
+    "list",
   );

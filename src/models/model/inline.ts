@@ -6,7 +6,7 @@
  */
 
 import { DTYPES, type DType } from "../../core/tensor/dtype.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { printValue, TensorError, wrongOption } from "../../core/errors.ts";
 import { tensor, type Tensor } from "../../core/tensor/tensor.ts";
 import { castTensor } from "./cast.ts";
 import { dtypeOfElementType, dtypeOfNumber } from "./element-type.ts";
@@ -70,10 +70,7 @@ const identity: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw new TensorError(
       "attribute",
       `unknown attribute ${printValue(odd)}; the operator has none`,
-      {
-        op,
-        opset,
-      },
+      { op, opset, key: odd, allowed: [] },
     );
   }
   checkInputs(op, inputs, 1, opset);
@@ -87,12 +84,16 @@ const cast: InlineOperator = (node, inputs, opset) => {
   const odd = Object.keys(attributes).find((name) => !CAST_ATTRIBUTES.includes(name));
   if (odd !== undefined) {
     const sentence = `unknown attribute ${printValue(odd)}; its attributes are ${CAST_ATTRIBUTES.join(", ")}`;
-    throw new TensorError("attribute", sentence, fields);
+    throw new TensorError("attribute", sentence, {
+      ...fields,
+      key: odd,
+      allowed: CAST_ATTRIBUTES,
+    });
   }
   const dtype = destinationOf(node);
   if (dtype === null) {
     const sentence = "to must be the number of a data type that this package knows";
-    throw new TensorError("attribute", sentence, fields);
+    throw new TensorError("attribute", sentence, { ...fields, key: "to" });
   }
   checkInputs(op, inputs, 1, opset);
   const [input] = inputs;
@@ -100,6 +101,7 @@ const cast: InlineOperator = (node, inputs, opset) => {
   if (narrow !== undefined) {
     throw new TensorError("dtype", `a cast of ${narrow} is not supported`, {
       ...fields,
+      got: narrow,
       input: "input",
     });
   }
@@ -114,12 +116,12 @@ const openvinoConvert: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const { destination_type: destination } = attributes;
   if (names.length !== 1 || destination?.type !== "string") {
     const sentence = "the only attribute must be destination_type, a string";
-    throw new TensorError("attribute", sentence, fields);
+    throw new TensorError("attribute", sentence, { ...fields, key: "destination_type" });
   }
   const dtype = dtypeOfElementType(destination.value);
   if (dtype === null) {
-    const sentence = `destination_type must be a data type that this package has, got ${printValue(destination.value)}`;
-    throw new TensorError("attribute", sentence, fields);
+    const must = "a data type that this package has";
+    throw wrongOption("destination_type", must, destination.value, fields);
   }
   checkInputs(op, inputs, 1, opset);
   return [castTensor(inputs[0], dtype, { ...fields, input: "data" })];
@@ -131,6 +133,9 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
   const [first] = given;
   if (given.length !== 1) {
     throw new TensorError("attribute", `it must have exactly one value, got ${given.length}`, {
+      key: "value",
+      got: given.length,
+      expected: 1,
       op,
       opset,
     });
@@ -141,11 +146,12 @@ const constantNode: InlineOperator = ({ op, attributes }, inputs, opset) => {
     throw new TensorError(
       "attribute",
       `the attribute ${printValue(name)} of type ${attribute.type} cannot be read as a tensor`,
-      { op, opset },
+      { op, opset, key: name, got: attribute.type },
     );
   }
   if (name !== "value" && opset < SHORT_VALUES) {
     throw new TensorError("attribute", `attribute ${name} came with version ${SHORT_VALUES}`, {
+      key: name,
       op,
       opset,
     });
@@ -203,5 +209,11 @@ const NAMES: Readonly<Record<Attribute["type"], string | null>> = {
 function checkInputs(op: string, inputs: readonly Tensor[], needed: number, opset: number): void {
   if (inputs.length === needed) return;
   const sentence = `it must have ${needed} inputs, got ${inputs.length}`;
-  throw new TensorError("shape-mismatch", sentence, { op, opset, got: inputs.length });
+  throw new TensorError("shape-mismatch", sentence, {
+    op,
+    opset,
+    key: "inputs",
+    got: inputs.length,
+    expected: needed,
+  });
 }

@@ -50,6 +50,7 @@ export function bindGiven(
       : `the model has no input ${quote(unknown)}`;
     throw new TensorError("shape-mismatch", `${what}; it has ${listNames(names)}`, {
       input: unknown,
+      allowed: names,
     });
   }
   const tensors = new Map<string, Tensor>();
@@ -66,7 +67,7 @@ export const missingInput = (name: string, needed: readonly string[], who: strin
   new TensorError(
     "shape-mismatch",
     `${who} needs an input ${quote(name)}; its inputs are ${listNames(needed)}`,
-    { input: name },
+    { input: name, allowed: needed },
   );
 
 function checkInput(
@@ -79,7 +80,7 @@ function checkInput(
     throw new TensorError(
       "dtype",
       `the model's input ${quote(input)} is ${dtype}, got ${value.dtype}`,
-      { input },
+      { input, got: value.dtype, expected: dtype },
     );
   }
   if (shape === null) return;
@@ -88,17 +89,16 @@ function checkInput(
       "rank",
       `the model's input ${quote(input)} has rank ${shape.length}, ${printShape(shape)}, ` +
         `got ${printShape(value.shape)}`,
-      { input, got: value.shape.length },
+      { input, got: value.shape.length, expected: shape.length },
     );
   }
   for (const [axis, dim] of shape.entries()) {
     const got = value.shape[axis];
-    const fields = { input, axis, got };
     if (typeof dim === "number" && dim !== got) {
       throw new TensorError(
         "shape-mismatch",
         `the model's input ${quote(input)} has the shape ${printShape(shape)}, got ${printShape(value.shape)}`,
-        fields,
+        { input, axis, got, expected: dim },
       );
     }
     if (typeof dim !== "string" || bindings === undefined) continue;
@@ -108,7 +108,7 @@ function checkInput(
         "shape-mismatch",
         `${quote(dim)} stands for one size, but is ${first.size} in ${quote(first.input)} ` +
           `and ${got} in ${quote(input)}`,
-        fields,
+        { input, axis, got, expected: first.size, other: first.input },
       );
     }
     bindings.set(dim, { size: got, input });

@@ -8,7 +8,7 @@
  */
 
 import { isDType, type DType } from "../../core/tensor/dtype.ts";
-import { isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, isArray, malformed, printValue, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { printShape, sameShape } from "../../core/tensor/shape.ts";
 import { listFrom, recordFrom } from "./foreign.ts";
@@ -291,6 +291,7 @@ function valueInfo(name: string, type: TensorType | null): ValueInfo {
   throw new TensorError(
     "dtype",
     `the data type of ${printValue(name)} is unknown: ${typeof dtype === "string" ? dtype : printValue(dtype)}`,
+    { input: name, got: factOf(dtype) },
   );
 }
 
@@ -314,6 +315,7 @@ function attributeFrom(value: AttributeInput, name: string): Attribute {
   throw new TensorError(
     "attribute",
     `attribute ${printValue(name)} has a value that no attribute can hold`,
+    { key: name, got: factOf(value) },
   );
 }
 

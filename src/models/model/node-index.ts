@@ -76,11 +76,17 @@ export class NodeIndex {
   find(name: string): PlacedNode {
     const found = name === "" ? [] : this.#candidates(name);
     if (found.length === 1) return found[0];
+    const near = found.length === 0 ? this.#near(name) : null;
+    const question = near === null ? "" : `did you mean ${near.shown}? `;
     const sentence =
       found.length === 0
-        ? `the model has no node ${quote(name)}; ${this.#hint(name)}`
+        ? `the model has no node ${quote(name)}; ${question}its scatters and gathers are ${listNodes(this.family)}`
         : `the model has ${found.length} nodes ${quote(name)}; choose one of ${listNodes(found)}`;
-    throw new TensorError("unsupported-model", sentence);
+    throw new TensorError("unsupported-model", sentence, {
+      key: "node",
+      got: name,
+      nearest: near?.name,
+    });
   }
 
   /**
@@ -96,17 +102,16 @@ export class NodeIndex {
     return [...place.path, calledOf(node)].join(" / ");
   }
 
-  #hint(name: string): string {
-    const { family } = this;
-    const shown = new Map<string, string>();
-    for (const placed of family) {
+  /** Returns the scatter or gather that was probably meant, as {@link find} accepts it and as it is shown. */
+  #near(name: string): { readonly name: string; readonly shown: string } | null {
+    const known = new Map<string, string>();
+    for (const placed of this.family) {
       const { node } = placed;
-      for (const one of [node.name, ...node.outputs, node.op]) shown.set(one, quote(one));
-      shown.set(this.pathOf(placed), labelOf(placed));
+      for (const one of [node.name, ...node.outputs, node.op]) known.set(one, quote(one));
+      known.set(this.pathOf(placed), labelOf(placed));
     }
-    const near = nearestName(name, shown.keys());
-    const question = near === null || near === "" ? "" : `did you mean ${shown.get(near)}? `;
-    return `${question}its scatters and gathers are ${listNodes(family)}`;
+    const near = nearestName(name, known.keys());
+    return near === null || near === "" ? null : { name: near, shown: known.get(near) ?? near };
   }
 
   #candidates(name: string): readonly PlacedNode[] {

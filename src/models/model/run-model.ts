@@ -64,7 +64,7 @@ export function runModel(given: Model, inputs: Tensors): Record<string, Tensor> 
     const known = values.get(name);
     if (known !== undefined) return known;
     const constant = constants.get(name);
-    if (constant === undefined) throw malformed(`no node computes ${quote(name)}`);
+    if (constant === undefined) throw malformed(`no node computes ${quote(name)}`, { input: name });
     const value = readConstant(constant);
     values.set(name, value);
     return value;
@@ -143,7 +143,7 @@ export function nodeCall(
   const { own, opsets, valueOf } = nodeValues(model, node, inputs);
   if (inlineOperator(own) !== null) {
     const sentence = `${nodeTitle(own)} of the model must be a scatter or a gather`;
-    throw new TensorError("unsupported-model", sentence);
+    throw new TensorError("unsupported-model", sentence, { node: nodeTitle(own) });
   }
   return namingNode(own, () => specOf(opsets, own, valuesOf(own, valueOf)));
 }
@@ -164,6 +164,7 @@ const indexFrom = (given: Model | NodeIndex): NodeIndex =>
     () => (given instanceof NodeIndex ? given : new NodeIndex(given)),
     "malformed-file",
     "a model cannot be read",
+    "model",
   );
 
 /** A node that runs on its own, and the sources of its inputs. */
@@ -191,7 +192,7 @@ function nodeValues(
     throw new TensorError(
       "shape-mismatch",
       `${nodeTitle(own)} has no input ${quote(unknown)}; it has ${listNames(needed)}`,
-      { input: unknown },
+      { input: unknown, node: nodeTitle(own), allowed: needed },
     );
   }
   const valueOf = (input: string): Tensor => {
@@ -230,6 +231,7 @@ function runOne(
   if (node.outputs.length > results.length) {
     throw malformed(
       `${nodeTitle(node)} has ${node.outputs.length} outputs, but ${node.op} makes ${results.length}`,
+      { node: nodeTitle(node), got: node.outputs.length, expected: results.length },
     );
   }
   return node.outputs.flatMap((name, position) =>
@@ -261,7 +263,8 @@ function checkOmitted(
   const omitted = inputs.findIndex(
     (input, position) => input === undefined && schemas[position]?.optional !== true,
   );
-  if (omitted !== -1) throw malformed(`the required input ${omitted} is missing`);
+  if (omitted !== -1)
+    throw malformed(`the required input ${omitted} is missing`, { key: "inputs", at: [omitted] });
 }
 
 /** Names the node in errors thrown by `action`. */
@@ -275,9 +278,8 @@ export function namingNode<T>(node: ModelNode, action: () => T): T {
 
 /** Returns an error whose sentence ends with the title of its node. */
 export function withTitle(cause: TensorError, title: string): TensorError {
-  const { code, op, opset, input, at, axis, got, expected } = cause;
-  const fields = { op, opset, input, at, axis, got, expected };
-  return new TensorError(code, `${sentenceOf(cause)} (${title})`, fields, { cause });
+  const fields = { ...cause, node: title };
+  return new TensorError(cause.code, `${sentenceOf(cause)} (${title})`, fields, { cause });
 }
 
 /**
@@ -331,5 +333,6 @@ function checkSupported(opsets: Opsets, nodes: readonly ModelNode[]): void {
   throw new TensorError(
     "unsupported-model",
     `the model has operators that this package does not run: ${missing.slice(0, MAX_NAMES).join(", ")}${more}`,
+    { key: "op", got: missing },
   );
 }

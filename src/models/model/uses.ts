@@ -16,6 +16,7 @@ export const tooDeep = (): TensorError =>
   new TensorError(
     "too-large",
     `the model has graphs nested more than ${MAX_BODY_DEPTH} deep, which is too deep to read`,
+    { limit: MAX_BODY_DEPTH },
   );
 
 /** Returns the names that a graph uses, also in the bodies of its nodes. */

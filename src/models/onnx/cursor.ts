@@ -37,7 +37,12 @@ export class FileCursor {
       value += (byte & 0x7f) * scale;
       if (byte >= 0x80) continue;
       if (Number.isSafeInteger(value)) return value;
-      throw malformed(`the file has a length or a number of 2^53 or more at byte ${this.position}`);
+      throw malformed(
+        `the file has a length or a number of 2^53 or more at byte ${this.position}`,
+        {
+          byte: this.position,
+        },
+      );
     }
     throw this.#endless();
   }
@@ -83,6 +88,7 @@ export class FileCursor {
   #endless(): TensorError {
     return malformed(
       `the file has a number of more than ${MAX_VARINT} bytes at byte ${this.position}`,
+      { byte: this.position, limit: MAX_VARINT },
     );
   }
 
@@ -91,6 +97,7 @@ export class FileCursor {
     const part = `a part of ${length} bytes where ${end - position} are left`;
     return malformed(
       `the file is truncated or damaged; get it again: byte ${position} begins ${part}`,
+      { byte: position },
     );
   }
 }

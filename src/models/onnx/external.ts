@@ -6,7 +6,7 @@
  * ONNX: "External Data" (docs/ExternalData.md).
  */
 
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { malformed, printValue, wrongOption } from "../../core/errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
 import { optionsOf } from "../../core/tensor/options.ts";
 
@@ -32,8 +32,7 @@ export function readOptionsFrom(options: unknown): ReadOptions {
   if (external === undefined || typeof external === "function") {
     return { external: external as ReadExternal | undefined };
   }
-  const sentence = `external must be a function, got ${printValue(external)}`;
-  throw new TensorError("attribute", sentence);
+  throw wrongOption("external", "a function", external);
 }
 
 /** The location of a tensor's bytes, with offset and length in bytes. `length` is null if the file omits it. */

@@ -166,7 +166,8 @@ class OutlineWriter {
       const begin = cursor.position;
       const tag = cursor.varint(end);
       // The protobuf library rejects the same tags, so outlines and whole models accept the same files.
-      if (tag < 8 || tag >= 2 ** 32) throw malformed(`byte ${begin} of the file is an illegal tag`);
+      if (tag < 8 || tag >= 2 ** 32)
+        throw malformed(`byte ${begin} of the file is an illegal tag`, { byte: begin });
       const tagEnd = cursor.position;
       const field = schema.fields.find((one) => one.number === Math.floor(tag / 8));
       const length = payloadLength(cursor, tag % 8, end);
@@ -256,6 +257,7 @@ function payloadLength(cursor: FileCursor, wireType: number, end: number): numbe
     default:
       throw malformed(
         `byte ${cursor.position} of the file begins a field of wire type ${wireType}, which ONNX does not use`,
+        { byte: cursor.position, got: wireType },
       );
   }
 }

@@ -161,13 +161,18 @@ class HeaderReader {
 function checkDimension(dim: bigint, dims: readonly bigint[], name: string): number {
   const shape = `[${dims.join(", ")}]`;
   if (dim < 0n) {
-    throw malformed(`${tensorTitle(name)} has the negative dimension ${dim} in ${shape}`);
+    throw malformed(`${tensorTitle(name)} has the negative dimension ${dim} in ${shape}`, {
+      input: name,
+      key: "dims",
+      got: dim,
+    });
   }
   const number = Number(dim);
   if (Number.isSafeInteger(number)) return number;
   throw new TensorError(
     "too-large",
     `${tensorTitle(name)} has the shape ${shape}, more than 2^32 - 1 elements`,
+    { input: name, got: dim },
   );
 }
 

@@ -94,11 +94,18 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
   const { name, dtype, dataType, shape, raw, counts, external, segmented } = header;
   const what = tensorTitle(name);
   if (dtype === null) {
-    throw malformed(`${what} has data type ${dataType}, which this package does not know`);
+    throw malformed(`${what} has data type ${dataType}, which this package does not know`, {
+      input: name,
+      key: "dataType",
+      got: dataType,
+    });
   }
   // A constant is read on demand, long after its file was opened.
   if (header.bytes.length === 0) {
-    throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`);
+    throw new TensorError("disposed", `the memory of the file that holds ${what} is gone`, {
+      key: "file",
+      input: name,
+    });
   }
   if (segmented) throw malformed(`${what} is one segment of a tensor, which is not supported`);
   const size = sizeOf(shape, { input: name === "" ? undefined : name });
@@ -136,6 +143,7 @@ function readExternal(
     throw new TensorError(
       "unsupported-model",
       `${what} has its data in the file ${printValue(location)}; pass { external } to read it`,
+      { key: "external", input: header.name, file: location },
     );
   }
   const must = `${what} needs from { external }, for ${printValue(location)},`;
@@ -277,6 +285,7 @@ function checkValueCount(count: number, needed: number, header: TensorHeader): v
   const { name, shape } = header;
   throw malformed(
     `${tensorTitle(name)} of shape ${printShape(shape)} needs ${needed} values, got ${count}`,
+    { input: name, got: count, expected: needed },
   );
 }
 
@@ -287,6 +296,7 @@ const wrongLength = (
 ): TensorError =>
   malformed(
     `${tensorTitle(name)}, ${dtype}${printShape(shape)}, needs ${needed} bytes, got ${found}`,
+    { input: name, got: found, expected: needed },
   );
 
 function wrongValue({ name, dtype }: TensorHeader, value: unknown): TensorError {

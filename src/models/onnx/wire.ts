@@ -7,7 +7,14 @@
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-import { isTensorError, malformed, messageOf, printValue, TensorError } from "../../core/errors.ts";
+import {
+  factOf,
+  isTensorError,
+  malformed,
+  messageOf,
+  printValue,
+  TensorError,
+} from "../../core/errors.ts";
 
 /**
  * Maximum number of messages, byte strings and unknown records in a model of `bytes` bytes. An empty message takes 2
@@ -116,7 +123,9 @@ export function checkMessage(
       const field = message.fields.find((one) => one.number === number);
       if (field === undefined || isPart(field)) parts.found++;
       if (parts.found > parts.most) {
-        throw new TensorError("too-large", `the model has more than ${parts.most} parts`);
+        throw new TensorError("too-large", `the model has more than ${parts.most} parts`, {
+          limit: parts.most,
+        });
       }
       if (field === undefined) return;
       const values = countValues(field, wireType, part, start, end);
@@ -128,6 +137,7 @@ export function checkMessage(
         throw new TensorError(
           "too-large",
           `the model has more than ${MAX_VALUES} numbers and texts in lists`,
+          { limit: MAX_VALUES },
         );
       }
       // The schema declares subgraphs and tensors as bytes, so this recursion is only a few calls deep.
@@ -199,12 +209,16 @@ export const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode
  */
 export function checkUtf8(text: string): string {
   if (typeof text !== "string") {
-    throw new TensorError("dtype", `a name or a text must be a string, got ${printValue(text)}`);
+    throw new TensorError("dtype", `a name or a text must be a string, got ${printValue(text)}`, {
+      key: "text",
+      got: factOf(text),
+    });
   }
   if (!/\p{Cs}/u.test(text)) return text;
   throw new TensorError(
     "dtype",
     `UTF-8 cannot hold half a surrogate pair, as in ${printValue(text)}`,
+    { key: "text", got: factOf(text) },
   );
 }
 

@@ -7,7 +7,7 @@ import { create, fromBinary, isMessage, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 import { DTYPES } from "../../core/tensor/dtype.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import {
   domainName,
   nodeTitle,
@@ -81,6 +81,7 @@ export function writeModel(given: Model): Uint8Array {
     throw new TensorError(
       "unsupported-model",
       "the functions of a model cannot be added or removed; change their nodes instead",
+      { key: "functions", got: model.functions?.length ?? 0, expected: message.functions.length },
     );
   }
   const irVersion = toInt64(model.irVersion, "irVersion");
@@ -134,7 +135,7 @@ function nodeMessage(node: ModelNode, opsets: Opsets): NodeProto {
     throw new TensorError(
       "unsupported-model",
       `${nodeTitle(node)} has its own operator set version ${opset}, but ONNX has a single version per domain`,
-      { op },
+      { op, node: nodeTitle(node), key: "opset", got: opset },
     );
   }
   const message = create(NodeProtoSchema);
@@ -161,6 +162,8 @@ function attributeMessage(
   const wrong = (why: string): TensorError =>
     new TensorError("attribute", `attribute ${printValue(name)} of ${nodeTitle(node)} ${why}`, {
       op: node.op,
+      node: nodeTitle(node),
+      key: name,
     });
   const message = create(AttributeProtoSchema, { name: checkUtf8(name) });
   if (attribute.type === "other") {
@@ -305,5 +308,8 @@ function dimMessage(dim: Dim): Dimension {
 
 function toInt64(value: number, what: string): bigint {
   if (Number.isSafeInteger(value)) return BigInt(value);
-  throw new TensorError("unsupported-model", `${what} must be an integer, got ${String(value)}`);
+  throw new TensorError("unsupported-model", `${what} must be an integer, got ${String(value)}`, {
+    key: what,
+    got: factOf(value),
+  });
 }

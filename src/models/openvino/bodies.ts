@@ -26,7 +26,7 @@ export function keptBodies(node: ModelNode, source: LayerSource | null): Readonl
       throw new TensorError(
         "unsupported-model",
         `${nodeTitle(node)} has a changed ${name}, but bodies in an IR cannot be changed`,
-        { op: node.op },
+        { op: node.op, node: nodeTitle(node), key: name },
       );
     }
     names.add(name);

@@ -49,12 +49,17 @@ export const NET_VERSIONS: readonly number[] = [10, 11];
  */
 export function readNet(xml: string | Uint8Array): Net {
   const root = parseXml(xml);
-  if (root.name !== "net") throw malformed(`the XML holds <${root.name}>, but an IR holds <net>`);
+  if (root.name !== "net")
+    throw malformed(`the XML holds <${root.name}>, but an IR holds <net>`, {
+      got: root.name,
+      expected: "net",
+    });
   const version = decimalOf(root, "version", "the net");
   if (!NET_VERSIONS.includes(version)) {
     throw new TensorError(
       "unsupported-model",
       `the IR is of version ${version}; versions ${NET_VERSIONS.join(" and ")} are read`,
+      { key: "version", got: version, allowed: NET_VERSIONS },
     );
   }
   return { element: root, version, layers: readLayers(root, "the net") };

@@ -303,7 +303,7 @@ class IRWriter {
       bin = new Uint8Array(this.#length);
     } catch (cause) {
       const sentence = `the .bin has ${this.#length} bytes, more than memory holds`;
-      throw new TensorError("too-large", sentence, {}, { cause });
+      throw new TensorError("too-large", sentence, { got: this.#length }, { cause });
     }
     let at = 0;
     for (const chunk of this.#chunks) {
@@ -353,7 +353,7 @@ function attributeText(name: string, attribute: Attribute, node: ModelNode): str
       throw new TensorError(
         "unsupported-model",
         `attribute ${quote(name)} of ${nodeTitle(node)} is of type ${attribute.type}, which an IR cannot express`,
-        { op: node.op },
+        { op: node.op, node: nodeTitle(node), key: name, got: attribute.type },
       );
   }
 }

@@ -6,7 +6,7 @@
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
-import { malformed, messageOf, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, messageOf, printValue, TensorError } from "../../core/errors.ts";
 import { plainBytes } from "../../core/tensor/storage.ts";
 
 export interface Element {
@@ -236,7 +236,10 @@ const NAME = /^[A-Za-z_:\u00C0-\uFFFD][\w:.\-\u00B7-\uFFFD]*$/;
 
 function checkName(name: string): string {
   if (NAME.test(name)) return name;
-  throw new TensorError("unsupported-model", `${printValue(name)} cannot be a name in XML`);
+  throw new TensorError("unsupported-model", `${printValue(name)} cannot be a name in XML`, {
+    key: "name",
+    got: factOf(name),
+  });
 }
 
 function escapeText(text: string): string {
@@ -245,6 +248,7 @@ function escapeText(text: string): string {
     throw new TensorError(
       "unsupported-model",
       `XML cannot hold a character of ${printValue(text)}`,
+      { key: "text", got: factOf(text) },
     );
   }
   // XML readers turn line breaks and tabs in attributes into spaces unless they are escaped.

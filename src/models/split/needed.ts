@@ -39,7 +39,7 @@ export function neededNodes(
         throw new TensorError("shape-mismatch", sentence, { input: name });
       }
       // The runtime may not require a value that the requested values do not need.
-      if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`);
+      if (isWanted.has(name)) throw malformed(`no node computes ${quote(name)}`, { input: name });
     }
   }
   return { nodes, names };

@@ -1,6 +1,6 @@
 /** Splits a model at some of its values into parts that load on their own. */
 
-import { TensorError } from "../../core/errors.ts";
+import { factOf, TensorError } from "../../core/errors.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { modelFrom } from "../model/foreign-model.ts";
 import { listFrom, recordFrom } from "../model/foreign.ts";
@@ -56,7 +56,10 @@ export function splitModel(
   const uses = new GraphUses(graph.nodes.filter((node) => nodes.has(node)));
   for (const name of cut) {
     if (!uses.makers.has(name))
-      throw new TensorError("unsupported-model", `no node computes the value ${quote(name)}`);
+      throw new TensorError("unsupported-model", `no node computes the value ${quote(name)}`, {
+        key: "values",
+        got: name,
+      });
   }
   const levels = levelsOf(uses, (name) => cut.has(name));
   const typeOf = typesOf(own, options);
@@ -106,7 +109,10 @@ const neededIn = (graph: Graph, wanted: readonly string[]): ReturnType<typeof ne
 const namesFrom = (values: readonly string[]): readonly string[] =>
   listFrom<unknown>("the names of values", values).map((name) => {
     if (typeof name === "string" && name !== "") return name;
-    throw new TensorError("attribute", `a value must be a name, got ${printValue(name)}`);
+    throw new TensorError("attribute", `a value must be a name, got ${printValue(name)}`, {
+      key: "values",
+      got: factOf(name),
+    });
   });
 
 /** Returns an output as declared by the model; for other values, their known type. */
@@ -170,5 +176,5 @@ function partAt(model: Model, uses: GraphUses, { level, levels, kept, typeOf }: 
 function handedOver(name: string, type: TensorType | null): ValueInfo {
   if (type !== null) return { name, type };
   const sentence = `the data type of the value ${quote(name)} is unknown, so it cannot be an input of a part; give it as types: { ${listNames([name])}: { dtype, shape } }`;
-  throw new TensorError("unsupported-model", sentence);
+  throw new TensorError("unsupported-model", sentence, { input: name, key: "types" });
 }

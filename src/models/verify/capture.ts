@@ -1,6 +1,6 @@
 /** Captures the real inputs and outputs of a model's scatters and gathers in the user's runtime. */
 
-import { isTensorError, printValue, TensorError } from "../../core/errors.ts";
+import { isTensorError, TensorError, wrongOption } from "../../core/errors.ts";
 import { recordFrom } from "../model/foreign.ts";
 import { bindGiven } from "../model/inputs.ts";
 import { nodeTitle, type Model, type ModelNode } from "../model/model.ts";
@@ -103,8 +103,7 @@ export async function* captureCalls(
   const createSession = createSessionFrom(own);
   const { node, external } = own;
   const [iteration, call] = [countFrom(own, "iteration"), countFrom(own, "call")];
-  if (node !== undefined && typeof node !== "string")
-    throw new TensorError("attribute", `node must be a name, got ${printValue(node)}`);
+  if (node !== undefined && typeof node !== "string") throw wrongOption("node", "a name", node);
   const model = readModel(
     bytes,
     external === undefined ? {} : { external: external as ReadExternal },
@@ -115,7 +114,10 @@ export async function* captureCalls(
   if (other !== undefined) {
     const what = `${nodeTitle(other.node)} is ${other.node.op}, which is not a scatter or gather`;
     const sentence = `${what}; the model has ${listNodes(index.family)}`;
-    throw new TensorError("unsupported-model", sentence);
+    throw new TensorError("unsupported-model", sentence, {
+      node: nodeTitle(other.node),
+      key: "node",
+    });
   }
   const given = feedsFrom(model, feeds);
   const values = new PlaceValues(model, index.nodes, wanted, given, {
@@ -137,10 +139,7 @@ export async function* captureCalls(
 function countFrom(options: Record<string, unknown>, name: string): number {
   const { [name]: count = 0 } = options;
   if (Number.isSafeInteger(count) && Number(count) >= 0) return Number(count);
-  throw new TensorError(
-    "attribute",
-    `${name} must be an integer of 0 or more, got ${printValue(count)}`,
-  );
+  throw wrongOption(name, "an integer of 0 or more", count);
 }
 
 /**

@@ -3,7 +3,7 @@
  * interface. This package depends on none of them.
  */
 
-import { printValue, TensorError } from "../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../core/errors.ts";
 import type { ModelNode } from "../model/model.ts";
 import { OPEN } from "../../core/resources.ts";
 import { asTensor, type Tensor } from "../../core/tensor/tensor.ts";
@@ -127,5 +127,6 @@ export function createSessionFrom(options: Record<string, unknown>): CreateSessi
   throw new TensorError(
     "attribute",
     "createSession must be a function that makes a session of a model, such as (model) => InferenceSession.create(model)",
+    { key: "createSession", got: factOf(createSession) },
   );
 }

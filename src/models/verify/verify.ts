@@ -5,10 +5,10 @@
  * after all runs.
  */
 
+import { wrongOption } from "../../core/errors.ts";
 import { diagnoseOptions } from "../../insight/diagnose/diagnose.ts";
 import type { Diagnosis } from "../../insight/diagnose/diagnosis.ts";
 import type { DialectId } from "../../insight/diagnose/dialects.ts";
-import { printValue, TensorError } from "../../core/errors.ts";
 import type { NodeCall } from "../model/run-model.ts";
 import { objectOf } from "../../core/tensor/options.ts";
 import { readModel } from "../onnx/read-model.ts";
@@ -241,16 +241,12 @@ function optionsFrom(options: VerifyOptions): How & {
   const own = objectOf("the options of verifyModel", options, {});
   const { runs = 1, tolerance = 0, others = {}, oneThread, onProgress = () => {} } = own;
   if (!Number.isSafeInteger(runs) || Number(runs) < 1 || Number(runs) > MOST_RUNS) {
-    const must = `runs must be a whole number from 1 to ${MOST_RUNS}`;
-    throw new TensorError("attribute", `${must}, got ${printValue(runs)}`);
+    const must = `a whole number from 1 to ${MOST_RUNS}`;
+    throw wrongOption("runs", must, runs, { expected: [1, MOST_RUNS] });
   }
   if (typeof tolerance !== "number" || !(tolerance >= 0))
-    throw new TensorError("attribute", `tolerance must be 0 or more, got ${printValue(tolerance)}`);
-  if (typeof onProgress !== "function")
-    throw new TensorError(
-      "attribute",
-      `onProgress must be a function, got ${printValue(onProgress)}`,
-    );
+    throw wrongOption("tolerance", "0 or more", tolerance);
+  if (typeof onProgress !== "function") throw wrongOption("onProgress", "a function", onProgress);
   const { dialect } = diagnoseOptions({ dialect: own["dialect"] }, {});
   const runtimes = [
     { prefix: "", createSession: createSessionFrom(own) },

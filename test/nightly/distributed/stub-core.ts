@@ -71,7 +71,10 @@ async function runTask(
   );
   for (const { name } of before) {
     const early = remaining({ ...job, folder }, name);
-    if (early.length > 0) throw new TensorError("shape-mismatch", `${stage} began before ${name}`);
+    if (early.length > 0)
+      throw new TensorError("shape-mismatch", `${stage} began before ${name}`, {
+        key: "stage",
+      });
   }
   fs.appendFileSync(path.join(folder, "runs"), `${stage} ${task}\n`);
   fs.writeFileSync(beginningOf(folder, process.pid), path.join(stage, `${task}`));
@@ -98,7 +101,15 @@ export const STUB_CORE: Core = {
     const [first] = stages;
     const isKnown = first !== undefined && remaining(job, first.name).length === 0;
     return Promise.resolve(
-      badIndex !== undefined && isKnown ? new TensorError("index-out-of-range", badIndex) : null,
+      badIndex !== undefined && isKnown
+        ? new TensorError("index-out-of-range", badIndex, {
+            input: "indices",
+            axis: 0,
+            got: 1,
+            size: 1,
+            expected: [-1, 0],
+          })
+        : null,
     );
   },
   startPool: () => ({ run: runTask, end: () => Promise.resolve() }),

@@ -10,7 +10,8 @@ export interface Arr extends TensorText {
   readonly isSaid: boolean;
 }
 
-const wrong = (sentence: string): TensorError => new TensorError("shape-mismatch", sentence);
+const wrong = (sentence: string): TensorError =>
+  new TensorError("shape-mismatch", sentence, { key: "array" });
 
 export const numbers = (values: readonly number[], shape: readonly number[]): Arr => ({
   dtype: "int64",

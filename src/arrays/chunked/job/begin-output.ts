@@ -12,16 +12,19 @@ import { resolveCall } from "./call-spec.ts";
 import { claim, claimOf, isClaimed } from "./claim.ts";
 import { fileOf } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
+import { withdraw } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
-import { createOutput, openLocated, openOutput, partOf } from "./open-arrays.ts";
+import { createOutput, openLocated, openOutput, outputExists, partOf } from "./open-arrays.ts";
 import { countChanged } from "../stages/marks.ts";
 import type { JobSpec } from "./spec.ts";
+import type { BegunJob } from "./spec-file.ts";
 
 /**
  * Creates the output if it does not exist. A second call continues with the existing output.
  * @throws TensorError `attribute` if another job owns the array, or this job's output is gone
  */
-export async function beginOutput(folder: string, spec: JobSpec): Promise<void> {
+export async function beginOutput(job: BegunJob): Promise<void> {
+  const { folder, spec } = job;
   if (await isOurs(spec)) return;
   const { inPlace, out } = spec;
   const done = await marksOf(folder, spec);
@@ -30,6 +33,21 @@ export async function beginOutput(folder: string, spec: JobSpec): Promise<void> 
     if (!inPlace && (await isPublished(spec))) return;
     throw inPlace ? halfChanged(folder, spec, done) : lost(folder, out.path);
   }
+  const failure = await begin(folder, spec).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  // Another run may have finished this job, or an equal one, since the marks were read.
+  const isComplete = await job.isComplete();
+  const isOver = isComplete || (!inPlace && !isUrl(out.path) && (await isPublished(spec)));
+  if (isOver) await withdraw(spec);
+  if (isComplete) return;
+  if (isOver && (await marksOf(folder, spec)) === 0) throw outputExists(out.path);
+  if (!isOver && failure !== null) throw failure.error;
+}
+
+async function begin(folder: string, spec: JobSpec): Promise<void> {
+  const { inPlace, out } = spec;
   if (!isUrl(out.path) && out.format === "zarr") await claim(out.path, claimOf(folder, spec));
   if (!inPlace) await createNew(spec);
 }
@@ -42,14 +60,20 @@ const halfChanged = (folder: string, { out, chunks }: JobSpec, changed: number):
   const sentence =
     `the job in ${folder} has changed ${changed} of ${chunks} chunks of ${out.path}, but the array's folder ` +
     `.ndscatter, without which the job cannot be finished, is gone; restore the array from a copy, then remove ${folder}`;
-  return new TensorError("attribute", sentence);
+  return new TensorError("attribute", sentence, {
+    key: "job",
+    input: "out",
+    file: folder,
+    got: changed,
+    expected: chunks,
+  });
 };
 
 const lost = (folder: string, out: string): TensorError => {
   const sentence =
     `the job in ${folder} has written chunks of ${out}, but the unfinished output is gone; ` +
     `remove the job to begin again (ndscatter job remove ${folder})`;
-  return new TensorError("attribute", sentence);
+  return new TensorError("attribute", sentence, { key: "job", input: "out", file: folder });
 };
 
 /** Returns true if this job began the output and has not published it. */

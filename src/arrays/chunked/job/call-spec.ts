@@ -7,7 +7,7 @@ import { callOf, nodeFrom, type Call, type NodeSpec } from "../../../core/call/c
 import { plainCallOf } from "../../../core/call/plain-call.ts";
 import { policiesOf, type Policies } from "../../../core/call/policies.ts";
 import { refusesRepeats, settle } from "../../../core/call/prepare.ts";
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, oneOf, printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import type { Layout, TensorType } from "../../../core/operators/operator.ts";
 import { FUNCTIONS } from "../../../core/operators/plain.ts";
 import { rolesOf } from "../../../core/operators/signature.ts";
@@ -46,7 +46,7 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const { version, operator, fields } = unsettled;
   if (version.indexForm === "sequences" || version.fusesBatches === true) {
     const sentence = "this version cannot run chunk by chunk; use the operator's newest opset";
-    throw new TensorError("unknown-operator", sentence, fields);
+    throw new TensorError("unknown-operator", sentence, { ...fields, key: "opset" });
   }
   const isGather = operator.kind === "gather";
   if (isGather !== (types.updates === undefined)) {
@@ -57,7 +57,11 @@ export function resolveCall(spec: CallSpec, types: CallTypes): ResolvedCall {
   const takesAxis = unsettled.signature.positions.axis >= 0;
   if (takesAxis !== (axis !== undefined)) {
     const sentence = takesAxis ? "axis, an input, must be given" : "axis is not an input; omit it";
-    throw new TensorError("axis", sentence, { ...fields, input: "axis" });
+    throw new TensorError("axis", sentence, {
+      ...fields,
+      input: "axis",
+      got: "axis" in spec ? (spec.axis ?? null) : null,
+    });
   }
   const inputs = unsettled.signature.inputs.map(({ role }): TensorType | undefined =>
     role === "axis" ? axis : types[role],
@@ -88,9 +92,13 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
   }
   const name = spec.function;
   if (!Object.hasOwn(FUNCTIONS, name)) {
-    const known = Object.keys(FUNCTIONS).join(", ");
-    const sentence = `the function must be one of ${known}, got ${printValue(name)}`;
-    throw new TensorError("unknown-operator", sentence);
+    const allowed = Object.keys(FUNCTIONS);
+    const sentence = `the function must be ${oneOf(allowed)}, got ${printValue(name)}`;
+    throw new TensorError("unknown-operator", sentence, {
+      key: "function",
+      got: factOf(name),
+      allowed,
+    });
   }
   const { call } = plainCallOf(FUNCTIONS[name as keyof typeof FUNCTIONS], spec.options).known;
   return { call, policies: call.policies };
@@ -98,7 +106,7 @@ function callFrom(spec: CallSpec): { call: Call; policies: Policies } {
 
 function axisTensor(axis: number): Tensor {
   if (Number.isSafeInteger(axis)) return tensor("int64", [], BigInt64Array.of(BigInt(axis)));
-  throw new TensorError("attribute", `axis must be an integer, got ${printValue(axis)}`);
+  throw wrongOption("axis", "an integer", axis);
 }
 
 /**

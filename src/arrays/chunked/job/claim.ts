@@ -158,14 +158,14 @@ export async function endClaim(array: string, found: Pick<Claim, "id"> | null): 
 }
 
 /**
- * Removes the chunks that late tasks of a finished job have staged in an array. Tasks remove such chunks themselves,
- * unless their process is killed first.
+ * Removes what late runs of a finished job have staged in an array: chunks, which tasks remove themselves unless their
+ * process is killed first, and metadata.
  */
-export async function removeLateChunks(array: string, id: string): Promise<void> {
+export async function removeLateFiles(array: string, id: string): Promise<void> {
   const names = await staged(array);
   await removeStaged(
     array,
-    names.filter((name) => name.startsWith(`${id}-`)),
+    names.filter((name) => name.startsWith(`${id}-`) || name.startsWith("zarr.json")),
   );
 }
 
@@ -186,7 +186,8 @@ async function removeStaged(array: string, names: readonly string[]): Promise<vo
   await fs.rmdir(path.join(array, STAGING)).catch(() => {});
 }
 
-const refuse = (sentence: string): TensorError => new TensorError("attribute", sentence);
+const refuse = (sentence: string, array: string): TensorError =>
+  new TensorError("attribute", sentence, { key: "out", file: array });
 
 /**
  * Returns the error for an array that another job owns. The error states the job, the number of changed chunks, and
@@ -196,25 +197,28 @@ export async function refusal(
   array: string,
   { id, folder, inPlace, chunks }: Claim,
 ): Promise<TensorError> {
-  if (folder === null) return refuse(`another job is changing ${array} in place (job ${id})`);
+  if (folder === null)
+    return refuse(`another job is changing ${array} in place (job ${id})`, array);
   const isHere = await holdsJob(folder, id);
   const ways = `finish it (ndscatter job resume ${folder}), or give it up (ndscatter job remove ${folder})`;
   if (!inPlace) {
     const what = `${array} is the unfinished output of the job in ${folder}`;
     return refuse(
       isHere ? `${what}; ${ways}` : `${what}, which this machine cannot find; remove ${array}`,
+      array,
     );
   }
   const changed = await changesOf(array);
   const what = `another job is changing ${array} in place: ${changed} of ${chunks} chunks are changed`;
   const cost = changed > 0 ? ", which leaves the array partly changed" : "";
-  if (isHere) return refuse(`${what}; ${ways}${cost}`);
+  if (isHere) return refuse(`${what}; ${ways}${cost}`, array);
   const remedy =
     changed > 0
       ? "restore the array from a copy"
       : `remove ${path.join(array, STAGING)} if the folder is gone`;
   return refuse(
     `${what}, and this machine cannot find its folder ${folder}; finish the job on a machine that can, or ${remedy}`,
+    array,
   );
 }
 

@@ -3,10 +3,9 @@
 import { createHash } from "node:crypto";
 import * as path from "node:path";
 import { isThere, isUrl, makeFolders } from "../../boxes/file.ts";
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../../core/errors.ts";
 import { checkCount } from "../stages/budget.ts";
 import { hasSecrets, shownUrl } from "../../boxes/urls.ts";
-import { fileOf } from "../stages/context.ts";
 import { beginOutput } from "./begin-output.ts";
 import { checkUnclaimed } from "./claim.ts";
 import { checkApart, makeFolder, removeJob } from "./job-folder.ts";
@@ -14,8 +13,8 @@ import { checkUnchanged, forgetFailures, openContext } from "./job.ts";
 import { openLocated } from "./open-arrays.ts";
 import { growthOf, type JobPlan, type TimedPlan } from "./job-plan.ts";
 import { timed } from "./measure.ts";
-import { planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
-import { findJob, type BegunJob } from "./spec-file.ts";
+import { checkOutput, planRequest, type JobRequest, type PlannedJob } from "./plan-job.ts";
+import { findJob, findSpec, isDone, type BegunJob } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 
 export type { JobRequest } from "./plan-job.ts";
@@ -66,7 +65,7 @@ async function planned(request: JobRequest): Promise<PlannedJob> {
   await known?.close();
   if (known !== null) {
     const sentence = `${folder} already holds a job; ndscatter job status ${folder} shows its state`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "folder", file: folder });
   }
   await checkInputs(request, null);
   const { plan, spec, parts } = await planRequest(request, hashOf(request));
@@ -118,21 +117,24 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
   const asked = hashOf(request);
   const known = await findJob(folder);
   if (known !== null) {
-    return orComplete(known, asked, () => goOn(request, known, asked));
+    return orComplete(known, asked, () => goOn(request, known, asked)).catch(
+      async (error: unknown) => {
+        // The run that began the job may have removed it, because it could not begin the output.
+        if ((await findSpec(folder))?.id === known.spec.id) throw error;
+        return beginJob(request);
+      },
+    );
   }
-  await checkInputs(request, null);
-  const { spec } = await planRequest(request, asked);
-  await makeFolders(path.dirname(folder));
-  const made = await makeFolder(folder, spec);
+  const spec = await makeNewJob(request, asked);
   // If several runs make the same request, the fastest creates the job, and the others join.
-  const file = made.id === spec.id ? await findJob(folder) : null;
-  if (file === null || file.spec.id !== spec.id) {
+  const file = spec === null ? null : await findJob(folder);
+  if (spec === null || file === null || file.spec.id !== spec.id) {
     await file?.close();
     return beginJob(request);
   }
   return orComplete(file, asked, async () => {
     try {
-      await beginOutput(folder, spec);
+      await beginOutput(file);
     } catch (error) {
       await removeJob(folder, spec.id);
       throw error;
@@ -140,8 +142,24 @@ export async function beginJob(request: JobRequest): Promise<BegunJob> {
   });
 }
 
+/** Creates the folder of a new job; returns null if the folder holds another job by now. */
+async function makeNewJob(request: JobRequest, asked: string): Promise<JobSpec | null> {
+  const { folder } = request;
+  try {
+    await checkInputs(request, null);
+    const { spec } = await planRequest(request, asked);
+    await makeFolders(path.dirname(folder));
+    // An equal job may have ended since the output was checked.
+    const made = await makeFolder(folder, spec, () => checkOutput(spec));
+    return made.id === spec.id ? spec : null;
+  } catch (error) {
+    if ((await findSpec(folder)) === null) throw error;
+    return null;
+  }
+}
+
 /**
- * Returns the job after `action`, even if `action` failed because another run finished the job and removed its folder.
+ * Returns the job after `action`, even if `action` failed because another run finished the job and removed its files.
  */
 async function orComplete(
   file: BegunJob,
@@ -151,30 +169,36 @@ async function orComplete(
   try {
     await action();
   } catch (error) {
-    if (file.spec.request === asked && (await file.isComplete()) && !(await isThere(file.folder)))
-      return file;
+    const isComplete = file.spec.request === asked && (await file.isComplete());
+    if (isComplete && (!(await isThere(file.folder)) || (await hasOutput(file.spec)))) return file;
     await file.close();
     throw error;
   }
   return file;
 }
 
+const hasOutput = async ({ out }: JobSpec): Promise<boolean> =>
+  isUrl(out.path) || (await isThere(out.path));
+
 async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise<void> {
   const { folder } = request;
   const { spec: known } = file;
-  const isDone = await isThere(fileOf.done(folder));
-  if (known.request !== asked) throw otherJob(folder, isDone);
-  if (isDone) {
-    if (isUrl(known.out.path) || (await isThere(known.out.path))) return;
+  const isOver = await isDone(folder);
+  if (known.request !== asked) throw otherJob(folder, isOver);
+  if (isOver) {
+    if (await hasOutput(known)) return;
     const sentence = `the job in ${folder} is done, but its output ${known.out.path} is gone; remove the folder`;
-    throw new TensorError("attribute", `${sentence} to run the job again`);
+    throw new TensorError("attribute", `${sentence} to run the job again`, {
+      key: "folder",
+      file: folder,
+    });
   }
   await checkInputs(request, known.id);
   // The array no longer belongs to the job, but the job's folder has no mark `done` yet.
   if (known.inPlace && (await file.isComplete())) return;
   // Bad indices may have been repaired since the last run.
   await forgetFailures(folder);
-  await beginOutput(folder, known);
+  await beginOutput(file);
   await checkUnchanged(await openContext(folder, known));
 }
 
@@ -182,12 +206,12 @@ async function goOn(request: JobRequest, file: BegunJob, asked: string): Promise
  * Returns the error for a folder that holds another job. Removing only the folder would leave the job's output
  * unfinished.
  */
-const otherJob = (folder: string, isDone: boolean): TensorError => {
-  const advice = isDone
+const otherJob = (folder: string, isOver: boolean): TensorError => {
+  const advice = isOver
     ? "remove the folder, or give another folder"
     : `finish that job (ndscatter job resume ${folder}), give it up (ndscatter job remove ${folder}), or give another folder`;
   const sentence = `${folder} holds another job, or one whose inputs have changed since; ${advice}`;
-  return new TensorError("attribute", sentence);
+  return new TensorError("attribute", sentence, { key: "folder", file: folder });
 };
 
 /** @throws TensorError `attribute` if a job other than `id` is changing one of the arrays in place */
@@ -225,7 +249,11 @@ function checkRequest({
     const given: unknown = array;
     if (typeof given === "object" && given !== null && "location" in given) continue;
     const sentence = `${name} must be an array that openArray has opened, got ${printValue(given)}`;
-    throw new TensorError("attribute", sentence, { input: name });
+    throw new TensorError("attribute", sentence, {
+      input: name,
+      key: name,
+      got: factOf(given),
+    });
   }
   const places = [data, indices, updates, out === null ? undefined : { location: out }].flatMap(
     (one) => (one === undefined ? [] : [one.location.path]),
@@ -233,18 +261,25 @@ function checkRequest({
   checkShareable(places);
   if (out?.format === "npy" && isUrl(out.path)) {
     const sentence = `the output ${out.path} must be a Zarr array, got an NPY file, which object storage cannot hold; name it .zarr, or give a path`;
-    throw new TensorError("attribute", sentence, { input: "out" });
+    throw new TensorError("attribute", sentence, {
+      input: "out",
+      key: "out",
+      file: out.path,
+      got: "npy",
+      allowed: ["zarr"],
+    });
   }
   for (const [name, given] of Object.entries({ codecs, chunkShape, shards })) {
     if (given === undefined || out?.format === "zarr") continue;
     const got = out === null ? "data itself" : `${out.path}, an NPY file`;
     const sentence = `the output must be a new Zarr array for ${name}, got ${got}; omit ${name}`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: name });
   }
   if (out !== null && out.format !== "npy" && out.format !== "zarr") {
     throw new TensorError(
       "attribute",
       `the format of the output must be npy or zarr, got ${printValue(out.format)}`,
+      { key: "format", got: factOf(out.format), allowed: ["npy", "zarr"] },
     );
   }
   if (out?.format === "zarr" && !isUrl(out.path)) checkEnding(out.path);
@@ -261,7 +296,7 @@ function checkShareable(places: readonly string[]): void {
   const advice =
     "copy the array first (ndscatter array URL -o a.zarr), or name it as s3:// with keys in the environment";
   const sentence = `${shownUrl(secret)} has a user or a query, which a job would write into its files; ${advice}`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "location", file: shownUrl(secret) });
 }
 
 /** Rejects a Zarr folder with a file's suffix, because it would later be opened as a file. */
@@ -271,7 +306,13 @@ function checkEnding(folder: string): void {
   const sentence =
     `the output ${folder} must end in .npy or .zarr, or be a Zarr folder without a suffix, ` +
     `got ${printValue(ending)}`;
-  throw new TensorError("attribute", sentence, { input: "out" });
+  throw new TensorError("attribute", sentence, {
+    input: "out",
+    key: "out",
+    file: folder,
+    got: ending,
+    allowed: [".npy", ".zarr"],
+  });
 }
 
 /** Returns a hash of the fields that identify a request, which exclude memory and threads. */

@@ -58,7 +58,7 @@ export async function checkDisk(rooms: readonly Room[], freeOf = freeSpaceOf): P
   for (const { folder, bytes, free } of await disksOf(rooms, freeOf)) {
     if (bytes <= free) continue;
     const sentence = `the job needs ${printBytes(bytes)} on the disk of ${folder}, which has ${printBytes(free)} left; free some space, or use another disk`;
-    throw new TensorError("too-large", sentence);
+    throw new TensorError("too-large", sentence, { file: folder, got: bytes, limit: free });
   }
 }
 

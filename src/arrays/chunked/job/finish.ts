@@ -5,13 +5,13 @@ import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { isCode, isThere, isUrl, makeNew } from "../../boxes/file.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
-import { endClaim, giveUpClaim, readClaim, removeLateChunks } from "./claim.ts";
+import { endClaim, giveUpClaim, readClaim, removeLateFiles } from "./claim.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
 import { inGroups } from "../stages/fragments.ts";
 import { isPublished } from "../stages/publish.ts";
 import { checkUnchanged, FOLDERS, jobFailure, jobOf, remainingTasks } from "./job.ts";
-import { openOutput, partOf } from "./open-arrays.ts";
-import { markComplete } from "./spec-file.ts";
+import { openOutput, partOf, publishPart } from "./open-arrays.ts";
+import { isDone, markComplete } from "./spec-file.ts";
 import type { JobSpec } from "./spec.ts";
 import { printTook, TOOK, tookOf } from "./took.ts";
 import { WORKERS } from "./workers.ts";
@@ -36,12 +36,13 @@ export async function finish(job: JobContext): Promise<void> {
     const { length: left } = await remainingTasks(listed, name);
     if (left === 0) continue;
     // Another run may have finished the job and removed the listed files.
-    if (await isThere(fileOf.done(folder))) return;
+    if (await isDone(folder)) return;
     const sentence = `the job in ${folder} cannot be finished: ${left} of its ${name} tasks are not done; run them (ndscatter job resume ${folder})`;
-    throw new TensorError("engine", sentence);
+    throw new TensorError("engine", sentence, { file: folder, got: left });
   }
   await checkUnchanged(job, spec.inPlace ? ["partition"] : ["partition", "apply"]);
-  if (!spec.inPlace && "publish" in out) await out.publish();
+  if (!spec.inPlace && "publish" in out)
+    await (spec.out.format === "npy" ? publishPart(spec) : out.publish());
   // A run may have ended after it wrote a task's mark and before it renamed the chunks. Renamed chunks are compared
   // with their recorded state.
   if (spec.inPlace)
@@ -55,9 +56,14 @@ export async function finish(job: JobContext): Promise<void> {
 }
 
 /** Removes all task files of a finished job from its folder and from the output. */
-export async function cleanUpDone(folder: string, { id, out }: JobSpec): Promise<void> {
+export async function cleanUpDone(folder: string, spec: JobSpec): Promise<void> {
   await cleanUp(folder);
-  if (out.format === "zarr" && !isUrl(out.path)) await removeLateChunks(out.path, id);
+  await cleanUpOutput(spec);
+}
+
+/** Removes what late runs of a finished job have left beside the chunks of its output. */
+export async function cleanUpOutput({ id, out }: JobSpec): Promise<void> {
+  if (out.format === "zarr" && !isUrl(out.path)) await removeLateFiles(out.path, id);
 }
 
 /** Returns the names of a folder's files and folders; an empty list if the folder does not exist. */
@@ -98,11 +104,23 @@ export async function abandon(spec: JobSpec): Promise<void> {
   // The array may already belong to a later job.
   if (found?.id !== spec.id) return;
   if (inPlace) return giveUpClaim(out.path, found);
-  // The folder `c` holds the chunks. The claim is removed last, because it names the job of the remaining files.
-  await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
+  // The folder `c` holds the chunks. The claim is removed last, because it names the job of the remaining files. A
+  // published array stays: an equal job may have written it before this job claimed the path.
+  if (!(await isThere(path.join(out.path, "zarr.json"))))
+    await fs.rm(path.join(out.path, "c"), { recursive: true, force: true });
   await giveUpClaim(out.path, found);
   // A folder that is not empty contains other users' files.
   await fs.rmdir(out.path).catch(() => {});
+}
+
+/** Removes what a run has begun of an output that is complete, which an unfinished output's {@link abandon} would spoil. */
+export async function withdraw(spec: JobSpec): Promise<void> {
+  const { out } = spec;
+  if (out.format === "npy") return fs.rm(partOf(spec), { force: true });
+  if (isUrl(out.path)) return endPending(spec);
+  const found = await readClaim(out.path);
+  if (found?.id === spec.id) await endClaim(out.path, found);
+  else await cleanUpOutput(spec);
 }
 
 async function endPending(spec: JobSpec): Promise<void> {

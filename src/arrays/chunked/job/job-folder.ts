@@ -6,21 +6,26 @@ import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import { TensorError } from "../../../core/errors.ts";
-import { isCode, isThere, makeFolders, placeError, withFile } from "../../boxes/file.ts";
+import { isCode, makeFolders, placeError, withFile } from "../../boxes/file.ts";
 import { fileOf } from "../stages/context.ts";
 import { abandon, cleanUp, namesIn } from "./finish.ts";
 import { FOLDERS } from "./job.ts";
 import { TOOK } from "./took.ts";
 import { WORKERS } from "./workers.ts";
-import { checkFolderOf, findSpec, specFile } from "./spec-file.ts";
+import { checkFolderOf, findSpec, isDone, specFile } from "./spec-file.ts";
 import { printSpec, type JobSpec } from "./spec.ts";
 
 /**
  * Creates a job's folder; an empty folder may exist.
+ * @param check called when the folder is ready, immediately before it gets its name
  * @returns the job in the folder, which may be another process's job if that process was faster
  * @throws TensorError `attribute` if the folder has other contents
  */
-export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec> {
+export async function makeFolder(
+  folder: string,
+  spec: JobSpec,
+  check: () => Promise<void>,
+): Promise<JobSpec> {
   const temporary = `${folder}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     // Stage folders are created only here, so tasks that run after the job has ended fail because the folders are
@@ -31,15 +36,16 @@ export async function makeFolder(folder: string, spec: JobSpec): Promise<JobSpec
       await handle.writeFile(printSpec(spec));
       await handle.sync();
     });
+    await check();
     await fs.rename(temporary, folder);
     return spec;
   } catch (error) {
     if (!isCode(error, "ENOTEMPTY", "EEXIST", "ENOTDIR")) throw error;
     const found = await findSpec(folder);
     if (found !== null) return found;
-    if (await isFree(folder)) return makeFolder(folder, spec);
+    if (await isFree(folder)) return makeFolder(folder, spec, check);
     const sentence = `${folder} must be new, empty or a job's folder, but holds other files; give another folder`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "folder", file: folder });
   } finally {
     await fs.rm(temporary, { recursive: true, force: true });
   }
@@ -60,8 +66,9 @@ async function isFree(folder: string, looks = LOOKS): Promise<boolean> {
   return isFree(folder, looks - 1);
 }
 
-const isOnlyMark = (names: readonly string[]): boolean =>
-  names.length === 1 && names[0] === path.basename(fileOf.done("."));
+const isMark = (name: string): boolean => name === path.basename(fileOf.done("."));
+
+const isOnlyMark = (names: readonly string[]): boolean => names.length === 1 && isMark(names[0]);
 
 /**
  * Removes a job and its folder; a folder that holds other files is kept. An unfinished job is abandoned: its new array
@@ -104,23 +111,26 @@ export async function removeJob(folder: string, id?: string): Promise<void> {
 
 async function removeAll(folder: string, id: string | undefined): Promise<void> {
   const spec = await findSpec(folder);
-  if (spec === null && id !== undefined) return removeMark(folder);
+  if (spec === null && id !== undefined) return removeRest(folder);
   if (spec === null || (id !== undefined && spec.id !== id)) return;
   await checkFolderOf(folder);
-  const isDone = await isThere(fileOf.done(folder));
+  const isOver = await isDone(folder);
   // Stage folders are removed first, because without them no task can leave a mark.
   await cleanUp(folder);
-  if (!isDone) await abandon(spec);
+  if (!isOver) await abandon(spec);
+  // Another run may have removed the job, and the folder may hold a later job by now.
+  if ((await findSpec(folder))?.id !== spec.id) return removeRest(folder);
   for (const file of [specFile(folder), fileOf.done(folder)]) await fs.rm(file, { force: true });
   await fs.rmdir(folder).catch(() => {});
 }
 
 /**
- * Removes the mark `done`, and the folder, if nothing else is left of a job. A run that finishes a job while another run
- * removes it writes the mark after the other run has looked for it.
+ * Removes what two runs that end at once leave of a job: the mark `done`, which one run writes after the other has
+ * removed it, or an empty folder, which one run could not remove because the other was still removing task files.
  */
-async function removeMark(folder: string): Promise<void> {
-  if (!isOnlyMark(await namesIn(folder))) return;
+async function removeRest(folder: string): Promise<void> {
+  const names = await namesIn(folder);
+  if (!names.every(isMark)) return;
   await fs.rm(fileOf.done(folder), { force: true });
   await fs.rmdir(folder).catch(() => {});
 }
@@ -133,7 +143,7 @@ export function checkApart(folder: string, arrays: readonly string[]): void {
   const array = arrays.find((one) => isIn(folder, one) || isIn(one, folder));
   if (array === undefined) return;
   const sentence = `the job's folder ${folder} and the array ${array} must not contain each other; give another folder`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, { key: "folder", file: folder, other: array });
 }
 
 const isIn = (inner: string, outer: string): boolean =>

@@ -15,7 +15,7 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { findText, isCode, isThere, placeError } from "../../boxes/file.ts";
+import { findText, isCode, placeError } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { CHUNKED } from "../../../core/limits.ts";
@@ -24,7 +24,7 @@ import { checkSeen, type SeenStage } from "../stages/seen.ts";
 import { openArrays } from "./open-arrays.ts";
 import { checkFolder } from "./owner.ts";
 import { receiveError, sendError, type SentError } from "../run/sent-error.ts";
-import { readSpec } from "./spec-file.ts";
+import { isDone, readSpec } from "./spec-file.ts";
 import type { JobSpec, Stage, StageName } from "./spec.ts";
 
 export type { Stage, StageName } from "./spec.ts";
@@ -147,7 +147,7 @@ export const stagesOf = (tasks: {
 export async function remainingTasks(job: Job, name: StageName): Promise<number[]> {
   const tasks = job.stages.find((stage) => stage.name === name)?.tasks ?? 0;
   await checkFolder(job);
-  if (await isThere(fileOf.done(job.folder))) return [];
+  if (await isDone(job.folder)) return [];
   if (name === "finish") return [0];
   const { done, bad } = await listTasks(job.folder, name);
   // Blocks after the first block with a bad index cannot change the job's error.

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs/promises";
-import { isCode, isUrl } from "../../boxes/file.ts";
+import { isCode, isThere, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import type {
   ArrayLocation,
@@ -84,6 +84,31 @@ async function createPart(spec: JobSpec, type: ArrayType): Promise<void> {
   }
 }
 
+/**
+ * Gives a job's NPY file its name. The file is not renamed, because a run that begins the output late, when another run
+ * has published it, would replace the result by zeros.
+ * @throws TensorError `attribute` if another file has the name
+ */
+export async function publishPart(spec: JobSpec): Promise<void> {
+  const [part, file] = [partOf(spec), spec.out.path];
+  try {
+    await fs.link(part, file);
+  } catch (error) {
+    if (isCode(error, "ENOENT") && (await isThere(file))) return;
+    if (!isCode(error, "EEXIST")) throw error;
+    // A run that ended after the link has left both names of the same file.
+    const [own, found] = [await fs.stat(part), await fs.stat(file)];
+    if (own.ino !== found.ino || own.dev !== found.dev) throw outputExists(file);
+  }
+  await fs.rm(part, { force: true });
+}
+
+export const outputExists = (out: string): TensorError =>
+  new TensorError("attribute", `${out} exists; remove it, or give another output`, {
+    key: "out",
+    file: out,
+  });
+
 /** Requested codecs and chunks of a new Zarr array. */
 type Encoding = Pick<JobSpec, "codecs" | "chunking">;
 
@@ -129,5 +154,6 @@ async function openInPlace(location: ArrayLocation, guard?: Guard): Promise<Stag
   throw new TensorError(
     "attribute",
     `${location.path} cannot be changed in place; give a Zarr array in files`,
+    { key: "out", file: location.path },
   );
 }

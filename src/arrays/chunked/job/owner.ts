@@ -15,7 +15,11 @@ import { findSpec } from "./spec-file.ts";
 export async function checkFolder({ folder, id }: { folder: string; id: string }): Promise<void> {
   const found = await findSpec(folder);
   if (found === null || found.id === id) return;
-  throw new TensorError("engine", replaced(folder, id, found.id));
+  throw new TensorError("engine", replaced(folder, id, found.id), {
+    file: folder,
+    got: found.id,
+    expected: id,
+  });
 }
 
 /** Returns the message for a job that was removed and whose folder holds another job. */

@@ -5,7 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
-import { isArray, printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, isArray, printValue, TensorError } from "../../../core/errors.ts";
 import { DTYPES } from "../../../core/tensor/dtype.ts";
 import { part, printShape, product, sameShape } from "../../../core/tensor/shape.ts";
 import type { ArrayLocation, ArrayType, ChunkedArray } from "../../boxes/array.ts";
@@ -33,7 +33,7 @@ import { readClaim, refusal } from "./claim.ts";
 import { checkDisk } from "./disk.ts";
 import { planOf, type JobPlan, type PlanParts } from "./job-plan.ts";
 import { stagesOf } from "./job.ts";
-import { costsOfOutput, openLocated } from "./open-arrays.ts";
+import { costsOfOutput, openLocated, outputExists } from "./open-arrays.ts";
 import { MOST_TASKS, type Chunking, type JobSpec } from "./spec.ts";
 
 /** The call of a job, its arrays, and its limits. */
@@ -85,6 +85,7 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
     throw new TensorError(
       "dtype",
       `${array.location.path} holds text, which chunked calls do not support`,
+      { key: "array", file: array.location.path, got: "string" },
     );
   }
   const resolved = resolveCall(call, { data: request.data, indices, updates });
@@ -123,11 +124,15 @@ export async function planRequest(request: JobRequest, asked: string): Promise<P
       place: updates === undefined ? blocks : null,
     }),
   };
-  await checkOutput(spec, [data, indices, updates]);
+  checkKind(spec, [data, indices, updates]);
+  await checkOutput(spec);
   const most = Math.max(...spec.stages.map(({ tasks }) => tasks));
   if (most > MOST_TASKS) {
     const sentence = `the job would have ${most} tasks, more than a folder can hold: ${MOST_TASKS}`;
-    throw new TensorError("too-large", `${sentence}; use larger chunks`);
+    throw new TensorError("too-large", `${sentence}; use larger chunks`, {
+      got: most,
+      limit: MOST_TASKS,
+    });
   }
   const takes = { threads, taskBytes: largest };
   return { ...(await planned(request, { spec, parts, takes })), parts };
@@ -204,7 +209,7 @@ function fittingBlocks(
     given ?? wholeChunks(blockShapeFor(positions, sizes, share, needed), positions, cut);
   if (given !== undefined && !areWhole(given, positions, cut)) {
     const sentence = `blockShape must cover whole chunks ${printShape(cut)} of the output, got ${printShape(given)}`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "blockShape", got: given, expected: cut });
   }
   // Rounding up to whole chunks can make a block too large for the memory.
   const blockShape = given === undefined && needed(wanted) > share ? smallest : wanted;
@@ -258,7 +263,7 @@ function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
   if (chunkShape === undefined && shards == null) return undefined;
   if (chunkShape === undefined) {
     const sentence = "shards require the shape of their chunks; also give chunkShape (--chunks)";
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "chunkShape" });
   }
   for (const [name, given] of Object.entries({ chunkShape, shards: shards ?? [] })) {
     const isShape = isArray(given) && given.every((dim) => Number.isSafeInteger(dim) && dim >= 1);
@@ -266,7 +271,10 @@ function chunkingOf({ chunkShape, shards }: JobRequest): Chunking | undefined {
     const areNumbers = isArray(given) && given.every((dim) => typeof dim === "number");
     const got = areNumbers ? printShape(given) : printValue(given);
     const sentence = `${name} must be a list of positive integers, got ${got}`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, {
+      key: name,
+      got: areNumbers ? given : factOf(given),
+    });
   }
   return { chunkShape: [...chunkShape], shards: shards == null ? null : [...shards] };
 }
@@ -278,7 +286,11 @@ function checkRank(chunking: Chunking, shape: readonly number[]): void {
   for (const [name, given] of Object.entries(chunking) as [string, readonly number[] | null][]) {
     if (given === null || given.length === shape.length) continue;
     const sentence = `${name} must have a size for each axis of the output, whose shape is ${printShape(shape)}, got ${printShape(given)}`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, {
+      key: name,
+      got: given,
+      expected: shape.length,
+    });
   }
 }
 
@@ -304,7 +316,11 @@ function checkBlocks(blockShape: readonly number[], positions: readonly number[]
   const sentence =
     "blockShape must cover consecutive positions in row-major order: ones, then any size, then " +
     `whole axes, such as [1, 3, 4] of [2, 5, 4]; got ${printValue(blockShape)} for positions ${printShape(positions)}`;
-  throw new TensorError("attribute", sentence);
+  throw new TensorError("attribute", sentence, {
+    key: "blockShape",
+    got: blockShape,
+    expected: positions,
+  });
 }
 
 /**
@@ -321,13 +337,26 @@ function checkOthers(out: ArrayLocation, others: readonly (ChunkedArray | undefi
   const sentence = `${names[at]} and data share elements of ${out.path}, which the job changes in place`;
   const advice =
     "copy one of them (ndscatter array), or give parts that do not overlap along some axis";
-  throw new TensorError("overlap", `${sentence}; ${advice}`, { input: names[at] });
+  throw new TensorError("overlap", `${sentence}; ${advice}`, {
+    input: names[at],
+    other: "data",
+    file: out.path,
+  });
 }
 
-async function checkOutput(
-  { out, inPlace }: JobSpec,
-  inputs: readonly (ChunkedArray | undefined)[],
-): Promise<void> {
+/** @throws TensorError `attribute` if a new output exists */
+export async function checkOutput({ out, inPlace }: JobSpec): Promise<void> {
+  // In object storage, this check happens when the array is created.
+  if (inPlace || isUrl(out.path) || !(await isThere(out.path))) return;
+  const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
+  const refused = unfinished && (await refusal(out.path, unfinished));
+  // The job may have ended since.
+  if (refused !== null && (await readClaim(out.path)) !== null) throw refused;
+  throw outputExists(out.path);
+}
+
+/** @throws TensorError `attribute` for an array that cannot be the output, `overlap` for an output that is an input */
+function checkKind({ out, inPlace }: JobSpec, inputs: readonly (ChunkedArray | undefined)[]): void {
   if (inPlace) {
     const [data, ...others] = inputs;
     checkOthers(out, others);
@@ -336,22 +365,23 @@ async function checkOutput(
     if (out.format === "zarr" && !isUrl(out.path)) return;
     if (isUrl(out.path)) {
       const sentence = `${out.path} cannot be changed in place, because it is in object storage`;
-      throw new TensorError("attribute", `${sentence}; write a new array instead`);
+      throw new TensorError("attribute", `${sentence}; write a new array instead`, {
+        key: "out",
+        file: out.path,
+      });
     }
     const sentence =
       "an NPY file cannot be changed in place, because it cannot be replaced chunk by chunk";
     throw new TensorError(
       "attribute",
       `${sentence}; write a new array, or copy the file to Zarr (ndscatter array a.npy -o a.zarr)`,
+      { key: "out", file: out.path },
     );
   }
-  if (inputs.some((input) => input?.location.path === out.path)) {
+  const own = inputs.findIndex((input) => input?.location.path === out.path);
+  if (own !== -1) {
     const sentence = `the output ${out.path} must not be an input; give another output, or change data in place`;
-    throw new TensorError("overlap", sentence, { input: "out" });
+    const other = ["data", "indices", "updates"][own];
+    throw new TensorError("overlap", sentence, { input: "out", other, file: out.path });
   }
-  // In object storage, this check happens when the array is created.
-  if (isUrl(out.path) || !(await isThere(out.path))) return;
-  const unfinished = out.format === "zarr" ? await readClaim(out.path) : null;
-  if (unfinished !== null) throw await refusal(out.path, unfinished);
-  throw new TensorError("attribute", `${out.path} exists; remove it, or give another output`);
 }

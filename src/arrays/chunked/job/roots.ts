@@ -6,7 +6,7 @@
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { factOf, printValue, TensorError } from "../../../core/errors.ts";
 import { isCode, isUrl } from "../../boxes/file.ts";
 import type { Guard } from "../../boxes/guard.ts";
 import { files } from "../../boxes/files.ts";
@@ -26,12 +26,18 @@ export interface Roots {
 export async function rootsFrom(given: unknown): Promise<Roots> {
   if (!Array.isArray(given) || given.length === 0) {
     const must = "roots must be a list of folders, and of addresses such as s3://bucket/prefix";
-    throw new TensorError("attribute", `${must}, got ${printValue(given)}`);
+    throw new TensorError("attribute", `${must}, got ${printValue(given)}`, {
+      key: "roots",
+      got: factOf(given),
+    });
   }
   const [folders, addresses]: string[][] = [[], []];
   for (const root of given as unknown[]) {
     if (typeof root !== "string" || root === "" || root.includes("\0"))
-      throw new TensorError("attribute", `a root must be a folder, got ${printValue(root)}`);
+      throw new TensorError("attribute", `a root must be a folder, got ${printValue(root)}`, {
+        key: "roots",
+        got: factOf(root),
+      });
     if (isUrl(root)) addresses.push(plainAddress(root, "the root"));
     // oxlint-disable-next-line no-await-in-loop -- a few
     else folders.push(await realFolder(root));
@@ -42,7 +48,10 @@ export async function rootsFrom(given: unknown): Promise<Roots> {
 async function realFolder(root: string): Promise<string> {
   const found = await fs.realpath(root).catch(() => null);
   if (found !== null && (await fs.stat(found)).isDirectory()) return found;
-  throw new TensorError("attribute", `the root ${root} must be a folder that exists`);
+  throw new TensorError("attribute", `the root ${root} must be a folder that exists`, {
+    key: "roots",
+    file: root,
+  });
 }
 
 /** Returns a check that rejects array files that links put outside all roots. */
@@ -75,7 +84,11 @@ async function checkPlace(roots: Roots, place: string, what: string): Promise<vo
     : await isInFolders(roots.folders, place);
   if (isIn) return;
   const all = [...roots.folders, ...roots.addresses].join(", ");
-  throw new TensorError("attribute", `${what} ${place} lies outside this worker's roots: ${all}`);
+  throw new TensorError("attribute", `${what} ${place} lies outside this worker's roots: ${all}`, {
+    key: "roots",
+    file: place,
+    allowed: [...roots.folders, ...roots.addresses],
+  });
 }
 
 const startsWith = (address: string, root: string): boolean =>
@@ -91,7 +104,10 @@ function plainAddress(address: string, what: string): string {
     !/[\\@?#%\s]/.test(rest) && rest.split("/").every((part) => part !== "." && part !== "..");
   if (isPlain) return address;
   const must = "must be an address without . and .. as names, and without \\ @ ? # % and spaces";
-  throw new TensorError("attribute", `${what} ${must}, got ${printValue(address)}`);
+  throw new TensorError("attribute", `${what} ${must}, got ${printValue(address)}`, {
+    key: "roots",
+    got: factOf(address),
+  });
 }
 
 async function isInFolders(folders: readonly string[], place: string): Promise<boolean> {

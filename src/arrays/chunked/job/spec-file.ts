@@ -7,8 +7,9 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import type { OpenFile } from "../../boxes/files.ts";
-import { closeFile, isCode, openFile, placeError, readText } from "../../boxes/file.ts";
+import { closeFile, isCode, isThere, openFile, placeError, readText } from "../../boxes/file.ts";
 import { malformed, TensorError } from "../../../core/errors.ts";
+import { fileOf } from "../stages/context.ts";
 import { parseSpec, type JobSpec } from "./spec.ts";
 
 /** End of a complete job's file: the text's newline, and an empty line. */
@@ -85,6 +86,21 @@ async function open(folder: string): Promise<OpenFile | null> {
   } catch (error) {
     if (isCode(error, "ENOENT", "ENOTDIR")) return null;
     throw placeError(error);
+  }
+}
+
+/**
+ * Returns true if the job in a folder is done. A file `done` is believed only if the job's output is complete, because
+ * anyone may create the file; a job whose `job.json` is removed was done.
+ */
+export async function isDone(folder: string): Promise<boolean> {
+  if (!(await isThere(fileOf.done(folder)))) return false;
+  const handle = await open(folder);
+  if (handle === null) return true;
+  try {
+    return await endsComplete(handle);
+  } finally {
+    await closeFile(handle);
   }
 }
 

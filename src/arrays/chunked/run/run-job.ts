@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { checkCount, threadsFor } from "../stages/budget.ts";
 import { fileOf, needsOf, type JobContext } from "../stages/context.ts";
-import { abandon, cleanUpDone } from "../job/finish.ts";
+import { abandon, cleanUpDone, cleanUpOutput } from "../job/finish.ts";
 import {
   checkUnchanged,
   jobFailure,
@@ -18,7 +18,7 @@ import {
 import { isThere, placeError } from "../../boxes/file.ts";
 import { checkStageDisk, freeSpaceOf, printBytes, type FreeSpace } from "../job/disk.ts";
 import { tookOf } from "../job/took.ts";
-import { openSpec, type BegunJob } from "../job/spec-file.ts";
+import { isDone, openSpec, type BegunJob } from "../job/spec-file.ts";
 import type { JobSpec } from "../job/spec.ts";
 import { DEFAULT_MEMORY, startPool, type TaskPool } from "./pool.ts";
 import { product } from "../../../core/tensor/shape.ts";
@@ -114,13 +114,14 @@ export async function runBegun(
 ): Promise<void> {
   const { folder, spec } = job;
   try {
-    if (await isThere(fileOf.done(folder))) return await cleanUpDone(folder, spec);
+    if (await isDone(folder)) return await cleanUpDone(folder, spec);
     const context = await openContext(folder, spec);
     if (!isChecked) await checkUnchanged(context);
     await runStages(context, options, freeOf);
     if (options.onNote !== undefined) await noteExcess(jobOf(context), spec, options.onNote);
   } catch (error) {
     if (!(await job.isComplete())) throw placeError(error);
+    await cleanUpOutput(spec);
   }
 }
 

@@ -83,7 +83,12 @@ export class Runner {
     // Links may have changed since the last task.
     if (this.#roots !== null) await checkJobIn(this.#roots, folder, spec);
     if (id !== undefined && spec.id !== id)
-      throw new TensorError("attribute", replaced(folder, id, spec.id));
+      throw new TensorError("attribute", replaced(folder, id, spec.id), {
+        key: "folder",
+        file: folder,
+        got: spec.id,
+        expected: id,
+      });
     if (spec.out.format === "zarr" && !isUrl(spec.out.path)) await checkStaging(spec.out.path);
     const known = jobs.get(spec.id);
     // The names of open arrays were checked against `job.json`, so the arrays are opened again if the file has changed.

@@ -1,7 +1,7 @@
 /** Runs one task of any stage of a job, even if the task was done before. */
 
 import { isThere } from "../../boxes/file.ts";
-import { TensorError } from "../../../core/errors.ts";
+import { factOf, TensorError } from "../../../core/errors.ts";
 import { applyTask } from "../stages/apply.ts";
 import { checkLead } from "../stages/check.ts";
 import { fileOf, type JobContext } from "../stages/context.ts";
@@ -10,6 +10,7 @@ import { FOLDERS, isBadIndex, jobFailure, jobOf, writeBad, type StageName } from
 import { partition } from "../stages/partition.ts";
 import { placeBlock } from "../stages/place.ts";
 import { checkOwner } from "../job/owner.ts";
+import { isDone } from "../job/spec-file.ts";
 import { mark } from "../stages/marks.ts";
 import { checkStill, noteSeen, type SeenStage } from "../stages/seen.ts";
 import type { Workspace } from "../stages/workspace.ts";
@@ -35,16 +36,19 @@ export async function runTask(
 ): Promise<void> {
   const known = job.spec.stages.find(({ name }) => name === stage);
   if (known === undefined || !(Number.isSafeInteger(task) && task >= 0 && task < known.tasks)) {
-    throw new TensorError("attribute", `the stage ${stage} of the job has no task ${task}`);
+    throw new TensorError("attribute", `the stage ${stage} of the job has no task ${task}`, {
+      key: "task",
+      got: factOf(task),
+      limit: known === undefined ? undefined : known.tasks - 1,
+    });
   }
-  const isDone = (): Promise<boolean> => isThere(fileOf.done(job.folder));
-  if (await isDone()) return cleanUpDone(job.folder, job.spec);
+  if (await isDone(job.folder)) return cleanUpDone(job.folder, job.spec);
   if (stage === "finish") return finish(job);
   try {
     await runOne(job, stage, task, memory);
   } catch (error) {
     // Another run did this task first, and the job has since ended and removed its folders.
-    if (!(await isDone())) throw error;
+    if (!(await isDone(job.folder))) throw error;
     return cleanUpDone(job.folder, job.spec);
   }
 }

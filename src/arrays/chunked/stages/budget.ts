@@ -1,7 +1,7 @@
 /** Divides a job's memory: a fixed amount for the process, then a share for each thread. */
 
 import { stepsOf } from "../../../core/call/steps.ts";
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { TensorError, wrongOption } from "../../../core/errors.ts";
 import type { ChunkedArray, HeldBytes } from "../../boxes/array.ts";
 import { isUrl } from "../../boxes/file.ts";
 import { contiguousChunks, Grid } from "../../boxes/grid.ts";
@@ -208,6 +208,5 @@ export function blockShapeFor(
 /** @throws TensorError `attribute` unless `value` is a positive integer */
 export function checkCount(name: string, value: unknown): void {
   if (Number.isSafeInteger(value) && Number(value) >= 1) return;
-  const sentence = `${name} must be a positive integer, got ${printValue(value)}`;
-  throw new TensorError("attribute", sentence);
+  throw wrongOption(name, "a positive integer", value);
 }

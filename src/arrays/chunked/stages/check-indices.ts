@@ -3,12 +3,12 @@
 import { rulesOf } from "../../../core/call/prepare.ts";
 import type { ChunkedArray } from "../../boxes/array.ts";
 import { contiguousChunks, Grid } from "../../boxes/grid.ts";
-import { isTensorError, sentenceOf, TensorError } from "../../../core/errors.ts";
+import { isTensorError, type ErrorOf, type TensorError } from "../../../core/errors.ts";
 import { readIndices } from "../../../core/kernels/read-indices.ts";
 import { CHUNKED } from "../../../core/limits.ts";
-import { readOffsets } from "../../../core/plan/bounds.ts";
+import { indexError, readOffsets } from "../../../core/plan/bounds.ts";
 import { indexWordsOf, type IndexRules, type ReadIndices } from "../../../core/plan/index-job.ts";
-import { printShape, product } from "../../../core/tensor/shape.ts";
+import { product } from "../../../core/tensor/shape.ts";
 import type { Tensor } from "../../../core/tensor/tensor.ts";
 import type { ResolvedCall } from "../job/call-spec.ts";
 
@@ -31,7 +31,7 @@ export function badIndex(
     check(resolved, data, indices, rules, () => ({ bad }));
   } catch (error) {
     if (!isTensorError(error, "index-out-of-range")) throw error;
-    return inWhole(error, origin);
+    return inWhole(error, origin, data);
   }
   throw new Error("a bad index was taken");
 }
@@ -54,7 +54,7 @@ export async function checkUnused(
     try {
       check(resolved, data, part, indexRules(resolved), readIndices);
     } catch (error) {
-      throw isTensorError(error, "index-out-of-range") ? inWhole(error, start) : error;
+      throw isTensorError(error, "index-out-of-range") ? inWhole(error, start, data) : error;
     }
   }
 }
@@ -77,9 +77,11 @@ function check(
 }
 
 /** Returns an error about a part of the indices, with coordinates in the whole indices. */
-function inWhole(error: TensorError, origin: readonly number[]): TensorError {
-  const within = error.at ?? [];
-  const at = within.map((coordinate, d) => origin[d] + coordinate);
-  const sentence = sentenceOf(error).replace(printShape(within), printShape(at));
-  return new TensorError(error.code, sentence, { ...error, at });
+function inWhole(
+  error: ErrorOf<"index-out-of-range">,
+  origin: readonly number[],
+  data: readonly number[],
+): TensorError {
+  const at = (error.at ?? []).map((coordinate, d) => origin[d] + coordinate);
+  return indexError({ ...error, at }, data);
 }

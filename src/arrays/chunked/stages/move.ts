@@ -3,7 +3,7 @@
 import { callNow } from "../../../core/call/execute.ts";
 import { divisorOf, stepsOf, type Reducing } from "../../../core/call/steps.ts";
 import type { Executor } from "../../../core/engines/executor.ts";
-import type { ErrorFields } from "../../../core/errors.ts";
+import type { ErrorContext } from "../../../core/errors.ts";
 import { divide } from "../../../core/kernels/divide.ts";
 import type { Plan } from "../../../core/plan/plan.ts";
 import { DTYPES, viewOf, type DType, type Step, type Storage } from "../../../core/tensor/dtype.ts";
@@ -39,7 +39,7 @@ export function gatherSlices(
   slice: number,
   data: Storage,
   out: Storage,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   const plan = planOf(offsets, slice, data.length / DTYPES[dtype].lanes);
   callNow(executor, fields, (session) => session.gather(plan, dtype, data, out), undefined);
@@ -53,7 +53,7 @@ export function placeSlices(
   slice: number,
   updates: Storage,
   data: Storage,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   scatter(
     executor,
@@ -73,7 +73,7 @@ function scatter(
   plan: Plan,
   updates: Storage,
   data: Storage,
-  fields: ErrorFields,
+  fields: ErrorContext,
 ): void {
   callNow(
     executor,
@@ -95,7 +95,7 @@ export class Combiner {
   readonly #slice: number;
   readonly #size: number;
   readonly #reducing: Reducing;
-  readonly #fields: ErrorFields;
+  readonly #fields: ErrorContext;
   /** The number of updates of each row so far; null if the reduction does not need it. */
   readonly #counts: Uint32Array | null;
 
@@ -105,7 +105,7 @@ export class Combiner {
     data: Storage,
     slice: number,
     reducing: Reducing,
-    fields: ErrorFields,
+    fields: ErrorContext,
   ) {
     this.#executor = executor;
     this.#dtype = dtype;

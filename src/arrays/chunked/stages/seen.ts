@@ -163,7 +163,11 @@ export function changedSince({ folder, spec }: JobContext, name: string): Tensor
   const sentence =
     `${name} (${inputOf(spec, name)?.path}) has changed since the job in ${folder} read a part of it; ` +
     `${advice} (ndscatter job remove ${folder})`;
-  return new TensorError("attribute", sentence, { input: name });
+  return new TensorError("attribute", sentence, {
+    input: name,
+    key: name,
+    file: inputOf(spec, name)?.path,
+  });
 }
 
 /**
@@ -174,7 +178,11 @@ export function changedWhileRead({ folder, spec }: JobContext, name: string): Te
   const sentence =
     `${name} (${inputOf(spec, name)?.path}) changed while the job in ${folder} read it; ` +
     `when nothing writes to it anymore, finish the job (ndscatter job resume ${folder})`;
-  return new TensorError("attribute", sentence, { input: name });
+  return new TensorError("attribute", sentence, {
+    input: name,
+    key: name,
+    file: inputOf(spec, name)?.path,
+  });
 }
 
 async function readSeen(file: string): Promise<Readonly<Record<string, unknown>> | null> {

@@ -32,7 +32,7 @@ export async function refusalOf(
   const { status: got } = response;
   const advice = await adviceOf(response);
   const sentence = `${method} of ${what} failed with status ${got}${advice === "" ? "" : `; ${advice}`}`;
-  return new TensorError("engine", sentence, { got });
+  return new TensorError("engine", sentence, { file: what, got });
 }
 
 async function adviceOf(response: Response): Promise<string> {
@@ -100,7 +100,12 @@ export function unreachable(what: string, cause: unknown, secrets: readonly stri
   const reason = code === undefined ? "" : ` (${code})`;
   const advice = /SELF_SIGNED|LEAF_SIGNATURE|GET_ISSUER_CERT/.test(code ?? "") ? `; ${TRUST}` : "";
   const sentence = `${what} cannot be reached${reason}${advice}`;
-  return new TensorError("engine", sentence, {}, { cause: withoutSecrets(cause, secrets) });
+  return new TensorError(
+    "engine",
+    sentence,
+    { file: what },
+    { cause: withoutSecrets(cause, secrets) },
+  );
 }
 
 /** Returns the error, or only its code if its text has a secret. Deno, for example, puts URLs into its messages. */

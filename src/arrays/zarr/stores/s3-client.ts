@@ -1,6 +1,6 @@
 /** Determines the URL of each object on a server, and the settings for requests. */
 
-import { printValue, TensorError } from "../../../core/errors.ts";
+import { printValue, TensorError, wrongOption } from "../../../core/errors.ts";
 import { optionsOf } from "../../../core/tensor/options.ts";
 import { decoded, hasSecrets, isHidden, shownUrl } from "../../boxes/urls.ts";
 import { retrying, type Request } from "./retries.ts";
@@ -70,7 +70,7 @@ export async function makeClient(
   const settings = settingsOf(given);
   if (isHidden(location)) {
     const sentence = `the user or the query of ${location} is hidden; give the complete URL`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "location", file: location });
   }
   const url = parseUrl(location);
   const isS3 = url.protocol === "s3:";
@@ -115,7 +115,10 @@ function placeInBucket(
   if (hasSecrets(location) || location.includes("#") || bucket === "") {
     const must =
       "must be s3://BUCKET/KEY, with %3F and %23 for ? and #; give keys as options or in the environment";
-    throw new TensorError("attribute", `${shownUrl(location)} ${must}`);
+    throw new TensorError("attribute", `${shownUrl(location)} ${must}`, {
+      key: "location",
+      file: shownUrl(location),
+    });
   }
   const key = decoded(pathname).replaceAll(/^\/+|\/+$/g, "");
   const { endpoint, region = "us-east-1" } = settings;
@@ -126,7 +129,7 @@ function placeInBucket(
   const parsed = parseUrl(bucketUrl);
   if (hasSecrets(bucketUrl)) {
     const sentence = `the endpoint ${shownUrl(bucketUrl)} has a user or a query; give keys as options, or in the environment`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "endpoint", file: shownUrl(bucketUrl) });
   }
   return {
     location: location.replace(/\/+$/, ""),
@@ -158,18 +161,21 @@ function settingsOf(given: S3Options): S3Options {
     const isSecret = name === "secretAccessKey" || name === "sessionToken";
     if (typeof value !== "string") {
       const got = isSecret ? `a ${typeof value}` : printValue(value);
-      throw new TensorError("attribute", `${name} must be text, got ${got}`);
+      throw new TensorError("attribute", `${name} must be text, got ${got}`, { key: name, got });
     }
     // A header cannot contain line breaks, and the error from fetch would show the secret.
     if (/[^\x21-\x7e]/.test(value)) {
-      throw new TensorError("attribute", `${name} must be printable ASCII text without blanks`);
+      throw new TensorError("attribute", `${name} must be printable ASCII text without blanks`, {
+        key: name,
+      });
     }
     settings[name] = value;
   }
   const { forbidden = "error" } = settings;
   if (forbidden === "error" || forbidden === "missing") return settings;
-  const must = 'forbidden must be "error" or "missing"';
-  throw new TensorError("attribute", `${must}, got ${printValue(forbidden)}`);
+  throw wrongOption("forbidden", '"error" or "missing"', forbidden, {
+    allowed: ["error", "missing"],
+  });
 }
 
 function parseUrl(text: string): URL {
@@ -179,7 +185,12 @@ function parseUrl(text: string): URL {
     // The text cannot be split, so any part may be secret; the cause is omitted, because it contains the whole text.
     const isSecret = /[@?]/.test(text);
     const shown = isSecret ? "the location, whose text may be secret," : printValue(text);
-    throw new TensorError("attribute", `${shown} must be a URL`, {}, isSecret ? {} : { cause });
+    throw new TensorError(
+      "attribute",
+      `${shown} must be a URL`,
+      { key: "location" },
+      isSecret ? {} : { cause },
+    );
   }
 }
 

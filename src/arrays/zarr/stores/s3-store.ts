@@ -3,7 +3,7 @@
  * objects, which are then removed. Existing arrays are never overwritten.
  */
 
-import { TensorError } from "../../../core/errors.ts";
+import { isTensorError, TensorError } from "../../../core/errors.ts";
 import { join } from "../codecs/gzip.ts";
 import { TRAFFIC } from "../../boxes/traffic.ts";
 import { within } from "../../boxes/urls.ts";
@@ -11,7 +11,7 @@ import { refusalOf, unreachable } from "./failures.ts";
 import { openObject, stateOfObject, type ObjectClient } from "./ranges.ts";
 import type { Request } from "./retries.ts";
 import { encodeKey, makeClient, type S3Client, type S3Options } from "./s3-client.ts";
-import type { Source, Staging, Store, StoredObject } from "./store.ts";
+import { readAll, type Source, type Staging, type Store, type StoredObject } from "./store.ts";
 
 /** The prefix of objects that readers ignore. */
 const STAGING = ".ndscatter/";
@@ -96,9 +96,24 @@ export class S3Store implements Store {
   }
 
   async putNew(key: string, parts: readonly Uint8Array[]): Promise<boolean> {
-    // Status 409 means that another conditional request is in progress.
-    const response = await this.#put(key, parts, { "if-none-match": "*" }, [409, 412]);
-    return response.ok;
+    try {
+      // Status 409 means that another conditional request is in progress.
+      const response = await this.#put(key, parts, { "if-none-match": "*" }, [409, 412]);
+      return response.ok;
+    } catch (error) {
+      const isOwn = isUncertain(error) ? await this.#holds(key, join(parts)) : null;
+      if (isOwn === null) throw error;
+      return isOwn;
+    }
+  }
+
+  /** Returns true if an object has these bytes; null if the object does not exist or cannot be read. */
+  async #holds(key: string, bytes: Uint8Array): Promise<boolean | null> {
+    const source = await this.open(key).catch(() => null);
+    if (source === null) return null;
+    if (source.size !== bytes.length) return false;
+    const found = await readAll(source).catch(() => null);
+    return found?.every((byte, i) => byte === bytes[i]) ?? null;
   }
 
   async #put(
@@ -114,12 +129,14 @@ export class S3Store implements Store {
       TRAFFIC.written += body.length;
       return response;
     }
-    throw new TensorError("engine", `the bucket of ${this.path} does not exist`);
+    throw new TensorError("engine", `the bucket of ${this.path} does not exist`, {
+      file: this.path,
+    });
   }
 
   async clear(): Promise<void> {
     const sentence = `${this.path} is in object storage, where arrays cannot be overwritten; choose another location`;
-    throw new TensorError("attribute", sentence);
+    throw new TensorError("attribute", sentence, { key: "overwrite", file: this.path });
   }
 
   list(): AsyncIterable<StoredObject> {
@@ -157,6 +174,7 @@ export class S3Store implements Store {
       throw new TensorError(
         "engine",
         `the objects at ${this.path} cannot be listed; use an s3:// URL`,
+        { file: this.path },
       );
     }
     const root = place.key === "" ? "" : `${place.key}/`;
@@ -206,6 +224,10 @@ export class S3Store implements Store {
     await response?.body?.cancel();
   }
 }
+
+/** Returns true for a failure after which the server may have stored the object all the same. */
+const isUncertain = (error: unknown): boolean =>
+  isTensorError(error, "engine") && !(Number(error.got) < 500);
 
 /** Returns true in a page that was loaded from another origin. */
 function isOfOtherOrigin({ origin }: URL): boolean {

@@ -44,7 +44,9 @@ export class Allocator {
     const needed = Math.max(Math.ceil(bytes / ALIGNMENT), 1) * ALIGNMENT;
     const position = this.#free.findIndex((block) => block.bytes >= needed);
     if (position === -1) {
-      throw new TensorError("too-large", `the engine's memory does not have ${bytes} free bytes`);
+      throw new TensorError("too-large", `the engine's memory does not have ${bytes} free bytes`, {
+        got: bytes,
+      });
     }
     const { pointer, bytes: found } = this.#free[position];
     const rest = found > needed ? [{ pointer: pointer + needed, bytes: found - needed }] : [];

@@ -4,7 +4,7 @@
  * call.
  */
 
-import { TensorError } from "../../errors.ts";
+import { transferred } from "../../tensor/lost-memory.ts";
 import type { ReadIndices } from "../../plan/index-job.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
@@ -127,7 +127,7 @@ export class AsyncWasmSession implements Session<Promise<void> | void> {
     if (result === null) return;
     const { from, to } = result;
     if (to.byteLength !== from.byteLength) {
-      throw new TensorError("disposed", "the memory of out was transferred before the call ended");
+      throw transferred("out", {});
     }
     bytesOf(to).set(bytesOf(from));
   }

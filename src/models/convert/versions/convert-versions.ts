@@ -4,7 +4,7 @@
  */
 
 import type { ModelNode } from "../../model/model.ts";
-import { isTensorError, TensorError } from "../../../core/errors.ts";
+import { isTensorError, sentenceOf, TensorError, type ErrorCode } from "../../../core/errors.ts";
 import type { GraphContext } from "../context.ts";
 import type { Revised } from "../log.ts";
 import { refusal } from "../meaning.ts";
@@ -51,8 +51,8 @@ function orAdvice<T>(since: number, action: () => T): T {
     return action();
   } catch (cause) {
     if (!isTensorError(cause, "unsupported-model")) throw cause;
-    const { code, message } = cause;
-    throw new TensorError(code, `${message}; opset ${since} supports it`, {}, { cause });
+    const sentence = `${sentenceOf(cause)}; opset ${since} supports it`;
+    throw new TensorError<ErrorCode>(cause.code, sentence, cause, { cause });
   }
 }
 

@@ -7,7 +7,7 @@ import { unifyDims, type Dim, type PartialShape } from "../../../core/tensor/sha
  * Returns the error that a rule throws for a node that is certainly wrong. `outputsOf` treats it as unknown outputs.
  */
 export const wrongNode = (sentence: string): TensorError =>
-  new TensorError("shape-mismatch", sentence);
+  new TensorError("shape-mismatch", sentence, { key: "shape" });
 
 /** Returns `count` unknown dimensions. */
 export const unknownDims = (count: number): Dim[] => Array.from({ length: count }, () => null);

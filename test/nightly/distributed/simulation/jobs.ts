@@ -83,7 +83,13 @@ export class ModelJob {
   failure(): TensorError | null {
     const isKnown = this.remaining("partition", Infinity).length === 0;
     return this.trouble?.kind === "bad-index" && isKnown && !this.isDone
-      ? new TensorError("index-out-of-range", `${this.id} has a bad index`)
+      ? new TensorError("index-out-of-range", `${this.id} has a bad index`, {
+          input: "indices",
+          axis: 0,
+          got: 1,
+          size: 1,
+          expected: [-1, 0],
+        })
       : null;
   }
 
@@ -165,7 +171,7 @@ export function modelCore(world: World, folders: Folders, process: Process, long
       signal?.throwIfAborted();
       const opened = open(folder);
       if (id !== undefined && opened.id !== id)
-        throw new TensorError("attribute", replaced(folder, id, opened.id));
+        throw new TensorError("attribute", replaced(folder, id, opened.id), { key: "folder" });
       world.tell(`${process.name} begins ${stage} ${task} of ${opened.id}`);
       return { job: opened, write: opened.begin(stage, task, world.now, process.listingAge) };
     });
