@@ -67,8 +67,8 @@ export const INSTALLS = [
 ];
 
 /**
- * The parts, in their order, with a limit in seconds for each tier that has them. `all` is what `nightly` adds to the
- * command. The lane `side` runs beside the lane `main` at every commit: its parts use one core or wait.
+ * The parts, in their order, with a limit in seconds for each tier that has them: several times what they take. `all` is what `nightly` adds to the
+ * command. The lane `side` runs beside the others at every commit: the page's tests wait for the browser much of the time.
  * @typedef {{
  *   name: string, what: string, command: string[], limits: { commit?: number, nightly?: number }, all?: string[],
  *   needs?: string[], env?: Record<string, string>, lane?: "side", isVital?: boolean
@@ -100,7 +100,7 @@ export const PARTS = [
     what: "tests in other runtimes: a sample in Node 24, Bun and Deno; nightly all, in Node 22 as well",
     command: ["node", "build/test/runners/others.js"],
     all: ["--all"],
-    limits: { commit: 600, nightly: 3600 },
+    limits: { commit: 900, nightly: 3600 },
   },
   {
     name: "browsers",
@@ -108,31 +108,32 @@ export const PARTS = [
     needs: ["browsers"],
     command: ["node", "build/test/runners/browser/main.js"],
     all: ["--all"],
-    limits: { commit: 480, nightly: 3600 },
+    limits: { commit: 900, nightly: 3600 },
   },
   {
     name: "webgpu",
     what: "the WebGPU engine: all tests on one driver and a sample on the others; nightly all on each",
     needs: ["webgpu", "browsers"],
-    lane: "side",
     command: ["node", "build/test/gpu/main.js"],
     all: ["--all"],
-    limits: { commit: 480, nightly: 1800 },
+    limits: { commit: 900, nightly: 3600 },
   },
   {
     name: "page",
     what: "the page, driven in Chromium",
     needs: ["page", "browsers"],
+    lane: "side",
     command: page("test"),
-    limits: { commit: 600, nightly: 900 },
+    limits: { commit: 900, nightly: 900 },
   },
   {
     name: "visits",
     what: "the page without a driver: a visit in Firefox and WebKit; nightly all, in Chromium as well",
     needs: ["page", "browsers"],
+    lane: "side",
     command: page("test:browsers"),
     all: ["--all"],
-    limits: { commit: 240, nightly: 900 },
+    limits: { commit: 480, nightly: 900 },
   },
   {
     name: "slow",
