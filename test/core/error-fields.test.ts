@@ -187,7 +187,10 @@ const ROWS: readonly Row[] = [
 ];
 
 /** The fields of an error that are not those of every `Error`. */
-const fieldsOf = ({ name: _, code: _code, ...fields }: TensorError): ErrorFields => fields;
+function fieldsOf(error: TensorError): ErrorFields {
+  const { name: _, code: _code, ...fields } = error;
+  return fields;
+}
 
 async function errorOf(call: () => unknown): Promise<TensorError> {
   try {

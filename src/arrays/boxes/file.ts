@@ -65,10 +65,13 @@ const MOST_TEXT = 2 ** 20;
 export async function readText(handle: OpenFile, file: string): Promise<string> {
   const stat = await handle.stat();
   if (!stat.isFile())
-    throw malformed(`${file} must be a file, got a folder, a pipe or a device; remove it`);
+    throw malformed(`${file} must be a file, got a folder, a pipe or a device; remove it`, {
+      file,
+    });
   if (stat.size > MOST_TEXT)
     throw malformed(
       `${file} must have at most ${MOST_TEXT} bytes, the limit for a job's files, got ${stat.size}`,
+      { file, got: stat.size, limit: MOST_TEXT },
     );
   const bytes = new Uint8Array(stat.size);
   await fill(handle, bytes, 0);
@@ -201,7 +204,11 @@ async function fill(handle: Pick<OpenFile, "read">, into: Uint8Array, at: number
     const length = Math.min(into.length - done, atOnce);
     const { bytesRead } = await handle.read(into, done, length, at + done);
     if (bytesRead === 0) {
-      throw malformed(`the file ends at byte ${at + done}, ${into.length - done} bytes too early`);
+      throw malformed(`the file ends at byte ${at + done}, ${into.length - done} bytes too early`, {
+        byte: at + done,
+        got: done,
+        expected: into.length,
+      });
     }
     done += bytesRead;
   }

@@ -143,6 +143,7 @@ export async function headIn(
   if (length > MAX_HEADER_BYTES) {
     throw malformed(
       `the header of the NPY file must have at most ${MAX_HEADER_BYTES} bytes, got ${length}`,
+      { got: length, limit: MAX_HEADER_BYTES },
     );
   }
   const bytes = new Uint8Array(length);
@@ -155,6 +156,7 @@ export async function headIn(
     const advice = "save it again with np.save(path, np.ascontiguousarray(array))";
     throw malformed(
       `the NPY file must be in C order to be read in parts, got Fortran order; ${advice}`,
+      { key: "fortran_order", got: true, expected: false },
     );
   }
   const fingerprint = `${new TextDecoder("latin1").decode(bytes)} ${state}`;
@@ -267,7 +269,9 @@ export class NpyArray implements ChunkedArray {
     if (bigEndian) swapBytes(bytes, unit);
     const position = dtype === "bool" ? findNonBool(bytes) : -1;
     if (position === -1) return;
-    throw malformed(`the NPY file has the byte ${bytes[position]} where a bool must be 0 or 1`);
+    throw malformed(`the NPY file has the byte ${bytes[position]} where a bool must be 0 or 1`, {
+      got: bytes[position],
+    });
   }
 
   async #writeBox(handle: OpenFile, { start, shape, bytes }: CheckedBox): Promise<void> {

@@ -52,7 +52,9 @@ export function parseDictionary(bytes: Uint8Array, start: number, end: number): 
   const { descr, fortranOrder, shape } = values;
   if (descr === undefined || fortranOrder === undefined || shape === undefined) {
     const missing = ["descr", "fortran_order", "shape"].filter((key) => !seen.includes(key));
-    throw malformed(`the header of the NPY file lacks ${missing.join(" and ")}`);
+    throw malformed(`the header of the NPY file lacks ${missing.join(" and ")}`, {
+      key: missing[0],
+    });
   }
   return { descr, fortranOrder, shape };
 }
@@ -62,6 +64,7 @@ function parseTypeName(cursor: LiteralCursor): string {
     throw malformed(
       "the descr of the NPY file is a structured data type, which cannot be read; save each field separately, " +
         "for example np.save(path, array['field'])",
+      { key: "descr" },
     );
   }
   return cursor.text("a data type in quotes");
@@ -108,6 +111,7 @@ function parseDimension(cursor: LiteralCursor): number {
       "too-large",
       "the shape in the header of the NPY file has a dimension of 2^53 or more, " +
         "but a tensor has at most 2^32 - 1 elements",
+      { key: "shape", limit: 2 ** 32 - 1 },
     );
   }
   return dimension;

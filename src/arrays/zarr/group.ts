@@ -14,7 +14,7 @@ import {
   withMember,
   type JsonObject,
 } from "./json.ts";
-import { newAttributes, parseAttributes } from "./metadata.ts";
+import { newAttributes, parseAttributes, wrongFormat } from "./metadata.ts";
 import { moduleOfNode } from "../boxes/node.ts";
 import { within } from "../boxes/urls.ts";
 import { encodeText, isFree, openArray, storeOf } from "./open.ts";
@@ -216,11 +216,7 @@ async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | nu
     forbidden.check();
     return null;
   }
-  if (old.zarr_format !== 2) {
-    throw malformed(
-      `the .zgroup of ${store.path} must be of Zarr format 2, got ${printValue(old.zarr_format)}`,
-    );
-  }
+  if (old.zarr_format !== 2) throw wrongFormat(".zgroup", old, store.path, [2]);
   const attributes = (await readMetadata(store, `${prefix}.zattrs`, forbidden)) ?? {};
   const list = await readMetadata(store, `${prefix}.zmetadata`, forbidden);
   const members = list === null ? null : parseOldList(list, store.path);
@@ -228,9 +224,7 @@ async function readGroup(store: Store, prefix: string): Promise<OwnMetadata | nu
 }
 
 function parseGroup(json: JsonObject, where: string): OwnMetadata {
-  if (json.zarr_format !== 3) {
-    throw malformed(`${where} must be of Zarr format 2 or 3, got ${printValue(json.zarr_format)}`);
-  }
+  if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
   if (json.node_type !== "group") {
     throw malformed(
       `${where} must be a group, got ${printValue(json.node_type)}; name the group around it`,
@@ -341,7 +335,10 @@ const MAX_DEPTH = 16;
 /** Finds the arrays and groups below a group. The contents of arrays are not searched. */
 async function findMembers(store: Store, version: 2 | 3, prefix = ""): Promise<GroupMember[]> {
   if (prefix.split("/").length > MAX_DEPTH) {
-    throw malformed(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`);
+    throw malformed(`the groups of ${store.path} are nested more than ${MAX_DEPTH} levels deep`, {
+      file: store.path,
+      limit: MAX_DEPTH,
+    });
   }
   const found: GroupMember[] = [];
   for (const name of (await store.folders(prefix)).toSorted()) {
@@ -371,6 +368,7 @@ async function readMember(store: Store, version: 2 | 3, name: string): Promise<G
     if (kind !== "array" && kind !== "group")
       throw malformed(
         `${name} of ${store.path} must be "array" or "group", got ${printValue(kind)}`,
+        { key: name, file: store.path, got: factOf(kind), allowed: ["array", "group"] },
       );
     return { name, kind, metadata };
   }

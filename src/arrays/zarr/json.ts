@@ -3,7 +3,7 @@
  * rejects the NaN and Infinity that Python writes into attributes. The parser reads each byte once.
  */
 
-import { isArray, malformed, printValue } from "../../core/errors.ts";
+import { factOf, isArray, malformed, printValue } from "../../core/errors.ts";
 
 /** A JSON value. Integers that a number cannot hold exactly are bigints. */
 export type Json =
@@ -42,12 +42,19 @@ function parseObject(
   const parser = new Parser(text, file);
   const value = parser.parse();
   if (isObject(value)) return { value, spans: parser.spans };
-  throw malformed(`${file} must hold an object, but it holds ${printValue(value)}`);
+  throw malformed(`${file} must hold an object, but it holds ${printValue(value)}`, {
+    file,
+    got: factOf(value),
+  });
 }
 
 function decodeText(bytes: Uint8Array, file: string): string {
   if (bytes.length > MAX_JSON_BYTES) {
-    throw malformed(`${file} has ${bytes.length} bytes, more than the limit for metadata`);
+    throw malformed(`${file} has ${bytes.length} bytes, more than the limit for metadata`, {
+      file,
+      got: bytes.length,
+      limit: MAX_JSON_BYTES,
+    });
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -92,7 +99,10 @@ class Parser {
 
   #value(depth: number): Json {
     if (depth > MAX_DEPTH) {
-      throw malformed(`${this.#file} nests more than ${MAX_DEPTH} levels`);
+      throw malformed(`${this.#file} nests more than ${MAX_DEPTH} levels`, {
+        file: this.#file,
+        limit: MAX_DEPTH,
+      });
     }
     this.#skip();
     const first = this.#text.charAt(this.#at);
@@ -114,7 +124,11 @@ class Parser {
     this.#members("}", () => {
       this.#skip();
       const name = this.#string();
-      if (name in object) throw malformed(`${this.#file} has the name ${printValue(name)} twice`);
+      if (name in object)
+        throw malformed(`${this.#file} has the name ${printValue(name)} twice`, {
+          file: this.#file,
+          key: name,
+        });
       this.#expect(":");
       this.#skip();
       const from = this.#at;
@@ -197,7 +211,9 @@ class Parser {
   #unexpected(expected: string): Error {
     const found = this.#text.slice(this.#at, this.#at + 20);
     const got = found === "" ? "it ends" : `it has ${printValue(found)}`;
-    return malformed(`${this.#file} must be JSON: expected ${expected}, but ${got}`);
+    return malformed(`${this.#file} must be JSON: expected ${expected}, but ${got}`, {
+      file: this.#file,
+    });
   }
 }
 

@@ -3,7 +3,7 @@
  * metadata.
  */
 
-import { malformed, printValue } from "../../core/errors.ts";
+import { factOf, malformed, printValue } from "../../core/errors.ts";
 import { DTYPES } from "../../core/tensor/dtype.ts";
 import { parseFillValue, parseNumpyType } from "./data-types.ts";
 import { isList, isObject, type Json, type JsonObject } from "./json.ts";
@@ -14,6 +14,7 @@ import {
   parseShape,
   type Codec,
   type Metadata,
+  wrongFormat,
 } from "./metadata.ts";
 
 /**
@@ -25,11 +26,7 @@ export function parseMetadataV2(
   attributes: JsonObject | undefined,
   where: string,
 ): Metadata {
-  if (json.zarr_format !== 2) {
-    throw malformed(
-      `the .zarray of ${where} must be of Zarr format 2, got ${printValue(json.zarr_format)}`,
-    );
-  }
+  if (json.zarr_format !== 2) throw wrongFormat(".zarray", json, where, [2]);
   const { dtype, bigEndian } = parseNumpyType(json.dtype, where);
   const shape = parseShape(json.shape, "shape", where);
   const chunkShape = parseShape(json.chunks, "chunks", where);
@@ -68,13 +65,21 @@ function checkFilters(filters: Json | undefined, where: string): void {
   const ids = isList(filters)
     ? filters.map((one) => printValue(isObject(one) ? one.id : one)).slice(0, 5)
     : ["no list"];
-  throw malformed(`${where} has filters (${ids.join(", ")}), but filters are not supported`);
+  throw malformed(`${where} has filters (${ids.join(", ")}), but filters are not supported`, {
+    key: "filters",
+    file: where,
+  });
 }
 
 /** Returns a transpose codec for column-major chunks. */
 function orderOf(order: Json | undefined, rank: number, where: string): Codec[] {
   if (order === "C" || order === undefined) return [];
-  if (order !== "F") throw malformed(`the order of ${where} must be "C" or "F"`);
+  if (order !== "F")
+    throw malformed(`the order of ${where} must be "C" or "F"`, {
+      key: "order",
+      file: where,
+      allowed: ["C", "F"],
+    });
   if (rank < 2) return [];
   const reversed = Array.from({ length: rank }, (_, axis) => rank - 1 - axis);
   return [{ name: "transpose", configuration: { order: reversed } }];
@@ -86,7 +91,10 @@ const SHUFFLES: readonly string[] = ["noshuffle", "shuffle", "bitshuffle"];
 function compressorOf(compressor: Json | undefined, typesize: number, where: string): Codec[] {
   if (compressor === null || compressor === undefined) return [];
   if (!isObject(compressor) || typeof compressor.id !== "string") {
-    throw malformed(`the compressor of ${where} must be null or an object with an id`);
+    throw malformed(`the compressor of ${where} must be null or an object with an id`, {
+      key: "compressor",
+      file: where,
+    });
   }
   const { id, level, cname, clevel, shuffle, blocksize } = compressor;
   if (id === "gzip" || id === "zlib" || id === "zstd") {
@@ -100,5 +108,6 @@ function compressorOf(compressor: Json | undefined, typesize: number, where: str
   }
   throw malformed(
     `the compressor ${printValue(id)} of ${where} is not supported; the supported compressors are zlib, gzip, zstd and blosc`,
+    { key: "compressor", file: where, got: factOf(id), allowed: ["zlib", "gzip", "zstd", "blosc"] },
   );
 }

@@ -52,6 +52,19 @@ export function parseKey(keys: KeyEncoding, rank: number, key: string): number[]
   return isRight && printKey(keys, at) === key ? at : null;
 }
 
+/** Creates the error for metadata of another format; `file` is the name of the metadata file, if it has its own. */
+export function wrongFormat(
+  file: string | null,
+  { zarr_format: got }: JsonObject,
+  where: string,
+  allowed: readonly number[],
+): TensorError {
+  const title = file === null ? where : `the ${file} of ${where}`;
+  const must = `${title} must be of Zarr format ${allowed.join(" or ")}`;
+  const fields = { key: "zarr_format", file: where, got: factOf(got), allowed };
+  return malformed(`${must}, got ${printValue(got)}`, fields);
+}
+
 const FIELDS = new Set([
   "zarr_format",
   "node_type",
@@ -71,14 +84,7 @@ const FIELDS = new Set([
  * @throws TensorError `malformed-file`; `dtype` for an unsupported data type
  */
 export function parseMetadata(json: JsonObject, where: string): Metadata {
-  if (json.zarr_format !== 3) {
-    throw malformed(`${where} must be of Zarr format 2 or 3, got ${printValue(json.zarr_format)}`, {
-      key: "zarr_format",
-      file: where,
-      got: factOf(json.zarr_format),
-      allowed: [2, 3],
-    });
-  }
+  if (json.zarr_format !== 3) throw wrongFormat(null, json, where, [2, 3]);
   if (json.node_type !== "array") {
     const advice = json.node_type === "group" ? "; name an array in it" : "";
     throw malformed(`${where} must be an array, got ${printValue(json.node_type)}${advice}`, {
@@ -115,11 +121,15 @@ function checkFields(json: JsonObject, where: string): void {
     if (isObject(value) && value.must_understand === false) continue;
     throw malformed(
       `${where} has the extension ${printValue(name)}, which is required to read the array, but is not supported`,
+      { key: name, file: where },
     );
   }
   const { storage_transformers: transformers = [] } = json;
   if (isList(transformers) && transformers.every(mayIgnore)) return;
-  throw malformed(`${where} has storage transformers, which are not supported`);
+  throw malformed(`${where} has storage transformers, which are not supported`, {
+    key: "storage_transformers",
+    file: where,
+  });
 }
 
 const mayIgnore = (value: Json): boolean => isObject(value) && value.must_understand === false;
@@ -141,6 +151,7 @@ function extensionOf(value: Json | undefined, field: string, where: string): Cod
   }
   throw malformed(
     `a ${field} of ${where} must be a name, or an object with a name and a configuration`,
+    { key: field, file: where },
   );
 }
 
@@ -149,7 +160,11 @@ const MAX_CODECS = 32;
 
 export function parseCodecs(value: Json | undefined, where: string): Codec[] {
   if (!isList(value) || value.length > MAX_CODECS) {
-    throw malformed(`the codecs of ${where} must be a list of at most ${MAX_CODECS}`);
+    throw malformed(`the codecs of ${where} must be a list of at most ${MAX_CODECS}`, {
+      key: "codecs",
+      file: where,
+      limit: MAX_CODECS,
+    });
   }
   return value.map((one) => {
     const codec = extensionOf(one, "codec", where);
@@ -202,11 +217,13 @@ export function checkGrid(
   if (chunkShape.length !== shape.length) {
     throw malformed(
       `the chunks of ${where} have the shape ${printShape(chunkShape)}, but the array has ${printShape(shape)}`,
+      { key: "chunk_shape", file: where, got: chunkShape, expected: shape },
     );
   }
   if (chunkShape.includes(0)) {
     throw malformed(
       `the chunks of ${where} have the shape ${printShape(chunkShape)}, which has no elements`,
+      { key: "chunk_shape", file: where, got: chunkShape },
     );
   }
   const counts: readonly (readonly [string, number])[] = [
@@ -234,13 +251,20 @@ function parseKeys(value: Json | undefined, where: string): KeyEncoding {
 
 export function parseSeparator(value: Json, where: string): "/" | "." {
   if (value === "/" || value === ".") return value;
-  throw malformed(`the separator of chunk keys of ${where} must be "/" or "."`);
+  throw malformed(`the separator of chunk keys of ${where} must be "/" or "."`, {
+    key: "separator",
+    file: where,
+    allowed: ["/", "."],
+  });
 }
 
 export function parseAttributes(value: Json | undefined, where: string): JsonObject {
   if (value === undefined) return {};
   if (isObject(value)) return value;
-  throw malformed(`the attributes of ${where} must be an object`);
+  throw malformed(`the attributes of ${where} must be an object`, {
+    key: "attributes",
+    file: where,
+  });
 }
 
 /**
@@ -265,7 +289,11 @@ function parseNames(
   // zarr-python writes null if the array has no names.
   if (value === undefined || value === null) return null;
   if (isList(value) && value.length === rank && value.every(isName)) return value as string[];
-  throw malformed(`the dimension_names of ${where} must be a list of ${rank} names or nulls`);
+  throw malformed(`the dimension_names of ${where} must be a list of ${rank} names or nulls`, {
+    key: "dimension_names",
+    file: where,
+    expected: rank,
+  });
 }
 
 const isName = (value: Json): boolean => value === null || typeof value === "string";

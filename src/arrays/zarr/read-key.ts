@@ -19,6 +19,7 @@ export async function readKey(
     if (source.size > MAX_JSON_BYTES) {
       throw malformed(
         `${key} of ${path} has ${source.size} bytes, more than the limit for metadata`,
+        { key, file: path, got: source.size },
       );
     }
     return await readAll(source);

@@ -208,6 +208,7 @@ function read(
 const endsEarly = (file: string, size: number, end: number): TensorError =>
   malformed(
     `${file} ends at byte ${size}, but its data end at byte ${end}; the file is truncated; copy it again`,
+    { file, got: size, expected: end },
   );
 
 /** Returns the error for a folder, a pipe or a device where a file is expected. */

@@ -64,7 +64,10 @@ export function meaningOf(node: ModelNode, opset: number, scope: Scope): Meaning
 function inputNames(node: ModelNode, version: OperatorVersion): Meaning["inputs"] {
   if (node.inputs.length > version.inputs.length) {
     const title = versionTitle(version);
-    throw malformed(`it has ${node.inputs.length} inputs, but ${title} takes fewer`);
+    throw malformed(`it has ${node.inputs.length} inputs, but ${title} takes fewer`, {
+      key: "inputs",
+      got: node.inputs.length,
+    });
   }
   const missing = missingParameter(node, version);
   if (missing !== null) throw malformed(`its input ${missing} is left out`);

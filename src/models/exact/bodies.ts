@@ -106,7 +106,12 @@ async function runLoop(own: BodyRun, body: GraphPlan): Promise<readonly (Value |
   const [number, going, ...states] = body.graph.inputs;
   const [most, condition] = own.inputs;
   await own.model.toHost([most, condition]);
-  if (going === undefined) throw malformed(`the body of ${nodeTitle(own.node)} must have 2 inputs`);
+  if (going === undefined)
+    throw malformed(`the body of ${nodeTitle(own.node)} must have 2 inputs`, {
+      node: nodeTitle(own.node),
+      key: "inputs",
+      expected: 2,
+    });
   const limit = most === null ? Infinity : scalarOf(most, "the number of iterations");
   let isGoing = condition === null || scalarOf(condition, "the condition") !== 0;
   const iterations = new Iterations(own, body, states, 1);
@@ -253,11 +258,16 @@ class Iterations {
 function required({ node, inputs }: BodyRun, at: number): Value {
   const value = inputs[at] ?? null;
   if (value !== null) return value;
-  throw malformed(`${nodeTitle(node)} must have ${at + 1} inputs, got ${inputs.length}`);
+  throw malformed(`${nodeTitle(node)} must have ${at + 1} inputs, got ${inputs.length}`, {
+    node: nodeTitle(node),
+    key: "inputs",
+    got: inputs.length,
+    expected: at + 1,
+  });
 }
 
 function scalarOf(value: Value, what: string): number {
   const { data, size } = value.tensor(what);
   if (size === 1) return Number(data[0]);
-  throw malformed(`${what} must have one element, got ${size}`);
+  throw malformed(`${what} must have one element, got ${size}`, { got: size, expected: 1 });
 }

@@ -55,6 +55,7 @@ function axesOf(
   if (own.every((axis) => axis >= 0 && axis < rank) && new Set(own).size === own.length) return own;
   throw malformed(
     `${nodeTitle(node)} must name axes of rank ${rank}, each once, got ${given.join(", ")}`,
+    { node: nodeTitle(node), key: "axes", got: given },
   );
 }
 
@@ -86,6 +87,7 @@ const squeeze: Glue = (call) => {
   if (odd !== undefined)
     throw malformed(
       `${nodeTitle(call.node)} can only drop axes of size 1, but axis ${odd} of ${printShape(dims)} is larger`,
+      { node: nodeTitle(call.node), key: "axes", got: dims },
     );
   return reshaped(
     call,
@@ -126,6 +128,7 @@ const equal: Glue = ({ node, tensors: [first, second] }) => {
   const shapes = `${printShape(first.shape)} and ${printShape(second.shape)}`;
   throw malformed(
     `${nodeTitle(node)} must compare values of one element, got the shapes ${shapes}`,
+    { node: nodeTitle(node) },
   );
 };
 
@@ -190,7 +193,10 @@ export function runGlue(
   gpu: ExactGpu | null,
 ): Value {
   const row = GLUE.get(node.op);
-  if (row === undefined) throw malformed(`${nodeTitle(node)} is not supported by exact sessions`);
+  if (row === undefined)
+    throw malformed(`${nodeTitle(node)} is not supported by exact sessions`, {
+      node: nodeTitle(node),
+    });
   const tensors = values.map((value, at) => {
     const { [at]: name } = node.inputs;
     if (gpu === null || !value.isOnGpu) return value.tensor(name);

@@ -291,7 +291,10 @@ function bodyStep(
     const attribute = node.attributes[name];
     const graph = attribute?.type === "other" ? attribute.graphs?.[0] : undefined;
     if (graph !== undefined) return planGraph(planned, graph, plan.opsets, plan, calls);
-    throw malformed(`${nodeTitle(node)} must have the attribute ${name}, a graph`);
+    throw malformed(`${nodeTitle(node)} must have the attribute ${name}, a graph`, {
+      node: nodeTitle(node),
+      key: name,
+    });
   });
   return { is: "body", node, bodies };
 }

@@ -91,7 +91,7 @@ export class ModelRun implements StepsRun {
   valueOf(plan: GraphPlan, frame: Frame, name: string): Value {
     const value = this.#valueOrNull(plan, frame, name);
     if (value !== null) return value;
-    throw malformed(`no node computes ${quote(name)}`);
+    throw malformed(`no node computes ${quote(name)}`, { input: name });
   }
 
   typeOf(plan: GraphPlan, name: string): TensorType | null {

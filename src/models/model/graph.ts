@@ -26,6 +26,7 @@ export function opsetOf({ opsets }: Pick<ModelFunction, "opsets">, node: ModelNo
   const known = Object.keys(opsets).join(", ") || "none";
   throw malformed(
     `the model imports no version of the domain ${domain}, to which ${nodeTitle(node)} belongs; it imports ${known}`,
+    { node: nodeTitle(node), key: "domain", got: domain },
   );
 }
 
@@ -38,13 +39,17 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   const make = (name: string, maker: string): void => {
     const other = makers.get(name);
     if (other !== undefined)
-      throw malformed(`${quote(name)} is computed twice: by ${other} and by ${maker}`);
+      throw malformed(`${quote(name)} is computed twice: by ${other} and by ${maker}`, {
+        input: name,
+        node: maker,
+      });
     makers.set(name, maker);
   };
   for (const { name } of inputs) make(name, "the inputs of the graph");
   const initial = new Set<string>();
   for (const { name } of constants) {
-    if (initial.has(name)) throw malformed(`two constants are named ${quote(name)}`);
+    if (initial.has(name))
+      throw malformed(`two constants are named ${quote(name)}`, { input: name });
     initial.add(name);
     // A constant with the name of an input is the input's default.
     if (!makers.has(name)) make(name, "a constant");
@@ -55,10 +60,15 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
   const use = (name: string, user: string): void => {
     if (makers.has(name)) return;
     const node = makerOf.get(name);
-    if (node === undefined) throw malformed(`${user} needs ${quote(name)}, which no node computes`);
+    if (node === undefined)
+      throw malformed(`${user} needs ${quote(name)}, which no node computes`, {
+        input: name,
+        node: user,
+      });
     throw malformed(
       `${user} needs ${quote(name)} before ${nodeTitle(node)} computes it; ` +
         "nodes must be in execution order",
+      { input: name, node: user },
     );
   };
   for (const node of nodes) {
@@ -66,7 +76,8 @@ export function checkGraph({ inputs, outputs, nodes, constants }: Graph): void {
     for (const name of node.outputs) if (name !== "") make(name, nodeTitle(node));
   }
   for (const { name } of outputs) {
-    if (!makers.has(name)) throw malformed(`no node computes the graph's output ${quote(name)}`);
+    if (!makers.has(name))
+      throw malformed(`no node computes the graph's output ${quote(name)}`, { input: name });
   }
 }
 

@@ -53,7 +53,9 @@ export function externalRange(entries: ReadonlyMap<string, string>, what: string
   const location = entries.get("location") ?? "";
   const fault = pathFault(location);
   if (fault !== null) {
-    throw malformed(`${what} has its data in ${printValue(location)}, which ${fault}`);
+    throw malformed(`${what} has its data in ${printValue(location)}, which ${fault}`, {
+      file: location,
+    });
   }
   return {
     location,
@@ -88,5 +90,6 @@ function decimalEntry(
   if (value !== null) return value;
   throw malformed(
     `${what} has external data whose ${key} must be a decimal number below 2^53, got ${printValue(text)}`,
+    { key, got: text },
   );
 }

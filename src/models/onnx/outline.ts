@@ -130,6 +130,7 @@ function wholeTensor(source: ByteSource, part: Uint8Array, { start, end }: FileR
   if (!isText && end - start > MAX_VALUE * size + MAX_FIELD) {
     throw malformed(
       `${tensorTitle(name)}, ${printTensorType(header)}, takes ${end - start} bytes of the file`,
+      { got: end - start },
     );
   }
   return readRange(source, start, end);

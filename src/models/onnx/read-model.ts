@@ -93,7 +93,7 @@ export function decodeModel(
   const reading: Reading = { external: options.external, parts: partsOf(bytes), whole };
   checkMessage(ModelProtoSchema, bytes, reading.parts);
   const source = malformedAs("the model", () => fromBinary(ModelProtoSchema, bytes));
-  if (source.graph === undefined) throw malformed("the model has no graph");
+  if (source.graph === undefined) throw malformed("the model has no graph", { key: "graph" });
   const functions = source.functions.map((one) => decodeFunction(one, reading));
   return {
     irVersion: toNumber(source.irVersion, "ir_version"),
@@ -174,12 +174,17 @@ function decodeNode(
   depth: number,
 ): ModelNode {
   const { name, opType, domain, input, output, attribute } = source;
-  if (opType === "") throw malformed(`node ${position} of the graph has no op_type`);
+  if (opType === "")
+    throw malformed(`node ${position} of the graph has no op_type`, {
+      key: "op_type",
+      at: [position],
+    });
   const attributes = new Map<string, Attribute>();
   for (const one of attribute) {
     if (attributes.has(one.name)) {
       throw malformed(
         `node ${position} of the graph, ${opType}, has two attributes ${printValue(one.name)}`,
+        { key: one.name, at: [position] },
       );
     }
     attributes.set(one.name, decodeOwn(one, reading, depth));
@@ -300,7 +305,7 @@ function decodeDim({ value }: Dimension): Dim {
 function toNumber(value: bigint, what: string): number {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;
-  throw malformed(`${what} is ${value}, which is beyond 2^53`);
+  throw malformed(`${what} is ${value}, which is beyond 2^53`, { got: value });
 }
 
 const toInteger = (value: bigint): number | bigint =>

@@ -83,7 +83,10 @@ class HeaderReader {
   take(field: DescField, wireType: WireType, start: number, end: number): void {
     const count = countValues(field, wireType, this.#bytes, start, end);
     if (count === null) {
-      throw malformed(`${tensorTitle(this.#name)} has its ${field.name} in the wrong encoding`);
+      throw malformed(`${tensorTitle(this.#name)} has its ${field.name} in the wrong encoding`, {
+        input: this.#name,
+        key: field.name,
+      });
     }
     const { localName } = field;
     if (isTypedField(localName)) {
@@ -119,7 +122,10 @@ class HeaderReader {
 
   #takeDims(payload: Uint8Array, count: number): void {
     if (this.#dims.length + count > MAX_RANK) {
-      throw malformed(`${tensorTitle(this.#name)} has more than ${MAX_RANK} dimensions`);
+      throw malformed(`${tensorTitle(this.#name)} has more than ${MAX_RANK} dimensions`, {
+        input: this.#name,
+        limit: MAX_RANK,
+      });
     }
     const reader = new BinaryReader(payload);
     while (reader.pos < reader.len) this.#dims.push(BigInt(reader.int64()));
@@ -130,7 +136,10 @@ class HeaderReader {
     const { key, value } = fromBinary(StringStringEntryProtoSchema, payload);
     this.#entries ??= new Map();
     if (this.#entries.has(key)) {
-      throw malformed(`${tensorTitle(this.#name)} has two external ${printValue(key)}`);
+      throw malformed(`${tensorTitle(this.#name)} has two external ${printValue(key)}`, {
+        input: this.#name,
+        key,
+      });
     }
     this.#entries.set(key, value);
   }
@@ -142,6 +151,7 @@ class HeaderReader {
     if (location !== 0 && location !== 1) {
       throw malformed(
         `${tensorTitle(name)} has its data at location ${location}, which must be 0 or 1`,
+        { input: name, key: "data_location", got: location, allowed: [0, 1] },
       );
     }
     return {

@@ -107,11 +107,13 @@ export function decodeTensor(header: TensorHeader, options: ReadOptions): Tensor
       input: name,
     });
   }
-  if (segmented) throw malformed(`${what} is one segment of a tensor, which is not supported`);
+  if (segmented)
+    throw malformed(`${what} is one segment of a tensor, which is not supported`, { input: name });
   const size = sizeOf(shape, { input: name === "" ? undefined : name });
   const sources = [...counts.keys(), ...(raw.length > 0 ? ["rawData"] : [])];
   if (external !== null) {
-    if (sources.length > 0) throw malformed(`${what} has external data and ${sources[0]} as well`);
+    if (sources.length > 0)
+      throw malformed(`${what} has external data and ${sources[0]} as well`, { input: name });
     return new Tensor(dtype, shape, size, readExternal(dtype, size, header, external, options));
   }
   if (sources.length > 1)

@@ -4,7 +4,7 @@
  * elsewhere.
  */
 
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
 import { parseDecimal } from "../model/decimal.ts";
 import { parseXml, type Element } from "./xml.ts";
 
@@ -68,12 +68,13 @@ export function readNet(xml: string | Uint8Array): Net {
 /** Returns the layers of a net or of a body, in an executable order. */
 export function readLayers(parent: Element, who: string): readonly Layer[] {
   const list = childOf(parent, "layers", who);
-  if (list === null) throw malformed(`${who} has no <layers>`);
+  if (list === null) throw malformed(`${who} has no <layers>`, { key: "layers" });
   const layers = new Map<number, LayerDraft>();
   for (const part of list.children) {
     if (part.name !== "layer") throw malformed(`<layers> holds <${part.name}>`);
     const layer = readLayer(part);
-    if (layers.has(layer.id)) throw malformed(`two layers have the id ${layer.id}`);
+    if (layers.has(layer.id))
+      throw malformed(`two layers have the id ${layer.id}`, { key: "id", got: layer.id });
     layers.set(layer.id, layer);
   }
   connect(layers, childOf(parent, "edges", who)?.children ?? []);
@@ -123,7 +124,7 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
     const id = decimalOf(edge, key, "an edge");
     const layer = layers.get(id);
     if (layer === undefined)
-      throw malformed(`an edge has the ${key} ${id}, but no layer has this id`);
+      throw malformed(`an edge has the ${key} ${id}, but no layer has this id`, { key, got: id });
     return layer;
   };
   const portOf = (edge: Element, key: string, layer: Layer, side: "inputs" | "outputs"): number => {
@@ -131,6 +132,7 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
     if (layer[side].has(port)) return port;
     throw malformed(
       `an edge has the ${key} ${port}, but ${layerTitle(layer)} has no such port among its ${side}`,
+      { node: layerTitle(layer), key, got: port },
     );
   };
   const fed = new Map<Layer, Map<number, OutputPort>>();
@@ -141,14 +143,21 @@ function connect(layers: ReadonlyMap<number, LayerDraft>, edges: readonly Elemen
     const source = { layer: from, port: portOf(edge, "from-port", from, "outputs") };
     const port = portOf(edge, "to-port", to, "inputs");
     const ports = fed.get(to) ?? new Map<number, OutputPort>();
-    if (ports.has(port)) throw malformed(`two edges lead to port ${port} of ${layerTitle(to)}`);
+    if (ports.has(port))
+      throw malformed(`two edges lead to port ${port} of ${layerTitle(to)}`, {
+        node: layerTitle(to),
+        got: port,
+      });
     fed.set(to, ports.set(port, source));
   }
   for (const layer of layers.values()) {
     for (const port of layer.inputs.keys()) {
       const source = fed.get(layer)?.get(port);
       if (source === undefined) {
-        throw malformed(`no edge leads to port ${port} of ${layerTitle(layer)}`);
+        throw malformed(`no edge leads to port ${port} of ${layerTitle(layer)}`, {
+          node: layerTitle(layer),
+          got: port,
+        });
       }
       layer.sources.push(source);
     }
@@ -176,7 +185,9 @@ function inOrder(layers: ReadonlyMap<number, Layer>): Layer[] {
         path.pop();
       } else if (!ordered.has(source.layer)) {
         if (begun.has(source.layer)) {
-          throw malformed(`${layerTitle(source.layer)} depends on its own output`);
+          throw malformed(`${layerTitle(source.layer)} depends on its own output`, {
+            node: layerTitle(source.layer),
+          });
         }
         path.push({ layer: source.layer, next: 0 });
       }
@@ -190,13 +201,14 @@ const isFed = ({ inputs }: Layer): number => Number(inputs.size > 0);
 /** Returns the only child with a name, or null. */
 function childOf(parent: Element, name: string, who: string): Element | null {
   const found = parent.children.filter((child) => child.name === name);
-  if (found.length > 1) throw malformed(`${who} has ${found.length} parts <${name}>`);
+  if (found.length > 1)
+    throw malformed(`${who} has ${found.length} parts <${name}>`, { key: name, got: found.length });
   return found.length === 0 ? null : found[0];
 }
 
 function requiredAttribute({ attributes }: Element, name: string, who: string): string {
   const value = attributes.get(name);
-  if (value === undefined) throw malformed(`${who} has no ${name}`);
+  if (value === undefined) throw malformed(`${who} has no ${name}`, { key: name });
   return value;
 }
 
@@ -209,5 +221,6 @@ export function checkDecimal(text: string, name: string, who: string): number {
   if (value !== null) return value;
   throw malformed(
     `${who} has ${name} ${printValue(text)}, which must be a decimal number below 2^53`,
+    { key: name, got: factOf(text) },
   );
 }

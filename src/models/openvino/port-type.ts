@@ -1,6 +1,6 @@
 /** The types of values in an IR: the data type is a word, the shape is a text or a list of `dim` elements. */
 
-import { malformed, printValue } from "../../core/errors.ts";
+import { factOf, malformed, printValue } from "../../core/errors.ts";
 import { dtypeOfElementType, elementTypeOf } from "../model/element-type.ts";
 import type { TensorType } from "../../core/operators/operator.ts";
 import { parseDecimal } from "../model/decimal.ts";
@@ -71,9 +71,11 @@ function parseDimText(text: string, who: string): Dim {
   if (plain !== "" && low <= high) return low === high ? low : null;
   throw malformed(
     `${who} has the dimension ${printValue(text)}, which must be a size below 2^53, a range or ?`,
+    { key: "dim", got: factOf(text) },
   );
 }
 
 function checkDimCount(dims: readonly unknown[], who: string): void {
-  if (dims.length > MAX_RANK) throw malformed(`${who} has more than ${MAX_RANK} dimensions`);
+  if (dims.length > MAX_RANK)
+    throw malformed(`${who} has more than ${MAX_RANK} dimensions`, { key: "dim", limit: MAX_RANK });
 }

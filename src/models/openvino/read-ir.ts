@@ -8,7 +8,7 @@
  */
 
 import type { DType } from "../../core/tensor/dtype.ts";
-import { malformed, printValue, TensorError } from "../../core/errors.ts";
+import { factOf, malformed, printValue, TensorError } from "../../core/errors.ts";
 import { readRange, sourceFrom, sourceOfBytes, type ByteSource } from "../model/byte-source.ts";
 import { dtypeOfElementType } from "../model/element-type.ts";
 import {
@@ -184,13 +184,17 @@ function checkPorts(layer: Layer, inputs: number, outputs: number): void {
   if (got[0] === inputs && (got[1] === outputs || outputs === 0)) return;
   throw malformed(
     `${layerTitle(layer)}, a ${layer.type}, has ${got[0]} inputs and ${got[1]} outputs, not ${inputs} and ${outputs}`,
+    { node: layerTitle(layer), key: "ports", got, expected: [inputs, outputs] },
   );
 }
 
 function requiredData(layer: Layer, name: string): string {
   const value = layer.data.get(name);
   if (value !== undefined) return value;
-  throw malformed(`${layerTitle(layer)}, a ${layer.type}, has no ${name} in its <data>`);
+  throw malformed(`${layerTitle(layer)}, a ${layer.type}, has no ${name} in its <data>`, {
+    node: layerTitle(layer),
+    key: name,
+  });
 }
 
 function readParameter(layer: Layer, [name]: readonly string[], bin: ByteSource | null): ValueInfo {
@@ -205,7 +209,10 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
   const dtype = dtypeOfElementType(elementType);
   const shape = parseShapeText(requiredData(layer, "shape"), who);
   if (!isKnown(shape)) {
-    throw malformed(`${who}, a constant, has the shape ${printValue(layer.data.get("shape"))}`);
+    throw malformed(`${who}, a constant, has the shape ${printValue(layer.data.get("shape"))}`, {
+      node: who,
+      key: "shape",
+    });
   }
   const range = binRange(layer.data, bin, who);
   if (dtype !== null) checkByteSize(dtype, shape, range.size, who);
@@ -213,6 +220,7 @@ function readConst(layer: Layer, [name]: readonly string[], bin: ByteSource | nu
     if (dtype !== null) return decodeConst(dtype, shape, () => readBin(range, bin, who), who);
     throw malformed(
       `${who} has the element type ${printValue(elementType)}, which this package does not know`,
+      { node: who, key: "element_type", got: factOf(elementType) },
     );
   };
   return { name, dtype, shape, read, [SOURCE]: new LayerSource(layer, bin) };
@@ -236,12 +244,14 @@ export function binRange(
 ): BinRange {
   const [offset, size] = ["offset", "size"].map((key) => {
     const text = data.get(key);
-    if (text === undefined) throw malformed(`${who}, a constant, has no ${key} in its <data>`);
+    if (text === undefined)
+      throw malformed(`${who}, a constant, has no ${key} in its <data>`, { node: who, key });
     return checkDecimal(text, key, who);
   });
   if (bin === null || offset <= bin.size - size) return { offset, size };
   throw malformed(
     `${who} has ${size} bytes from byte ${offset} of the .bin, which has ${bin.size}`,
+    { node: who, byte: offset, got: size, limit: bin.size },
   );
 }
 
@@ -264,6 +274,7 @@ function checkByteSize(dtype: DType, shape: readonly number[], size: number, who
   if (size === needed) return;
   throw malformed(
     `${who} has ${size} bytes, but ${dtype} of the shape ${printShape(shape)} takes ${needed}`,
+    { node: who, got: size, expected: needed },
   );
 }
 
@@ -277,7 +288,11 @@ function decodeConst(
   const packed = bytes();
   if (dtype === "bool") {
     const wrong = findNonBool(packed);
-    if (wrong !== -1) throw malformed(`${who} must hold bools, got ${packed[wrong]}`);
+    if (wrong !== -1)
+      throw malformed(`${who} must hold bools, got ${packed[wrong]}`, {
+        node: who,
+        got: packed[wrong],
+      });
   }
   return new Tensor(dtype, [...shape], size, unpack(dtype, size, packed));
 }
@@ -316,6 +331,7 @@ function nodeOfLayer(
   if (misplaced !== undefined) {
     throw malformed(
       `${layerTitle(layer)} has ${misplaced.name} on its <layer>, but attributes belong on its <data>`,
+      { node: layerTitle(layer), key: misplaced.name },
     );
   }
   return {
@@ -339,7 +355,11 @@ export const LAYER_ATTRIBUTES: ReadonlySet<string> = new Set(["id", "name", "typ
 
 function parseAttribute(text: string, type: string, name: string, layer: Layer): Attribute {
   const wrong = (what: string): TensorError =>
-    malformed(`${layerTitle(layer)} has ${name} ${printValue(text)}, which is ${what}`);
+    malformed(`${layerTitle(layer)} has ${name} ${printValue(text)}, which is ${what}`, {
+      node: layerTitle(layer),
+      key: name,
+      got: factOf(text),
+    });
   switch (type) {
     case "int": {
       const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : NaN;

@@ -72,7 +72,11 @@ export function parseXml(xml: string | Uint8Array): Element {
   const text = typeof xml === "string" ? xml : decodeXml(xml);
   const [declaration, encoding = "UTF-8"] = DECLARATION.exec(text) ?? [""];
   if (!/^utf-?8$/i.test(encoding)) {
-    throw malformed(`the XML is in ${encoding}, but an IR is in UTF-8`);
+    throw malformed(`the XML is in ${encoding}, but an IR is in UTF-8`, {
+      key: "encoding",
+      got: encoding,
+      expected: "UTF-8",
+    });
   }
   const body = text.slice(declaration.length);
   checkText(body);
@@ -125,7 +129,8 @@ function checkText(text: string): void {
     if (at - start > MAX_TAG_LENGTH)
       throw tooLargeXml(`a tag or text of more than ${MAX_TAG_LENGTH} characters`);
     blank = code <= SPACE ? blank + 1 : 0;
-    if (blank > MAX_BLANKS) throw malformed(`the XML has more than ${MAX_BLANKS} blanks in a row`);
+    if (blank > MAX_BLANKS)
+      throw malformed(`the XML has more than ${MAX_BLANKS} blanks in a row`, { limit: MAX_BLANKS });
   }
 }
 

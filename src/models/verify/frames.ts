@@ -243,7 +243,10 @@ export const shapeOf = ({ type }: ValueInfo): readonly number[] =>
 async function loopFrame({ owner, inputs, frame, around }: Bodied): Promise<Frame> {
   const [number, going, ...states] = frame.graph.inputs;
   if (going === undefined)
-    throw malformed(`the body of ${nodeTitle(owner)} must have 2 inputs at least`);
+    throw malformed(`the body of ${nodeTitle(owner)} must have 2 inputs at least`, {
+      node: nodeTitle(owner),
+      key: "inputs",
+    });
   const [most, condition, ...carried] = inputs;
   const limit = most === undefined ? Infinity : Number(scalarOf(made(most)));
   let isGoing = condition === undefined || Boolean(scalarOf(made(condition)));
@@ -285,11 +288,15 @@ export function scannedInputs(
   const axes = integers(owner, "scan_input_axes");
   const directions = integers(owner, "scan_input_directions");
   const scanned = inputs.slice(first);
-  if (scanned.length === 0) throw malformed(`${nodeTitle(owner)} has no input to scan`);
+  if (scanned.length === 0)
+    throw malformed(`${nodeTitle(owner)} has no input to scan`, { node: nodeTitle(owner) });
   return scanned.map((input, at) => {
     const value = made(input);
     if (value === undefined)
-      throw malformed(`${nodeTitle(owner)} must have all inputs that it scans, and one is missing`);
+      throw malformed(
+        `${nodeTitle(owner)} must have all inputs that it scans, and one is missing`,
+        { node: nodeTitle(owner) },
+      );
     const axis = Number(axes[at] ?? 0);
     const length = value.shape.at(axis) ?? 0;
     return { value, axis, length, isReverse: Number(directions[at]) === 1 };

@@ -58,7 +58,9 @@ export async function checkStaging(array: string): Promise<void> {
       throw error;
     });
     if (stat === null || stat.isDirectory()) continue;
-    throw malformed(`${folder} must be a folder that a job created, not a link; remove ${folder}`);
+    throw malformed(`${folder} must be a folder that a job created, not a link; remove ${folder}`, {
+      file: folder,
+    });
   }
 }
 

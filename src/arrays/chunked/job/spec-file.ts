@@ -38,7 +38,9 @@ export async function checkFolderOf(folder: string): Promise<void> {
   const link = entries.find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   const file = path.join(folder, link.name);
-  throw malformed(`${file} must not be a link, because tasks would write to the link's target`);
+  throw malformed(`${file} must not be a link, because tasks would write to the link's target`, {
+    file,
+  });
 }
 
 /** @throws TensorError `malformed-file` if the folder holds no job, or contains links */
@@ -49,6 +51,7 @@ export async function openSpec(folder: string): Promise<BegunJob> {
   throw new TensorError(
     "malformed-file",
     `${folder} must be a job's folder, but has no job.json; ndscatter job list finds jobs`,
+    { file: folder },
   );
 }
 

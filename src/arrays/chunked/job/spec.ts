@@ -3,7 +3,7 @@
  * written the file.
  */
 
-import { malformed } from "../../../core/errors.ts";
+import { factOf, malformed } from "../../../core/errors.ts";
 import type { ArrayLocation } from "../../boxes/array.ts";
 import type { CreateOptions } from "../../zarr/create.ts";
 import type { CallSpec } from "./call-spec.ts";
@@ -132,6 +132,7 @@ function checkPackage(made: unknown): void {
   throw malformed(
     `the job was created by ndscatter ${made.slice(0, 40)}, but this is ndscatter ${own}; ` +
       "use one version on all machines until the job is done",
+    { key: "version", got: factOf(made), expected: own },
   );
 }
 
@@ -142,7 +143,7 @@ function parseObject(text: string): Record<string, unknown> {
   } catch (cause) {
     throw malformed("job.json must be JSON, but is not", {}, { cause });
   }
-  throw malformed(`job.json must hold an object of at most ${DEPTH} levels`);
+  throw malformed(`job.json must hold an object of at most ${DEPTH} levels`, { limit: DEPTH });
 }
 
 /** Maximum nesting depth, because thousands of levels would overflow the stack. Node attributes have three levels. */

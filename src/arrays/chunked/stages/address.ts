@@ -58,7 +58,11 @@ export function addressOf(
   }
   if (pieces.size > MOST_PIECES) {
     const sentence = `chunks ${printShape(chunkShape)} divide a slice of data ${printShape(data)} into ${pieces.size} pieces`;
-    throw new TensorError("too-large", `${sentence}, more than the limit of ${MOST_PIECES}`);
+    throw new TensorError("too-large", `${sentence}, more than the limit of ${MOST_PIECES}`, {
+      key: "chunkShape",
+      got: pieces.size,
+      limit: MOST_PIECES,
+    });
   }
   const leadStrides = stridesOf(leads.counts);
   const rowStrides = stridesOf(leads.chunkShape);

@@ -76,7 +76,11 @@ export function checkRows(
   let most = 0;
   for (let p = 0; p < rows.length; p++) if (rows[p] > most) most = rows[p];
   if (rows.length === 0 || most < limit) return;
-  throw malformed(`${folder} has row ${most} for chunk ${chunk}, which has ${limit}`);
+  throw malformed(`${folder} has row ${most} for chunk ${chunk}, which has ${limit}`, {
+    file: folder,
+    got: most,
+    limit,
+  });
 }
 
 /**

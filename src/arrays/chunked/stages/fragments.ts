@@ -175,7 +175,8 @@ async function readStarts(
       return start <= end && (i === count || end - start <= layout.most);
     }) &&
     size === sliceStart(layout, total, layout.pieceBytes.length);
-  if (!isRight) throw malformed(`${file} must be a file that a task of this job wrote, but is not`);
+  if (!isRight)
+    throw malformed(`${file} must be a file that a task of this job wrote, but is not`, { file });
   return total;
 }
 

@@ -49,7 +49,7 @@ export async function readMark(job: JobContext, task: number): Promise<ChangedCh
 }
 
 const wrong = (marker: string): Error =>
-  malformed(`${marker} does not name the chunks of its task`);
+  malformed(`${marker} does not name the chunks of its task`, { file: marker });
 
 /** Returns the number of chunks that a task has changed in place, according to its mark. */
 export async function countChanged(marker: string): Promise<number> {

@@ -65,14 +65,21 @@ async function readPiece(
   const { total } = await findFragment(wanted, shuffle, 0);
   const everything = { file: wanted, start: 0, count: total, total, ahead: [] };
   if (total > count)
-    throw malformed(`${wanted} has ${total} positions, but its block has ${count}`);
+    throw malformed(`${wanted} has ${total} positions, but its block has ${count}`, {
+      file: wanted,
+      got: total,
+      expected: count,
+    });
   const positions = memory.words("positions", total);
   const sorted = memory.bytes("sorted", total * bytes);
   await readColumn(everything, shuffle, POSITIONS, 0, positions);
   // A slice for a position outside the block would be written beyond the block's memory.
   const wrong = positions.find((position) => position >= count);
   if (wrong !== undefined)
-    throw malformed(`${wanted} has position ${wrong}, but its block has ${count}`);
+    throw malformed(`${wanted} has position ${wrong}, but its block has ${count}`, {
+      file: wanted,
+      got: wrong,
+    });
   const { tasks, number } = tasksOfPiece(job, piece);
   const found = await inGroups(tasks, async (task) => {
     const layout = job.gathered(task);
@@ -83,6 +90,7 @@ async function readPiece(
   if (at !== total)
     throw malformed(
       `${folder}/applied has ${at} slices for block ${block}, which requested ${total}`,
+      { file: `${folder}/applied`, got: at, expected: total },
     );
   await inGroups(found, async ({ layout, ...fragment }, i) => {
     const place = places[i] * bytes;

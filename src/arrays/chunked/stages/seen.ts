@@ -197,5 +197,6 @@ async function readSeen(file: string): Promise<Readonly<Record<string, unknown>>
   }
   throw malformed(
     `${path.basename(path.dirname(file))}/${path.basename(file)} must be a file that a task wrote, but is not`,
+    { file },
   );
 }

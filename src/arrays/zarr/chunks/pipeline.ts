@@ -4,7 +4,7 @@
  * `encode.ts` run it.
  */
 
-import { malformed, printValue } from "../../../core/errors.ts";
+import { factOf, malformed, printValue } from "../../../core/errors.ts";
 import { rowOf, type DType } from "../../../core/tensor/dtype.ts";
 import { printShape, product } from "../../../core/tensor/shape.ts";
 import { makeBloscCodec, COMPRESSORS, SHUFFLES } from "../codecs/blosc.ts";
@@ -91,7 +91,10 @@ export function makePipeline(
     }
   }
   if (bytes === null)
-    throw malformed(`the codecs of ${where} must include a codec that converts elements to bytes`);
+    throw malformed(`the codecs of ${where} must include a codec that converts elements to bytes`, {
+      key: "codecs",
+      file: where,
+    });
   const isNatural = bytes.shards === null && !bytes.bigEndian;
   return {
     dtype,
@@ -107,11 +110,16 @@ export function makePipeline(
 
 function wrongCodec(name: string, isKnown: boolean, where: string): Error {
   if (isKnown || name === "transpose") {
-    return malformed(`the codec ${printValue(name)} of ${where} is in the wrong position`);
+    return malformed(`the codec ${printValue(name)} of ${where} is in the wrong position`, {
+      key: "codecs",
+      file: where,
+      got: factOf(name),
+    });
   }
   const known = ["bytes", "transpose", "sharding_indexed", ...Object.keys(BYTE_CODECS)].join(", ");
   return malformed(
     `the codec ${printValue(name)} of ${where} is not supported; the supported codecs are ${known}`,
+    { key: "codecs", file: where, got: factOf(name) },
   );
 }
 
@@ -139,10 +147,18 @@ function parseBlosc(configuration: JsonObject, where: string): ByteCodec {
   const { cname = "lz4", clevel = 5, shuffle = "noshuffle" } = configuration;
   const { blocksize = 0, typesize = 1 } = configuration;
   if (!isNameIn(COMPRESSORS, cname)) {
-    throw malformed(`blosc of ${where} has the unknown compressor ${printValue(cname)}`);
+    throw malformed(`blosc of ${where} has the unknown compressor ${printValue(cname)}`, {
+      key: "cname",
+      file: where,
+      got: factOf(cname),
+    });
   }
   if (!isNameIn(SHUFFLES, shuffle)) {
-    throw malformed(`blosc of ${where} has the unknown shuffle ${printValue(shuffle)}`);
+    throw malformed(`blosc of ${where} has the unknown shuffle ${printValue(shuffle)}`, {
+      key: "shuffle",
+      file: where,
+      got: factOf(shuffle),
+    });
   }
   return makeBloscCodec({
     cname,
@@ -161,12 +177,17 @@ function parseInteger(value: Json, what: string, low: number, high: number, wher
   if (isOne && value >= low && value <= high) return value;
   throw malformed(
     `${what} of ${where} must be an integer from ${low} to ${high}, got ${printValue(value)}`,
+    { key: what, file: where, got: factOf(value), expected: [low, high] },
   );
 }
 
 function parseBoolean(value: Json, what: string, where: string): boolean {
   if (typeof value === "boolean") return value;
-  throw malformed(`${what} of ${where} must be true or false, got ${printValue(value)}`);
+  throw malformed(`${what} of ${where} must be true or false, got ${printValue(value)}`, {
+    key: what,
+    file: where,
+    got: factOf(value),
+  });
 }
 
 /** Returns true for big-endian. One-byte types have no byte order; for other types it is required. */
@@ -175,7 +196,11 @@ function parseEndian({ configuration }: Codec, dtype: DType, where: string): boo
   const { bytes, lanes } = rowOf(dtype);
   if (endian === "little" || endian === "big") return endian === "big" && bytes / lanes > 1;
   if (endian === undefined && bytes === 1) return false;
-  throw malformed(`the endian of the codec bytes of ${where} must be "little" or "big"`);
+  throw malformed(`the endian of the codec bytes of ${where} must be "little" or "big"`, {
+    key: "endian",
+    file: where,
+    allowed: ["little", "big"],
+  });
 }
 
 function parseOrder({ configuration }: Codec, rank: number, where: string): readonly number[] {
@@ -188,6 +213,7 @@ function parseOrder({ configuration }: Codec, rank: number, where: string): read
   if (isPermutation && new Set(axes).size === rank) return axes;
   throw malformed(
     `the order ${printShape(axes)} of the codec transpose of ${where} must name each axis once`,
+    { key: "order", file: where, got: axes },
   );
 }
 
@@ -207,23 +233,36 @@ function makeSharding(
   where: string,
   depth: number,
 ): Sharding {
-  if (depth >= MAX_DEPTH) throw malformed(`${where} nests more than ${MAX_DEPTH} levels of shards`);
+  if (depth >= MAX_DEPTH)
+    throw malformed(`${where} nests more than ${MAX_DEPTH} levels of shards`, {
+      file: where,
+      limit: MAX_DEPTH,
+    });
   const inner = parseShape(configuration.chunk_shape, "chunk_shape of shards", where);
   const fits = inner.length === shape.length && inner.every((dim, d) => shape[d] % dim === 0);
   if (!fits || inner.includes(0)) {
     throw malformed(
       `the chunks ${printShape(inner)} of ${where} do not divide its shards ${printShape(shape)}`,
+      { key: "chunk_shape", file: where, got: inner, expected: shape },
     );
   }
   const grid = shape.map((dim, axis) => dim / inner[axis]);
   const count = product(grid);
   if (count > MAX_INNER) {
-    throw malformed(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`);
+    throw malformed(`the shards of ${where} have ${count} chunks, more than ${MAX_INNER}`, {
+      file: where,
+      got: count,
+      limit: MAX_INNER,
+    });
   }
   const codecs = parseCodecs(configuration.codecs, where);
   const { index_location: location = "end" } = configuration;
   if (location !== "start" && location !== "end") {
-    throw malformed(`the index_location of ${where} must be "start" or "end"`);
+    throw malformed(`the index_location of ${where} must be "start" or "end"`, {
+      key: "index_location",
+      file: where,
+      allowed: ["start", "end"],
+    });
   }
   const index = makeIndex(configuration.index_codecs, 16 * count, where);
   return {

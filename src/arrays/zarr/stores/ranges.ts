@@ -147,6 +147,7 @@ async function readWhole(client: ObjectClient, first: Response | null): Promise<
     if (length <= HTTP.whole) return memorySource(join(pieces));
     throw malformed(
       `the server does not report the size of ${client.what}, which exceeds ${HTTP.whole} bytes`,
+      { file: client.what, limit: HTTP.whole },
     );
   }
 }
@@ -242,7 +243,7 @@ class RangeSource implements Source {
     if (response !== null && wrong === null) return response;
     await response?.body?.cancel();
     if (wrong === "") throw changed(this.#client);
-    throw new TensorError("engine", `the server sent ${wrong} of ${what}`);
+    throw new TensorError("engine", `the server sent ${wrong} of ${what}`, { file: what });
   }
 
   /**
@@ -260,7 +261,7 @@ class RangeSource implements Source {
 }
 
 const changed = ({ what }: ObjectClient): TensorError =>
-  malformed(`${what} changed while it was read`);
+  malformed(`${what} changed while it was read`, { file: what });
 
 /**
  * Skips `skip` bytes of a body, fills `into` with the following bytes, and cancels the rest.

@@ -214,7 +214,9 @@ export class S3Store implements Store {
     if (response === null) return false;
     // A copy may fail even after the server has sent the status.
     if ((await this.#textOf(response)).includes("<Error>")) {
-      throw new TensorError("engine", `the server did not copy ${from.path}/${key}`);
+      throw new TensorError("engine", `the server did not copy ${from.path}/${key}`, {
+        file: `${from.path}/${key}`,
+      });
     }
     return true;
   }

@@ -165,7 +165,7 @@ export const castWord: Part = {
     const word = attributeValue(node, "to");
     if (typeof word === "string" && Object.hasOwn(WORDS, word))
       return withAttribute(node, "to", int(WORDS[word]));
-    if (word === undefined) throw malformed("its required attribute to is missing");
+    if (word === undefined) throw malformed("its required attribute to is missing", { key: "to" });
     throw refusal(`${title} has no data type named ${word}`);
   },
   down(node, { title }) {

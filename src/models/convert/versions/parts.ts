@@ -36,7 +36,11 @@ export const splitCount: Part = {
     if (count === null) return node;
     const { length } = node.outputs;
     if (count !== length)
-      throw malformed(`its num_outputs is ${count}, but it has ${length} outputs`);
+      throw malformed(`its num_outputs is ${count}, but it has ${length} outputs`, {
+        key: "num_outputs",
+        got: count,
+        expected: length,
+      });
     const plain = withoutAttributes(node, "num_outputs");
     const axis = intOf(node, "axis", 0);
     const size = step.shapeOf(inputOf(node, 0))?.at(axis);
@@ -160,7 +164,11 @@ export const padAxes: Part = {
       throw refusal(`${step.title} has pads for all axes; here they are for some, and ${what}`);
     }
     if (pads.length !== 2 * axes.length) {
-      throw malformed(`it has ${pads.length} pads for ${axes.length} axes; each has two`);
+      throw malformed(`it has ${pads.length} pads for ${axes.length} axes; each has two`, {
+        key: "pads",
+        got: pads.length,
+        expected: 2 * axes.length,
+      });
     }
     const all = Array.from({ length: 2 * rank }, () => 0n);
     for (const [at, axis] of axes.entries()) {
@@ -184,7 +192,12 @@ export const topKInput: Part = {
     if (list === null)
       throw refusal(`${step.title} needs its k as an attribute, but it is not a constant`);
     const [k] = list;
-    if (list.length !== 1) throw malformed(`its k is a list of ${list.length}`);
+    if (list.length !== 1)
+      throw malformed(`its k is a list of ${list.length}`, {
+        key: "k",
+        got: list.length,
+        expected: 1,
+      });
     return withAttribute(withInputs(node, { 1: "" }), "k", int(k));
   },
 };
