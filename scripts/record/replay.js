@@ -20,6 +20,8 @@ const NEEDS_MORE = /https?:\/\/(?:127|localhost)/;
 
 /** Durations, rates and process ids, which differ from run to run. */
 const VARIABLE = [
+  // Progress, which is printed when a command takes long.
+  [/^\w+: \d+ of \d+, .*\n/gm, ""],
   // The folder of the test, which a job had written down.
   [/\/[^\s"']*\/(?:ndscatter-cli|documents|tour)-\w{6}/g, HERE],
   [/\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b/g, "<time>"],
@@ -28,7 +30,10 @@ const VARIABLE = [
 
 /** Text without what differs from run to run or from folder to folder. */
 function steady(text, folder) {
-  let result = text.replaceAll(folder, HERE).replaceAll(OWN, "{checkout}");
+  let result = (folder === "/" ? text : text.replaceAll(folder, HERE)).replaceAll(
+    OWN,
+    "{checkout}",
+  );
   for (const [pattern, word] of VARIABLE) result = result.replaceAll(pattern, word);
   return result;
 }
