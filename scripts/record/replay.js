@@ -39,7 +39,8 @@ function steady(text, folder) {
   return TELLS_TIMES.test(result) ? result.replaceAll(/\d[\d.,]*/g, "#") : result;
 }
 
-const TELLS_TIMES = /<time>|<rate>|second|B\/s|milliseconds|"ms"|\d{4}-\d\d-\d\d/i;
+const TELLS_TIMES =
+  /<time>|times as long|"speed|<rate>|second|B\/s|milliseconds|"ms"|\d{4}-\d\d-\d\d/i;
 
 /** Commands that leave a job, whose folder holds times and process ids. */
 const LEAVES_JOB = / --job /;
