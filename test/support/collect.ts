@@ -57,7 +57,7 @@ export function collectCommand(
   { env = {}, isTTY = false, columns = 80, stdin }: Surroundings = {},
 ): void {
   if (target === undefined) return;
-  const words = given.map((word) => word.replaceAll(folder, HERE));
+  const words = given.map((word) => (folder === "/" ? word : word.replaceAll(folder, HERE)));
   const isOwn = /[\\/](?:ndscatter-|documents-|tour-)/.test(folder);
   const contents = isOwn ? contentsOf(folder, target) : null;
   const text = stdin === undefined ? null : Buffer.from(stdin).toString("base64");
