@@ -19,7 +19,7 @@ test("what a library throws at a file is the cause of an error about the file", 
   const cause = new Error("a premature end.");
   assertRefused("malformed-file", { cause }, () => malformedAs("a name", thrower(cause)));
   assertRefused("malformed-file", {}, () => malformedAs("a name", thrower("text")));
-  const own = malformed("it is no file");
+  const own = malformed("it cannot be opened");
   assert.equal(
     assertRefused("malformed-file", {}, () => malformedAs("a name", thrower(own))),
     own,
