@@ -46,7 +46,9 @@ const TRANSCRIPTS = fs
 /** The advice that a text needs, if it breaks a rule. Quotes are words of the user or of a file. */
 function brokenBy(text: string): string[] {
   const own = text.replaceAll(/"[^"]*"/g, '""');
-  return TYPED.test(text) ? [] : FORBIDDEN.flatMap(([rule, advice]) => (rule.test(own) ? [advice] : []));
+  return TYPED.test(text)
+    ? []
+    : FORBIDDEN.flatMap(([rule, advice]) => (rule.test(own) ? [advice] : []));
 }
 
 /** The texts that break a rule, each with advice. */

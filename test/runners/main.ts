@@ -1,6 +1,6 @@
 /** The tests in the Node that runs this: `npm test`, or the slow ones: `npm test -- --slow`. Names of files may follow. */
 
-import { isNamed, runFiles, seconds, testFiles } from "./files.ts";
+import { isNamed, runFiles, seconds, temporaryFolder, testFiles } from "./files.ts";
 import { close, sumOf } from "./outcome.ts";
 import { exitOnSignals } from "./process-group.ts";
 import { NODE } from "./runtimes.ts";
@@ -15,7 +15,7 @@ const all = testFiles(areSlow);
 const start = performance.now();
 const folder = collectSentences();
 const results = await runFiles(
-  NODE,
+  areSlow ? NODE : { ...NODE, env: { ...NODE.env, ...temporaryFolder() } },
   process.execPath,
   named.length === 0 ? all : all.filter((name) => named.some((word) => isNamed(name, word))),
   // What slow tests measure is a process's own.

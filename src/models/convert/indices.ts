@@ -6,7 +6,13 @@ import { readConstant } from "../model/model.ts";
 import type { Scope } from "../model/values.ts";
 import { roleOf, type OperatorVersion } from "../../core/operators/operator.ts";
 import { typesIn } from "../../core/operators/signature.ts";
-import { allocate, isDType, isUnsigned, type DType } from "../../core/tensor/dtype.ts";
+import {
+  allocate,
+  integerRange,
+  isDType,
+  isUnsigned,
+  type DType,
+} from "../../core/tensor/dtype.ts";
 import { reader, writer } from "../../core/tensor/scalar.ts";
 import { coordinatesOf, printShape, type Dim, type PartialShape } from "../../core/tensor/shape.ts";
 import { Tensor } from "../../core/tensor/tensor.ts";
@@ -39,8 +45,8 @@ interface Change {
 /**
  * Returns the name of indices that give `row` the effect of the node: the node's own indices, a constant made from
  * them, or the output of a cast.
- * @throws TensorError `unsupported-model` if no such indices exist or they are not known; `dtype` if the node's own
- *   version does not accept them
+ * @throws TensorError `unsupported-model` if no such indices exist or they are not known; `dtype` if they are not
+ *   integers
  */
 export function adaptIndices(
   row: OperatorVersion,
@@ -61,11 +67,15 @@ export function adaptIndices(
   throw refuseUnknown(name, change, row, meaning, context);
 }
 
-/** Without this check, text and fractions among the values of a constant would be read as integers. */
+/**
+ * Without this check, text and fractions among the values of a constant would be read as integers. Integers of every
+ * type are converted exactly, and `version` may already be of an operator that stands for the node's own.
+ */
 function checkType(name: string, version: OperatorVersion, scope: Scope): void {
   const types = indexTypes(version);
   const dtype = scope.typeOf(name)?.dtype;
   if (dtype === undefined || types.includes(dtype)) return;
+  if (isDType(dtype) && integerRange(dtype) !== null) return;
   const sentence = `indices must be one of ${types.join(", ")}, got ${dtype}`;
   throw new TensorError("dtype", sentence, {
     op: version.name,
