@@ -92,7 +92,7 @@ export const PARTS = [
   {
     name: "test",
     what: "all tests in the Node that is here",
-    command: ["node", "build/test/runners/main.js"],
+    command: npm("test"),
     limits: { commit: 900, nightly: 900 },
   },
   {
