@@ -235,14 +235,14 @@ test("out of a call that the device refuses has no contents until it is written 
   };
   assert.equal(call(), out);
   // The call may have been carried out in part.
-  await assertRejected("engine", /refused/, () => out.read());
-  await assertRejected("engine", /refused/, () => own.done());
-  assertRefused("engine", /refused/, () => own.gather(out, [0]));
+  await assertRejected("engine", {}, () => out.read());
+  await assertRejected("engine", {}, () => own.done());
+  assertRefused("engine", {}, () => own.gather(out, [0]));
   // A call with a bad index writes nothing, so it has none either.
   const bad = own.upload(tensor("int32", [2, 1], [2, 4]));
   own.scatterND(data, bad, [5, 7], { out });
-  await assertRejected("index-out-of-range", /is 4/, () => own.done());
-  await assertRejected("engine", /refused/, () => out.read());
+  await assertRejected("index-out-of-range", {}, () => own.done());
+  await assertRejected("engine", {}, () => out.read());
   assert.equal(call(), out);
   assert.deepEqual((await out.read()).toArray(), [1, 2, 7, 4]);
   await own.done();

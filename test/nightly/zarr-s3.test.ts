@@ -22,7 +22,7 @@ import {
   type CreateOptions,
   type ZarrArray,
 } from "../../src/entries/zarr.ts";
-import { assertRejected } from "../support/refusal.ts";
+import { assertRejectedCode } from "../support/refusal.ts";
 
 interface S3Server {
   run(): Promise<AddressInfo>;
@@ -138,10 +138,8 @@ test("an array is made, written, opened, read and listed", { skip }, async () =>
   const { chunks, bytes } = await opened.stored();
   assert.equal(chunks, 5);
   assert.ok(bytes > 0);
-  await assertRejected("attribute", /^s3:.* exists; pass overwrite: true/, () =>
-    createArray(place, { ...OPTIONS, s3: s3() }),
-  );
-  await assertRejected("attribute", /object storage, where arrays cannot be overwritten/, () =>
+  await assertRejectedCode("attribute", {}, () => createArray(place, { ...OPTIONS, s3: s3() }));
+  await assertRejectedCode("attribute", {}, () =>
     createArray(place, { ...OPTIONS, overwrite: true, s3: s3() }),
   );
 });
@@ -173,9 +171,7 @@ test("of two makers of one array one is the first", { skip }, async () => {
 test("an array is made step by step", { skip }, async () => {
   const place = "s3://bucket/pending.zarr";
   const pending = await createPending(place, { ...OPTIONS, s3: s3() });
-  await assertRejected("malformed-file", /must be a Zarr array/, () =>
-    openArray(place, { s3: s3() }),
-  );
+  await assertRejectedCode("malformed-file", {}, () => openArray(place, { s3: s3() }));
   const chunk = new Uint8Array(Int32Array.from({ length: 8 }, (_, at) => at).buffer);
   const other = await openPending(place, { s3: s3() });
   await other.stageChunk([0, 0], chunk, "one");
@@ -202,28 +198,26 @@ test("an array is made step by step", { skip }, async () => {
 test("an array is read by its URL, without keys where it is public", { skip }, async () => {
   const array = await openArray(`${endpoint}/bucket/shards.zarr`, { s3: KEYS });
   assert.ok(equals(await array.read(), VALUES));
-  await assertRejected("attribute", /cannot hold unfinished arrays/, () =>
+  await assertRejectedCode("attribute", {}, () =>
     createPending(`${endpoint}/bucket/no.zarr`, { ...OPTIONS, s3: KEYS }),
   );
 });
 
 test("what the server refuses is an error that says what to look at", { skip }, async () => {
   const wrong = { ...s3(), accessKeyId: "wrong" };
-  await assertRejected(
-    "engine",
-    /failed with status 403; the server does not know the access key id/,
-    () => openArray("s3://bucket/shards.zarr", { s3: wrong }),
+  await assertRejectedCode("engine", { got: 403 }, () =>
+    openArray("s3://bucket/shards.zarr", { s3: wrong }),
   );
-  await assertRejected("engine", /the bucket of s3:\/\/nowhere\/a\.zarr does not exist/, () =>
+  await assertRejectedCode("engine", {}, () =>
     createArray("s3://nowhere/a.zarr", { ...OPTIONS, s3: s3() }),
   );
-  await assertRejected("malformed-file", /must be a Zarr array/, () =>
+  await assertRejectedCode("malformed-file", {}, () =>
     openArray("s3://bucket/nothing.zarr", { s3: s3() }),
   );
-  await assertRejected("engine", /cannot be reached/, () =>
+  await assertRejectedCode("engine", {}, () =>
     openArray("s3://bucket/a.zarr", { s3: { endpoint: "http://127.0.0.1:1" } }),
   );
-  await assertRejected("attribute", /region must be text/, () =>
+  await assertRejectedCode("attribute", {}, () =>
     openArray("s3://bucket/a.zarr", { s3: { region: 4 } as never }),
   );
 });
@@ -234,7 +228,5 @@ test("an object that changes while it is read is noticed", { skip }, async () =>
   await array.write(VALUES);
   const source = await array.store.open("c/0/0");
   await array.writeChunk([0, 0], new Uint8Array(32).fill(1));
-  await assertRejected("malformed-file", /changed while it was read/, async () =>
-    source?.read(0, new Uint8Array(32)),
-  );
+  await assertRejectedCode("malformed-file", {}, async () => source?.read(0, new Uint8Array(32)));
 });

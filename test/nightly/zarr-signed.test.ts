@@ -13,7 +13,7 @@ import {
 import { equals, tensor, type Tensor } from "../../src/core/tensor/tensor.ts";
 import { makeClient } from "../../src/arrays/zarr/stores/s3-client.ts";
 import { S3Store } from "../../src/arrays/zarr/stores/s3-store.ts";
-import { assertRejected } from "../support/refusal.ts";
+import { assertRejectedCode } from "../support/refusal.ts";
 import {
   loadSigner,
   makeSigner,
@@ -98,9 +98,7 @@ for (const [typed, key] of FOLDERS) {
       await pending.endStaging();
       const published = await openArray(`${place}/pending`, { s3: s3() });
       assert.deepEqual((await published.read()).toArray(), [1, 2, 0, 0]);
-      await assertRejected("attribute", / exists; pass overwrite: true/, () =>
-        createArray(place, { ...TYPE, s3: s3() }),
-      );
+      await assertRejectedCode("attribute", {}, () => createArray(place, { ...TYPE, s3: s3() }));
       assert.deepEqual(server.refused, []);
     },
   );
@@ -125,9 +123,7 @@ test("an object that changes while it is read is noticed by its tag", { skip }, 
   await array.write(VALUES);
   const source = await array.store.open("c/0");
   await array.writeChunk([0], new Uint8Array(8));
-  await assertRejected("malformed-file", /changed while it was read/, async () =>
-    source?.read(0, new Uint8Array(8)),
-  );
+  await assertRejectedCode("malformed-file", {}, async () => source?.read(0, new Uint8Array(8)));
 });
 
 /** What is wrong with the keys, and what the error says. */
@@ -147,9 +143,10 @@ const WRONG: readonly (readonly [S3Options, RegExp, offset?: number])[] = [
 for (const [options, says, ahead = 0] of WRONG) {
   test(`the server refuses, and the error says why: ${says.source}`, { skip }, async () => {
     offset = ahead;
-    await assertRejected("engine", says, () =>
+    const { message } = await assertRejectedCode("engine", { got: 403 }, () =>
       createArray("s3://bucket/wrong", { ...TYPE, s3: s3(options) }),
     );
+    assert.match(message, says);
     assert.ok(server.refused.length > 0);
     assert.ok(server.asked.length <= 2, "a refusal is not asked for again");
   });
@@ -199,7 +196,7 @@ describe("a presigned URL", () => {
 
   test("of another key is refused", { skip }, async () => {
     const url = await presigned("a%20b.npy", "other");
-    await assertRejected("engine", /computes a different signature/, () => openArray(url));
+    await assertRejectedCode("engine", {}, () => openArray(url));
   });
 });
 

@@ -226,14 +226,11 @@ for (const [text, sentence] of REFUSED) {
   });
 }
 
-test("20,000 elements are read in less than 5 s", () => {
-  const start = performance.now();
+test("20,000 elements are read", () => {
   const row = `[${"1.5, ".repeat(200)}]`;
   const edited = withText(into("float32"), `[${`${row},\n`.repeat(100)}]`);
   assert.ok("input" in edited);
   assert.deepEqual(edited.input.shape, [100, 200]);
-  // It takes 30 ms; quadratic time would be minutes.
-  assert.ok(performance.now() - start < 5000);
 });
 
 test("what a tensor prints is read as the same tensor", () => {
@@ -268,11 +265,9 @@ for (const [name, text] of [
   ["arrays", `[${"np.zeros(20000),".repeat(100_000)}]`],
   ["methods", `np.zeros(20000)${".astype(int)".repeat(150_000)}`],
 ] as const) {
-  test(`the longest text that is taken, of ${name} only, is read in less than 10 s`, () => {
-    const start = performance.now();
-    withText(into("float32"), text);
-    // Each takes less than half a second; quadratic time would be hours.
-    assert.ok(performance.now() - start < 10_000);
+  // Each takes less than half a second; quadratic time would be hours, and the limit of the whole run ends it.
+  test(`the longest text that is taken, of ${name} only, is read`, () => {
+    assert.ok(Object.keys(withText(into("float32"), text)).length > 0);
   });
 }
 
