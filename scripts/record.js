@@ -85,7 +85,7 @@ function disagreements(lines) {
   return differing.length;
 }
 
-/** The number of cases of each kind, of which so many are refused calls. */
+/** Counts the cases of each kind, and the refused calls among them. */
 function count(lines) {
   const kinds = {};
   for (const line of lines) {

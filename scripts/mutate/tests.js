@@ -29,7 +29,7 @@ const namesIn = (folder, ending) =>
     .filter((name) => name.endsWith(ending))
     .map((name) => name.slice(0, -ending.length));
 
-/** Returns the test files of a workspace that `npm test` has, by room and name. */
+/** Returns the test files of a workspace that `npm test` runs, by folder and name. */
 export const testFiles = (folder) =>
   namesIn(path.join(folder, "build/test"), ".test.js").filter(
     (name) => !name.startsWith("nightly/"),
@@ -45,8 +45,11 @@ export function testFilesBesideGpu(folder) {
 const fileOf = (name) => `build/test/${isOfGpu(name) ? name : `${name}.test`}.js`;
 const isOfGpu = (name) => name.endsWith(".gpu");
 
-/** Options of Node for a test file. */
-const plain = { args: [], env: {} };
+/**
+ * Options of Node for a test file, which fails at a sentence that `test/fixtures/sentences.txt` lacks. The file has only
+ * the sentences of `npm test`, so WebGPU tests have other options.
+ */
+const plain = { args: [], env: { SENTENCES: "strict" } };
 let onGpu = plain;
 
 /**
@@ -96,8 +99,6 @@ async function runFile(workspace, name, { limit, env = {}, endsAtFailure = false
         ...how.env,
         TMPDIR: scratch,
         MUTATE_MAIN: path.resolve(workspace.folder, MAIN),
-        // Tests fail at a sentence that the file of sentences lacks.
-        SENTENCES: "strict",
         ...env,
       },
       limit,
