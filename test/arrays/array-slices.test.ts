@@ -267,7 +267,10 @@ test(
   async () => {
     for (const seed of upTo(12)) {
       const home = makeHome();
-      const { values, ranges, data, part, indices, updates } = await makeCall(home, randomFrom(seed));
+      const { values, ranges, data, part, indices, updates } = await makeCall(
+        home,
+        randomFrom(seed),
+      );
       const own = places(values.shape, ranges);
       const old = tensor(
         "float32",
