@@ -30,6 +30,7 @@ function options() {
   const all = PARTS.filter(({ limits }) => tier in limits).map((part) => ({
     ...part,
     command: tier === "nightly" ? [...part.command, ...(part.all ?? [])] : part.command,
+    env: tier === "nightly" ? { ...part.env, ...part.nightlyEnv } : part.env,
     limit: part.limits[tier],
   }));
   if (all.length === 0) throw new Error(`the tier must be commit or nightly, got ${tier}`);

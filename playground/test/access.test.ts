@@ -10,6 +10,7 @@ import type { Page } from "playwright-core";
 import { cutControls, moving, sidewaysParts, smallTargets } from "./support/access.ts";
 import { violationsOf } from "./support/axe.ts";
 import { DIST, PHONE, SUM, useSite } from "./support/page.ts";
+import { sampleOf } from "./support/sample.ts";
 
 const site = useSite();
 
@@ -232,7 +233,7 @@ test("axe finds nothing on any page of the site, in both themes", async (t) => {
   await using opened = await site.open("", { reducedMotion: "reduce" }, files[0]);
   const { page } = opened;
   const base = page.url().slice(0, -files[0].length);
-  for (const file of files) {
+  for (const file of sampleOf(files, 8)) {
     await t.test(file, async () => {
       await page.goto(base + file);
       await unfold(page);

@@ -11,6 +11,7 @@ import type { State } from "../src/values/state.ts";
 import { cellsOf, chooseExample, settled, SUM, useSite } from "./support/page.ts";
 import { sentenceOf } from "./support/refused.ts";
 import { shownAs } from "./support/values.ts";
+import { sampleOf } from "./support/sample.ts";
 
 const site = useSite();
 
@@ -37,7 +38,7 @@ const chooseAtOnce = (page: Page, id: string): Promise<void> =>
 test("every preset shows what the library computes, or what it says is wrong", async (t) => {
   await using opened = await site.open();
   const { page } = opened;
-  for (const { id, state } of PRESETS) {
+  for (const { id, state } of sampleOf(PRESETS, 3)) {
     await t.test(id, async () => {
       await chooseAtOnce(page, id);
       const { node, inputs } = readState(state);

@@ -72,7 +72,7 @@ export const INSTALLS = [
  * others, because the page's tests mostly wait for the browser.
  * @typedef {{
  *   name: string, what: string, command: string[], limits: { commit?: number, nightly?: number }, all?: string[],
- *   needs?: string[], env?: Record<string, string>, lane?: "side", isVital?: boolean
+ *   needs?: string[], env?: Record<string, string>, nightlyEnv?: Record<string, string>, lane?: "side", isVital?: boolean
  * }} Part
  * @type {Part[]}
  */
@@ -121,11 +121,12 @@ export const PARTS = [
   },
   {
     name: "page",
-    what: "the page, driven in Chromium",
+    what: "the page, driven in Chromium: some examples and pages, which change with the commit; nightly all",
     needs: ["page", "browsers"],
     lane: "side",
     command: page("test"),
-    limits: { commit: 900, nightly: 900 },
+    nightlyEnv: { CASES: "all" },
+    limits: { commit: 900, nightly: 1800 },
   },
   {
     name: "visits",

@@ -158,13 +158,14 @@ type OneOf<C extends ErrorCode, K extends keyof ErrorFields> = [K] extends [neve
  *
  * @example
  * ```ts
- * const { axis, got, size }: FieldsOf<"index-out-of-range"> = {
- *   input: "indices",
- *   axis: 0,
- *   got: 9,
- *   size: 4,
- *   expected: [-4, 3],
- * };
+ * try {
+ *   gather(tensor("int32", [2], [1, 2]), [5]);
+ * } catch (error) {
+ *   if (isTensorError(error, "index-out-of-range")) {
+ *     const { axis, got, size } = error;
+ *     console.log(axis, got, size); // 0 5 2
+ *   }
+ * }
  * ```
  */
 export type FieldsOf<C extends ErrorCode> = C extends ErrorCode

@@ -157,7 +157,7 @@ for (const kind of ["new", "in place", "gather"] as const) {
       // Nobody sees the new array; the array in place is as it was.
       if (kind === "in place") assert.deepEqual(await readAll(begun.out), [1, 2, 3, 4]);
       else assert.ok(!fs.existsSync(path.join(begun.out, "zarr.json")));
-      fs.utimesSync(chunkFile(begun, input), old.atimeMs / 1000, old.mtimeMs / 1000);
+      fs.utimesSync(chunkFile(begun, input), old.atimeMs / 1000, Math.round(old.mtimeMs) / 1000);
       await run(folder);
       const expected = kind === "gather" ? [1, 2, 3, 4] : [6, 7, 8, 9];
       assert.deepEqual(await readAll(begun.out), expected);
@@ -181,7 +181,7 @@ test("NPY files that change while a task reads them, or between two stages, are 
     const job = await contextAt(folder);
     afterRead(job[input] as ChunkedArray, () => rewrite(file));
     await assertRejected("attribute", {}, () => runTask(job, stage, 0, memory()));
-    fs.utimesSync(file, old.atimeMs / 1000, old.mtimeMs / 1000);
+    fs.utimesSync(file, old.atimeMs / 1000, Math.round(old.mtimeMs) / 1000);
     await assertRejected("attribute", {}, () =>
       runJob(folder, {
         threads: 0,
@@ -192,7 +192,7 @@ test("NPY files that change while a task reads them, or between two stages, are 
       }),
     );
     assert.ok(!fs.existsSync(path.join(out, "zarr.json")));
-    fs.utimesSync(file, old.atimeMs / 1000, old.mtimeMs / 1000);
+    fs.utimesSync(file, old.atimeMs / 1000, Math.round(old.mtimeMs) / 1000);
     await run(folder);
     assert.deepEqual(await readAll(out), [6, 7, 8, 9]);
   }
@@ -206,7 +206,7 @@ test("a bad index that somebody was about to replace is read again", async () =>
   const job = await contextAt(begun.folder);
   afterRead(job.indices, () => {
     fs.writeFileSync(file, old);
-    fs.utimesSync(file, stat.atimeMs / 1000, stat.mtimeMs / 1000);
+    fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
   });
   await assertRejected("attribute", {}, () => runTask(job, "partition", 0, memory()));
   await run(begun.folder);
@@ -258,7 +258,7 @@ test("who writes to a chunk that a job has changed in place is noticed when the 
     await runTasks(begun.folder, ["apply", 1]);
     await assertRejected("attribute", {}, () => runTasks(begun.folder, ["finish", 0]));
     fs.writeFileSync(file, old);
-    fs.utimesSync(file, stat.atimeMs / 1000, stat.mtimeMs / 1000);
+    fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
     await run(begun.folder);
     assert.deepEqual(await readAll(begun.out), [6, 7, 8, 9]);
   }
@@ -282,7 +282,7 @@ test("who writes to a chunk between its mark and its renaming is noticed", async
   await assertRejected("attribute", {}, () => run(folder));
   assert.equal((await readAll(out))[1], 200);
   rewrite(file, FLOATS(2));
-  fs.utimesSync(file, stat.atimeMs / 1000, stat.mtimeMs / 1000);
+  fs.utimesSync(file, stat.atimeMs / 1000, Math.round(stat.mtimeMs) / 1000);
   await run(folder);
   assert.deepEqual(await readAll(out), [6, 7, 8, 9]);
 });
@@ -366,7 +366,7 @@ test("objects are compared by their ETags: while a task reads them, when a job g
       }),
     );
     await assertRejected("attribute", {}, () => run(folder));
-    fs.utimesSync(file, old.atimeMs / 1000, old.mtimeMs / 1000);
+    fs.utimesSync(file, old.atimeMs / 1000, Math.round(old.mtimeMs) / 1000);
     await run(folder);
     assert.deepEqual(await readAll(out), [6, 7, 8, 9]);
   }

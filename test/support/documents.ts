@@ -6,12 +6,12 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { runCommand, type Result } from "./cli.ts";
 import { collectProgram } from "./collect.ts";
+import { ROOT } from "./root.ts";
 
-export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+export { ROOT };
 
 export const read = (file: string): string => fs.readFileSync(path.join(ROOT, file), "utf8");
 

@@ -7,9 +7,9 @@ import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import type { DType } from "../../src/core/tensor/dtype.ts";
+import { ROOT } from "./root.ts";
 
-// The path starts from build/test/support/.
-const folder = path.join(import.meta.dirname, "..", "..", "..", "test", "onnxruntime");
+const folder = path.join(ROOT, "test/nightly/onnxruntime");
 const here = createRequire(path.join(folder, "package.json"));
 
 /** The part of onnxruntime-node that the tests use. */

@@ -14,7 +14,7 @@ const REPORTS = typeof process === "undefined" ? undefined : process.env["SENTEN
 /** Text that differs between two runs, and its replacement in the file. */
 const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [
-    /(?:\/private)?\/(?:var\/folders\/[\w/]+|dev\/shm|tmp)\/[\w.-]*?-[A-Za-z\d]{6}(?=[/\s'",:;)]|$)/g,
+    /(?:\.\.(?:\/\.\.)*)?(?:\/private)?\/(?:var\/folders\/[\w/]+|dev\/shm|tmp)\/[\w.-]*?-[A-Za-z\d]{6}(?=[/\s'",:;)]|$)/g,
     "TMP",
   ],
   [/\b(127\.0\.0\.1|localhost):\d+/g, "$1:PORT"],

@@ -66,8 +66,8 @@ function compile(folder: string, programs: ReadonlyMap<string, string>): void {
     include: [],
   };
   for (const [code, one] of programs) {
-    collectProgram(code, one);
     fs.mkdirSync(one);
+    collectProgram(code, one);
     fs.writeFileSync(path.join(one, "program.ts"), code);
     fs.writeFileSync(path.join(one, "start.js"), START);
   }

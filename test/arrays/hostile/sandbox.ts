@@ -44,7 +44,9 @@ export class Sandbox {
     this.#contents = contentsOf(home);
     this.names = [...this.#contents.keys()];
     this.files = this.names.filter((name) => this.#contents.get(name) !== null);
-    this.#times = new Map(this.files.map((name) => [name, fs.statSync(this.at(name)).mtimeMs]));
+    // Jobs record whole milliseconds. A fraction near a half could be rounded the other way after it was put back.
+    const timeOf = (name: string): number => Math.round(fs.statSync(this.at(name)).mtimeMs);
+    this.#times = new Map(this.files.map((name) => [name, timeOf(name)]));
   }
 
   read(name: string): Uint8Array {

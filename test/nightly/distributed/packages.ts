@@ -2,10 +2,10 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { ROOT } from "../../support/root.ts";
 import { HAS_REDIS } from "./redis-server.ts";
 
-/** From build/test/nightly/distributed/. */
-export const PACKAGES = path.join(import.meta.dirname, "..", "..", "..", "test", "distributed");
+export const PACKAGES = path.join(ROOT, "test/nightly/distributed");
 
 const isInstalled = fs.existsSync(path.join(PACKAGES, "node_modules", "bullmq"));
 
