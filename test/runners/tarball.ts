@@ -3,9 +3,7 @@
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { fileURLToPath } from "node:url";
-
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+import { ROOT } from "../support/root.ts";
 
 const PROGRAM = `
 import { createEngine, gatherND, isTensorError, scatterND, tensor } from "ndscatter";

@@ -2,11 +2,9 @@
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type Metafile } from "esbuild";
+import { ROOT } from "../../support/root.ts";
 
-// This runs in build/test/runners/browser, and the sources are bundled.
-const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const TESTS = path.join(ROOT, "test");
 
 /** Test files of one kind: a folder of `test/`, or `test/` itself, and the ending of their names. */
