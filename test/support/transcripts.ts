@@ -20,6 +20,8 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
     /^time +at least .*$/gm,
     "time       at least N s, about N s, at N MB/s, the disk's present speed",
   ],
+  // Compressors differ between versions of Node.
+  [/(zstd.*\n(?: {2}(?!bytes).*\n)* {2}bytes +)[\d,]+, [\d.]+ times/g, "$1N, N times"],
   [/\btook [\d.]+ times/g, "took N times"],
 ];
 
